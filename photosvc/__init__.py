@@ -2,8 +2,8 @@
 
     from photosvc import HostUser, PhotoService
 
-These are imported when they are used: Flask would delay every command by a quarter of a second. Their types are in
-`__init__.pyi`.
+The exported names are imported when they are used: Flask would delay every command by a quarter of a second. Their
+types are in `__init__.pyi`.
 """
 
 import importlib
@@ -11,11 +11,11 @@ import importlib
 __version__ = "0.1.0"
 
 _EXPORTED = {
-    "FoundFile": "photosvc.records.photos.results",
-    "FoundPhoto": "photosvc.records.photos.results",
-    "HostUser": "photosvc.auth.host_user",
+    "FoundFile": "photosvc.records.results",
+    "FoundPhoto": "photosvc.records.results",
+    "HostUser": "photosvc.auth.principal",
     "PhotoService": "photosvc.extension",
-    "SearchResults": "photosvc.records.photos.results",
+    "SearchResults": "photosvc.records.results",
 }
 
 

@@ -9,23 +9,23 @@ from typing import Any
 from flask import Flask, Response, request
 from flask_sqlalchemy import SQLAlchemy
 
-from photosvc.auth.audit.lines import LOGGER
-from photosvc.backup.moves import require_finished
-from photosvc.core.clock import Clock, system_clock
+from photosvc.auth.audit_store import LOGGER
+from photosvc.backup.restoring import require_finished
 from photosvc.core.errors import SettingError
-from photosvc.core.folders.closed import close_files, close_folder
-from photosvc.core.folders.instance import make_instance
-from photosvc.core.texts.log_lines import write_lines
+from photosvc.core.instance import make_instance
+from photosvc.core.logs import write_lines
+from photosvc.core.paths import close_files, close_folder
+from photosvc.core.times import Clock, system_clock
 from photosvc.extension import PhotoService
-from photosvc.models.database.engine import configure_engine, engine_options
+from photosvc.models.engine import configure_engine, engine_options
 from photosvc.pages.errors import render_page, wants_page
 from photosvc.settings import load_settings
-from photosvc.web.answers.answer import add_security_headers
-from photosvc.web.answers.errors import Failure, register_errors, render_by_path
+from photosvc.web import access_log
+from photosvc.web.answers import add_security_headers
 from photosvc.web.current import EXTENSION, current_service
-from photosvc.web.requests import access_log
-from photosvc.web.requests.client_address import TrustedProxies
-from photosvc.web.service.parts import PAGES, chosen_parts
+from photosvc.web.errors import Failure, register_errors, render_by_path
+from photosvc.web.parts import PAGES, chosen_parts
+from photosvc.web.requests import TrustedProxies
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
 _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
@@ -33,7 +33,7 @@ _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "con
 
 class _App(Flask):
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """The function itself: none of ours is `async`, which Flask would look for in seven functions a request."""
+        """Return `func` unchanged: none of ours is `async`, and Flask would test seven functions on each request."""
         return func
 
 
@@ -46,16 +46,16 @@ def create_app(
     parts: Collection[str] | None = None,
     address: str = "",
 ) -> Flask:
-    """A Flask app that serves photosvc alone.
+    """Make a Flask app that serves photosvc alone.
 
     Args:
-        instance: the instance folder; by default `PHOTOSVC_INSTANCE`, else as `core.folders.instance` says.
+        instance: the instance folder; by default `PHOTOSVC_INSTANCE`, else the one that `core.instance` finds.
         settings: `PHOTOSVC_*` names and values that override all other sources.
         environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
         clock: returns the current time.
-        parts: the parts to serve, keys of `photosvc.web.service.parts.PARTS`; by default all that can be served. Files
-            in `templates/photosvc/` of the instance folder replace those of the web page.
-        address: where it is served, the issuer of OAuth metadata while `PHOTOSVC_BASE_URL` is not set.
+        parts: the parts to serve, keys of `photosvc.web.parts.PARTS`; by default all that can be served. Files
+            in `templates/photosvc/` of the instance folder replace templates of the web pages.
+        address: the URL of the app, used as issuer in OAuth metadata while `PHOTOSVC_BASE_URL` is not set.
 
     Raises:
         SettingError: a setting or a part is unknown or invalid, or a restore was not finished.
@@ -81,12 +81,12 @@ def create_app(
         logging.getLogger(name).setLevel(logging.INFO)
     app.after_request(add_security_headers)
     if loaded.access_log:
-        app.after_request(access_log.note_access)  # of requests that reach no route
+        app.after_request(access_log.note_access)  # also logs requests that reach no route
     return app
 
 
 def _open_database(app: Flask, address: str) -> SQLAlchemy:
-    """The extension with the engine of the database, whose file no other account may read.
+    """Return the extension with the engine of the database, and close its file to other accounts of the machine.
 
     Raises:
         SettingError: the driver of the database is not installed.
@@ -110,6 +110,6 @@ def _open_database(app: Flask, address: str) -> SQLAlchemy:
 
 
 def _render(failure: Failure) -> Response:
-    """An error of the routing, which belongs to no blueprint: a page for browsers, else in the form of the API."""
+    """Render an error outside all blueprints, such as an unknown path: a page for browsers, else as the API does."""
     shown = PAGES in current_service().parts and wants_page(request)
     return render_page(failure) if shown else render_by_path(failure)

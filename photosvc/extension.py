@@ -8,41 +8,39 @@ from typing import Any, Protocol
 from flask import Flask, Response, current_app, request
 from flask_sqlalchemy import SQLAlchemy
 
-from photosvc.auth.host_user import HostUser
-from photosvc.auth.principal import Principal
+from photosvc.auth.principal import HostUser, Principal
 from photosvc.cli import svc
-from photosvc.core.clock import Clock, system_clock
 from photosvc.core.errors import SettingError
+from photosvc.core.times import Clock, system_clock
 from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_blueprints, settings_in_host
-from photosvc.records.photos.results import SearchResults
+from photosvc.records.results import SearchResults
 from photosvc.settings import Settings
-from photosvc.web.blueprint import OwnBlueprint
-from photosvc.web.current import EXTENSION, Service
-from photosvc.web.oauth.server import OAUTH_EXTENSION, OAuthServer
-from photosvc.web.requests.request_counts import RequestCounts
-from photosvc.web.searches.library_search import Value, search_library, thumbnail_url
-from photosvc.web.service.addresses import warn_of_missing_address
-from photosvc.web.service.host_users import PrincipalLoader, host_users
-from photosvc.web.service.parts import PAGES, chosen_parts
+from photosvc.web.actions import OwnBlueprint
+from photosvc.web.addresses import warn_of_missing_address
+from photosvc.web.current import EXTENSION, PrincipalLoader, Service, host_users
+from photosvc.web.oauth import OAUTH_EXTENSION, OAuthServer
+from photosvc.web.parts import PAGES, chosen_parts
+from photosvc.web.request_counts import RequestCounts
+from photosvc.web.searching import Value, search_library, thumbnail_url
 
 
 class Exempting(Protocol):
-    """An extension of the host that leaves blueprints out, as Flask-WTF's `CSRFProtect` and Flask-Limiter do."""
+    """An extension of the host that can exempt blueprints, such as Flask-WTF's `CSRFProtect` and Flask-Limiter."""
 
     def exempt(self, view: Any, /) -> Any:  # noqa: ANN401 - each has types of its own
-        """Leave a blueprint out."""
+        """Exempt a blueprint."""
 
 
 class PhotoService:
-    """Adds a photo library to a Flask app.
+    """A Flask extension that adds a photo library to an app.
 
     The tables (all named `photosvc_…`) are in the host's database: its default engine, or the one of `bind_key`.
     Routes, error handlers and models of the host are not touched. `photosvc.app.create_app` uses this class too.
 
     Args:
         app: the host app; without one, call `init_app` later.
-        options: what `init_app` takes.
+        options: further arguments of `init_app`.
 
     """
 
@@ -72,18 +70,18 @@ class PhotoService:
             app: the host app.
             db: the host's Flask-SQLAlchemy extension, initialised on `app`.
             url_prefix: prefix of all paths of the API: `/media` for `/media/api/v1/photos`.
-            bind_key: which of the host's engines holds our tables; None for the default one.
+            bind_key: key of the host's engine that holds our tables; None for the default one.
             settings: all settings; by default `PHOTOSVC_*` from `app.config`, else from the environment, else built-in
                 defaults.
             environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
-            clock: where the time comes from.
-            parts: what is mounted, keys of `photosvc.web.service.parts.PARTS`; by default all that can be served, but
+            clock: returns the current time.
+            parts: the parts to mount, keys of `photosvc.web.parts.PARTS`; by default all that can be served, but
                 without a prefix not the web page: `/` is the host's.
-            principal_loader: gives the `HostUser` who is signed in to the host in the current request, or None. It is
-                asked when a request has no token of photosvc.
-            principal_actions: the actions of the policy for which the host's user counts; by default all that are open
+            principal_loader: returns the `HostUser` who is signed in to the host in the current request, or None. It
+                is called when a request has no token of photosvc.
+            principal_actions: the actions of the policy that the host's user may take; by default all that are open
                 to users of hosts.
-            address: where the app is served, the issuer of OAuth metadata while `PHOTOSVC_BASE_URL` is not set.
+            address: the URL of the app, used as issuer in OAuth metadata while `PHOTOSVC_BASE_URL` is not set.
 
         Raises:
             SettingError: an argument or setting is not valid, or has no effect inside another app.
@@ -123,14 +121,14 @@ class PhotoService:
             app.register_blueprint(blueprint, url_prefix=path)
         app.teardown_appcontext(service.close)
         watch_alembic()
-        app.cli.add_command(svc)  # `flask` finds the command by itself; the runner that tests use does not
+        app.cli.add_command(svc)  # `flask` finds the command by its entry point; Flask's test runner does not
         self._app = app
 
     def exempt(self, *others: Exempting) -> None:
-        """Leave all blueprints of photosvc out of extensions of the host: `service.exempt(csrf, limiter)`.
+        """Exempt all blueprints of photosvc from extensions of the host: `service.exempt(csrf, limiter)`.
 
         Args:
-            others: extensions with a method `exempt` that takes blueprints.
+            others: extensions with a method `exempt` that accepts blueprints.
 
         """
         for blueprint in mounted_blueprints(self._host()):
@@ -138,7 +136,7 @@ class PhotoService:
                 other.exempt(blueprint)
 
     def owns_request(self) -> bool:
-        """Whether the current request is for a route of photosvc; `before_request` walls of the host let it pass."""
+        """Return whether the current request is for a route of photosvc, so that the host can let it pass."""
         return isinstance(current_app.blueprints.get(request.blueprint or ""), OwnBlueprint)
 
     def search(
@@ -155,7 +153,7 @@ class PhotoService:
 
         Args:
             q: words and filters.
-            principal: who searches; by default private photos are left out, for users who are signed in too.
+            principal: the user who searches; by default private photos are left out, also for a user who is signed in.
             count: the most files on the page; 100 by default.
             parameters: `offset cursor order reverse seed merged total s filter`, and every filter by its name.
 
@@ -171,23 +169,23 @@ class PhotoService:
             return search_library(principal, {"q": q, "count": count, **parameters})
 
     def thumbnail_url(self, content_hash: str, size: str, principal: HostUser) -> str:
-        """The address of a thumbnail, which opens while this user is signed in: `thumbnail_url(photo.hash, …)`.
+        """Return the URL of a thumbnail, valid while this user is signed in: `thumbnail_url(photo.hash, …)`.
 
         Args:
-            content_hash: of a file, as results have it.
+            content_hash: hash of a file, as in the results of `search`.
             size: a name that `svc show sizes` lists, such as `tile_500` or `fit_1280`.
-            principal: who is signed in.
+            principal: the user who is signed in.
 
         Raises:
             InvalidValueError: there is no such size.
-            RuntimeError: no `principal_loader` says who is signed in, or the part `media` is not mounted.
+            RuntimeError: there is no `principal_loader`, or the part `media` is not mounted.
 
         """
         with self._host().app_context():
             return thumbnail_url(content_hash, size, principal)
 
     def _host(self) -> Flask:
-        """The current app if it has photosvc, else the one that this was mounted on last.
+        """Return the current app if it has photosvc, else the app on which the service was mounted last.
 
         Raises:
             RuntimeError: there is none.

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Run the command line; the commands that need Flask import it."""
+    """Run the command line; only commands that need Flask import it."""
     svc(prog_name="svc", obj=_create_app)
 
 

@@ -1,4 +1,4 @@
-"""What the own Alembic migrations of a host app need, so that they leave the tables of photosvc alone.
+"""The filter with which a host app's own Alembic migrations leave the tables of photosvc alone.
 
 migrate = Migrate(app, db, include_name=include_name)     # Flask-Migrate
 context.configure(..., include_name=include_name)         # in the env.py of Alembic
@@ -10,23 +10,23 @@ from functools import cache
 from typing import Any
 
 from photosvc.models.base import TABLE_PREFIX
-from photosvc.models.database.schema import VERSION_TABLE
+from photosvc.models.schema import VERSION_TABLE
 
 
 def include_name(name: str | None, kind: str, _parents: Mapping[Any, str | None] | None = None) -> bool:
-    """Filter for Alembic: whether what it found in the database may be the host's.
+    """Return whether an object that Alembic found in the database may be the host's.
 
     Args:
-        name: of a schema, table, column or index.
+        name: name of a schema, table, column, index or constraint.
         kind: `schema`, `table`, `column`, `index`, `unique_constraint` or `foreign_key_constraint`.
-        _parents: the names of the schema and the table that it is in.
+        _parents: the names of its schema and table.
 
     """
     return not (kind == "table" and name is not None and name.startswith(TABLE_PREFIX))
 
 
 def watch_alembic() -> None:
-    """Let Alembic, if this process has it, write no migration of a host that drops tables of photosvc."""
+    """Keep Alembic, if this process has imported it, from writing migrations that drop tables of photosvc."""
     if "alembic" in sys.modules:
         _register()
 
@@ -36,7 +36,7 @@ def _register() -> None:
     from alembic import util
     from alembic.autogenerate import comparators
 
-    # Behind Alembic's own comparison; before 1.18 functions ran in the order of their registration.
+    # After Alembic's own comparison; before 1.18 functions ran in the order of their registration.
     last = getattr(util, "DispatchPriority", None)
     options = {"priority": last.LAST} if last is not None else {}
     comparators.dispatch_for("schema", **options)(_refuse_drops)
@@ -46,7 +46,7 @@ def _refuse_drops(found: Any, changes: Any, _schemas: object) -> None:  # noqa: 
     """Stop a comparison that found tables of photosvc which the host's models do not have.
 
     Raises:
-        CommandError: Alembic and Flask-Migrate print its message and end.
+        CommandError: there are such tables; Alembic and Flask-Migrate print its message and end.
 
     """
     from alembic.operations.ops import DropTableOp

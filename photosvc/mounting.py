@@ -1,4 +1,4 @@
-"""What mounting needs from a host app, checked at the start, and the blueprints of each part."""
+"""The blueprints of each part, and the prefix, engine and settings of a host app, checked when it is mounted on."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -11,26 +11,26 @@ from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Engine, StaticPool
 
 from photosvc.api import create_api
-from photosvc.api.service.well_known import create_inserted, create_well_known
+from photosvc.api.well_known import create_inserted, create_well_known
 from photosvc.core.errors import SettingError
-from photosvc.core.texts.log_lines import START
+from photosvc.core.logs import START
 from photosvc.dav import FOLDER, create_dav
 from photosvc.pages import create_pages
 from photosvc.settings import PREFIX, Settings, load_settings
-from photosvc.web.blueprint import OwnBlueprint
-from photosvc.web.requests.client_address import TrustedProxies
-from photosvc.web.service.parts import DAV, OF_API, PAGES, WELL_KNOWN
+from photosvc.web.actions import OwnBlueprint
+from photosvc.web.parts import DAV, OF_API, PAGES, WELL_KNOWN
+from photosvc.web.requests import TrustedProxies
 
 _LOG = logging.getLogger(START)
 
 _DATABASES: Final = ("sqlite", "postgresql")
 
-#: Where the database of a host app comes from, for `svc show config`.
+#: Origin of the setting `database_uri` in a host app, shown by `svc show config`.
 _FROM_HOST: Final = "host app"
 
 
 def blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterator[tuple[Blueprint, str]]:
-    """The blueprints of these parts, each with the prefix of its paths."""
+    """Yield the blueprints of these parts, each with the prefix of its paths."""
     if parts & OF_API:
         yield create_api(parts), f"{prefix}/api/v1"
     if WELL_KNOWN in parts:
@@ -44,12 +44,12 @@ def blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterat
 
 
 def mounted_blueprints(app: Flask) -> list[Blueprint]:
-    """The blueprints of photosvc on an app, those within others too."""
+    """Return the blueprints of photosvc on an app, including nested ones."""
     return [blueprint for blueprint in app.blueprints.values() if isinstance(blueprint, OwnBlueprint)]
 
 
 def checked_prefix(url_prefix: str) -> str:
-    """A prefix of paths, without a slash at its end; empty for none.
+    """Return a prefix of paths without a slash at its end; empty for none.
 
     Raises:
         SettingError: it is not a path.
@@ -63,10 +63,10 @@ def checked_prefix(url_prefix: str) -> str:
 
 
 def checked_engine(app: Flask, db: SQLAlchemy | None, bind_key: str | None) -> Engine:
-    """The engine of the host that holds our tables.
+    """Return the engine of the host that holds our tables.
 
     Raises:
-        SettingError: there is none, or it is of a database that photosvc does not work with.
+        SettingError: there is none, or photosvc does not work with its kind of database.
 
     """
     initialised: SQLAlchemy | None = app.extensions.get("sqlalchemy")
@@ -94,10 +94,10 @@ def checked_engine(app: Flask, db: SQLAlchemy | None, bind_key: str | None) -> E
 
 
 def settings_in_host(app: Flask, instance: Path, engine: Engine, environ: Mapping[str, str]) -> Settings:
-    """The settings of photosvc inside a host app: of its configuration, else of the environment, else defaults.
+    """Load the settings of photosvc inside a host app: from its configuration, else the environment, else defaults.
 
     Raises:
-        SettingError: a setting is unknown or invalid, or the host decides on it in another way.
+        SettingError: a setting is unknown or invalid, or has no effect inside another app.
 
     """
     given = {name: value for name, value in app.config.items() if name.startswith(PREFIX)}

@@ -13,13 +13,13 @@ import pytest
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.orm import Session
 
-from photosvc.auth.accounts import passwords
-from photosvc.models import migrate
+from photosvc.auth import passwords
+from photosvc.models import schema
 from photosvc.settings import Settings
-from tests import costs, shared
-from tests.api_client import ApiClient, open_api
-from tests.library import Library, migrated_database, new_settings, open_library, open_session
-from tests.programs import forks
+from tests.support import costs, shared
+from tests.support.api_client import ApiClient, open_api
+from tests.support.library import Library, migrated_database, new_settings, open_library, open_session
+from tests.support.programs import forks
 
 _NUMBERS = count()
 _SLOW_TIMEOUT = 900
@@ -137,7 +137,7 @@ def _make_cluster(folder: Path) -> None:
             connection.execute(text(f"CREATE DATABASE {_MIGRATED}"))
         engine.dispose()
         migrated = create_engine(_address(server).format(_MIGRATED))
-        migrate.upgrade(migrated)
+        schema.upgrade(migrated)
         migrated.dispose()
     finally:
         server.cleanup()

@@ -1,49 +1,74 @@
-"""The HTTP routes, one file for each resource. Functions create the blueprints, so that each app has its own."""
+"""The HTTP routes, one module for each resource.
+
+Functions create the blueprints, so that each app has its own.
+"""
 
 from collections.abc import Collection
 
 from flask import Blueprint, Response, request
 
-from photosvc.api import folders, oauth, photos, search, suggest
-from photosvc.api.accounts import app_passwords, audit, open_sessions, passcode, session, users
-from photosvc.api.library import (
-    album_photos,
+from photosvc.api import (
     albums,
+    audit,
     batch,
-    edits,
-    history,
-    photo_files,
+    config,
+    downloads,
+    folders,
+    imports,
+    index_runs,
+    labels,
+    monitoring,
+    oauth,
+    photos,
     resumable,
+    search,
+    session,
+    subjects,
+    thumbnails,
+    timeline,
+    trash,
     uploads,
+    users,
+    videos,
+    viewer,
 )
-from photosvc.api.names import labels, markers, photo_labels, subjects
-from photosvc.api.overview import clusters, timeline, viewer
-from photosvc.api.pictures import covers, downloads, thumbnails, videos, zips
-from photosvc.api.service import config, monitoring, openapi
-from photosvc.api.upkeep import failures, imports, index_runs, trash
-from photosvc.web.answers.answer import add_security_headers, count_request, start_timer
-from photosvc.web.answers.errors import register_errors
+from photosvc.web import parts
+from photosvc.web.actions import OwnBlueprint
+from photosvc.web.answers import add_security_headers, count_request, start_timer
 from photosvc.web.auditing import write_due_refusals
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.current import current_service
-from photosvc.web.requests.client_address import warn_of_unread_proxy
-from photosvc.web.service import parts
+from photosvc.web.errors import register_errors
+from photosvc.web.protector import token_of
+from photosvc.web.requests import warn_of_unread_proxy
+from photosvc.web.same_origin import OtherSiteError, is_foreign
 
-#: The resources of each part, and those that all have.
+#: The resources of each part; those of the empty part are always there.
 _RESOURCES = {
     parts.SEARCH: (
-        search, suggest, viewer, timeline, clusters, folders, photos, edits, history, batch, photo_files, albums,
-        album_photos, subjects, labels, markers, photo_labels, uploads, resumable, index_runs, imports, failures, trash,
+        search,
+        viewer,
+        timeline,
+        folders,
+        photos,
+        batch,
+        albums,
+        subjects,
+        labels,
+        uploads,
+        resumable,
+        index_runs,
+        imports,
+        trash,
     ),
-    parts.SESSION: (session, users, open_sessions, app_passwords, passcode, audit),
+    parts.SESSION: (session, users, audit),
     parts.OAUTH: (oauth,),
-    parts.MEDIA: (thumbnails, covers, videos, downloads, zips),
-    "": (monitoring, config, openapi),
-}  # fmt: skip
+    parts.MEDIA: (thumbnails, videos, downloads),
+    "": (monitoring, config),
+}
 
 
 def create_api(mounted: Collection[str]) -> Blueprint:
-    """The blueprint of the routes below `/api/v1` of these parts."""
+    """Create the blueprint of the routes below `/api/v1` that belong to these parts."""
     api = OwnBlueprint("photosvc", __name__)
     register_errors(api)
 
@@ -57,6 +82,10 @@ def create_api(mounted: Collection[str]) -> Blueprint:
         service.follow_key(seldom=True)
         warn_of_unread_proxy(service, request)
         write_due_refusals(service)
+        # A form or script of another site would use up the log-in attempts of its visitor's address. Scripts that may
+        # send a header, for which browsers ask us first (CORS), show a token of their own.
+        if is_foreign(request, service.settings.base_url) and token_of(request) is None:
+            raise OtherSiteError
 
     @api.after_request
     def end(answer: Response) -> Response:

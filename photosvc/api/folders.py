@@ -1,4 +1,4 @@
-"""GET /folders/…: the folders of the originals and of the folder of imports; GET /moments/time: the months."""
+"""The folders of the originals and of the import folder, GET /folders/…, and the months, GET /moments/time."""
 
 from itertools import islice
 from typing import Any, Final
@@ -7,26 +7,23 @@ import orjson
 from flask import Blueprint, Response
 
 from photosvc.core.errors import NotFoundError
-from photosvc.library.imports.folder import ImportFolder
+from photosvc.library.import_folder import ImportFolder
 from photosvc.query.fold import fold
-from photosvc.records.folder import FolderSchema, MomentSchema
-from photosvc.search.reading.library import state_tag
-from photosvc.search.reading.names.library_albums import FOLDER, MONTH
-from photosvc.search.reading.overview.albums import AlbumsRequest
-from photosvc.search.reading.overview.folders import files_in, folders_in
-from photosvc.search.reading.paging.documents import files as file_records
-from photosvc.web.answers.answer import is_fresh, json_answer, not_modified
-from photosvc.web.answers.paging import page_parameters, read_page
-from photosvc.web.contract import ETAG, FLAG, TEXT, answers, json_object, refuses, takes_query
+from photosvc.records.albums import FolderSchema, MomentSchema
+from photosvc.search.reading.albums import AlbumsRequest, files_in, folders_in
+from photosvc.search.reading.figures import state_tag
+from photosvc.search.reading.library_albums import FOLDER, MONTH
+from photosvc.search.reading.pages import file_documents as file_records
+from photosvc.web.answers import is_fresh, json_answer, not_modified, page_parameters, read_page
+from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_object, read_switch, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
-from photosvc.web.requests.parameters import describe, read_switch
-from photosvc.web.searches.searching import searching
+from photosvc.web.searching import searching
 
 _ORIGINALS, _IMPORT = "originals", "import"
 #: More folders and months than any library has.
 _ALL: Final = 1 << 31
-#: Names of a folder to import that one answer has.
+#: Most names of an import folder in one answer.
 _MOST_NAMES: Final = 10_000
 _ARRAY: Final = {"type": "array", "items": {"type": "object"}}
 _LISTED: Final = json_object(
@@ -58,12 +55,12 @@ def _parameters() -> list[dict[str, Any]]:
 @answers(_LISTED, "The folders in it and, with `files`, its files.", headers=ETAG)
 @refuses(404)
 def list_folders(folder: str = "") -> Response:
-    """The folders in a folder of the originals that contain photos, and its files, as they are in searches."""
+    """List the folders with photos in a folder of the originals and, with `files`, its files, as searches see them."""
     service, who, path = current_service(), principal(), folder.strip("/")
     recursive, with_files = read_switch("recursive"), read_switch("files")
     page = read_page()
     with searching(who.owner_uid, "path") as connection:
-        asked = (fold(path), recursive, with_files, page.count, page.offset)
+        asked = (path, recursive, with_files, page.count, page.offset)
         etag = state_tag(connection, "folders", *asked, sees_private=who.sees_private)
         if is_fresh(etag):
             return not_modified(etag)
@@ -87,7 +84,7 @@ def list_folders(folder: str = "") -> Response:
 @answers(_LISTED, "The folders in it and, with `files`, its files.")
 @refuses(404)
 def list_import_folders(folder: str = "") -> Response:
-    """The folders in the folder of imports, or in one below it, as they are on the disk; at most 10,000 names."""
+    """List the folders in the import folder, or in one below it, as they are on the disk; at most 10,000 names."""
     service, path = current_service(), folder.strip("/")
     source = ImportFolder(service.settings.import_folder)
     path = source.check(service.settings.originals, path)
@@ -105,7 +102,7 @@ def list_import_folders(folder: str = "") -> Response:
 @require("moments.view")
 @answers(MomentSchema, "The months, the last one first.", many=True, headers=ETAG)
 def list_months() -> Response:
-    """The months in which photos were taken, each with the number of its photos; each is an album by its `UID`."""
+    """List the months in which photos were taken, each with the number of its photos; each is an album by its `UID`."""
     service, who = current_service(), principal()
     with searching(who.owner_uid) as connection:
         etag = state_tag(connection, "moments", sees_private=who.sees_private)

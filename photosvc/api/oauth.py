@@ -1,12 +1,11 @@
-"""/oauth: tokens for registered clients (spec section 4.4), their revocation and introspection."""
+"""The OAuth endpoints below /oauth: tokens for registered clients, their revocation and introspection."""
 
 from flask import Blueprint, Response
 
-from photosvc.web.actions import public, uses
-from photosvc.web.answers.errors import oauth_error, register_errors, render_oauth
-from photosvc.web.blueprint import OwnBlueprint
+from photosvc.web.actions import OwnBlueprint, public, uses
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_client_form, undocumented
-from photosvc.web.oauth.server import current_oauth_server
+from photosvc.web.errors import oauth_error, register_errors, render_oauth
+from photosvc.web.oauth import current_oauth_server
 
 _CLIENT = dict.fromkeys(("client_id", "client_secret", "client_assertion_type", "client_assertion"), TEXT)
 _TOKEN_REQUEST = json_object(
@@ -37,7 +36,7 @@ def add_routes(api: Blueprint) -> None:
 @public
 @takes_client_form(_TOKEN_REQUEST)
 @answers(_TOKEN, "The access token.")
-@refuses(401, 429)
+@refuses(401, 403, 429)
 def token() -> Response:
     """Issue an access token to a client that shows its secret (RFC 6749 section 4.4)."""
     answer: Response = current_oauth_server().create_token_response()
@@ -47,7 +46,7 @@ def token() -> Response:
 @public
 @takes_client_form(_NAMED_TOKEN)
 @answers(None, "The token is revoked, or never existed.")
-@refuses(401, 429)
+@refuses(401, 403, 429)
 def revoke() -> Response:
     """Revoke a token (RFC 7009)."""
     answer: Response = current_oauth_server().create_endpoint_response("revocation")
@@ -58,9 +57,9 @@ def revoke() -> Response:
 @uses("oauth.introspect")
 @takes_client_form(_NAMED_TOKEN)
 @answers(json_object("active", active=FLAG), "Whether the token is valid.")
-@refuses(401, 429)
+@refuses(401, 403, 429)
 def introspect() -> Response:
-    """Say whether a token is valid, and for what (RFC 7662)."""
+    """Show whether a token is valid, and for which scope (RFC 7662)."""
     answer: Response = current_oauth_server().create_endpoint_response("introspection")
     return answer
 
@@ -68,5 +67,5 @@ def introspect() -> Response:
 @public
 @undocumented
 def not_implemented() -> Response:
-    """A placeholder (spec section 1) that the metadata does not name."""
+    """Refuse OpenID Connect log-ins, which clients may try although the metadata do not name these addresses."""
     return oauth_error(501, "not_implemented", "This service does not implement OpenID Connect log-ins.")

@@ -1,46 +1,83 @@
-"""GET /photos/<uid>, also as YAML, and /files/<hash>: the records of a photo and of a file (spec 2.2 and 2.3)."""
+"""One photo and its files: their records, and the changes, history, undo and stack of the photo.
+
+The addresses are those below /photos/<uid>, and /files/<hash>, which finds a file by its content.
+"""
 
 import hashlib
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
 
 import orjson
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import NotFoundError
+from photosvc.api.uploads import taking_originals
+from photosvc.core.accounts import ADMIN
+from photosvc.core.errors import ConflictError, NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_hash, is_uid
-from photosvc.models import Photo
+from photosvc.core.vocabulary import MANUAL
+from photosvc.index.catalog import Catalog, PlainCatalog
+from photosvc.index.file_columns import choose_orientation
+from photosvc.index.places import Gazetteer
+from photosvc.index.restack import unstack
+from photosvc.library import trash_originals
+from photosvc.library.apply import apply, approve
+from photosvc.library.changing import changing, undo
+from photosvc.library.journal import Actor, Change, changes_of, find_change, record, shown
+from photosvc.library.loading import LoadedPhotos
+from photosvc.library.loading import load_photo as load_for_change
+from photosvc.library.values import FILES
+from photosvc.models import File, Photo
+from photosvc.records.edits import ChangeSchema, OrientationSchema, PhotoEditSchema, yaml_text
 from photosvc.records.fields import compile_schema
-from photosvc.records.photos.entity import FileEntitySchema, PhotoSchema
-from photosvc.records.photos.photo import without_empty
-from photosvc.records.yaml_text import yaml_text
-from photosvc.search.reading.entity import load_file, load_photo
-from photosvc.search.reading.library import state_tag
-from photosvc.search.reading.lookup import SeenFile, file_with_hash, files_of_photo
-from photosvc.web.answers.answer import JSON, ReadyResponse, cache_headers, is_fresh, not_modified
-from photosvc.web.contract import ETAG, answers, refuses
+from photosvc.records.photo import FileEntitySchema, PhotoSchema, without_empty
+from photosvc.search.reading.figures import state_tag
+from photosvc.search.reading.files import SeenFile, file_with_hash, files_of_photo, load_file, load_photo
+from photosvc.search.reading.photos import parse_number
+from photosvc.web.answers import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
+from photosvc.web.contract import ETAG, answers, describe, json_object, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
-from photosvc.web.transfers.files import disposition
+from photosvc.web.sending import disposition
 
 _YAML: Final = "text/x-yaml; charset=utf-8"
 _dump_photo, _dump_file = compile_schema(PhotoSchema()), compile_schema(FileEntitySchema())
+#: Bytes of a request: clients send whole records back, with all files.
+_MAX_BODY: Final = 1 << 20
+#: The contract of answers that wrap the photo, as clients expect for like, approve and undo.
+WRAPPED = json_object("photo", photo={"type": "object"})
+_MOST: Final = 1000
+_LAST: Final = 10**10 - 1
+_schema = ChangeSchema()
 
 
 def add_routes(api: Blueprint) -> None:
-    """Add the records of photos and files to the API."""
+    """Add photos and their files to the API."""
     api.add_url_rule("/photos/<photo_uid>", view_func=read_photo, methods=["GET"])
     api.add_url_rule("/photos/<photo_uid>/yaml", view_func=read_photo_as_yaml, methods=["GET"])
     api.add_url_rule("/files/<content_hash>", view_func=read_file, methods=["GET"])
+    api.add_url_rule("/photos/<photo_uid>", view_func=change_photo, methods=["PUT"])
+    api.add_url_rule("/photos/<photo_uid>", "patch_photo", change_photo, methods=["PATCH"])
+    api.add_url_rule("/photos/<photo_uid>/like", view_func=like_photo, methods=["POST"])
+    api.add_url_rule("/photos/<photo_uid>/like", view_func=dislike_photo, methods=["DELETE"])
+    api.add_url_rule("/photos/<photo_uid>/approve", view_func=approve_photo, methods=["POST"])
+    api.add_url_rule("/photos/<photo_uid>/history", view_func=read_history, methods=["GET"])
+    api.add_url_rule("/photos/<photo_uid>/history/<number>/undo", view_func=undo_change, methods=["POST"])
+    path = "/photos/<photo_uid>/files/<file_uid>"
+    api.add_url_rule(f"{path}/primary", view_func=choose_file, methods=["POST"])
+    api.add_url_rule(f"{path}/unstack", view_func=unstack_file, methods=["POST"])
+    api.add_url_rule(f"{path}/orientation", view_func=turn_file, methods=["PUT"])
+    api.add_url_rule(path, view_func=delete_file, methods=["DELETE"])
 
 
 @require("photos.view")
 @answers(PhotoSchema, "The photo.", headers=ETAG)
 def read_photo(photo_uid: str) -> Response:
-    """A photo with its files, camera, lens, place and albums.
+    """Show a photo with its files, camera, lens, place and albums.
 
-    It has every field of a merged search result, and the records that those fields refer to.
+    The record has every field of a merged search result, and the records that those fields refer to.
     """
     body, etag = _record(photo_uid)
     if is_fresh(etag):
@@ -52,7 +89,7 @@ def read_photo(photo_uid: str) -> Response:
 @answers({"type": "string"}, "The photo as YAML.", media_type="text/x-yaml", headers=ETAG)
 @refuses(404)
 def read_photo_as_yaml(photo_uid: str) -> Response:
-    """The record of a photo as YAML, to keep or to read; with `download` as a file of its name."""
+    """Show the record of a photo as YAML; with `download`, as a file that is named by the UID."""
     body, etag = _record(photo_uid)
     if is_fresh(etag):
         return not_modified(etag)
@@ -63,15 +100,15 @@ def read_photo_as_yaml(photo_uid: str) -> Response:
 
 
 def _record(photo_uid: str) -> tuple[bytes, str]:
-    """The record of a photo as JSON, and its entity tag.
+    """Return the record of a photo as JSON, and its entity tag.
 
     Raises:
-        NotFoundError: there is none, or it may not be seen.
+        NotFoundError: the photo does not exist, or may not be seen.
 
     """
     service, sees_private = current_service(), principal().sees_private
     with service.reading() as connection:
-        # PostgreSQL refuses texts with NUL, so only what has the form of a UID is looked up.
+        # PostgreSQL refuses texts with NUL, so only valid UIDs are looked up.
         valid = is_uid(photo_uid, PHOTO)
         seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
         if not seen:
@@ -84,7 +121,10 @@ def _record(photo_uid: str) -> tuple[bytes, str]:
 def record_of(
     session: Session, seen: Sequence[SeenFile], photo: Photo | None = None, *, sees_private: bool
 ) -> tuple[bytes, str]:
-    """The record of the photo of these files as JSON, and its entity tag, which other changes of the library keep."""
+    """Return the record of the photo with these files as JSON, and its entity tag.
+
+    The tag depends on the record alone, so that changes of other photos keep it.
+    """
     found = load_photo(session, seen, photo, sees_private=sees_private)
     body = orjson.dumps(without_empty(_dump_photo(found)))
     return body, hashlib.blake2b(body, digest_size=16).hexdigest()
@@ -93,7 +133,7 @@ def record_of(
 @require("files.view")
 @answers(FileEntitySchema, "The file.", headers=ETAG)
 def read_file(content_hash: str) -> Response:
-    """The file with this SHA1; `PhotoUID` names its photo."""
+    """Show the record of the file with this SHA1; `PhotoUID` names its photo."""
     service, sees_private, content_hash = current_service(), principal().sees_private, content_hash.lower()
     with service.reading() as connection:
         valid = is_hash(content_hash)
@@ -107,3 +147,266 @@ def read_file(content_hash: str) -> Response:
     with service.loading() as session:
         body = orjson.dumps(_dump_file(load_file(session, found.file_id)))
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
+
+
+class PhotoChangedError(PhotosvcError):
+    """The photo changed meanwhile: read it again, and repeat the change if it still fits."""
+
+    status = HTTPStatus.PRECONDITION_FAILED
+
+
+@require("photos.update")
+@takes(PhotoEditSchema, any_type=True, quoted=True, max_body=_MAX_BODY)
+@answers(PhotoSchema, "The photo as it is now.", headers=ETAG)
+@refuses(400, 404, 412)
+def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
+    """Change a photo: absent fields stay as they are, null restores the value of the files.
+
+    Values that a person sets outlive every index run. With `If-Match`, only the state with that entity tag is changed.
+    """
+    values = {**given, **(given.pop("details", None) or {})}
+
+    def change(editing: Editing) -> None:
+        apply(editing.photo, values, editing.catalog)
+
+    body, etag = change_one(photo_uid, "photos.update", change)
+    return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
+
+
+@require("photos.update")
+@answers(WRAPPED, "The photo as it is now.")
+@refuses(404, 412)
+def like_photo(photo_uid: str) -> Response:
+    """Make a photo a favourite."""
+    return _favorite(photo_uid, favorite=True)
+
+
+@require("photos.update")
+@answers(WRAPPED, "The photo as it is now.")
+@refuses(404, 412)
+def dislike_photo(photo_uid: str) -> Response:
+    """Make a photo no favourite."""
+    return _favorite(photo_uid, favorite=False)
+
+
+def _favorite(photo_uid: str, *, favorite: bool) -> Response:
+    def change(editing: Editing) -> None:
+        apply(editing.photo, {"favorite": favorite}, editing.catalog)
+
+    body, _ = change_one(photo_uid, "photos.like", change)
+    return json_text(b'{"photo":' + body + b"}")
+
+
+@require("photos.update")
+@answers(WRAPPED, "The photo as it is now.")
+@refuses(404, 412)
+def approve_photo(photo_uid: str) -> Response:
+    """Take a photo out of review: it counts as edited, with a score that is good enough."""
+
+    def change(editing: Editing) -> None:
+        approve(editing.photo)
+
+    body, _ = change_one(photo_uid, "photos.approve", change)
+    return json_text(b'{"photo":' + body + b"}")
+
+
+@dataclass(frozen=True, slots=True)
+class Editing:
+    """A photo with the write transaction that changes it."""
+
+    session: Session
+    catalog: PlainCatalog
+    loaded: LoadedPhotos
+
+    @property
+    def photo(self) -> Photo:
+        """Return the photo."""
+        return self.loaded.photos[0]
+
+
+def change_one(photo_uid: str, action: str, change: Callable[[Editing], int | None]) -> tuple[bytes, str]:
+    """Change one photo in a write transaction; return its new record and entity tag.
+
+    Args:
+        photo_uid: the photo.
+        action: the action for the journal.
+        change: changes the photo; returns the number of the change that it undoes, if any.
+
+    Raises:
+        NotFoundError: the photo does not exist, or may not be seen.
+        PhotoChangedError: `If-Match` names another state of the photo.
+
+    """
+    service, who = current_service(), principal()
+    now = service.now()
+    valid = is_uid(photo_uid, PHOTO)  # PostgreSQL refuses texts with NUL
+    with service.changing() as session:
+        connection, sees_private = session.connection(), who.sees_private
+        seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
+        loaded = load_for_change(session, photo_uid) if seen else None
+        if loaded is None or not loaded.photos:
+            msg = "there is no such photo"
+            raise NotFoundError(msg, field="uid")
+        (photo,) = loaded.photos
+        if "If-Match" in request.headers:
+            _, etag = record_of(session, seen, photo, sees_private=sees_private)
+            # An empty or unreadable header names no state either.
+            if not request.if_match.contains(etag):
+                raise PhotoChangedError
+        catalog = PlainCatalog(session, Gazetteer.load())
+        catalog.remember(loaded.photos)
+        entry = Change(action, Actor.of(who))
+        with changing(session, catalog, loaded, entry, now):
+            entry.undoes = change(Editing(session, catalog, loaded))
+        seen = files_of_photo(connection, photo_uid, sees_private=sees_private) or seen
+        return record_of(session, seen, photo, sees_private=sees_private)
+
+
+def _parameters() -> list[dict[str, Any]]:
+    count = {"type": "integer", "minimum": 1, "maximum": _MOST, "default": 100}
+    before = "Only changes with a lower `ID`: the last one of the page before."
+    return describe({"count": (count, "The most changes to give."), "before": ({"type": "integer"}, before)})
+
+
+@require("photos.history")
+@takes_query(_parameters)
+@answers(ChangeSchema, "The changes, the last one first.", many=True)
+@refuses(400, 404)
+def read_history(photo_uid: str) -> Response:
+    """List the changes of a photo with their authors and times; `Before` and `After` contain the values that differ.
+
+    The values have the names of the photo's record. Callers who may not see private photos see the changes since the
+    photo was last private. Administrators who may see them also see the history of a photo that was deleted; its
+    deletion is the last change.
+    """
+    count = parse_number(request.args.get("count", ""), "count", 1, _MOST, 100)
+    before = parse_number(request.args.get("before", ""), "before", 1, _LAST, _LAST)
+    service, who = current_service(), principal()
+    valid = is_uid(photo_uid, PHOTO)  # PostgreSQL refuses texts with NUL
+    with service.reading() as connection:
+        seen = files_of_photo(connection, photo_uid, sees_private=who.sees_private) if valid else ()
+    with service.loading() as session:
+        known = seen or (who.role == ADMIN and who.sees_private and valid)
+        changes = []
+        if known:
+            changes = changes_of(session, photo_uid, count=count, before=before, sees_private=who.sees_private)
+        if not (seen or changes):
+            msg = "there is no such photo"
+            raise NotFoundError(msg, field="uid")
+        records = [_schema.dump(change) for change in changes]
+    for one in records:
+        one["Before"], one["After"] = shown(one["Before"]), shown(one["After"])
+        if not who.sees_private:
+            one["Before"].pop("Albums", None)  # after a removed photo came back, these include private albums
+    return json_answer(records)
+
+
+@require("photos.update")
+@answers(WRAPPED, "The photo as it is now.")
+@refuses(404, 409, 412)
+def undo_change(photo_uid: str, number: str) -> Response:
+    """Undo a change: its values become what they were before. This is a change of its own, which can be undone.
+
+    409 names the values that changed since then.
+    """
+
+    def change(editing: Editing) -> int:
+        found = find_change(editing.session, photo_uid, number, sees_private=principal().sees_private)
+        undo(editing.catalog, editing.photo, found)
+        return found.id
+
+    body, _ = change_one(photo_uid, "photos.undo", change)
+    return json_text(b'{"photo":' + body + b"}")
+
+
+@require("photos.update")
+@answers(PhotoSchema, "The photo as it is now.")
+@refuses(404, 409, 412)
+def choose_file(photo_uid: str, file_uid: str) -> Response:
+    """Choose this file as the primary file of the photo, also after index runs."""
+
+    def change(editing: Editing) -> None:
+        photo = editing.photo
+        chosen = _file(photo, file_uid)
+        if chosen.error:
+            msg = "the file cannot be shown"
+            raise ConflictError(msg)
+        if not chosen.primary:
+            for file in photo.files:
+                file.primary_src = MANUAL if file is chosen else ""
+
+    return json_text(change_one(photo_uid, "photos.primary", change)[0])
+
+
+@require("photos.update")
+@takes(OrientationSchema)
+@answers(PhotoSchema, "The photo as it is now.")
+@refuses(400, 404, 409, 412)
+def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
+    """Turn a file by this Exif orientation, also after index runs; null restores the orientation of the file.
+
+    The original stays as it is: thumbnails, marked areas, width and height are turned.
+    """
+
+    def change(editing: Editing) -> None:
+        file = _file(editing.photo, file_uid)
+        if file.error or file.media_type == "video":
+            msg = "only pictures can be turned"
+            raise ConflictError(msg)
+        if given["orientation"] != file.orientation:
+            choose_orientation(file, given["orientation"])
+
+    return json_text(change_one(photo_uid, "photos.orientation", change)[0])
+
+
+@require("photos.update")
+@answers(PhotoSchema, "The photo that the file left.")
+@refuses(404, 409, 412)
+def unstack_file(photo_uid: str, file_uid: str) -> Response:
+    """Take a file out of its stack: it becomes a photo of its own, which no index run stacks again."""
+
+    def leave(session: Session, file: File) -> None:
+        now = current_service().now()
+        photo = unstack(session, Catalog(session, Gazetteer.load()), file, now)
+        record(session, Change("photos.unstack", Actor.of(principal())), now, {photo.uid: ({}, {FILES: [file.name]})})
+
+    return _without(photo_uid, file_uid, "photos.unstack", leave)
+
+
+@require("photos.delete")
+@answers(PhotoSchema, "The photo without the file.")
+@refuses(404, 409, 412, 507)
+def delete_file(photo_uid: str, file_uid: str) -> Response:
+    """Delete a file of a photo: its original moves into the trash, from which it can be restored.
+
+    Without `PHOTOSVC_DELETE_ORIGINALS` the original stays where it is.
+    """
+    with taking_originals() as deletion:
+
+        def leave(session: Session, file: File) -> None:
+            now = current_service().now()
+            trash_originals.delete_file(session, file, deletion, now)
+
+        return _without(photo_uid, file_uid, "photos.delete", leave)
+
+
+def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Session, File], None]) -> Response:
+    def change(editing: Editing) -> None:
+        photo, session = editing.photo, editing.session
+        file = _file(photo, file_uid)
+        if not any(other is not file and not other.missing and not other.sidecar for other in photo.files):
+            msg = "the file is the only one of its photo"
+            raise ConflictError(msg)
+        leave(session, session.get_one(File, file.id))
+        session.flush()
+        editing.loaded.reload(photo)
+
+    return json_text(change_one(photo_uid, action, change)[0])
+
+
+def _file(photo: Photo, uid: str) -> File:
+    for file in photo.files:
+        if file.uid == uid and not file.missing:
+            return file
+    msg = "the photo has no such file"
+    raise NotFoundError(msg, field="file_uid")

@@ -1,49 +1,70 @@
-"""GET /photos and GET /photos/facets: the search (spec section 4.2), and the values of filters among its results."""
+"""The search: its results (GET /photos), their facets (GET /photos/facets), and suggestions (GET /suggest)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlencode
 from weakref import finalize
 
 from flask import Blueprint, Response, request
 
-from photosvc.auth.credentials import link_tokens
+from photosvc.auth import link_tokens
 from photosvc.models import STATE
-from photosvc.query.canonical import canonical_text
-from photosvc.query.filter_spec import FilterSpec, Kind
+from photosvc.query.filter_spec import EXPECTED, FilterSpec, Kind
 from photosvc.query.filters import FILTERS, NAMES
-from photosvc.query.lexer import LONGEST_QUERY
-from photosvc.query.values.expected import EXPECTED
-from photosvc.records.photos.photo import PhotoResultSchema
+from photosvc.query.lexer import LONGEST_QUERY, check
+from photosvc.query.typed import find_typed
+from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
-from photosvc.search.reading.library import library_state, page_tag, state_tag
+from photosvc.search.reading.figures import library_state, page_tag, state_tag
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
-from photosvc.search.reading.paging.page import Page, find
+from photosvc.search.reading.pages import Page, find
+from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.request import is_short, parse_node, parse_request
-from photosvc.web.answers.answer import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, not_modified
-from photosvc.web.answers.kept_pages import KeptPage
-from photosvc.web.answers.paging import page_headers, page_numbers, page_parameters
-from photosvc.web.contract import ETAG, NUMBER, TEXT, Header, answers, json_object, refuses, takes_query
+from photosvc.search.reading.suggest import MOST_SUGGESTED, suggest
+from photosvc.search.reading.suggest_values import KINDS
+from photosvc.web.addresses import address_of
+from photosvc.web.answers import (
+    JSON,
+    ReadyResponse,
+    cache_headers,
+    is_fresh,
+    json_answer,
+    not_modified,
+    page_headers,
+    page_numbers,
+    page_parameters,
+)
+from photosvc.web.contract import (
+    ETAG,
+    FLAG,
+    NUMBER,
+    TEXT,
+    Header,
+    Parameters,
+    answers,
+    describe,
+    json_object,
+    refuses,
+    takes_query,
+    unknown_parameters,
+)
 from photosvc.web.current import Service, current_service
+from photosvc.web.kept_pages import KeptPage
 from photosvc.web.protector import commits, principal, require
-from photosvc.web.requests.parameters import Parameters, describe
-from photosvc.web.requests.unknown_parameters import unknown_parameters
-from photosvc.web.searches.searching import searching
-from photosvc.web.service.addresses import address_of
-from photosvc.web.transfers.sending import begin_transfer
+from photosvc.web.searching import searching
+from photosvc.web.sending import begin_transfer
 
 _QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
 _FLAG = {"type": "boolean"}
-
 #: Parameters that select photos.
 _WHICH: Parameters = {
     "q": (_QUERY, "Words and filters."),
     "filter": (_QUERY, "A query within which everything else is searched."),
     "s": ({"type": "string"}, "Only photos of the album with this UID."),
 }
-#: Parameters that say in which order and form results are sent.
+#: Parameters for the order and form of the results.
 _HOW: Parameters = {
     **page_parameters("files"),
     "cursor": ({"type": "string"}, "Where the page begins, from the `Link` of the previous page."),
@@ -56,19 +77,51 @@ _HOW: Parameters = {
     "merged": (_FLAG, "One result for each photo, with its files in `Files`."),
     "total": (_FLAG, "Count everything that matches, in `X-Total-Count`."),
 }
-
-
-#: Every parameter of a search, also by its aliases.
+#: Every parameter of a search, with its aliases.
 _KNOWN = frozenset({*_WHICH, *_HOW, *NAMES})
+#: Names and values of a query string, in order.
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+#: Most characters of a `Link`: many servers and clients read only 4 or 8 KiB of headers.
+_LONGEST_LINK = 2048
+#: The headers of a page.
+PAGE_HEADERS = {
+    **page_headers("files"),
+    "X-Total-Count": Header("integer", "Files that match, if `total` was asked for."),
+    "X-Unknown-Parameters": Header(
+        "string", "Parameters that were ignored, each with the one that may be meant: `limit (count)`."
+    ),
+    "X-Cursor": Header("string", "The `cursor` of the next page, if this one is full."),
+    "Link": Header("string", "The next page, if this one is full and its address short enough (RFC 8288)."),
+    "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
+    "X-Download-Token": Header("string", "Opens originals, for an hour.", "photos.download"),
+}
+_VALUE = json_object("value label count", value={"type": ["string", "integer"]}, label=TEXT, count=NUMBER)
+_FACETS = {"type": "object", "additionalProperties": {"type": "array", "items": _VALUE}}
+_KINDS: Final = {"type": "string", "enum": ["filter", "value", *KINDS]}
+_SUGGESTION: Final = json_object(
+    "kind text label help count more",
+    kind=_KINDS,
+    text=TEXT,
+    label=TEXT,
+    help=TEXT,
+    count={"type": ["integer", "null"]},
+    more=FLAG,
+)
+_SUGGESTIONS: Final = json_object(
+    "start end suggestions",
+    start=NUMBER,
+    end=NUMBER,
+    suggestions={"type": "array", "items": _SUGGESTION, "maxItems": MOST_SUGGESTED},
+)
 
 
 def search_parameters() -> list[dict[str, Any]]:
-    """The parameters of GET /photos."""
+    """Return the parameters of GET /photos."""
     return [*describe({**_WHICH, **_HOW}), *_filters()]
 
 
 def facet_parameters() -> list[dict[str, Any]]:
-    """The parameters of GET /photos/facets."""
+    """Return the parameters of GET /photos/facets."""
     by = {
         "name": "by",
         "in": "query",
@@ -82,7 +135,7 @@ def facet_parameters() -> list[dict[str, Any]]:
 
 
 def overview_parameters(further: Parameters) -> list[dict[str, Any]]:
-    """The parameters that select photos, behind these further ones: each a JSON Schema and a description."""
+    """Return these further parameters, followed by those that select photos."""
     return [*describe({**further, **_WHICH}), *_filters()]
 
 
@@ -101,39 +154,17 @@ def _meaning(spec: FilterSpec) -> str:
 
 
 def _value(spec: FilterSpec) -> str:
-    """The value in the filter's example; in the example, another filter may follow it."""
+    """Return the value in the filter's example, without a further filter that may follow it there."""
     name = next(name for name in (spec.name, *spec.aliases) if f"{name}:" in spec.example)
     behind = spec.example.partition(f"{name}:")[2]
     return behind if '"' in behind else behind.partition(" ")[0]
 
 
-#: Names and values of a query string, in order.
-Pairs: TypeAlias = tuple[tuple[str, str], ...]
-
-#: Characters of a `Link`. Many servers and clients read 4 KiB of headers, or 8.
-_LONGEST_LINK = 2048
-
-#: The headers of a page.
-PAGE_HEADERS = {
-    **page_headers("files"),
-    "X-Total-Count": Header("integer", "Files that match, if `total` was asked for."),
-    "X-Unknown-Parameters": Header(
-        "string", "Parameters that were ignored, each with the one that may be meant: `limit (count)`."
-    ),
-    "X-Cursor": Header("string", "The `cursor` of the next page, if this one is full."),
-    "Link": Header("string", "The next page, if this one is full and its address short enough (RFC 8288)."),
-    "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
-    "X-Download-Token": Header("string", "Opens originals, for an hour.", "photos.download"),
-}
-
-_VALUE = json_object("value label count", value={"type": ["string", "integer"]}, label=TEXT, count=NUMBER)
-_FACETS = {"type": "object", "additionalProperties": {"type": "array", "items": _VALUE}}
-
-
 def add_routes(api: Blueprint) -> None:
-    """Add the search and its facets to the API."""
+    """Add the search, its facets and its suggestions to the API."""
     api.add_url_rule("/photos", view_func=search_photos, methods=["GET"])
     api.add_url_rule("/photos/facets", view_func=count_facets, methods=["GET"])
+    api.add_url_rule("/suggest", view_func=suggest_values, methods=["GET"])
 
 
 @require("photos.search")
@@ -141,7 +172,7 @@ def add_routes(api: Blueprint) -> None:
 @answers(PhotoResultSchema, "A page of results.", many=True, headers={**PAGE_HEADERS, **ETAG})
 @refuses(404, 429)
 def search_photos() -> Response:
-    """Files with the metadata of their photos, a page at a time."""
+    """Search: files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
     asked = parse_request(pairs)
@@ -172,7 +203,7 @@ def search_photos() -> Response:
 def _answer(
     service: Service, etag: str | None, kept: KeptPage | None, headers: list[tuple[str, str]], pairs: Pairs
 ) -> Response:
-    """A whole page, or that the client has it."""
+    """Answer with a whole page, or with 304 if the client has it."""
     headers += cache_headers(etag)
     if kept is None or is_fresh(etag):
         return ReadyResponse(status=304, headers=headers)
@@ -181,7 +212,7 @@ def _answer(
 
 
 def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]]) -> Response:
-    """The answer whose body is these pieces: whole, or read from the page as they are sent."""
+    """Return the answer with these pieces as its body; unless the page is whole, they are read while they are sent."""
     if page.is_whole:
         return ReadyResponse("".join(pieces), content_type=JSON, headers=headers)
     answer = ReadyResponse(pieces, content_type=JSON, headers=headers)
@@ -194,7 +225,7 @@ def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]])
 
 
 def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> list[tuple[str, str]]:
-    """The headers that say what the page contains and where the next one begins; `path` is that of the route."""
+    """Return the headers with the numbers of a page and the address of the next one; `path` is that of the route."""
     headers = page_numbers(page.count, page.limit, page.offset)
     names = tuple(name for name, _ in pairs if name not in _KNOWN)
     if names and (unknown := unknown_parameters(names, _KNOWN)):
@@ -214,7 +245,7 @@ def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> li
 
 @lru_cache(maxsize=256)
 def _without_start(pairs: Pairs) -> str:
-    """The query string of this page without the parameters that say where it begins, for the address of the next."""
+    """Return the query string of the request without the parameters that say where its page begins."""
     return "".join(f"{urlencode([pair])}&" for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})
 
 
@@ -223,14 +254,53 @@ def _without_start(pairs: Pairs) -> str:
 @answers(_FACETS, "The values of each filter, the most frequent first.", headers=ETAG)
 @refuses(404)
 def count_facets() -> Response:
-    """How many files of a search have each value of the filters in `by`; with `primary=true`, how many photos."""
+    """Count the files of a search by each value of the filters in `by`; with `primary=true`, its photos."""
     who = principal()
     sees_private = who.sees_private
     facets = parse_facets(request.args.get("by", ""))
     node, album = parse_node(request.args.items(multi=True)), request.args.get("s", "").strip()
     with searching(who.owner_uid, "by") as connection:
-        etag = state_tag(connection, canonical_text(node), album, facets, sees_private=sees_private)
+        etag = state_tag(connection, "facets", node, album, facets, sees_private=sees_private)
         if is_fresh(etag):
             return not_modified(etag)
         counted = count_values(connection, node, album, facets, sees_private=sees_private)
     return json_answer({name: [asdict(value) for value in values] for name, values in counted.items()}, etag=etag)
+
+
+def _parameters() -> list[dict[str, Any]]:
+    described: dict[str, tuple[dict[str, Any], str]] = {
+        "q": ({"type": "string", "maxLength": LONGEST_QUERY}, "What has been typed; it need not be a valid query."),
+        "at": (
+            {"type": "integer", "minimum": 0, "maximum": LONGEST_QUERY},
+            "The position of the cursor, in code points; the end of `q` when left out.",
+        ),
+    }
+    return [
+        {"name": name, "in": "query", "description": description, "schema": schema}
+        for name, (schema, description) in described.items()
+    ]
+
+
+@require("photos.suggest")
+@takes_query(_parameters)
+@answers(_SUGGESTIONS, "What may be written in place of the code points from `start` to `end`.", headers=ETAG)
+def suggest_values() -> Response:
+    """Suggest filters, and values such as cameras, places, people, albums and keywords, for the text at `at`.
+
+    `text` replaces the typed text, `label` is shown. `count` is the number of photos with exactly this value that the
+    caller may see; the search may find more. `more` is true if there are more photos than were counted.
+    """
+    query = request.args.get("q", "")
+    check(query, "q")
+    at = parse_number(request.args.get("at", ""), "at", 0, LONGEST_QUERY, len(query))
+    who, service = principal(), current_service()
+    with searching(who.owner_uid) as connection:
+        etag = state_tag(connection, "suggest", query, at, sees_private=who.sees_private)
+        if is_fresh(etag):
+            return ReadyResponse(status=304, headers=cache_headers(etag))
+        typed = find_typed(query, at)
+        names = service.names.read(connection, sees_private=who.sees_private)
+        found = suggest(connection, typed, names, sees_private=who.sees_private)
+    answer = json_answer({"start": typed.start, "end": typed.end, "suggestions": [asdict(one) for one in found]})
+    answer.headers.extend(cache_headers(etag))
+    return answer

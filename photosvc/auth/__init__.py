@@ -1,1 +1,1 @@
-"""Who may do what: scopes, tokens, principals, the policy table."""
+"""Accounts, credentials and OAuth2 clients, and the policy that decides on their access."""

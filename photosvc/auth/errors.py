@@ -1,4 +1,4 @@
-"""Refusals; their messages do not reveal whether a name exists."""
+"""Errors of authentication and authorization; their messages do not reveal whether a name exists."""
 
 from http import HTTPStatus
 
@@ -18,7 +18,7 @@ class InvalidTokenError(PhotosvcError):
 
     status = HTTPStatus.UNAUTHORIZED
     shown = True
-    """Whether the request shows a token at all."""
+    """False if the request shows no token at all."""
 
 
 class ExpiredTokenError(InvalidTokenError):

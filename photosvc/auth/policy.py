@@ -1,12 +1,13 @@
-"""The policy: which credential may do what (spec section 5.2). This table is the only place that says so.
+"""The policy: one table of the rights of credentials, the only place that defines them.
 
-A rule asks three things, and all must hold:
+A rule has three conditions, and all must hold:
 
 - the credential is of one of `kinds`; a login session made from an app password is a kind of its own,
 - its scope covers `resource`, for writing when `write` is set,
 - it acts in one of `roles`, or, where `own` is set, on the account it belongs to.
 
-Where `proof` is set, a fourth: the password was sent within the last hour.
+Two flags add a condition each. `proof`: the password was sent within the last hour. `everything`: the principal sees
+private photos, because the answer names originals and folders whether or not their photos are private.
 """
 
 from collections.abc import Collection, Mapping
@@ -33,11 +34,13 @@ class Rule:
     own: bool
     description: str
     proof: bool = False
-    """Whether the password must have been sent within the last hour; not on the own account where `own` is set."""
+    """The password must have been sent within the last hour, except for the own account where `own` is set."""
+    everything: bool = False
+    """The action is closed to principals that see no private photos."""
 
     @property
     def scope(self) -> str:
-        """The narrowest scope that covers it."""
+        """Return the narrowest scope that covers the action."""
         return f"{self.resource} {'write' if self.write else 'read'}"
 
 
@@ -45,7 +48,7 @@ _LOGIN = frozenset({LOGIN_SESSION})
 _APP = frozenset({APP_PASSWORD})
 _SESSION = frozenset({LOGIN_SESSION, APP_SESSION})
 _PERSON = _SESSION | _APP
-#: Log-ins, and clients that were registered for it; app passwords are carried by devices.
+#: Log-ins, and clients that were registered for the action; not app passwords, which devices carry.
 _GIVEN = frozenset({LOGIN_SESSION, CLIENT_TOKEN})
 _ANY = _PERSON | {ACCESS_TOKEN, CLIENT_TOKEN, HOST_USER}
 
@@ -58,8 +61,10 @@ _NOBODY = frozenset[str]()
 
 _R, _W = False, True
 _OWN, _ = True, False
-#: The password again.
+#: For `proof`.
 _P = True
+#: For `everything`.
+_E = {"everything": True}
 
 # fmt: off
 _TABLE = (
@@ -74,9 +79,9 @@ _TABLE = (
     Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Open originals and archives"),
     Rule("photos.update",              "photos",   _W,   _ANY,     _WRITERS, _,    "Change photos"),
     Rule("photos.delete",              "photos",   _W,   _ANY,     _WRITERS,  _,    "Remove photos from the library"),
-    Rule("trash.view",                 "photos",   _R,   _ANY,     _EDITORS, _,    "List deleted originals"),
-    Rule("trash.restore",              "photos",   _W,   _ANY,     _EDITORS, _,    "Bring deleted originals back"),
-    Rule("trash.empty",                "files",    _W,   _ANY,     _ADMIN,   _,    "Delete originals for good"),
+    Rule("trash.view",                 "photos",   _R,   _ANY,     _EDITORS, _,    "List deleted originals", **_E),
+    Rule("trash.restore",              "photos",   _W,   _ANY,     _EDITORS, _,  "Bring deleted originals back", **_E),
+    Rule("trash.empty",                "files",    _W,   _ANY,     _ADMIN,   _,    "Delete originals for good", **_E),
     Rule("photos.history",             "photos",   _R,   _ANY,     _WRITERS,  _,    "See who changed a photo"),
     Rule("albums.search",              "albums",   _R,   _ANY,     _ALL,      _,    "List albums"),
     Rule("albums.view",                "albums",   _R,   _ANY,     _ALL,      _,    "See one album"),
@@ -91,12 +96,13 @@ _TABLE = (
     Rule("files.upload",               "files",    _W,   _PERSON,  _EDITORS,  _,    "Add files to the originals"),
     Rule("files.import",               "files",    _W,   _ANY,     _ADMIN,    _,    "Import a folder of files"),
     Rule("files.imports",              "files",    _R,   _ANY,     _ADMIN,    _,    "See imports and what failed"),
-    Rule("errors.view",                "logs",     _R,   _ANY,     _ADMIN,    _,    "See files that failed"),
+    Rule("errors.view",                "logs",     _R,   _ANY,     _ADMIN,    _,    "See files that failed", **_E),
     Rule("errors.clear",               "logs",     _W,   _ANY,     _ADMIN,    _,    "Forget failures of imports"),
     Rule("photos.index",               "photos",   _W,   _ANY,     _EDITORS,  _,    "Start and stop index runs"),
-    Rule("library.view",               "logs",     _R,   _ANY,     _ADMIN,   _,    "See what the library takes"),
-    Rule("library.tidy",               "photos",   _W,   _ANY,     _ADMIN,   _,    "Index and tidy up on the page"),
-    Rule("index.view",                 "photos",   _R,   _ANY,     _EDITORS,  _,    "See index runs"),
+    Rule("library.view",               "logs",     _R,   _ANY,     _ADMIN,   _,    "See what the library takes", **_E),
+    Rule("library.tidy",               "photos",   _W,   _ANY,     _ADMIN,   _,  "Index and tidy up on the page", **_E),
+    Rule("index.view",                 "photos",   _R,   _ANY,     _EDITORS,  _,    "See index runs", **_E),
+    Rule("jobs.view",                  "photos",   _R,   _ANY,     _WRITERS,  _,    "See how far a job is"),
     Rule("folders.view",               "folders",  _R,   _ANY,     _ALL,      _,    "List folders of the originals"),
     Rule("moments.view",               "moments",  _R,   _ANY,     _ALL,      _,    "List the months of photos"),
     Rule("places.view",                "places",   _R,   _ANY,     _ALL,      _,    "See photos on a map"),
@@ -137,7 +143,7 @@ RULES: Mapping[str, Rule] = {rule.action: rule for rule in _TABLE}
 
 
 def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -> Rule:
-    """The rule that lets `principal` do `action`.
+    """Return the rule that lets `principal` do `action`.
 
     Args:
         principal: who acts.
@@ -145,13 +151,15 @@ def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -
         owner_uid: the UID of the user account that is acted on, where there is one.
 
     Raises:
-        InsufficientScopeError: only the scope is missing; it carries the one needed.
-        PermissionDeniedError: this kind of credential or this role never may.
+        InsufficientScopeError: only the scope is missing; the error names the scope needed.
+        PermissionDeniedError: this kind of credential or this role may never do it.
 
     """
     rule = RULES[action]
     owns = rule.own and owner_uid is not None and owner_uid == principal.user_uid
     if principal.standing not in rule.kinds or not (principal.role in rule.roles or owns):
+        raise PermissionDeniedError
+    if rule.everything and not principal.sees_private:
         raise PermissionDeniedError
     if not principal.scope.covers(rule.resource, write=rule.write):
         raise InsufficientScopeError(rule.scope)
@@ -159,12 +167,12 @@ def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -
 
 
 def check_proof(principal: Principal, action: str, now: datetime, *, owner_uid: str | None = None) -> None:
-    """Make sure that the principal's password was sent within the last hour, if `action` asks for that.
+    """Raise `PasswordNeededError` if `action` needs a password sent within the last hour and the principal's is older.
 
-    A log-in counts. Views ask for the password themselves where they let owners change their own account.
+    A log-in counts. Views ask for the password themselves where owners change their own account.
 
     Raises:
-        PasswordNeededError: it is longer ago.
+        PasswordNeededError: the password was sent over an hour ago.
 
     """
     rule = RULES[action]
@@ -174,12 +182,13 @@ def check_proof(principal: Principal, action: str, now: datetime, *, owner_uid: 
 
 
 def check_recent_proof(principal: Principal, now: datetime) -> None:
-    """Make sure that the principal's password was sent within the last hour, if it has one that it can send.
+    """Raise `PasswordNeededError` if the principal's password was sent over an hour ago.
 
-    A log-in counts. Users of a host app and sessions made from app passwords cannot; the policy decides on them alone.
+    A log-in counts. Users of a host app and sessions made from app passwords have no password to send: the policy alone
+    decides on them.
 
     Raises:
-        PasswordNeededError: it is longer ago.
+        PasswordNeededError: the password was sent over an hour ago.
 
     """
     if may(principal, "session.confirm"):
@@ -193,7 +202,7 @@ def _check_hour(principal: Principal, now: datetime) -> None:
 
 
 def may(principal: Principal, action: str, *, owner_uid: str | None = None) -> bool:
-    """Whether `decide` would let it pass."""
+    """Return whether `decide` would allow the action."""
     try:
         decide(principal, action, owner_uid=owner_uid)
     except PermissionDeniedError:
@@ -202,10 +211,10 @@ def may(principal: Principal, action: str, *, owner_uid: str | None = None) -> b
 
 
 def check_grantable(principal: Principal, scope: Scope) -> None:
-    """Make sure that no credential makes another wider than itself.
+    """Raise `ScopeTooWideError` if a new credential would have a wider scope than the one that makes it.
 
     Raises:
-        ScopeTooWideError: the new one would reach further.
+        ScopeTooWideError: the new scope is wider.
 
     """
     if not is_within(scope, principal.scope):
@@ -214,20 +223,21 @@ def check_grantable(principal: Principal, scope: Scope) -> None:
 
 
 def scopes_in_use(actions: Collection[str]) -> list[str]:
-    """The names of the scopes that open one of `actions`, in the order of `SCOPES`."""
+    """Return the names of the scopes that open one of `actions`, in the order of `SCOPES`."""
     rules = [RULES[action] for action in actions]
     used = {ALL, *(rule.resource for rule in rules), *(WRITE if rule.write else READ for rule in rules)}
     return [scope.name for scope in SCOPES if scope.name in used]
 
 
 def policy_table(mounted: Collection[str]) -> list[dict[str, str | bool]]:
-    """The policy as plain rows, for documentation; `mounted` are the actions that a route uses."""
+    """Return the policy as plain rows for documentation; `mounted` are the actions that a route uses."""
     return [
         {
             "action": rule.action,
             "scope": rule.scope,
             "credentials": _listed(rule.kinds) + (", password sent within the hour" if rule.proof else ""),
-            "roles": " or ".join(filter(None, (_listed(rule.roles), "the account's own user" if rule.own else ""))),
+            "roles": " or ".join(filter(None, (_listed(rule.roles), "the account's own user" if rule.own else "")))
+            + (", if private photos are shown to them" if rule.everything else ""),
             "description": rule.description,
             "in_use": rule.action in mounted,
         }

@@ -1,15 +1,26 @@
-"""The principal: the verified credential of a request and its owner."""
+"""The principal: the verified credential of a request and its owner, or the signed-in user of a host app.
 
+A host app says which user is signed in and what that user may see; photosvc stores no account for the user.
+"""
+
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
-from photosvc.auth.scopes import Scope
+from photosvc.auth.scopes import ALL, Scope, parse_scope
+from photosvc.core.accounts import USER_ROLES, VIEWER
+from photosvc.core.errors import PhotosvcError
 from photosvc.models import LOGIN_SESSION
 
 #: A login session that was made from an app password.
 APP_SESSION = "app_session"
-#: No credential of ours: the signed-in user of a host app.
+#: The kind of a principal without a credential of photosvc: the signed-in user of a host app.
 HOST_USER = "host_user"
+#: Prefix of the UIDs of host users; those of credentials begin with `sess`.
+_PREFIX: Final = "host"
+_DIGITS: Final = 24
+_LONGEST_ID: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,23 +28,23 @@ class Principal:
     """A verified credential and its owner."""
 
     kind: str
-    """`app_password access_token client_token login_session host_user`."""
+    """One of `app_password`, `access_token`, `client_token`, `login_session` and `host_user`."""
     credential_id: int
     credential_uid: str
     credential_name: str
     scope: Scope
     role: str
-    """Of the user (`admin user viewer`) or, without one, of the client (`admin client`)."""
+    """The role of the user (`admin`, `user`, `viewer`) or, without one, of the client (`admin`, `client`)."""
     sees_private: bool
     created_at: datetime
     expires_at: datetime | None
-    """None: no limit."""
+    """None if the credential does not expire."""
     idle_seconds: int | None = None
     last_used_at: datetime | None = None
     proved_at: datetime | None = None
-    """When the account's password was last sent with it; None: when it was created."""
+    """The time at which the account's password was last sent with the credential; None: at its creation."""
     parent_id: int | None = None
-    """The app password that a login session was made from."""
+    """The id of the app password that a login session was made from."""
     user_id: int | None = None
     user_uid: str | None = None
     user_name: str | None = None
@@ -43,14 +54,74 @@ class Principal:
 
     @property
     def standing(self) -> str:
-        """The kind that decides its rights: a session made from an app password has only the rights of that."""
+        """Return the kind that decides the rights: a session made from an app password has a kind of its own."""
         return APP_SESSION if self.kind == LOGIN_SESSION and self.parent_id is not None else self.kind
 
     @property
     def owner_uid(self) -> str:
-        """Of the account or client whose credentials share a limit; of the credential itself if it has no owner."""
+        """Return the UID of the account or client whose credentials share a limit, or else the credential's own UID."""
         return self.user_uid or self.client_uid or self.credential_uid
 
     def expires_in(self, now: datetime) -> int:
-        """Whole seconds left; 0 without a limit, as in the answer of the session endpoint."""
+        """Return the whole seconds left; 0 without a limit, as in the answer of the session endpoint."""
         return 0 if self.expires_at is None else max(1, int((self.expires_at - now).total_seconds()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostUser:
+    """A signed-in user of a host app with the rights that photosvc grants.
+
+    Args:
+        id: identifies the user among the host's users; it must never be given to another user.
+        name: the user's name in the history of photos and in the security log; by default the id.
+        role: `viewer` (looks at photos), `user` (changes them too) or `admin` (also does maintenance).
+        sees_private: whether private photos are shown; by default not to viewers.
+        scope: a limit on what the role allows, as the scope of a token is.
+
+    Raises:
+        ValueError: a value is not valid.
+
+    """
+
+    id: str
+    name: str = ""
+    role: str = VIEWER
+    sees_private: bool | None = None
+    scope: str = ALL
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not self.id or len(self.id) > _LONGEST_ID:
+            msg = f"HostUser: id must be a text of 1 to {_LONGEST_ID} characters, not {self.id!r:.50}"
+            raise ValueError(msg)
+        if self.role not in USER_ROLES:
+            msg = f"HostUser: role must be one of {', '.join(USER_ROLES)}, not {self.role!r:.50}"
+            raise ValueError(msg)
+        try:
+            parse_scope(self.scope)
+        except PhotosvcError as error:
+            msg = f"HostUser: {error.message}"
+            raise ValueError(msg) from None
+
+    @property
+    def uid(self) -> str:
+        """Return the UID that stands for the user in links and the history of photos; it does not reveal the id."""
+        return _PREFIX + hashlib.sha256(self.id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+
+    def principal(self, now: datetime) -> Principal:
+        """Return the user as the principal of a request."""
+        return Principal(
+            kind=HOST_USER,
+            credential_id=0,
+            credential_uid=self.uid,
+            credential_name=(self.name or self.id)[:_LONGEST_ID],
+            scope=parse_scope(self.scope),
+            role=self.role,
+            sees_private=self.role != VIEWER if self.sees_private is None else self.sees_private,
+            created_at=now,
+            expires_at=None,
+        )
+
+
+def is_host_uid(uid: str) -> bool:
+    """Return whether a UID in a link belongs to a host's user rather than to a credential."""
+    return uid.startswith(_PREFIX)

@@ -1,4 +1,4 @@
-"""Scopes: sets of words that say what a credential may reach (spec section 5.3).
+"""Scopes: sets of words that limit what a credential may reach.
 
     scope    = word (blank word)*
     word     = "*" | "read" | "write" | resource [":true" | ":false"]
@@ -22,7 +22,7 @@ ALL, READ, WRITE = "*", "read", "write"
 
 @dataclass(frozen=True, slots=True)
 class ScopeName:
-    """A scope and what it opens."""
+    """A name for scopes, with a description."""
 
     name: str
     description: str
@@ -67,14 +67,14 @@ SCOPES: tuple[ScopeName, ...] = (
 
 MODES = frozenset({READ, WRITE})
 
-#: Everything a scope can open.
+#: All resources that a scope can open.
 RESOURCES: tuple[str, ...] = tuple(item.name for item in SCOPES if item.name not in MODES | {ALL})
 
 _CLOSED = ":false"
 _MAX_LENGTH = 1000
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}\Z")
 _KNOWN = frozenset({ALL, *MODES, *RESOURCES})
-#: Stands for all resources that a scope does not name, those of later versions too.
+#: A placeholder for all resources that a scope does not name, including those of later versions.
 _ANY_OTHER = ""
 
 
@@ -86,26 +86,26 @@ class Scope:
 
     @property
     def modes(self) -> frozenset[str]:
-        """`read`, `write` or both: what may be done with the open resources."""
+        """Return `read`, `write` or both: the modes in which the open resources may be used."""
         return (self.words & MODES) or MODES
 
     @property
     def names(self) -> frozenset[str]:
-        """The resources opened by name."""
+        """Return the resources opened by name."""
         return frozenset(word for word in self.words - MODES - {ALL} if not word.endswith(_CLOSED))
 
     @property
     def closed(self) -> frozenset[str]:
-        """The resources closed by name."""
+        """Return the resources closed by name."""
         return frozenset(word.removesuffix(_CLOSED) for word in self.words if word.endswith(_CLOSED))
 
     @property
     def is_open(self) -> bool:
-        """Whether resources that are not named are reached."""
+        """Return whether the scope opens resources that it does not name."""
         return ALL in self.words or (bool(self.words & MODES) and not self.names)
 
     def covers(self, resource: str, *, write: bool) -> bool:
-        """Whether the scope reaches `resource`, for writing or for reading."""
+        """Return whether the scope reaches `resource`, for writing or for reading."""
         return (
             (WRITE if write else READ) in self.modes
             and resource not in self.closed
@@ -124,15 +124,15 @@ EVERYTHING = Scope(frozenset({ALL}))
 
 @lru_cache(maxsize=1024)
 def parse_scope(text: str, *, known_only: bool = True) -> Scope:
-    """The scope that `text` names; letter case, order and repeats do not matter.
+    """Parse a scope; letter case, order and repeats do not matter.
 
     Args:
         text: words separated by blanks, at most 1000 characters.
-        known_only: refuse names that this version does not have. What was stored by a later version keeps them.
+        known_only: refuse names that this version does not know; scopes stored by a later version keep them.
 
     Raises:
-        UnknownScopeError: a name is unknown; the sentence offers the nearest one.
-        InvalidValueError: a word has no meaning.
+        UnknownScopeError: a name is unknown; the message suggests the nearest one.
+        InvalidValueError: a word is malformed.
 
     """
     if len(text) > _MAX_LENGTH:
@@ -160,7 +160,7 @@ def _unknown(name: str) -> str:
 
 
 def is_within(inner: Scope, outer: Scope) -> bool:
-    """Whether `outer` covers all that `inner` covers, now and when further resources come."""
+    """Return whether `outer` covers all that `inner` covers, even when later versions add resources."""
     return all(
         outer.covers(name, write=write)
         for name in _mentioned(inner, outer)
@@ -170,10 +170,10 @@ def is_within(inner: Scope, outer: Scope) -> bool:
 
 
 def narrow(granted: Scope, requested: Scope) -> Scope:
-    """`requested`, which must lie within `granted` (RFC 6749 section 3.3).
+    """Return `requested`, which must lie within `granted` (RFC 6749 section 3.3).
 
     Raises:
-        ScopeTooWideError: it asks for more.
+        ScopeTooWideError: `requested` covers more than `granted`.
 
     """
     if not is_within(requested, granted):

@@ -1,1 +1,1 @@
-"""Backups: one archive with the database, the keys and the configuration, and the way back from it."""
+"""Backups: archives of the database, the keys and the configuration, and their restoration."""

@@ -1,4 +1,7 @@
-"""Reads backups, which may come from attackers: only names of the manifest, only sizes of the manifest, no links."""
+"""The safe reader of backups, which may come from attackers.
+
+It accepts only names and sizes of the manifest, and no links.
+"""
 
 import io
 import os
@@ -14,17 +17,26 @@ from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from photosvc.backup import snapshot
-from photosvc.backup.contents import DATABASE, INSTANCE, MANIFEST, MOST_BYTES, MOST_FILES
-from photosvc.backup.errors import NoRoomError, NotABackupError
-from photosvc.backup.manifest import Manifest, Member, load
+from photosvc.backup.archive import (
+    DATABASE,
+    INSTANCE,
+    MANIFEST,
+    MOST_BYTES,
+    MOST_FILES,
+    Manifest,
+    Member,
+    NoRoomError,
+    NotABackupError,
+    load,
+)
 
-#: Bytes that are read from the archive at once: its table of contents, which is read whole, must fit.
+#: Most bytes that are read from the archive at once: its table of contents, which is read whole, must fit.
 _MOST_READ: Final = 4 << 20
 _CHUNK: Final = 1 << 20
 _ENCRYPTED: Final = 0x1
 #: Bytes that are kept free on the disk.
 _SPARE: Final = 16 << 20
-#: What the readers of ZIP and deflate raise at content that is not what it should be.
+#: Exceptions that the readers of ZIP and deflate raise when the content is malformed.
 _BROKEN: Final = (
     *(BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError),
     *(ValueError, OverflowError, LookupError, struct.error),
@@ -32,7 +44,7 @@ _BROKEN: Final = (
 
 
 class Archive:
-    """An open backup whose manifest is valid and names all that is in it."""
+    """An open backup whose manifest is valid and names all its files."""
 
     def __init__(self, archive: ZipFile) -> None:
         self._archive = archive
@@ -61,7 +73,7 @@ class Archive:
         """Write a file of the archive to a new file, which only its owner may read.
 
         Raises:
-            NotABackupError: its content is not what the manifest says.
+            NotABackupError: its content contradicts the manifest.
             OSError: the disk is full or failed.
 
         """
@@ -85,7 +97,7 @@ class Archive:
         """Write all files of the instance folder below a folder.
 
         Raises:
-            NotABackupError: a content is not what the manifest says.
+            NotABackupError: the content of a file contradicts the manifest.
             OSError: the disk is full or failed.
 
         """
@@ -98,10 +110,10 @@ class Archive:
     def extract_database(
         self, target: Path, *, thoroughly: bool, progress: Callable[[], None] = lambda: None
     ) -> snapshot.State | None:
-        """Write the database to a new file and check it; gives what it says about itself, None where there is none.
+        """Write the database to a new file, check it and return its state; None when the archive has no database.
 
         Raises:
-            NotABackupError: it is damaged, or not what the manifest says.
+            NotABackupError: it is damaged, or contradicts the manifest.
             OSError: the disk has no room for it, or failed.
 
         """
@@ -119,10 +131,10 @@ class Archive:
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[Archive]:
-    """The backup in a file.
+    """Open the backup in a file.
 
     Raises:
-        NotABackupError: it is none, or damaged.
+        NotABackupError: it is not a backup, or damaged.
         OSError: it cannot be read.
 
     """
@@ -134,7 +146,7 @@ def open_backup(path: Path) -> Iterator[Archive]:
 
 @contextmanager
 def _telling() -> Iterator[None]:
-    """Wrap the reading of an archive: every defect of it becomes a `NotABackupError`."""
+    """Turn every exception about defects of an archive into `NotABackupError`."""
     try:
         yield
     except _BROKEN as error:
@@ -146,7 +158,7 @@ def require_room(folder: Path, size: int) -> None:
     """Make sure that the disk of a folder has room for this many bytes, before they are written.
 
     Raises:
-        NoRoomError: it has not; the message says how much is needed.
+        NoRoomError: there is not enough; the message says how much is needed.
 
     """
     free = shutil.disk_usage(folder).free
@@ -156,7 +168,7 @@ def require_room(folder: Path, size: int) -> None:
 
 
 class _BoundedFile(io.FileIO):
-    """A file that refuses large reads and positions before its beginning: a table of contents may ask for them."""
+    """A file that refuses large reads and positions before its beginning, which a hostile archive may cause."""
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
         """Go to a place in the file.
@@ -172,10 +184,10 @@ class _BoundedFile(io.FileIO):
             raise BadZipFile(msg) from None
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """At most `size` bytes.
+        """Read at most `size` bytes.
 
         Raises:
-            BadZipFile: more than 4 MiB are asked for.
+            BadZipFile: more than 4 MiB are requested.
 
         """
         bounded = size is not None and 0 <= size <= _MOST_READ

@@ -1,45 +1,212 @@
-"""Restores a backup: checks all of it first, then puts it in place, and moves aside what was there."""
+"""The restoration of a backup: all of it is checked first, then it replaces the former files, which are moved aside.
+
+All files are replaced or none, whenever the process is killed. The new files wait in a staging folder of the instance
+folder. Once the list of moves is on the disk there, the moves will be made: by this process, or by the next one that
+restores. Each move is a rename within one file system and can be repeated. Until they are made, no service starts
+(`require_finished`).
+"""
 
 import fcntl
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from sqlalchemy.engine import make_url
 
-from photosvc.auth.service_key import fingerprint
-from photosvc.backup import moves
-from photosvc.backup.contents import DATABASE, FILES, FOLDERS, INSTANCE
-from photosvc.backup.errors import DatabaseInUseError, LibraryExistsError, OtherDatabaseError
-from photosvc.backup.manifest import SQLITE, Manifest, dump
-from photosvc.backup.moves import Move, Plan
+from photosvc.auth.keys import fingerprint
+from photosvc.backup.archive import (
+    DATABASE,
+    FILES,
+    FOLDERS,
+    INSTANCE,
+    SQLITE,
+    DatabaseInUseError,
+    LibraryExistsError,
+    Manifest,
+    OtherDatabaseError,
+    dump,
+)
 from photosvc.backup.reading import Archive, open_backup, require_room
-from photosvc.core.locks.lock import exclusive_lock
+from photosvc.core.errors import SettingError
+from photosvc.core.machine import exclusive_lock
+from photosvc.core.paths import flush_folder
 from photosvc.settings import Settings, load_settings
 
+_LIST: Final = "moves.json"
 #: Files of SQLite beside a database.
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 #: The bytes of an SQLite file that its readers and writers lock (https://www.sqlite.org/fileformat2.html#lockbyte).
 _LOCK_BYTES, _LOCKED = 0x40000000, 512
+
+
+_FOLDER: Final = ".restore"
+
+
+class Move(msgspec.Struct, frozen=True):
+    """The replacement of one file or folder."""
+
+    target: str
+    """The path that is replaced."""
+    waiting: str = ""
+    """The path of the new file; empty if the target is only moved aside."""
+    aside: str = ""
+    """The path to which the current file at `target` is moved."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """All moves, in their order."""
+
+    archive: str
+    """The identity of the archive: the SHA-256 of its manifest."""
+    moves: list[Move]
+
+
+def staging(instance: Path) -> Path:
+    """Make an empty staging folder, in which new files wait; files that an earlier process left there are removed.
+
+    Raises:
+        OSError: it cannot be made.
+
+    """
+    discard(instance)
+    folder = instance / _FOLDER
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def discard(instance: Path) -> None:
+    """Remove the staging folder."""
+    shutil.rmtree(instance / _FOLDER, ignore_errors=True)
+
+
+def unfinished(instance: Path) -> Plan | None:
+    """Return the moves that a killed process did not finish; None if there are none."""
+    try:
+        return msgspec.json.decode((instance / _FOLDER / _LIST).read_bytes(), type=Plan)
+    except FileNotFoundError:
+        return None
+    except msgspec.MsgspecError as error:
+        msg = f"{instance / _FOLDER / _LIST} cannot be read: {error}"
+        raise SettingError(msg) from None
+
+
+def require_finished(instance: Path) -> None:
+    """Make sure that no restore has stopped half-way.
+
+    Raises:
+        SettingError: a restore has; the message names the command that finishes it.
+
+    """
+    if (instance / _FOLDER / _LIST).exists():
+        msg = f"A restore into {instance} was not finished: run the same `svc restore` again."
+        raise SettingError(msg)
+
+
+def commit(instance: Path, plan: Plan) -> None:
+    """Write the list of moves to the disk; from then on they will be made, even if this process is killed.
+
+    Raises:
+        OSError: it cannot be written; nothing has happened yet.
+
+    """
+    folder = instance / _FOLDER
+    new = folder / f"{_LIST}.new"
+    with new.open("wb") as file:
+        file.write(msgspec.json.encode(plan))
+        file.flush()
+        os.fsync(file.fileno())
+    for path in {folder, *(Path(move.waiting).parent for move in plan.moves if move.waiting)}:
+        flush_folder(path)
+    new.rename(folder / _LIST)
+    flush_folder(folder)
+
+
+def finish(instance: Path, plan: Plan) -> None:
+    """Make the moves that are not made yet.
+
+    Raises:
+        OSError: a file, such as a mounted one, cannot be renamed; the moves made so far are undone.
+
+    """
+    try:
+        _make(plan)
+    except OSError:
+        _take_back(plan)
+        _forget(instance, plan)
+        for move in plan.moves:
+            if move.waiting:
+                with suppress(OSError):
+                    Path(move.waiting).unlink()
+        raise
+    _forget(instance, plan)
+
+
+def _make(plan: Plan) -> None:
+    for move in plan.moves:
+        target = Path(move.target)
+        due = os.path.lexists(move.waiting) if move.waiting else not os.path.lexists(move.aside)
+        if due and os.path.lexists(target):
+            aside = _free(Path(move.aside))
+            aside.parent.mkdir(mode=0o700, exist_ok=True)
+            target.rename(aside)
+        if due and move.waiting:
+            Path(move.waiting).rename(target)
+
+
+def _take_back(plan: Plan) -> None:
+    """Undo the moves made so far, the last one first, so that a process killed here leaves the first ones made."""
+    for move in reversed(plan.moves):
+        target, aside = Path(move.target), Path(move.aside)
+        if move.waiting and not os.path.lexists(move.waiting) and os.path.lexists(target):
+            target.rename(move.waiting)
+        if os.path.lexists(aside) and not os.path.lexists(target):
+            aside.rename(target)
+    for folder in {Path(move.aside).parent for move in plan.moves}:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _forget(instance: Path, plan: Plan) -> None:
+    """Delete the list of moves and the staging folder once the moves are on the disk."""
+    for folder in {Path(move.target).parent for move in plan.moves}:
+        with suppress(FileNotFoundError):
+            flush_folder(folder)
+    shutil.rmtree(instance / _FOLDER / "instance", ignore_errors=True)
+    (instance / _FOLDER / _LIST).unlink()
+    discard(instance)
+
+
+def _free(path: Path) -> Path:
+    """Return the path, or the first unused one with a number after it."""
+    number = 1
+    found = path
+    while os.path.lexists(found):
+        number += 1
+        found = path.with_name(f"{path.name}-{number}")
+    return found
+
+
 _STAGED_DATABASE: Final = ".photosvc-restore.db"
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restore did."""
+    """The result of a restore."""
 
     manifest: Manifest
     settings: Settings
-    """Those of the restored library."""
+    """Settings of the restored library."""
     aside: list[Path]
-    """Folders in which the former files are."""
+    """Folders that hold the former files."""
     key_fits: bool
-    """Whether the service key is that of the database."""
+    """True if the service key belongs to the database."""
 
 
 def restore(
@@ -53,18 +220,18 @@ def restore(
 ) -> Restored:
     """Restore a backup into an instance folder.
 
-    A process that is killed leaves the library as it was, or a list of moves: the next call makes these first.
+    A process that is killed leaves the library unchanged or a list of moves, which the next call makes first.
 
     Args:
         archive: the backup.
         instance: the instance folder.
         environ: source of the settings that are in no file.
         now: the time.
-        replace: whether a library that is there makes way; its files are kept aside.
+        replace: replace an existing library; its files are kept aside.
         progress: called from time to time.
 
     Raises:
-        NotABackupError: the archive is none, or damaged; nothing has changed, as for all other errors.
+        NotABackupError: the archive is not a backup, or damaged; as after all other errors, nothing has changed.
         LibraryExistsError: there is a library, and `replace` is not set.
         DatabaseInUseError: a process has its database open.
         OtherDatabaseError: the settings name another kind of database.
@@ -74,9 +241,9 @@ def restore(
     instance.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = exclusive_lock(instance / "restore.lock", "another process restores into this folder already")
     with lock, open_backup(archive) as opened:
-        begun, identity = moves.unfinished(instance), _identity(opened.manifest)
+        begun, identity = unfinished(instance), _identity(opened.manifest)
         if begun is not None:
-            moves.finish(instance, begun)
+            finish(instance, begun)
         if begun is None or begun.archive != identity:
             begun = _restore(opened, instance, environ, now, replace=replace, progress=progress)
         settings = load_settings(instance, environ=environ)
@@ -86,7 +253,7 @@ def restore(
 
 
 def check(archive: Path, folder: Path, *, progress: Callable[[], None] = lambda: None) -> Manifest:
-    """Read a whole backup and check its database; gives its manifest.
+    """Read a whole backup, check its database and return its manifest.
 
     Args:
         archive: the backup.
@@ -94,7 +261,7 @@ def check(archive: Path, folder: Path, *, progress: Callable[[], None] = lambda:
         progress: called from time to time.
 
     Raises:
-        NotABackupError: it is none, or damaged.
+        NotABackupError: it is not a backup, or damaged.
         NoRoomError: the disk of the folder has no room.
 
     """
@@ -119,10 +286,10 @@ def _restore(
     try:
         return _stage_and_move(opened, instance, environ, now, staged, replace=replace, progress=progress)
     except BaseException:
-        if moves.unfinished(instance) is None:
+        if unfinished(instance) is None:
             for path in staged:
                 path.unlink(missing_ok=True)
-            moves.discard(instance)
+            discard(instance)
         raise
 
 
@@ -136,9 +303,9 @@ def _stage_and_move(
     replace: bool,
     progress: Callable[[], None],
 ) -> Plan:
-    """As `restore`; what is written outside of the staging folder is added to `staged`."""
+    """Do the work of `restore`, and add files written outside the staging folder to `staged`."""
     manifest = opened.manifest
-    waiting = moves.staging(instance) / INSTANCE
+    waiting = staging(instance) / INSTANCE
     waiting.mkdir(mode=0o700)
     opened.extract_instance(waiting)
     target = _database_of(waiting, instance, environ, manifest)
@@ -149,7 +316,7 @@ def _stage_and_move(
         msg = f"There is a library already ({', '.join(present)}); --replace moves it aside."
         raise LibraryExistsError(msg)
     with _unused(target):
-        pass  # rather now than after minutes of copying
+        pass  # fail now rather than after minutes of copying
     if database is not None:
         database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         database.unlink(missing_ok=True)
@@ -158,14 +325,14 @@ def _stage_and_move(
         opened.extract_database(database, thoroughly=False, progress=progress)
     _give_to_owner(instance, [*waiting.rglob("*"), *staged])
     with _unused(target):
-        moves.commit(instance, plan)
-        moves.finish(instance, plan)
+        commit(instance, plan)
+        finish(instance, plan)
     return plan
 
 
 def _moves(waiting: Path, instance: Path, target: Path | None, staged: Path | None, now: datetime) -> Iterator[Move]:
-    """What takes the place of what; the database comes last, so that a key that it needs is there."""
-    name = f"before-restore-{now:%Y%m%d-%H%M%S}"
+    """Yield the moves; the database comes last, so that a key that it needs is in place."""
+    name = _new_folder(now, {instance, instance if target is None else target.parent})
     for item in (*FILES, *FOLDERS):
         present = waiting / item
         yield Move(str(instance / item), str(present) if present.exists() else "", str(instance / name / item))
@@ -176,18 +343,25 @@ def _moves(waiting: Path, instance: Path, target: Path | None, staged: Path | No
         yield Move(str(target), str(staged), str(target.parent / name / target.name))
 
 
+def _new_folder(now: datetime, parents: set[Path]) -> str:
+    """Return an unused name for the folders of former files: files of an earlier restore must not count as moved."""
+    name = f"before-restore-{now:%Y%m%d-%H%M%S}"
+    numbered = (name, *(f"{name}-{number}" for number in range(2, 1000)))
+    return next(one for one in numbered if not any(os.path.lexists(parent / one) for parent in parents))
+
+
 def _database_of(waiting: Path, instance: Path, environ: Mapping[str, str], manifest: Manifest) -> Path | None:
-    """Where the settings of the backup, with those of this machine, have the database; None on PostgreSQL.
+    """Return the path of the database by the settings of backup and machine; None on PostgreSQL.
 
     Raises:
         SettingError: a setting is not valid.
-        OtherDatabaseError: it is not of the kind that the backup is of.
+        OtherDatabaseError: the settings name another kind of database than the backup has.
 
     """
     has_key = (waiting / "secret_key").exists()
     settings = load_settings(waiting, environ=environ)
     if not has_key:
-        (waiting / "secret_key").unlink(missing_ok=True)  # made just now, and not the one of the database
+        (waiting / "secret_key").unlink(missing_ok=True)  # made by `load_settings`, not the key of the database
     url = make_url(settings.database_uri)
     if (url.get_backend_name() == "sqlite") != (manifest.database == SQLITE):
         msg = f"The backup is of {manifest.database}, and PHOTOSVC_DATABASE_URI names another kind of database."
@@ -203,12 +377,12 @@ def _database_of(waiting: Path, instance: Path, environ: Mapping[str, str], mani
 
 @contextmanager
 def _unused(database: Path | None) -> Iterator[None]:
-    """Let no process open the present database inside the block.
+    """Keep other processes from opening the present database inside the block.
 
-    The lock is on the file itself, as SQLite locks it, because a database to be replaced may be too damaged to open.
+    The lock is taken on the file, as SQLite does, because a database to be replaced may be too damaged to open.
 
     Raises:
-        DatabaseInUseError: one has it open.
+        DatabaseInUseError: a process has it open.
 
     """
     try:
@@ -229,7 +403,7 @@ def _unused(database: Path | None) -> Iterator[None]:
 
 
 def _give_to_owner(instance: Path, paths: list[Path]) -> None:
-    """Where the administrator of the machine restores, give the files to the account that has the folder."""
+    """Give the files to the owner of the instance folder when root restores."""
     if os.geteuid() == 0:
         owner = instance.stat()
         for path in paths:

@@ -1,46 +1,63 @@
-"""A copy of an SQLite database as it is at one moment, while others read and write it."""
+"""Snapshots of an SQLite database that other processes use, and checks of databases from elsewhere."""
 
 import errno
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Final
 from urllib.parse import quote
 
-from photosvc.backup.errors import NotABackupError, NothingToBackUpError, UnreadableDatabaseError
+from photosvc.backup.archive import NotABackupError, NothingToBackUpError, UnreadableDatabaseError
 from photosvc.models import LibraryState, Photo, User
-from photosvc.models.database.schema import VERSION_TABLE
+from photosvc.models.schema import VERSION_TABLE
 
-#: Pages that are copied in one call: a signal waits for its end.
+#: Pages that are copied in one call; signals wait until it ends.
 _PAGES: Final = 4096
-#: Seconds to wait for a lock; in write-ahead logging a reader needs none that lasts.
+#: Seconds to wait for a lock; with write-ahead logging, readers need locks only for moments.
 _TIMEOUT: Final = 15.0
+#: Limit of the time to check a database from elsewhere: least seconds, and the speed to expect of slow disks.
+_LEAST_SECONDS: Final = 60.0
+_BYTES_A_SECOND: Final = 2_000_000
+#: Steps of SQLite's virtual machine between two tests whether the check must end.
+_STEPS: Final = 10_000
+#: Most bytes of a value and of a pattern in a database that is checked; values of photosvc have less than a hundredth.
+_LONGEST_VALUE: Final = 100_000_000
+_LONGEST_PATTERN: Final = 1000
+#: The tables that `sqlite_state` reads, each with the columns whose values it reads.
+_READ: Final = (
+    (VERSION_TABLE, frozenset(("version_num",))),
+    (Photo.__tablename__, frozenset[str]()),
+    (User.__tablename__, frozenset[str]()),
+    (LibraryState.__tablename__, frozenset(("name", "value"))),
+)
 _OF_THE_DISK: Final = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_IOERR: errno.EIO}
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a database says about itself."""
+    """The facts about a database that its backup records."""
 
     schema: str
     photos: int
     accounts: int
     fingerprint: int | None
-    """Of the service key it belongs to; None if it belongs to none yet."""
+    """Fingerprint of the service key of the database; None if it has none yet."""
 
 
 @contextmanager
 def snapshot(database: Path) -> Iterator[sqlite3.Connection]:
-    """A connection whose statements see the state of the moment when the block begins.
+    """Open a connection whose statements see the state at the beginning of the block.
 
-    The copy goes through one read transaction: without it, SQLite would begin again whenever another process writes,
-    and never end while the library is indexed.
+    It is one read transaction: without it, SQLite would restart a copy whenever another process writes, and never
+    finish while the library is indexed.
 
     Raises:
-        NothingToBackUpError: there is no database, or none with photosvc tables.
+        NothingToBackUpError: there is no database.
         UnreadableDatabaseError: it is damaged, or locked.
 
     """
@@ -51,7 +68,7 @@ def snapshot(database: Path) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(_address(database, "rw"), uri=True, timeout=_TIMEOUT)) as connection:
             connection.isolation_level = None
             connection.execute("BEGIN")
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # the transaction begins with it
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # starts the transaction
             yield connection
     except sqlite3.Error as error:
         msg = f"The database {database} cannot be read: {error}."
@@ -59,7 +76,7 @@ def snapshot(database: Path) -> Iterator[sqlite3.Connection]:
 
 
 def copy(connection: sqlite3.Connection, target: Path, *, progress: Callable[[], None] = lambda: None) -> None:
-    """Write what the connection of a snapshot sees to a new file, which only its owner may read.
+    """Write the database of a snapshot to a new file, which only its owner may read.
 
     Raises:
         OSError: the disk is full or failed.
@@ -78,8 +95,8 @@ def copy(connection: sqlite3.Connection, target: Path, *, progress: Callable[[],
         raise OSError(number, os.strerror(number), str(target.parent)) from None
 
 
-def state_of(connection: sqlite3.Connection) -> State:
-    """What the database says about itself, with any schema.
+def sqlite_state(connection: sqlite3.Connection) -> State:
+    """Return the state of a database of any schema version.
 
     Raises:
         NothingToBackUpError: it has no photosvc tables.
@@ -99,30 +116,82 @@ def check(database: Path, *, thoroughly: bool) -> State:
     """Make sure that a file that no process uses is a whole database of photosvc.
 
     Args:
-        database: may be anything: it is only read, and nothing in it is run.
+        database: a file of any content; it is only read, and nothing in it is run.
         thoroughly: compare all indexes with their tables as well.
 
     Raises:
-        NotABackupError: it is damaged, or no database of photosvc.
+        NotABackupError: it is damaged, or not a database of photosvc.
 
     """
     try:
-        with closing(sqlite3.connect(_address(database, "ro&immutable=1"), uri=True)) as connection:
-            connection.execute("PRAGMA trusted_schema=OFF")
-            connection.execute("PRAGMA cell_size_check=ON")
-            pragma = "integrity_check" if thoroughly else "quick_check"
-            ((found,),) = connection.execute(f"PRAGMA {pragma}(1)").fetchall()
-            if found != "ok":
-                msg = f"The database in the backup is damaged: {found.splitlines()[0][:200]}."
-                raise NotABackupError(msg)
-            return state_of(connection)
+        address = _address(database, "ro&immutable=1")
+        with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
+            seconds = _LEAST_SECONDS + database.stat().st_size / _BYTES_A_SECOND
+            return _within(seconds, connection, lambda: _checked(connection, thoroughly=thoroughly))
+    except TimeoutError:
+        msg = "The database in the backup takes too long to check: its tables contain costly expressions."
+        raise NotABackupError(msg) from None
     except (sqlite3.Error, NothingToBackUpError) as error:
         msg = f"The database in the backup cannot be used: {error}."
         raise NotABackupError(msg) from None
 
 
+def _checked(connection: sqlite3.Connection, *, thoroughly: bool) -> State:
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA cell_size_check=ON")
+    # CHECK constraints are evaluated; a single call of a function, which cannot be interrupted, must not take long.
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _LONGEST_PATTERN)
+    pragma = "integrity_check" if thoroughly else "quick_check"
+    ((found,),) = connection.execute(f"PRAGMA {pragma}(1)").fetchall()
+    if found != "ok":
+        msg = f"The database in the backup is damaged: {found.splitlines()[0][:200]}."
+        raise NotABackupError(msg)
+    for table, columns in _READ:
+        _require_table(connection, table, columns)
+    return sqlite_state(connection)
+
+
+def _require_table(connection: sqlite3.Connection, name: str, columns: frozenset[str]) -> None:
+    """Refuse a view or virtual table of this name, or computed columns: reading them may run endless expressions.
+
+    Raises:
+        NotABackupError: the name belongs to something else than a plain table; `sqlite_state` reports a missing table.
+
+    """
+    kinds = connection.execute("SELECT type FROM sqlite_master WHERE name = ?", (name,)).fetchall()
+    shown = connection.execute("SELECT name, hidden FROM pragma_table_xinfo(?)", (name,)).fetchall()
+    virtual = "SELECT count(*) FROM sqlite_master WHERE name = ? AND sql LIKE 'create virtual%'"
+    ((count,),) = connection.execute(virtual, (name,)).fetchall()
+    if (
+        any(kind != "table" for (kind,) in kinds)
+        or count
+        or any(hidden for column, hidden in shown if column in columns)
+    ):
+        msg = f"The database in the backup is none of photosvc: {name} is no table with values of its own."
+        raise NotABackupError(msg)
+
+
+def _within(seconds: float, connection: sqlite3.Connection, work: Callable[[], State]) -> State:
+    """Do the work in another thread, because a signal to this one would wait until a statement ends.
+
+    Raises:
+        TimeoutError: it took longer.
+
+    """
+    ended = Event()
+    connection.set_progress_handler(ended.is_set, _STEPS)
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(work)
+        try:
+            return done.result(seconds)
+        finally:  # also for a signal that ends this program
+            ended.set()
+            connection.interrupt()
+
+
 def _value(connection: sqlite3.Connection, query: str) -> object:
-    """The first value of the first row; None if there is none, or no such table."""
+    """Return the first value of the first row; None if there is no row or no such table."""
     with suppress(sqlite3.OperationalError):
         return next(iter(connection.execute(query)), (None,))[0]
     return None

@@ -1,10 +1,18 @@
-"""Writes a backup: a ZIP archive of the database, the keys and the configuration, with a manifest."""
+"""The writer of a backup: a ZIP archive of the database, the keys and the configuration, with a manifest.
+
+A PostgreSQL database is not part of the archive; PostgreSQL's own programs back it up, with commands made here.
+"""
 
 import errno
+import fcntl
 import os
+import secrets
+import shlex
+import shutil
 import stat
-from collections.abc import Callable
-from contextlib import nullcontext
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -13,55 +21,154 @@ from time import sleep
 from typing import BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy.engine import URL
+
 from photosvc import __version__
-from photosvc.auth.service_key import fingerprint
-from photosvc.backup.contents import DATABASE, INSTANCE, MANIFEST, MOST_BYTES, instance_files
-from photosvc.backup.errors import NothingToBackUpError, TargetExistsError
-from photosvc.backup.manifest import POSTGRESQL, SQLITE, Manifest, Member, dump
-from photosvc.backup.snapshot import State, copy, snapshot, state_of
-from photosvc.backup.workspace import workspace
-from photosvc.core.folders.flushed import flush_folder
+from photosvc.auth.keys import fingerprint, stored_fingerprint
+from photosvc.backup.archive import (
+    DATABASE,
+    INSTANCE,
+    MANIFEST,
+    MOST_BYTES,
+    POSTGRESQL,
+    SQLITE,
+    Manifest,
+    Member,
+    NothingToBackUpError,
+    TargetExistsError,
+    dump,
+    instance_files,
+)
+from photosvc.backup.snapshot import State, copy, snapshot, sqlite_state
+from photosvc.core.paths import flush_folder
+from photosvc.models import Photo, User
+from photosvc.models.schema import schema_version
 from photosvc.settings import PREFIX, Settings, setting_fields
 
-#: The fastest level: a library shrinks to a fifth, as fast as most disks take it.
+_PREFIX: Final = ".photosvc-backup-"
+_LOCK: Final = "lock"
+#: Seconds after which a folder without a lock counts as left: a process locks its folder soon after making it.
+_LOCKED_AFTER: Final = 600
+_FILE = "photosvc.dump"
+#: The fastest level: a database shrinks to a fifth, as fast as most disks write.
 _LEVEL: Final = 1
 _CHUNK: Final = 1 << 20
-#: How often database and keys are read until they fit, and seconds between.
+#: Tries to read a database and the key that belongs to it, and seconds between them.
 _TRIES, _PAUSE = 3, 0.1
+
+
+@contextmanager
+def workspace(parent: Path) -> Iterator[Path]:
+    """Make an empty folder below `parent` that only its owner may enter, and remove it at the end of the block.
+
+    Folders that killed processes left are removed as well.
+
+    Raises:
+        OSError: it cannot be made.
+
+    """
+    _remove_left(parent)
+    folder = parent / f"{_PREFIX}{secrets.token_hex(8)}"
+    folder.mkdir(mode=0o700)
+    try:
+        with (folder / _LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_left(parent: Path) -> None:
+    """Remove the folders of processes that were killed."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if not _is_used(folder):
+                shutil.rmtree(folder)
+
+
+def _is_used(folder: Path) -> bool:
+    try:
+        descriptor = os.open(folder / _LOCK, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return time.time() - folder.stat().st_mtime < _LOCKED_AFTER
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def dump_command(url: URL) -> str:
+    """Return the command that dumps the database, without its password: pg_dump asks for it or reads ~/.pgpass."""
+    return f"pg_dump --format=custom --no-owner --file={_FILE} --dbname={_address(url)}"
+
+
+def restore_command(url: URL) -> str:
+    """Return the command that fills an empty database from the dump."""
+    return f"pg_restore --no-owner --exit-on-error --single-transaction --dbname={_address(url)} {_FILE}"
+
+
+def postgres_state(engine: Engine) -> State:
+    """Return the state of a PostgreSQL database.
+
+    Raises:
+        NothingToBackUpError: it has no photosvc tables.
+
+    """
+    with engine.connect() as connection:
+        schema = schema_version(connection)
+        if schema is None:
+            msg = "The database has no photosvc tables yet."
+            raise NothingToBackUpError(msg)
+        return State(schema, _count(connection, Photo), _count(connection, User), stored_fingerprint(connection))
+
+
+def _count(connection: Connection, model: type[Photo | User]) -> int:
+    found: int = connection.scalar(select(func.count()).select_from(model)) or 0
+    return found
+
+
+def _address(url: URL) -> str:
+    # libpq knows no names of drivers; `URL.set` cannot remove a password, because None means no change
+    open_url = url.difference_update_query(["password"])._replace(drivername="postgresql", password=None)
+    return shlex.quote(open_url.render_as_string(hide_password=False))
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is backed up."""
+    """The library to back up."""
 
     settings: Settings
     instance: Path
     database: Path | None
     """The file of SQLite; None on PostgreSQL, whose database is not in the archive."""
     state: Callable[[], State]
-    """What the database says about itself, where it is no file."""
+    """A function that returns the state of a PostgreSQL database."""
 
 
 def archive_name(now: datetime) -> str:
-    """The name of an archive in a folder of archives: their order is that of their times."""
+    """Return the name of an archive in a folder of archives, which sorts by time."""
     return f"photosvc-{now:%Y%m%d-%H%M%S}.zip"
 
 
 def write_backup(
     source: Source, target: Path, now: datetime, *, progress: Callable[[], None] = lambda: None
 ) -> Manifest:
-    """Write the archive, which only its owner may read; gives its manifest.
+    """Write the archive, which only its owner may read, and return its manifest.
 
-    The target is there once all of it is on the disk, or not at all.
+    The target appears only when all of it is on the disk.
 
     Args:
-        source: what to back up.
+        source: the library to back up.
         target: the archive.
         now: the time.
         progress: called from time to time.
 
     Raises:
-        TargetExistsError: there is a file of this name.
+        TargetExistsError: there is a file of this name already.
         NothingToBackUpError: there is no database with photosvc tables.
         OSError: the disk is full or failed.
 
@@ -81,13 +188,13 @@ def write_backup(
 
 
 def _read_together(source: Source, copied: Path | None, progress: Callable[[], None]) -> tuple[State, dict[str, bytes]]:
-    """The state of the database, which is copied, and the files of the instance folder with the key that it belongs to.
+    """Copy the database, and return its state and the files of the instance folder with the key of the database.
 
-    A replacement of the key renames a file after it has changed the database: what was read may be of before and after.
+    They are read again if the key does not fit: a replacement of the key renames its file after changing the database.
     """
     for attempt in range(_TRIES):
         with nullcontext() if source.database is None else snapshot(source.database) as connection:
-            state = source.state() if connection is None else state_of(connection)
+            state = source.state() if connection is None else sqlite_state(connection)
             files = {name: _small(source.instance / name) for name in instance_files(source.instance)}
             if attempt == _TRIES - 1 or _has_key(source.settings, files, state.fingerprint):
                 if connection is not None and copied is not None:
@@ -98,7 +205,7 @@ def _read_together(source: Source, copied: Path | None, progress: Callable[[], N
 
 
 def _has_key(settings: Settings, files: dict[str, bytes], wanted: int | None) -> bool:
-    """Whether the database belongs to a key that is backed up, or to one that is a setting."""
+    """Return whether the database belongs to a key that is backed up, or to one in the settings."""
     given = [settings.secret_key] if settings.key_file is None else []
     kept = [data.decode(errors="replace").strip() for name, data in files.items() if name.startswith("secret_key")]
     return wanted is None or wanted in map(fingerprint, given + kept)
@@ -133,7 +240,7 @@ def _write(
         _add(archive, MANIFEST, dump(manifest), now)
         archive.close()
     except BaseException:
-        archive.fp = None  # it would write its end into the file when it is dropped
+        archive.fp = None  # otherwise its finaliser would complete the file
         raise
     return manifest
 
@@ -172,10 +279,10 @@ def _outer_settings(settings: Settings) -> dict[str, str]:
 
 
 def _small(path: Path) -> bytes:
-    """The content of a file of the instance folder.
+    """Return the content of a file of the instance folder.
 
     Raises:
-        NothingToBackUpError: it is too large for one.
+        NothingToBackUpError: it is larger than `MOST_BYTES`.
 
     """
     with path.open("rb") as file:
@@ -187,7 +294,7 @@ def _small(path: Path) -> bytes:
 
 
 def _put_in_place(part: Path, target: Path) -> None:
-    """Give the archive its name, in one step and never that of another file."""
+    """Give the archive its name in one step, without ever replacing another file."""
     try:
         os.link(part, target)
     except FileExistsError:

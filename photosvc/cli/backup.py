@@ -1,4 +1,4 @@
-"""`svc backup` and `svc restore`."""
+"""`svc backup` and `svc restore`: archives of the database, the keys and the configuration."""
 
 import os
 import signal
@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from photosvc.cli.group import PlainError, with_service
-from photosvc.cli.terminal.report import format_options, print_record
-from photosvc.cli.terminal.values import FullPath
+from photosvc.cli.terminal import FullPath, format_options, print_record
 
 if TYPE_CHECKING:
-    from photosvc.backup.manifest import Manifest
+    from photosvc.backup.archive import Manifest
     from photosvc.backup.restoring import Restored
     from photosvc.settings import Settings
     from photosvc.web.current import Service
@@ -42,20 +41,19 @@ _FILE = FullPath()
 def backup(service: "Service", target: Path, verify: bool) -> None:
     """Write database, keys and configuration to one archive, while the service goes on.
 
-    TARGET is the archive, or a folder, in which it is named by its time. Originals and thumbnails are not in it. It
-    opens the second factors of all accounts: keep it closed.
+    TARGET is the archive, or a folder in which it gets a name by its time. It has no originals and no thumbnails. Keep
+    it secret: with its keys, the second factors of all accounts can be read.
     """
-    from photosvc.backup import postgres
+    from photosvc.backup import writing
     from photosvc.backup.restoring import check
-    from photosvc.backup.workspace import workspace
-    from photosvc.backup.writing import Source, archive_name, write_backup
+    from photosvc.backup.writing import Source, archive_name, workspace, write_backup
 
     target = target.expanduser().absolute()
     if target.is_dir():
         target /= archive_name(service.now())
     engine = service.engine()
     database = _database_file(service)
-    source = Source(service.settings, service.instance, database, lambda: postgres.state_of(engine))
+    source = Source(service.settings, service.instance, database, lambda: writing.postgres_state(engine))
     with _ended_by_signals():
         manifest = write_backup(source, target, service.now())
         if verify:
@@ -66,11 +64,11 @@ def backup(service: "Service", target: Path, verify: bool) -> None:
         origin = service.settings.origins.get("secret_key", "app")
         click.echo(f"The service key is not in it: keep PHOTOSVC_SECRET_KEY ({origin}) as well.", err=True)
     if database is None:
-        click.echo(f"The database is not in it. Dump it now:\n\n  {postgres.dump_command(engine.url)}\n", err=True)
+        click.echo(f"The database is not in it. Dump it now:\n\n  {writing.dump_command(engine.url)}\n", err=True)
 
 
 def _database_file(service: "Service") -> Path | None:
-    """The file of the SQLite database; None on PostgreSQL."""
+    """Return the file of the SQLite database, or None on PostgreSQL."""
     url = service.engine().url
     if url.get_backend_name() != "sqlite":
         return None
@@ -89,13 +87,13 @@ def _database_file(service: "Service") -> Path | None:
 def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> None:
     """Restore an archive of `svc backup` into the instance folder, while no service runs.
 
-    All of it is checked before anything changes. If it is interrupted, run it again: it goes on where it was. Restore
-    only archives that you trust: the configuration in them is a program.
+    The whole archive is checked before anything changes. If the command is interrupted, run it again: it continues.
+    Restore only archives that you trust: the configuration in them is a program.
     """
     from tempfile import TemporaryDirectory
 
     from photosvc.backup import restoring
-    from photosvc.core.clock import system_clock
+    from photosvc.core.times import system_clock
 
     archive = archive.expanduser().absolute()
     if dry_run:
@@ -111,13 +109,13 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
 
 
 def _own_instance(ctx: click.Context) -> Path:
-    """The instance folder of the console script.
+    """Return the instance folder of the console script.
 
     Raises:
-        click.UsageError: called inside another app, whose database is that app's to restore.
+        click.UsageError: the command was called inside another app, which has to restore its database itself.
 
     """
-    from photosvc.core.folders.instance import make_instance
+    from photosvc.core.instance import make_instance
 
     if not callable(ctx.find_root().obj):
         msg = "restores only libraries of their own: call `svc restore`, and restore another app by its own means"
@@ -141,7 +139,7 @@ def _has_key(manifest: "Manifest") -> bool:
 def _print_next_steps(restored: "Restored", instance: Path) -> None:
     from sqlalchemy.engine import make_url
 
-    from photosvc.backup import postgres
+    from photosvc.backup import writing
     from photosvc.models.base import SCHEMA_VERSION
 
     manifest, settings = restored.manifest, restored.settings
@@ -153,7 +151,7 @@ def _print_next_steps(restored: "Restored", instance: Path) -> None:
         lines += [
             "Fill an empty database now:",
             "",
-            f"  {postgres.restore_command(make_url(settings.database_uri))}",
+            f"  {writing.restore_command(make_url(settings.database_uri))}",
             "",
         ]
     if not restored.key_fits:
@@ -169,7 +167,7 @@ def _print_next_steps(restored: "Restored", instance: Path) -> None:
 
 
 def _present(settings: "Settings", name: str) -> str:
-    """The value of a setting by its full name; nothing for one that this version does not have."""
+    """Return the value of a setting by its full name, empty if this version has no such setting."""
     from photosvc.settings import PREFIX, setting_fields
 
     field = name.removeprefix(PREFIX).lower()
@@ -178,7 +176,7 @@ def _present(settings: "Settings", name: str) -> str:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the block as an error does, so that no half of an archive is left."""
+    """Let SIGTERM and SIGHUP end the block as an error does, so that no half-written archive is left."""
 
     def end(number: int, _frame: object) -> None:
         sys.exit(128 + number)

@@ -19,17 +19,25 @@ def db() -> None:
 @with_service
 def upgrade(service: "Service") -> None:
     """Create the tables, or migrate them to the schema of this version."""
-    from photosvc.models import migrate
-    from photosvc.search.projection.rebuild import is_stale
+    from photosvc.core.paths import making_closed_files, open_files
+    from photosvc.models import schema
+    from photosvc.models.engine import database_files
+    from photosvc.search.rows.renew import is_stale
 
-    before, after = migrate.upgrade(service.engine())
+    # Without this, the engine of a host app would create its file with the permissions that the umask leaves.
+    with making_closed_files():
+        before, after = schema.upgrade(service.engine())
     if before == after:
         click.echo(f"The schema is at {after} already.", err=True)
     else:
         click.echo(f"The schema is now at {after} (was {before or 'empty'}).", err=True)
     with service.loading() as session:
         stale = is_stale(session)
+        files = database_files(session.connection())
     service.check_database()
+    # A host may have reasons for the permissions of its file, so they are reported and not changed.
+    for line in open_files(files):
+        click.echo(line, err=True)
     if stale:
         click.echo("The search rows are of an older version: the next `svc index` renders them again.", err=True)
 
@@ -37,8 +45,8 @@ def upgrade(service: "Service") -> None:
 @db.command()
 @with_service
 def current(service: "Service") -> None:
-    """Print the schema's revision."""
-    from photosvc.models.database.schema import schema_version
+    """Print the version of the schema."""
+    from photosvc.models.schema import schema_version
 
     with service.reading() as connection:
         version = schema_version(connection)
@@ -51,11 +59,11 @@ def current(service: "Service") -> None:
 @db.command()
 @with_service
 def check(service: "Service") -> None:
-    """Check that the tables are as this version needs them."""
-    from photosvc.models import migrate
+    """Compare the tables with the schema that this version needs."""
+    from photosvc.models import schema
 
     service.require_schema()
-    if differences := migrate.differences(service.engine()):
+    if differences := schema.differences(service.engine()):
         for difference in differences:
             click.echo(difference, err=True)
         msg = f"The tables differ from what this version needs in {len(differences)} points."

@@ -1,4 +1,4 @@
-"""What every command runs in: a group that imports it on use, the app with the service, and one end for all errors.
+"""The surroundings of every command: a group that imports it on use, the app with the service, and error messages.
 
 The app is that of `flask svc`, or the one that the console script makes.
 """
@@ -52,7 +52,7 @@ version_option = click.Option(
 class LazyGroup(click.Group):
     """A group that imports its commands when they are called.
 
-    Exit codes: 0 done or declined, 1 failed, 2 wrong usage or value, 3 no such thing.
+    Exit codes: 0 done or declined, 1 failed, 2 wrong usage or value, 3 not found.
     """
 
     def __init__(self, *, commands: Mapping[str, tuple[str, str]] | None = None, **options: Any) -> None:  # noqa: ANN401
@@ -61,25 +61,25 @@ class LazyGroup(click.Group):
         self._sentences = {name: sentence for name, (_, sentence) in (commands or {}).items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names, sorted."""
+        """Return the names of all commands, sorted."""
         return sorted({*super().list_commands(ctx), *self._targets})
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """As click's, which would import all commands to read their help."""
+        """Write the list of commands without importing them, as click would to read their help."""
         names = self.list_commands(ctx)
         room = formatter.width - 6 - max(map(len, names))
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._listed(ctx, name).get_short_help_str(room)) for name in names])
 
     def _listed(self, ctx: click.Context, name: str) -> click.Command:
-        """A command with this name, of which a list needs the help only."""
+        """Return a command with this name and its help, which is all that a list needs."""
         if name in self._sentences:
             return click.Command(name, help=self._sentences[name])
         command = super().get_command(ctx, name)
         return command if command is not None else click.Command(name)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, imported now."""
+        """Import and return the command."""
         if cmd_name not in self._targets:
             return super().get_command(ctx, cmd_name)
         module, _, name = self._targets[cmd_name].partition(":")
@@ -89,7 +89,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's, which knows no commands that are not imported yet, and so has no suggestions of them."""
+        """Find the called command, and suggest similar names, also of commands that are not imported yet."""
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
             msg = f"No such command {name!r}." if name.strip() else "The name of the command is empty."
@@ -101,12 +101,12 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
-        """Run the command; turn expected errors into a sentence."""
+        """Run the command, and turn expected errors into one sentence."""
         try:
             return super().invoke(ctx)
         except PhotosvcError as error:
             raise PlainError(error.message, error.exit_code) from error
-        except BrokenPipeError:  # the reader of our output has ended; click handles it quietly
+        except BrokenPipeError:  # the reader of the output has ended; click handles this quietly
             raise
         except OSError as error:
             _drop_unprinted()
@@ -119,12 +119,12 @@ class LazyGroup(click.Group):
 
 
 def _database_sentence(error: Exception) -> str | None:
-    """What is wrong with the database, when that is what failed; None for other errors."""
+    """Return the sentence about an error of the database, or None for other errors."""
     if not type(error).__module__.startswith("sqlalchemy"):  # commands without a database do not import it
         return None
     from sqlalchemy.exc import DBAPIError, OperationalError
 
-    from photosvc.models.database.engine import DAMAGED, is_damaged
+    from photosvc.models.engine import DAMAGED, is_damaged
 
     if isinstance(error, DBAPIError) and is_damaged(error):
         return f"The database cannot be used: {DAMAGED}."
@@ -134,7 +134,7 @@ def _database_sentence(error: Exception) -> str | None:
 
 
 def _drop_unprinted() -> None:
-    """Discard output that could not be written: Python would try again at exit and print a second error."""
+    """Discard output that could not be written, because Python would retry at exit and print a second error."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -142,13 +142,13 @@ def _drop_unprinted() -> None:
 
 
 def find_app(ctx: click.Context) -> "Flask":
-    """The app that `flask` found, or the one that the console script makes.
+    """Return the app that `flask` found, or the one that the console script makes.
 
     Raises:
         click.UsageError: the app has no PhotoService.
 
     """
-    from photosvc.core.texts.log_lines import without_start_lines, write_warnings_only
+    from photosvc.core.logs import without_start_lines, write_warnings_only
     from photosvc.web.current import EXTENSION
 
     make: Callable[[], Flask] | ScriptInfo | None = ctx.find_root().obj
@@ -185,7 +185,7 @@ def with_service(command: Callable[Concatenate["Service", Args], Result]) -> Cal
 
 
 def with_database(command: Callable[Concatenate["Service", Args], Result]) -> Callable[Args, Result]:
-    """As `with_service`, for commands that need the tables of this version."""
+    """Give a command the service, as `with_service` does, if the database has the tables of this version."""
 
     def run(service: "Service", /, *args: Args.args, **kwargs: Args.kwargs) -> Result:
         service.require_schema()

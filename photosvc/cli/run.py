@@ -1,7 +1,9 @@
-"""`svc run`: from an empty folder to a running service."""
+"""`svc run`: the way from an empty folder to a running service, and the welcome that it prints."""
 
 import ipaddress
 import os
+import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,14 +11,50 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.group import PlainError, find_app
-from photosvc.cli.indexing.originals import choose_folder, replace_option
-from photosvc.cli.terminal.values import FullPath
-from photosvc.cli.welcome import print_welcome
+from photosvc.cli.originals import choose_folder, replace_option
+from photosvc.cli.terminal import FullPath
+from photosvc.core.instance import INSTANCE_VARIABLE, is_samples
 
 if TYPE_CHECKING:
     from flask import Flask
 
     from photosvc.web.current import Service
+
+
+def print_welcome(service: "Service", folder: Path, address: str, *, token_file: Path, code: str = "") -> None:
+    """Print the folder, the library, the address, and three things to try in another terminal.
+
+    `code` is the one with which a browser creates the first account; it is empty if there is an account.
+    """
+    database = service.engine().url
+    library = database.database if database.get_backend_name() == "sqlite" else database.render_as_string()
+    click.echo(f"Photos    {folder}" + (" (the bundled samples)" if is_samples(folder) else ""))
+    click.echo(f"Library   {library}")
+    click.echo(f"Address   {address}")
+    if code:
+        click.echo(f"Account   none yet: open the address in a browser and type the code {code}")
+    click.echo()
+    click.echo("Indexing goes on beside the service. Try in another terminal:\n")
+    instance = os.environ.get(INSTANCE_VARIABLE)
+    if instance:
+        click.echo(f"  export {INSTANCE_VARIABLE}={shlex.quote(str(service.instance))}")
+    click.echo(f"  TOKEN=$(cat {shlex.quote(str(token_file.absolute()))})")
+    svc = program()
+    steps = (
+        (f"curl -H \"X-Auth-Token: $TOKEN\" '{address}/api/v1/photos?count=3'", "search over HTTP"),
+        (f"{svc} status", "what the library has, and what failed"),
+        (f"{svc} search 'year:2020-2026' --count 5", "search without HTTP"),
+    )
+    for command, meaning in steps:
+        click.echo(f"  {command}  # {meaning}")
+    click.echo()
+
+
+def program() -> str:
+    """Return the command that calls `svc` in a shell: its name if that finds this installation, else its path."""
+    own = Path(sys.executable).with_name("svc")
+    found = shutil.which("svc")
+    return "svc" if found and os.path.realpath(found) == os.path.realpath(own) else shlex.quote(str(own))
 
 
 @click.command()
@@ -34,10 +72,10 @@ if TYPE_CHECKING:
 def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, watch: bool) -> None:
     """Migrate, create a token, serve, and index the originals meanwhile.
 
-    Running it again is quick and safe: unchanged photos are not opened, and the token stays the same. With --no-watch
+    Running it again is quick and safe: unchanged photos are not opened, and the token stays the same. With --no-watch,
     the originals are indexed once.
     """
-    from photosvc.core.folders.instance import INSTANCE_VARIABLE
+    from photosvc.core.instance import INSTANCE_VARIABLE
     from photosvc.web.current import current_service
 
     address = f"http://{_client_host(host)}:{port}"
@@ -60,7 +98,7 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
             err=True,
         )
     os.environ["PHOTOSVC_ORIGINALS"] = str(folder)
-    os.environ[INSTANCE_VARIABLE] = app.instance_path  # code may have chosen it
+    os.environ[INSTANCE_VARIABLE] = app.instance_path  # the code of the app may have chosen another folder
     _start_indexer("watch" if watch else "index")
     target = f"photosvc.app:create_app(address={address!r})"
     options = ["--bind", f"{_bracketed(host)}:{port}", "--workers", str(workers), "--threads", "8"]
@@ -69,10 +107,10 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
 
 
 def _require_alone(app: "Flask") -> None:
-    """Make sure that the server, which makes an app of its own, serves the library of this one.
+    """Make sure that the server, which makes an app of its own, serves the library of this app.
 
     Raises:
-        PlainError: it would open another database, or have other settings.
+        PlainError: the server would open another database, or have other settings.
 
     """
     from photosvc.web.current import EXTENSION
@@ -93,7 +131,7 @@ def _require_alone(app: "Flask") -> None:
 
 
 def _start_indexer(command: str) -> None:
-    """A process of its own, so that indexing takes no time from requests; it ends with this process, the server."""
+    """Start an indexer that ends with this process, the server; requests do not wait for a process of its own."""
     import subprocess
 
     program = "from photosvc.main import main; main()"
@@ -102,19 +140,18 @@ def _start_indexer(command: str) -> None:
 
 
 def _prepare(service: "Service", photos: Path | None, *, replace: bool) -> Path:
-    """Migrate; gives the folder of originals."""
-    from photosvc.models import migrate
+    """Migrate the database, and return the folder of originals."""
+    from photosvc.models import schema
 
-    migrate.upgrade(service.engine())
+    schema.upgrade(service.engine())
     service.require_schema()
     return choose_folder(service, photos, replace=replace)
 
 
 def _keep_token(service: "Service", path: Path) -> None:
-    """Make sure that the file holds a valid token; it has mode 0600."""
-    from photosvc.auth.audit import described
-    from photosvc.auth.audit.events import Event
-    from photosvc.auth.credentials import bearer, tokens
+    """Make sure that the file, which has mode 0600, contains a valid token."""
+    from photosvc.auth import audit_log, bearer, tokens
+    from photosvc.auth.audit_log import Event
     from photosvc.auth.errors import InvalidTokenError
     from photosvc.auth.scopes import parse_scope
     from photosvc.core.paths import read_or_create
@@ -132,13 +169,13 @@ def _keep_token(service: "Service", path: Path) -> None:
     with service.writing() as session:
         issued = bearer.issue(session, service.now(), name="svc run", scope=parse_scope("photos albums"))
         made = issued.credential
-        auditing.record(session, Event.CREDENTIAL_MADE, target=made.uid, detail=described.credential(made))
+        auditing.record(session, Event.CREDENTIAL_MADE, target=made.uid, detail=audit_log.credential(made))
     read_or_create(path, lambda: issued.secret)
 
 
 def _offer_account(service: "Service") -> str:
-    """The code by which the first account is made in a browser; empty where there is an account."""
-    from photosvc.auth.accounts import first_account
+    """Return the code with which a browser creates the first account, empty if there is an account."""
+    from photosvc.auth import first_account
 
     with service.reading() as connection:
         if first_account.has_accounts(connection):
@@ -167,7 +204,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _client_host(host: str) -> str:
-    """The host name by which clients on this machine reach a server that listens on `host`."""
+    """Return the host name by which clients on this machine reach a server that listens on `host`."""
     return "localhost" if host in {"0.0.0.0", "::", "127.0.0.1"} else _bracketed(host)  # noqa: S104 - compared, not bound
 
 

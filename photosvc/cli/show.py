@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.group import LazyGroup, with_service
-from photosvc.cli.terminal.report import format_options, print_list
+from photosvc.cli.terminal import format_options, print_list
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service
@@ -26,10 +26,10 @@ def show() -> None:
 @format_options()
 @with_service
 def config(service: "Service") -> None:
-    """Every setting with its value, where that came from, and what it means."""
+    """Show every setting with its value, the origin of the value, and its meaning."""
     from flask import current_app
 
-    from photosvc.core.folders.instance import INSTANCE_VARIABLE, default_instance
+    from photosvc.core.instance import INSTANCE_VARIABLE, default_instance
     from photosvc.settings import PREFIX, setting_fields
 
     settings = service.settings
@@ -56,7 +56,7 @@ def config(service: "Service") -> None:
 
 
 def _masked(name: str, value: str) -> str:
-    """Addresses without password and parameter values; other secrets as asterisks."""
+    """Return an address without password and parameter values, or asterisks for other secrets."""
     if not name.endswith(("_uri", "_url")):
         return _MASK
     from sqlalchemy.engine import make_url
@@ -73,7 +73,7 @@ def _masked(name: str, value: str) -> str:
 @format_options()
 @with_service
 def scopes(_service: "Service") -> None:
-    """Every authorization scope with what it covers, and whether a route of this service asks for it."""
+    """Show every authorization scope with its meaning, and whether a route of this service asks for it."""
     from photosvc.auth.policy import scopes_in_use
     from photosvc.auth.scopes import SCOPES
     from photosvc.web.actions import mounted_actions
@@ -87,7 +87,7 @@ def scopes(_service: "Service") -> None:
 @format_options()
 @with_service
 def policy(_service: "Service") -> None:
-    """Who may do what: every action with the scope, the credentials and the roles it is open to."""
+    """Show the policy: every action with the scope, the credentials and the roles that it is open to."""
     from photosvc.auth.policy import policy_table
     from photosvc.web.actions import mounted_actions
 
@@ -98,8 +98,8 @@ def policy(_service: "Service") -> None:
 @show.command()
 @format_options()
 def sizes() -> None:
-    """Every size of thumbnails with its pixels, and which `svc thumbs` makes by default."""
-    from photosvc.pictures.thumbnails.sizes import NAMED
+    """Show every size of thumbnails with its pixels, and whether `svc thumbs` makes it by default."""
+    from photosvc.pictures.sizes import NAMED
 
     rows = [
         {"size": size.name, "width": size.width, "height": size.height, "shows": size.purpose, "usual": size.usual}
@@ -111,9 +111,9 @@ def sizes() -> None:
 @show.command()
 @format_options()
 def filters() -> None:
-    """Every search filter with its values, operators and an example."""
+    """Show every search filter with its values, operators and an example."""
+    from photosvc.query.filter_spec import EXPECTED
     from photosvc.query.filters import FILTERS
-    from photosvc.query.values.expected import EXPECTED
 
     headings = {"filter": "Filter", "aliases": "Also", "help": "Finds"}
     rows = [
@@ -133,7 +133,7 @@ def filters() -> None:
 @show.command()
 @format_options()
 def formats() -> None:
-    """Every format of files with the extra that it needs, and which formats are not read and why."""
+    """Show every file format with the extra that it needs, and unsupported formats with the reason."""
     from photosvc.media.errors import has_extra
     from photosvc.media.formats import FORMATS, UNSUPPORTED
 

@@ -1,12 +1,12 @@
-"""`svc status`: what the library has, when it was indexed, and what failed."""
+"""`svc status`: the figures of the library, the times of its index runs, and the files that failed."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from photosvc.cli.group import with_database
-from photosvc.cli.terminal.report import chosen_format, format_options, print_list, print_record
-from photosvc.core.texts.counted import counted
+from photosvc.cli.terminal import chosen_format, format_options, print_list, print_record
+from photosvc.core.words import counted
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service
@@ -39,7 +39,7 @@ _FAILURES = {"name": "File", "reason": "Why", "at": "When", "source": "By"}
 def status(service: "Service", failures: int) -> None:
     """Print what the library has, when it was indexed, and which files failed, the last ones first.
 
-    CSV, TSV and Markdown have the figures only; the table and JSON list the files as well.
+    CSV, TSV and Markdown have only the figures; the table and JSON list the files as well.
     """
     record, failed = _figures(service, failures)
     if chosen_format() == "json":
@@ -56,11 +56,12 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
     from sqlalchemy import func, select
 
     from photosvc import __version__
-    from photosvc.index.running.last_run import last_run
-    from photosvc.index.running.run_lock import is_running
-    from photosvc.library.files.problems import count_failed, failed_files
-    from photosvc.models import IndexWish, User
-    from photosvc.search.reading.library import figures
+    from photosvc.index import requested
+    from photosvc.index.jobs import is_running
+    from photosvc.index.run_log import last_run
+    from photosvc.library.problems import count_failed, failed_files
+    from photosvc.models import User
+    from photosvc.search.reading.figures import figures
 
     with service.loading() as session:
         found = figures(session, sees_private=True)
@@ -80,7 +81,7 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
             "failed": count_failed(session),
             "albums": found.albums,
             "accounts": session.scalar(select(func.count()).select_from(User)),
-            "waiting": session.scalar(select(func.count()).select_from(IndexWish)),
+            "waiting": len(requested.waiting(session)),
             "indexing": is_running(session, service.now()),
             "indexed_at": last.ended_at and last.ended_at.isoformat(timespec="seconds"),
             "scanned_at": last.whole_at and last.whole_at.isoformat(timespec="seconds"),
@@ -89,6 +90,6 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
 
 
 def _by_type(photos: dict[str, int]) -> str:
-    """As `80 (72 image, 8 video)`."""
+    """Return the counts in the form `80 (72 image, 8 video)`."""
     parts = ", ".join(f"{number} {kind}" for kind, number in photos.items())
     return f"{sum(photos.values())} ({parts})" if parts else "0"

@@ -1,1 +1,1 @@
-"""What every layer may import: errors, identifiers, the clock, safe paths, geography."""
+"""The lowest layer, which every other one may import: errors, identifiers, the clock, safe paths, geography."""

@@ -1,35 +1,35 @@
-"""What accounts, clients and credentials may be: roles, formats, lifetimes in seconds, and limits.
+"""Roles, formats, lifetimes in seconds and limits of accounts, clients and credentials.
 
-Models, records, services and commands take these from here, so that their defaults and choices agree.
+Models, records, services and commands share these constants, so that their defaults and choices agree.
 """
 
-#: Roles of user accounts (ADMIN also of clients), and of clients.
+#: Roles of user accounts, then the role of clients. Clients may also have the role ADMIN.
 ADMIN, USER, VIEWER = "admin", "user", "viewer"
 CLIENT = "client"
 USER_ROLES = (ADMIN, USER, VIEWER)
 CLIENT_ROLES = (CLIENT, ADMIN)
 
-#: How a login session was opened; the second and third after the password.
+#: Methods by which a login session is opened; the second and third are used after the password.
 BY_PASSWORD, BY_PASSCODE, BY_RECOVERY_CODE, BY_APP_PASSWORD = "password", "passcode", "recovery_code", "app_password"
 
-#: Seconds for which a password that was sent counts as proof of who acts.
+#: Seconds for which a password, once sent, proves that the account's owner acts.
 PROOF_SECONDS = 3600
 
 #: Formats of a client's access tokens; a JWT can be read by others (RFC 9068).
 OPAQUE, JWT = "opaque", "jwt"
 TOKEN_FORMATS = (OPAQUE, JWT)
 
-#: As a lifetime or as a number of tokens.
+#: A lifetime or a number of tokens without a limit.
 NO_LIMIT = -1
 
-#: Of app passwords and access tokens (spec section 5.4). Beyond a hundred years, some time types overflow.
+#: Default and longest lifetime of app passwords and access tokens. Beyond a hundred years, some time types overflow.
 CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME = 31_536_000, 3_155_760_000
 
-#: Of each token that a client gets (spec section 5.5): a day, and at most 31 days.
+#: Default and longest lifetime of each token that is issued to a client: a day, and 31 days.
 CLIENT_TOKEN_LIFETIME, MAX_CLIENT_TOKEN_LIFETIME = 86_400, 2_678_400
 
-#: Live tokens of a client.
+#: Default and highest limit for the live tokens of a client.
 CLIENT_TOKENS, MAX_CLIENT_TOKENS = 10, 1_000_000
 
-#: Bytes of the public keys of a client.
+#: Most bytes of the public keys of a client.
 MOST_KEY_BYTES = 16 * 1024

@@ -1,12 +1,13 @@
 """Errors with a message for users; each class has an HTTP status and a CLI exit code."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import TypedDict
 
 
 class Detail(TypedDict):
-    """What is wrong with one field, as error answers have it."""
+    """The fault of one field, in the form of error answers."""
 
     field: str
     message: str
@@ -28,7 +29,9 @@ class PhotosvcError(Exception):
     retry_after: int | None = None
     """Seconds after which another try may succeed (RFC 9110 section 10.2.3)."""
     details: Sequence[Detail] = ()
-    """What is wrong with each field, where that is more than `field` and the message say."""
+    """The fault of each field, if `field` and the message do not say everything."""
+    done: Mapping[str, object] = MappingProxyType({})
+    """The part of the change that was stored nevertheless, under the names of a successful answer."""
 
     def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
         self.message = message or (self.__doc__ or "").strip().splitlines()[0]
@@ -41,7 +44,7 @@ class PhotosvcError(Exception):
 
 
 def rebuild(kind: type[PhotosvcError], state: dict[str, object]) -> PhotosvcError:
-    """An error of this class with these attributes, made without its constructor."""
+    """Return an error of this class with these attributes, made without its constructor."""
     error = kind.__new__(kind)
     error.__dict__.update(state)
     error.args = (state["message"],)
@@ -74,7 +77,7 @@ class PermissionDeniedError(PhotosvcError):
 
     status = HTTPStatus.FORBIDDEN
     by_credential = True
-    """Whether another credential could do it; the answer then says how to show one."""
+    """True if another credential could be permitted; the answer then says how to authenticate."""
 
 
 class SettingError(PhotosvcError):

@@ -1,4 +1,4 @@
-"""The globe: positions in decimal degrees, distances in metres, boxes, S2 cells, and plus codes.
+"""Geography: positions in decimal degrees, distances in metres, boxes, S2 cells and plus codes.
 
 Latitude 0, longitude 0, the poles and the antimeridian are valid positions; an unknown position is `None`, never zero.
 """
@@ -34,12 +34,12 @@ class Box(NamedTuple):
 
 
 def is_position(lat: float, lng: float) -> bool:
-    """Whether both are finite degrees on the globe: -90 to 90 and -180 to 180."""
+    """Return whether both are finite degrees on the globe: -90 to 90 and -180 to 180."""
     return abs(lat) <= 90 and abs(lng) <= 180
 
 
 def distance_m(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
-    """Great-circle distance in metres (haversine formula; within 0.6 % of the ellipsoid)."""
+    """Return the great-circle distance in metres (haversine formula; within 0.6 % of the ellipsoid)."""
     phi1, phi2 = math.radians(lat1), math.radians(lat2)
     half_lat, half_lng = (phi2 - phi1) / 2, math.radians(lng2 - lng1) / 2
     chord = math.sin(half_lat) ** 2 + math.cos(phi1) * math.cos(phi2) * math.sin(half_lng) ** 2
@@ -47,13 +47,13 @@ def distance_m(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
 
 
 def unit_vector(lat: float, lng: float) -> tuple[float, float, float]:
-    """The position as a point of the unit sphere around the earth's centre."""
+    """Return the position as a point of the unit sphere around the earth's centre."""
     phi, theta = math.radians(lat), math.radians(lng)
     return math.cos(phi) * math.cos(theta), math.cos(phi) * math.sin(theta), math.sin(phi)
 
 
 def chord(radius_m: float) -> float:
-    """The length of the straight line between two points of the unit sphere that are `radius_m` apart on the earth.
+    """Return the length of the straight line between two points of the unit sphere, `radius_m` apart on the earth.
 
     Unlike the cosine of the angle, it stays exact for points that are close to each other.
     """
@@ -61,11 +61,11 @@ def chord(radius_m: float) -> float:
 
 
 def bounding_boxes(lat: float, lng: float, radius_m: float) -> tuple[Box, ...]:
-    """One box, or two beside the antimeridian, that together contain the circle around a position.
+    """Return one box, or two beside the antimeridian, that together contain the circle around a position.
 
-    None of them crosses the antimeridian. They contain more than the circle: an index finds what lies in them, and
-    `distance_m` decides. On a sphere the circle touches its outermost meridians at `asin(sin(r) / cos(lat))`, not on
-    the parallel of its centre.
+    No box crosses the antimeridian. The boxes contain more than the circle: they narrow the candidates down by an
+    index, and `distance_m` decides. On a sphere the circle touches its outermost meridians at
+    `asin(sin(r) / cos(lat))`, not on the parallel of its centre.
 
     Raises:
         InvalidValueError: the position is not on the globe, or the radius is negative or not finite.
@@ -88,7 +88,7 @@ def bounding_boxes(lat: float, lng: float, radius_m: float) -> tuple[Box, ...]:
 
 
 def cell_token(lat: float, lng: float) -> str:
-    """The S2 token of the level-21 cell at a position: 12 hexadecimal digits (s2geometry.io).
+    """Return the S2 token of the level-21 cell at a position: 12 hexadecimal digits (s2geometry.io).
 
     Raises:
         InvalidValueError: the position is not on the globe.
@@ -101,7 +101,7 @@ def cell_token(lat: float, lng: float) -> str:
 
 
 def cell_range(token: str) -> tuple[str, str]:
-    """The first and last level-21 token inside a cell: `low <= token <= high`, compared as text.
+    """Return the first and last level-21 token inside a cell: `low <= token <= high`, compared as text.
 
     A cell smaller than level 21 is replaced by the level-21 cell around it. The prefix `s2:` is optional.
 
@@ -126,7 +126,7 @@ _FULL = re.compile(rf"(?=.{{8}}\+)([{_DIGITS}]{{2,8}})(0*)\+([{_DIGITS}]*)\Z")
 
 
 def decode_plus_code(text: str) -> Box:
-    """The box that a full Open Location Code («plus code») such as `8FWC2345+G6` names.
+    """Return the box of a full Open Location Code («plus code») such as `8FWC2345+G6`.
 
     Source: the Open Location Code specification. Five pairs of base-20 digits refine latitude and longitude side by
     side, then up to five single digits each pick one of 5 rows and 4 columns. Zeros pad a code shorter than eight

@@ -1,4 +1,4 @@
-"""Formats of identifiers and secrets: how to make and how to recognise them.
+"""Identifiers and secrets: their formats, how they are made and recognised.
 
 A UID is 16 characters: a prefix letter, six base-36 digits of Unix seconds and nine random base-36 digits
 (46 bits). UIDs are hard to enumerate but not secret. Secrets have at least 137 random bits.
@@ -23,12 +23,12 @@ _SHA1 = re.compile(r"[0-9a-f]{40}\Z")
 
 
 def random_text(length: int, alphabet: str) -> str:
-    """A random text of `length` characters from a cryptographic source."""
+    """Return a random text of `length` characters from a cryptographic source."""
     return "".join(secrets.choice(alphabet) for _ in range(length))
 
 
 def new_uid(prefix: str, now: datetime) -> str:
-    """A new UID that begins with `prefix` and the time `now`."""
+    """Return a new UID that begins with `prefix` and the time `now`."""
     number = int(now.timestamp()) * 36**9 + secrets.randbelow(36**9)
     digits = ""
     for _ in range(15):
@@ -38,7 +38,7 @@ def new_uid(prefix: str, now: datetime) -> str:
 
 
 def computed_uid(prefix: str, text: str) -> str:
-    """The UID of something that `text` identifies: always the same one, 16 characters with the prefix."""
+    """Return the UID that follows from `text`: always the same one, 16 characters with the prefix."""
     number = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
     digits = ""
     for _ in range(16 - len(prefix)):
@@ -48,34 +48,34 @@ def computed_uid(prefix: str, text: str) -> str:
 
 
 def is_uid(text: str, prefix: str) -> bool:
-    """Whether `text` has the format of a UID and begins with `prefix`."""
+    """Return whether `text` has the format of a UID and begins with `prefix`."""
     return bool(_UID.match(text)) and text[0] == prefix
 
 
 def is_hash(text: str) -> bool:
-    """Whether `text` has the format of a SHA-1 digest in lower-case hexadecimal."""
+    """Return whether `text` has the format of a SHA-1 digest in lower-case hexadecimal."""
     return bool(_SHA1.match(text))
 
 
 def new_access_token() -> str:
-    """A new access token: 48 hexadecimal digits (192 random bits)."""
+    """Return a new access token: 48 hexadecimal digits (192 random bits)."""
     return secrets.token_hex(24)
 
 
 def is_access_token(text: str) -> bool:
-    """Whether `text` has the format of an access token."""
+    """Return whether `text` has the format of an access token."""
     return bool(_ACCESS_TOKEN.match(text))
 
 
 def new_app_password() -> str:
-    """A new app password: four groups of six joined by `-`; the last character is a checksum (137 random bits)."""
+    """Return a new app password: four groups of six joined by `-`, with a checksum at the end (137 random bits)."""
     body = random_text(23, BASE62)
     dashed = f"{body[:6]}-{body[6:12]}-{body[12:18]}-{body[18:]}"
     return dashed + _check_character(dashed)
 
 
 def is_app_password(text: str) -> bool:
-    """Whether `text` has the format of an app password and its checksum is right."""
+    """Return whether `text` has the format of an app password and its checksum is right."""
     return bool(_APP_PASSWORD.match(text)) and _check_character(text[:-1]) == text[-1]
 
 
@@ -84,10 +84,10 @@ def _check_character(text: str) -> str:
 
 
 def new_client_secret() -> str:
-    """A new client secret: 32 base-62 characters (190 random bits)."""
+    """Return a new client secret: 32 base-62 characters (190 random bits)."""
     return random_text(32, BASE62)
 
 
 def digest(secret: str) -> str:
-    """SHA-256 digest of a random secret, in hexadecimal; only the digest is stored (OWASP ASVS 6.5.2)."""
+    """Return the SHA-256 digest of a random secret, in hexadecimal; only the digest is stored (OWASP ASVS 6.5.2)."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,34 +1,149 @@
-"""Files on disk: names and their form in JSON, paths below a root, and key files that only the owner may read.
+"""Paths and files on disk: clean names, paths below a root, private files, and writes that outlast a loss of power.
 
-`inside` is the only way from a name to a path below a root.
+A name leads to a path below a root only through `inside`, `open_inside` and `open_folder`: they refuse every way out.
+
+The instance folder, the database and the keys are closed to all other accounts of the machine.
 """
 
+import errno
+import logging
 import os
 import re
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from photosvc.core.errors import NotFoundError
 
+_LOG = logging.getLogger("photosvc")
+#: Rights of the group and of all others.
+_OTHERS: Final = 0o077
+#: The same rights without that to pass through a folder, to a file or folder in it whose name is known.
+_READING: Final = 0o066
+_OPEN: Final = "{0} can be read by other accounts of this machine: as its owner, run chmod {1:o} {0}"
 # Bytes that are not UTF-8 (as surrogates), control characters, line separators and bidirectional control characters.
 _UNCLEAN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
 _ESCAPED = re.compile("%([0-9A-F]{2})")
 #: Prefix of parts with escapes, so that the file name `100%25.jpg` is not taken for an escaped one.
 _MARK = "%FF"
-
-
+#: Numbers of system errors that are no fault of the file: the disk fails or does not answer, or the process has no
+#: memory or descriptor left.
+PASSING: Final = frozenset(
+    {
+        *(errno.EIO, errno.ENOMEM, errno.ENFILE, errno.EMFILE, errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.ENODEV),
+        *(errno.ENOSPC, errno.EDQUOT, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.ECONNRESET),
+        *(errno.ECONNABORTED, errno.ECONNREFUSED, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN),
+        *(errno.ENETUNREACH, errno.EREMOTEIO, errno.ENOLINK, errno.ESHUTDOWN),
+    }
+)
 _INT64 = 1 << 63
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+def close_folder(folder: Path, *, passable: bool = False) -> None:
+    """Make a folder with its parents if it does not exist, and close it to other accounts.
+
+    Args:
+        folder: the folder.
+        passable: true if other accounts may pass through it, as nginx must in order to send files below it.
+
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _close(folder, _READING if passable else _OTHERS)
+
+
+def close_files(files: Iterable[Path]) -> None:
+    """Close the files that exist to other accounts."""
+    for file in files:
+        if file.is_file():
+            _close(file, _OTHERS)
+
+
+def make_closed(file: Path) -> None:
+    """Make an empty file that only its owner may read, unless it exists."""
+    if not file.exists():
+        os.close(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+
+
+@contextmanager
+def making_closed_files() -> Iterator[None]:
+    """Make files inside the block private to their owner; for commands only, because it applies to all threads."""
+    before = os.umask(_OTHERS)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def open_files(files: Iterable[Path]) -> list[str]:
+    """Return a sentence for each file that other accounts may read, with the command by which its owner closes it."""
+    modes = [(file, file.stat().st_mode & 0o7777) for file in files if file.is_file()]
+    return [_OPEN.format(file, mode & ~_OTHERS) for file, mode in modes if mode & _OTHERS]
+
+
+def _close(path: Path, rights: int) -> None:
+    mode = path.stat().st_mode & 0o7777
+    if not mode & rights:
+        return
+    try:
+        path.chmod(mode & ~rights)
+    except OSError:  # it belongs to another account, or the file system has no rights
+        _LOG.warning("%s", _OPEN.format(path, mode & ~rights))
+
+
+def flush_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk.
+
+    Raises:
+        OSError: there is no such folder, or the disk failed.
+
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def flush_file(path: Path) -> None:
+    """Wait until the content of a file is on the disk.
+
+    Raises:
+        OSError: there is no such file, or the disk failed.
+
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_flushed(path: Path, data: bytes) -> None:
+    """Write a new file that only its owner may read, and wait until its content is on the disk.
+
+    Rename it to its lasting name only afterwards, and then call `flush_folder`; otherwise a loss of power may leave an
+    empty file under that name.
+
+    Raises:
+        OSError: the file exists, or cannot be written.
+
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(descriptor)
+
+
 def clamped_time(status: os.stat_result) -> int:
-    """The time of the last change in nanoseconds since 1970, as far as 64 bits go: from 1677 to 2262."""
+    """Return the time of the last change in nanoseconds since 1970, limited to 64 bits: from 1677 to 2262."""
     return max(-_INT64, min(status.st_mtime_ns, _INT64 - 1))
 
 
 def clean_name(name: str) -> str:
-    """A relative path that is valid UTF-8 without control characters; `disk_name` is the inverse.
+    """Return a relative path as valid UTF-8 without control characters; `disk_name` is the inverse.
 
     Clean parts are unchanged. In other parts each unclean byte and each `%` becomes `%` and two hexadecimal digits,
     and the part starts with `%FF`, a byte that never occurs in UTF-8.
@@ -47,7 +162,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def disk_name(name: str) -> str:
-    """The path on disk of a name that `clean_name` made."""
+    """Return the path on disk of a name that `clean_name` made."""
     return "/".join(_disk_part(part) if part.startswith(_MARK) else part for part in name.split("/"))
 
 
@@ -57,10 +172,10 @@ def _disk_part(part: str) -> str:
 
 
 def open_inside(root: Path, name: str) -> int:
-    """A descriptor, for reading, of the clean relative `name` below `root`.
+    """Open the clean relative `name` below `root` for reading, and return its descriptor.
 
-    Each folder is opened from the one above it and no link is followed, so that nothing that is renamed or linked
-    at the same time leads out of the root. A named pipe does not block it.
+    Each folder is opened from the one above it and no link is followed, so that no concurrent rename or link leads out
+    of the root. A named pipe does not block.
 
     Raises:
         NotFoundError: the name is absolute or climbs out.
@@ -76,10 +191,10 @@ def open_inside(root: Path, name: str) -> int:
 
 
 def open_folder(root: Path, parts: Iterable[str], *, create: bool = False) -> int:
-    """A descriptor of the folder below `root` whose names on disk are `parts`; as `open_inside` no link is followed.
+    """Open a folder below `root` by its names on disk, and return its descriptor; like `open_inside`, follow no link.
 
     Args:
-        root: is opened also where it is a link.
+        root: the root, which may itself be a link.
         parts: names of folders, none of them `..`.
         create: make folders that do not exist; several processes may make the same ones.
 
@@ -117,7 +232,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def inside(root: Path, name: str) -> Path:
-    """The path of the clean relative `name` below `root`, links resolved.
+    """Return the path of the clean relative `name` below `root`, links resolved.
 
     Raises:
         NotFoundError: the name is absolute, contains `..`, or leads through a link to a path outside `root`.
@@ -133,7 +248,7 @@ def inside(root: Path, name: str) -> Path:
 
 
 def full_path(value: object) -> Path:
-    """The absolute path that a text means, in which `~` is the home folder.
+    """Return the absolute path for a text, in which `~` is the home folder.
 
     Raises:
         ValueError: it is empty or no path, or there is no such home folder.
@@ -154,9 +269,9 @@ def full_path(value: object) -> Path:
 
 
 def read_or_create(path: Path, make: Callable[[], str]) -> str:
-    """The text in `path`; on first use the file is created with mode 0600 and the result of `make`.
+    """Return the text in `path`; on first use, create the file with mode 0600 and the result of `make`.
 
-    The text is written to a temporary file that is then hard-linked to `path`: when several processes start at once
+    The text is written to a temporary file that is then hard-linked to `path`: if several processes start at once,
     the first link wins, and no process reads a partly written key.
 
     Raises:
@@ -168,13 +283,12 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(make())
+        write_flushed(temporary, make().encode())
         os.link(temporary, path)
+        flush_folder(path.parent)
     except FileExistsError:
         return path.read_text("utf-8").strip()  # another process was first
     finally:
-        temporary.unlink()
+        temporary.unlink(missing_ok=True)
     return path.read_text("utf-8").strip()

@@ -1,4 +1,4 @@
-"""Why a file is left out of the library or cannot be shown: codes for decisions, sentences for people.
+"""Problems for which files are left out of the library or not shown: codes for decisions, sentences for people.
 
 To add a problem, add one line to `Reason`. The codes are stored, so an existing code never changes its meaning.
 """
@@ -8,15 +8,16 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import Enum, StrEnum
 from http import HTTPStatus
-from typing import Self
+from typing import Final, Self
 
 from photosvc.core.errors import PhotosvcError
 
 
 class Severity(Enum):
-    """How a run reports the file."""
+    """The way in which a run reports a file."""
 
     SKIPPED = "skipped"
     """Left out on purpose; the run succeeds."""
@@ -25,12 +26,14 @@ class Severity(Enum):
 
 
 class Validity(Enum):
-    """How long a problem holds."""
+    """The time for which a problem holds."""
 
     UNTIL_CHANGED = "until changed"
     """Stored. The file is read again when its size or modification time changes."""
     TRANSIENT = "transient"
-    """Stored. The cause lies outside the file: the next run reads it again, changed or not."""
+    """Stored. The cause lies outside the file and a try is cheap: the next run reads the file again, even unchanged."""
+    SPACED = "spaced"
+    """Stored. The cause may lie outside the file and a try is costly: runs read it again after growing pauses."""
     UNTIL_FORCED = "until forced"
     """Stored. Only a run with `--force` reads the file again."""
     NOT_STORED = "not stored"
@@ -38,11 +41,21 @@ class Validity(Enum):
 
 
 _SKIPPED, _FAILED = Severity.SKIPPED, Severity.FAILED
-_TRANSIENT, _NOT_STORED = Validity.TRANSIENT, Validity.NOT_STORED
+_TRANSIENT, _SPACED, _NOT_STORED = Validity.TRANSIENT, Validity.SPACED, Validity.NOT_STORED
+
+#: The pauses after the first, second, … failed try; the last pause also follows all further tries.
+_PAUSES: Final = (
+    timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6), timedelta(days=1),
+)  # fmt: skip
+
+
+def pause_after(attempts: int) -> timedelta:
+    """Return the pause after this number of failed tries, one or more."""
+    return _PAUSES[min(max(attempts, 1), len(_PAUSES)) - 1]
 
 
 class Reason(StrEnum):
-    """Each member: its code, the sentence with a `{}` for each detail, its severity, its validity."""
+    """A reason: its code, a sentence with a `{}` for each detail, its severity and its validity."""
 
     severity: Severity
     validity: Validity
@@ -51,11 +64,16 @@ class Reason(StrEnum):
     def __new__(
         cls, code: str, template: str, severity: Severity = _FAILED, validity: Validity = Validity.UNTIL_CHANGED
     ) -> Self:
-        """Keep the further columns as attributes of the member."""
+        """Store the further columns as attributes of the member."""
         member = str.__new__(cls, code)
         member._value_ = code
         member.template, member.severity, member.validity = template, severity, validity
         return member
+
+    @property
+    def may_pass(self) -> bool:
+        """Return whether another try with the same file may succeed: such a problem is not final and hides nothing."""
+        return self.validity in (_TRANSIENT, _SPACED)
 
     # Found by the walk over the folder
     SYMBOLIC_LINK = "symbolic_link", "a symbolic link, which is not followed", _SKIPPED, _NOT_STORED
@@ -87,7 +105,7 @@ class Reason(StrEnum):
     READ_ERROR = "read_error", "the file cannot be read"
     OVER_MEMORY = "over_memory", "the picture takes {} MB of memory to decode, more than PHOTOSVC_INDEX_MEMORY leaves"
     BOMB = "bomb", "the picture has {} megapixels and unpacks to {} times its size"
-    OVER_AVAILABLE_MEMORY = "over_available_memory", "the picture needs more memory than there is"
+    OVER_AVAILABLE_MEMORY = "over_available_memory", "the picture needs more memory than there is", _FAILED, _SPACED
     NO_PIXELS = "no_pixels", "a {} has no pixels to open"
     UNDECODABLE_RAW = "undecodable_raw", "LibRaw cannot read this raw"
     RAW_WITHOUT_COLORS = "raw_without_colors", "the raw has no colours"
@@ -101,18 +119,24 @@ class Reason(StrEnum):
     CONVERTED_TOO_LARGE = "converted_too_large", "the converted video is larger than {} MB"
 
     # Found by the worker pool
-    OUT_OF_MEMORY = "out_of_memory", "The file needs more memory to read than allowed."
-    TIMEOUT = "timeout", "The file took longer than {} s to read."
-    CRASHED = "crashed", "The file made its reader crash."
-    KILLED = "killed", "The file made its reader crash ({})."
-    READER_ERROR = "reader_error", "The file could not be read ({})."
+    OUT_OF_MEMORY = "out_of_memory", "The file needs more memory to read than allowed.", _FAILED, _SPACED
+    TIMEOUT = "timeout", "The file took longer than {} s to read.", _FAILED, _SPACED
+    CRASHED = "crashed", "The reader of the file crashed.", _FAILED, _SPACED
+    KILLED = "killed", "The reader of the file was killed ({}).", _FAILED, _SPACED
+    READER_ERROR = "reader_error", "The file could not be read ({}).", _FAILED, _SPACED
+    INTERNAL_ERROR = (
+        "internal_error",
+        "an error inside photosvc ({}), not in the file: please report it with the traceback in the log",
+        _FAILED,
+        _SPACED,
+    )
 
     # Decided by people
     REMOVED = "removed", "removed from the library; svc index --force adds it again", _SKIPPED, Validity.UNTIL_FORCED
 
     # Found while storing
     DUPLICATE = "duplicate", "the same content as {}", _SKIPPED
-    UNSTORABLE = "unstorable", "it cannot be stored ({})"
+    UNSTORABLE = "unstorable", "it cannot be stored ({})", _FAILED, _SPACED
 
     # Stored by older versions, whose limits were others
     OVER_PIXEL_LIMIT = "over_pixel_limit", "the picture has {} megapixels, the limit is {}", _FAILED, _TRANSIENT
@@ -124,12 +148,12 @@ class Reason(StrEnum):
 
 
 def system_symbol(error: OSError) -> str:
-    """The symbol of a system error, as `EACCES`; `EIO` when it carries no number."""
+    """Return the symbol of a system error, such as `EACCES`; `EIO` if it has no number."""
     return errno.errorcode.get(error.errno or errno.EIO, "EIO")
 
 
 def signal_symbol(number: int) -> str:
-    """The symbol of a signal, as `SIGKILL`; its number when it has none."""
+    """Return the symbol of a signal, such as `SIGKILL`; its number if it has none."""
     return signal.Signals(number).name if number in set(signal.Signals) else str(number)
 
 
@@ -142,7 +166,7 @@ def _signal_text(symbol: str) -> str:
 
 
 _BY_CODE = {reason.value: reason for reason in Reason}
-#: Details that are stored as a symbol and shown in words.
+#: Reasons whose details are stored as symbols, with the function that puts these into words.
 _SHOWN: dict[Reason, Callable[[str], str]] = {
     Reason.UNREADABLE: _system_text,
     Reason.UNREADABLE_FOLDER: _system_text,
@@ -159,22 +183,22 @@ class Problem:
 
     @classmethod
     def of(cls, reason: Reason, *details: object) -> Self:
-        """The problem with these details as texts."""
+        """Return the problem with these details as texts."""
         return cls(reason, tuple(map(str, details)))
 
     @classmethod
     def from_columns(cls, code: str, detail: str) -> Self | None:
-        """The problem that two columns hold; None for an empty code."""
+        """Return the problem stored in two columns; None for an empty code."""
         return cls(_BY_CODE[code], tuple(detail.split("\n")) if detail else ()) if code else None
 
     @property
     def detail(self) -> str:
-        """The details as one column holds them. No detail contains a line feed: file names are clean."""
+        """Return the details as one column stores them. No detail contains a line feed: file names are clean."""
         return "\n".join(self.details)
 
     @property
     def sentence(self) -> str:
-        """A short sentence for people."""
+        """Return a short sentence for people."""
         show = _SHOWN.get(self.reason, str)
         return self.reason.template.format(*map(show, self.details))
 
@@ -190,9 +214,18 @@ class FileProblemError(PhotosvcError):
 
     status = HTTPStatus.UNPROCESSABLE_ENTITY
 
+    problem: Problem
+
     def __init__(self, reason: Reason, *details: object) -> None:
-        self.problem = Problem.of(reason, *details)
-        super().__init__(self.problem.sentence)
+        problem = Problem.of(reason, *details)
+        super().__init__(problem.sentence)
+        self.take(problem)
+
+    def take(self, problem: Problem) -> None:
+        """Store the problem; if another try may succeed, requests are answered 503 with a Retry-After."""
+        self.problem = problem
+        if problem.reason.may_pass:
+            self.status, self.retry_after = HTTPStatus.SERVICE_UNAVAILABLE, round(pause_after(1).total_seconds())
 
 
 class UnreadableFileError(FileProblemError):

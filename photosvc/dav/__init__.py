@@ -1,6 +1,6 @@
 """WebDAV: the originals as a network folder at `/originals/`, over WsgiDAV (extra `webdav`; RFC 4918).
 
-This module only mounts the routes; what imports WsgiDAV is imported by the first request.
+This module only adds the routes; the modules that import WsgiDAV are imported by the first request.
 """
 
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from flask import Blueprint, Response, request
 
-from photosvc.dav.access import logged_in
-from photosvc.library.staging.errors import ReadOnlyError
-from photosvc.web.actions import public
-from photosvc.web.answers.answer import add_security_headers, count_request, start_timer
-from photosvc.web.blueprint import OwnBlueprint
+from photosvc.dav.server import logged_in
+from photosvc.library.staging_part import ReadOnlyError
+from photosvc.web.actions import OwnBlueprint, public
+from photosvc.web.answers import add_security_headers, count_request, start_timer
 from photosvc.web.contract import undocumented
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
-from photosvc.web.requests.client_address import warn_of_unread_proxy
+from photosvc.web.requests import warn_of_unread_proxy
+from photosvc.web.same_origin import OtherSiteError, is_foreign
 
 if TYPE_CHECKING:
     from photosvc.dav.server import Server
@@ -30,7 +30,7 @@ _ALLOWED: Final = ", ".join(("OPTIONS", *_READING, *_WRITING))
 
 
 def create_dav(url_prefix: str = "") -> Blueprint:
-    """The blueprint of the folder of originals at `/originals/` below `url_prefix`."""
+    """Make the blueprint of the folder of originals at `/originals/` below `url_prefix`."""
     dav = OwnBlueprint(BLUEPRINT, __name__)
     dav.register_error_handler(Exception, _error_answer)
 
@@ -40,6 +40,8 @@ def create_dav(url_prefix: str = "") -> Blueprint:
         service = current_service()
         service.require_schema()
         warn_of_unread_proxy(service, request)
+        if is_foreign(request, service.settings.base_url):  # browsers keep passwords, and send them along
+            raise OtherSiteError
 
     @dav.after_request
     def end(answer: Response) -> Response:
@@ -75,7 +77,7 @@ def create_dav(url_prefix: str = "") -> Blueprint:
 
 
 def _add_routes(dav: Blueprint, name: str, view: Callable[..., Response], methods: tuple[str, ...]) -> None:
-    # The path is read from the environment: Werkzeug replaces bytes that are not UTF-8.
+    # The views read the path from the WSGI environment: Werkzeug replaces bytes that are not UTF-8.
     for rule in ("", "/", "/<path:path>"):
         dav.add_url_rule(rule, name, view, methods=methods, provide_automatic_options=False)
 
@@ -83,7 +85,7 @@ def _add_routes(dav: Blueprint, name: str, view: Callable[..., Response], method
 @undocumented
 @public
 def options(**_path: str) -> Response:
-    """What the server can do, without a log-in and the same for every path: clients ask before they log in."""
+    """Answer OPTIONS, without a log-in and the same for every path: clients ask before they log in."""
     return Response(headers={"DAV": "1, 2", "Allow": _ALLOWED, "MS-Author-Via": "DAV", "Content-Length": "0"})
 
 

@@ -1,7 +1,7 @@
-"""From addresses to the names of files: what a client may mean, and what is kept from it.
+"""Addresses of files and folders: from URLs to names on disk, and to the keys of locks and properties.
 
 Names are those of `core.paths.clean_name`, as in the rest of the service: a file whose name on disk is not UTF-8 has
-the same name here as in a search.
+the same name here as in a search. Keys are quoted paths without a slash at the end.
 """
 
 import os
@@ -12,23 +12,61 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from photosvc.core.paths import clean_name, disk_name
-from photosvc.dav.errors import ForeignAddressError, UnfitPathError
-from photosvc.library.staging.names import is_staging_folder
-from photosvc.web.current import current_service
-from photosvc.web.service.addresses import known_issuer
+from sqlalchemy import ColumnElement, and_, func, literal, or_
+from sqlalchemy.orm import InstrumentedAttribute
 
+from photosvc.core.paths import PASSING, clean_name, disk_name
+from photosvc.dav.errors import ForeignAddressError, UnfitPathError
+from photosvc.library.staging_part import StorageFailedError, is_staging_folder
+from photosvc.web.addresses import known_issuer
+from photosvc.web.current import current_service
+
+#: The most characters of a path that can have locks and properties: PostgreSQL indexes at most 2,700 bytes.
+LONGEST: Final = 2000
 _ADDRESS: Final = re.compile(r"(?:(https?)://([^/?#]*))?(/[^/?#][^?#]*|/)?(?:[?#].*)?\Z", re.IGNORECASE | re.DOTALL)
 _PORTS: Final = {"http": ":80", "https": ":443"}
 
 
+def key(url: str) -> str:
+    """Return a quoted URL path in the form of `DavLock.root` and `DavProperty.path`."""
+    return "/" + url.strip("/")
+
+
+def ancestors(path: str) -> list[str]:
+    """Return the folders around a resource that can be locked, the nearest first; `path` is in the form of `key`."""
+    found = []
+    if len(path) > LONGEST:
+        path = path[: LONGEST + 1]
+    while path != "/":
+        path = path.rpartition("/")[0] or "/"
+        found.append(path)
+    return found
+
+
+def below(column: InstrumentedAttribute[str], path: str) -> ColumnElement[bool]:
+    """Return the condition that the column names a resource inside the folder; `0` is the character after `/`."""
+    folder = path.rstrip("/")
+    return and_(column > folder + "/", column < folder + "0")
+
+
+def within(column: InstrumentedAttribute[str], path: str) -> ColumnElement[bool]:
+    """Return the condition that the column names the resource or one inside it."""
+    at: ColumnElement[bool] = column == path
+    return or_(at, below(column, path))
+
+
+def moved(column: InstrumentedAttribute[str], source: str, target: str) -> Any:  # noqa: ANN401 - a column expression
+    """Return the new value of the column when `source` is renamed to `target`."""
+    return literal(target) + func.substr(column, len(source) + 1)
+
+
 def path_in(environ_path: str, folder: str) -> str:
-    """The path below the folder of originals, as in `PATH_INFO` (bytes as Latin-1, percent-decoded).
+    """Return the path below the folder of originals of a `PATH_INFO` (bytes as Latin-1, percent-decoded).
 
     It begins with a slash, and ends with one where the address does.
 
     Raises:
-        UnfitPathError: it is not UTF-8, contains a NUL, or a part `..`, which clients resolve before they send.
+        UnfitPathError: it is not UTF-8, or contains a NUL or a part `..`, which clients resolve before they send.
 
     """
     try:
@@ -38,7 +76,7 @@ def path_in(environ_path: str, folder: str) -> str:
 
 
 def normal_path(path: str) -> str:
-    """The path without empty parts and parts `.`.
+    """Return the path without empty parts and parts `.`.
 
     Raises:
         UnfitPathError: it contains a NUL or a part `..`.
@@ -52,10 +90,10 @@ def normal_path(path: str) -> str:
 
 
 def spelled(root: Path, path: str) -> str:
-    """The path in the spelling of what is on disk: letters with accents have two, and macOS sends the longer one.
+    """Return the path as its files are spelled on disk: Unicode has two spellings of accented letters.
 
-    What is there as it was written is meant; else what is there in a Unicode normal form of it (NFC or NFD). The names
-    of what is not there yet are NFC, so that no client makes a second file beside another one's.
+    A file of exactly this spelling comes first, then one of its normal forms (NFC or NFD; macOS sends NFD). Names
+    that do not exist yet become NFC, so that no client makes a second file of the same name.
 
     Args:
         root: the folder of originals.
@@ -80,12 +118,12 @@ def _spelled_part(folder: str, part: str) -> str:
 
 
 def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
-    """The path below the folder of originals that another address of a request names, as in `Destination`; `spelled`.
+    """Return the path below the folder of originals of a URL in a header such as `Destination`, as `spelled`.
 
     Args:
-        environ: of the request.
+        environ: the WSGI environment of the request.
         mount: the path of the folder of originals in addresses.
-        url: absolute, or a path that begins with a slash; percent-encoded.
+        url: an absolute URL, or a path that begins with a slash; percent-encoded.
 
     Raises:
         ForeignAddressError: it is on another server or outside of the folder of originals.
@@ -108,7 +146,7 @@ def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
 
 
 def _hosts(environ: dict[str, Any]) -> set[str]:
-    """The names of this server: that of the request, and the public one, which a proxy may not hand on."""
+    """Return the host names of this server: the one of the request, and the public one, which a proxy may hide."""
     own = {_without_port(environ["wsgi.url_scheme"], environ.get("HTTP_HOST", ""))}
     public = urlsplit(known_issuer(current_service()) or "")
     return own | {_without_port(public.scheme, public.netloc)} if public.netloc else own
@@ -119,18 +157,21 @@ def _without_port(scheme: str, host: str) -> str:
 
 
 def is_reserved(name: str) -> bool:
-    """Whether the name, or a folder around it, is kept for the service: for clients it does not exist."""
+    """Return whether the name, or a folder around it, is reserved for the service: for clients it does not exist."""
     return any(map(is_staging_folder, name.split("/")))
 
 
 def existing(root: Path, path: str) -> os.stat_result | None:
-    """The status of the resource at a path; None when there is none.
+    """Return the status of the resource at a path; None when there is none.
 
-    Links are not followed and do not exist for clients, nor does what is neither a file nor a folder.
+    Symbolic links are not followed: for clients they do not exist.
 
     Args:
         root: the folder of originals.
         path: from `normal_path`.
+
+    Raises:
+        StorageFailedError: the disk fails.
 
     """
     name = path.strip("/")
@@ -145,6 +186,10 @@ def existing(root: Path, path: str) -> os.stat_result | None:
             status = os.lstat(file)
             if stat.S_ISLNK(status.st_mode):
                 return None
-    except (OSError, ValueError):  # also of names that no file can have
+    except ValueError:  # no file can have this name
+        return None
+    except OSError as error:
+        if error.errno in PASSING:
+            raise StorageFailedError from None
         return None
     return status

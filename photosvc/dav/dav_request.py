@@ -1,25 +1,62 @@
-"""One WebDAV request: its environment, with headers in one form, and the checks that its method makes."""
+"""One WebDAV request: its environment, with headers in one form, and the checks that its method makes.
 
-from collections.abc import Iterator
+Large transfers wait for a slot: WebDAV clients send and fetch several files at once, and few of them try again.
+"""
+
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy.orm import Session
 from wsgidav.dav_error import HTTP_NOT_FOUND, DAVError, PRECONDITION_CODE_MissingLockToken
 
+from photosvc.dav import locks
+from photosvc.dav.addresses import key
+from photosvc.dav.conditions import check_headers, check_if, parse_if
 from photosvc.dav.errors import locked
-from photosvc.dav.locking import locks
-from photosvc.dav.locking.conditions import check_headers, check_if
-from photosvc.dav.locking.if_header import parse_if
-from photosvc.dav.paths import key
 from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
-from photosvc.library.edits.journal import Actor
-from photosvc.library.files.relocation import Relocation
-from photosvc.library.staging import Part
-from photosvc.library.uploads.waiting import count_stored
-from photosvc.models.database.transactions import lock_library
-from photosvc.web.current import Service
+from photosvc.library.journal import Actor
+from photosvc.library.relocation import Relocation
+from photosvc.library.staging_part import Part
+from photosvc.library.upload_albums import count_stored
+from photosvc.library.upload_checks import check_disk
+from photosvc.models.engine import lock_library
+from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
+from photosvc.web.sending import ServerBusyError, TooManyAtOnceError
+
+Result = TypeVar("Result")
+#: Seconds for which a request waits for a slot; it occupies a thread meanwhile.
+PATIENCE: Final = 5.0
+_PAUSE: Final = 0.05
+
+
+def patiently(act: Callable[[], Result]) -> Result:
+    """Return the result of `act`, trying again until there is a slot; few requests of an owner or process may wait.
+
+    Raises:
+        PhotosvcError: there was no slot for `PATIENCE` seconds, or too many requests wait already.
+
+    """
+    try:
+        return act()
+    except (ServerBusyError, TooManyAtOnceError):
+        free = current_service().patient.take(principal().owner_uid)
+        if free is None:
+            raise
+    end = time.monotonic() + PATIENCE
+    try:
+        while True:
+            time.sleep(_PAUSE)
+            try:
+                return act()
+            except (ServerBusyError, TooManyAtOnceError):
+                if time.monotonic() > end:
+                    raise
+    finally:
+        free()
 
 
 class Request:
@@ -27,8 +64,8 @@ class Request:
 
     Args:
         provider: the tree of originals.
-        environ: of the server.
-        path: below the folder of originals, from `spelled`.
+        environ: the WSGI environment.
+        path: the path below the folder of originals, from `spelled`.
         asked: the same path as the client spells it, from `path_in`.
 
     Raises:
@@ -44,12 +81,12 @@ class Request:
         self.user_id = principal().user_id or 0
         self._session: Session | None = None
         self.has_wished = False
-        """Whether the indexer may have to look at something."""
+        """True once the indexer has something to look at."""
         self.environ = environ = {
             **environ,
             "SCRIPT_NAME": provider.mount_path,
             "PATH_INFO": path,
-            "wsgidav.provider": provider,  # the resources of WsgiDAV look for it
+            "wsgidav.provider": provider,  # the resource classes of WsgiDAV read it
         }
         if "HTTP_DEPTH" in environ:
             environ["HTTP_DEPTH"] = environ["HTTP_DEPTH"].lower()
@@ -61,16 +98,16 @@ class Request:
 
     @property
     def name(self) -> str:
-        """The name of the resource as the library writes it; empty for the folder of originals."""
+        """Return the name of the resource as the library writes it; empty for the folder of originals."""
         return self.path.strip("/")
 
     @property
     def service(self) -> Service:
-        """Of the app."""
+        """Return the service of the app."""
         return self.provider.service
 
     def existing(self) -> OriginalFile | OriginalFolder:
-        """The resource of the request.
+        """Return the resource of the request.
 
         Raises:
             DAVError: 404, there is none.
@@ -81,28 +118,44 @@ class Request:
             raise DAVError(HTTP_NOT_FOUND)
         return found
 
+    @property
+    def is_deep(self) -> bool:
+        """Return whether a PROPFIND asks for everything in a folder, at any depth."""
+        is_propfind: bool = self.environ["REQUEST_METHOD"] == "PROPFIND"
+        return is_propfind and self.environ.get("HTTP_DEPTH", "infinity") == "infinity"
+
+    def check_disk(self, name: str, *, within: bool = False) -> None:
+        """Check that the disk of this name is mounted: clients delete their copies of files that seem to be gone.
+
+        Raises:
+            StorageFailedError: its disk is missing or, with `within`, one that was mounted below it.
+
+        """
+        with self.service.loading() as session:
+            check_disk(session, self.service.settings, name, within=within)
+
     def find(self, path: str) -> OriginalFile | OriginalFolder | None:
-        """The resource at a path."""
+        """Return the resource at a path, if any."""
         return self.provider.get_resource_inst(path, self.environ)
 
     def as_asked(self, path: str) -> str:
-        """A path at or below that of the request, in the spelling of its client, which may compare these."""
+        """Return a path at or below that of the request as the client spelled it, since clients compare paths."""
         own = self.path.rstrip("/")
         return self._asked.rstrip("/") + path[len(own) :] if path.startswith(own) else path
 
     @staticmethod
     def parent_of(path: str) -> str:
-        """The path of the folder around a resource."""
+        """Return the path of the folder around a resource."""
         return path.rstrip("/").rpartition("/")[0] or "/"
 
     @staticmethod
     def key(path: str) -> str:
-        """By which locks and properties know a resource."""
+        """Return the key of a resource in the tables of locks and properties."""
         return key(quote(path))
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """A write transaction, in which no other process decides about locks; the checks of this class read in it."""
+        """Open a write transaction in which no other process decides about locks; the checks of this class use it."""
         with self.service.writing() as session:
             locks.serialize(session)
             self._session = session
@@ -112,10 +165,10 @@ class Request:
                 self._session = None
 
     def relocation(self) -> Relocation:
-        """What lets the library follow changes of originals, in the open write transaction.
+        """Return the `Relocation` with which the library follows changes of originals, in the open write transaction.
 
         Raises:
-            RuntimeError: none is open.
+            RuntimeError: no write transaction is open.
 
         """
         session = self._open()
@@ -124,7 +177,7 @@ class Request:
         return Relocation(session, self.service.settings, self.service.now(), Actor.of(principal()))
 
     def count(self, name: str, part: Part) -> None:
-        """Count a file that is about to be stored in the quota of the account, in the open write transaction.
+        """Count a file towards the quota of the account before it is stored, in the open write transaction.
 
         Raises:
             QuotaExceededError: the account may not store so much.
@@ -160,10 +213,10 @@ class Request:
         check_if(self._lists, self.environ, self.provider, self.path, self._tokens_on)
 
     def check_writable(self, path: str, *, deep: bool = False) -> None:
-        """Make sure that no lock of others forbids to write a resource, with `deep` also what is in it.
+        """Check that no other lock forbids writing a resource or, with `deep`, anything in it.
 
         Raises:
-            DAVError: 423, one does.
+            DAVError: 423, a lock does.
 
         """
         with self._reading() as session:
@@ -173,7 +226,7 @@ class Request:
             raise locked(PRECONDITION_CODE_MissingLockToken, roots)
 
     def _tokens_on(self, path: str) -> set[str]:
-        """The tokens of the locks that cover a resource."""
+        """Return the tokens of the locks that cover a resource."""
         with self._reading() as session:
             return {lock.token for lock in locks.covering(session, self.service.now(), self.key(path))}
 

@@ -1,4 +1,4 @@
-"""Errors of WebDAV: conditions as XML (RFC 4918 section 16), all others in the form of the API."""
+"""The errors of WebDAV: conditions as XML (RFC 4918 section 16), all others in the form of the API."""
 
 import logging
 from collections.abc import Iterable
@@ -9,8 +9,8 @@ from wsgidav.dav_error import HTTP_LOCKED, DAVError, DAVErrorCondition
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
-from photosvc.web.answers import errors
-from photosvc.web.answers.errors import Failure, render
+from photosvc.web import errors
+from photosvc.web.errors import Failure, render
 
 _LOG = logging.getLogger("photosvc")
 _CHALLENGE = 'Basic realm="photosvc", charset="UTF-8"'
@@ -18,15 +18,15 @@ _XML = "application/xml; charset=utf-8"
 
 
 def error_answer(error: Exception) -> Response:
-    """The answer to a request that failed; those without a valid credential are asked for one as Basic or Bearer."""
+    """Answer a failed request; without a valid credential, ask for one as Basic or Bearer."""
     return errors.error_answer(error, _render)
 
 
 def dav_error_answer(error: DAVError, mount: str) -> Response:
-    """The answer to an error of WsgiDAV.
+    """Answer a request that failed with an error of WsgiDAV.
 
     Args:
-        error: its own text is shown, not that of an exception behind it, which can contain paths on disk.
+        error: the error; its own text is shown, not that of its cause, which can contain paths on disk.
         mount: the quoted address of the folder of originals, for the names of resources in conditions.
 
     """
@@ -43,11 +43,11 @@ def dav_error_answer(error: DAVError, mount: str) -> Response:
 
 
 def locked(condition: str, roots: Iterable[str]) -> DAVError:
-    """The answer 423 that names the locks.
+    """Return the error 423 that names the locked resources.
 
     Args:
-        condition: of RFC 4918 section 16: `lock-token-submitted`, or `no-conflicting-lock` for a new lock.
-        roots: the locked resources, in the form of `paths.key`.
+        condition: from RFC 4918 section 16: `lock-token-submitted`, or `no-conflicting-lock` for a new lock.
+        roots: the locked resources, in the form of `addresses.key`.
 
     """
     named = DAVErrorCondition(condition)
@@ -61,7 +61,7 @@ def _render(failure: Failure) -> Response:
     if isinstance(failure.error, InvalidTokenError):
         others = answer.headers.getlist("WWW-Authenticate")
         answer.headers.setlist("WWW-Authenticate", [_CHALLENGE, *others])  # some clients read only the first
-        answer.headers["Connection"] = "close"  # a body may follow, which is not read
+        answer.headers["Connection"] = "close"  # the body, if any, is not read
     return answer
 
 

@@ -1,68 +1,47 @@
-"""Answers a WebDAV request: each method has a function of its own, over the resources and errors of WsgiDAV.
+"""The WebDAV server: the log-in, and a function for each method, over the resources and errors of WsgiDAV.
 
-WsgiDAV's methods hold for one process, decide and write in several transactions, and lose files that arrive in part.
+WsgiDAV's own methods work in one process only, check and write in several transactions, and lose files that arrive in
+part.
+
+A log-in is an app password as Basic or Bearer, or a login session as Bearer. The credential is checked on every
+request, so that a revoked one ends at once. App passwords and tokens have 137 random bits and are found by their
+SHA-256. An account password would cost a slow hash on every request and has no second factor there, so it is refused
+unread.
 """
 
+import base64
 from collections.abc import Callable
-from typing import Final
+from functools import wraps
+from typing import Final, ParamSpec
 from urllib.parse import quote
 
-from flask import Response
+from flask import Response, g, request
 from wsgidav.dav_error import DAVError
 
+from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.principal import Principal
+from photosvc.auth.user_names import normal_name
+from photosvc.core import ids
+from photosvc.core.errors import PermissionDeniedError
 from photosvc.dav.addresses import path_in, spelled
+from photosvc.dav.copying import copy, delete, make_folder, move
 from photosvc.dav.dav_request import Request
 from photosvc.dav.errors import UnfitPathError, dav_error_answer
-from photosvc.dav.files.copying import copy
-from photosvc.dav.files.get import get
-from photosvc.dav.files.put import put
-from photosvc.dav.files.relocate import delete, make_folder, move
-from photosvc.dav.locking.methods import lock, unlock
-from photosvc.dav.properties.propfind import propfind
-from photosvc.dav.properties.proppatch import proppatch
+from photosvc.dav.files import get, put
+from photosvc.dav.lock_methods import lock, unlock
+from photosvc.dav.propfind import propfind
+from photosvc.dav.proppatch import proppatch
 from photosvc.dav.tree import Environ, Originals
-from photosvc.library.files.relocation import is_junk
-from photosvc.web.current import Service
-from photosvc.web.service.indexer import wake_indexer
+from photosvc.library.relocation import is_junk
+from photosvc.web.current import Service, current_service
+from photosvc.web.indexer import wake_indexer
+from photosvc.web.protector import principal, token_of, verify
 
-
-class Server:
-    """Answers the requests of an app.
-
-    Args:
-        service: of the app.
-        folder: the path of the folder of originals within the app.
-
-    """
-
-    def __init__(self, service: Service, folder: str) -> None:
-        self._service = service
-        self._folder = folder
-
-    def respond(self, environ: Environ) -> Response:
-        """The answer to a request whose principal may make it.
-
-        Raises:
-            PhotosvcError: it fails; `dav.errors.error_answer` renders it.
-
-        """
-        if "#" in environ.get("RAW_URI", ""):  # gunicorn cuts it off: a folder could be meant instead of what is in it
-            raise UnfitPathError
-        mount = environ["SCRIPT_NAME"] + self._folder
-        provider = Originals(self._service, mount)
-        asked = path_in(environ["PATH_INFO"], self._folder)
-        request = Request(provider, environ, spelled(provider.root, asked), asked)
-        try:
-            answer = _METHODS[environ["REQUEST_METHOD"]](request)
-        except DAVError as error:
-            return dav_error_answer(error, quote(mount))
-        if request.has_wished and (environ["REQUEST_METHOD"] in _NAMING or not is_junk(request.name)):
-            wake_indexer(self._service)
-        return answer
-
-
-#: Methods that name a second file: programs save under a hidden name first.
+Args = ParamSpec("Args")
+#: Methods with a second name. They wake the indexer even for hidden files: programs save under a hidden name first.
 _NAMING: Final = frozenset({"MOVE", "COPY"})
+#: Methods that change everything in a folder.
+_WHOLE: Final = frozenset({"DELETE", "MOVE", "COPY"})
 _METHODS: Final[dict[str, Callable[[Request], Response]]] = {
     "GET": get,
     "HEAD": get,
@@ -76,3 +55,87 @@ _METHODS: Final[dict[str, Callable[[Request], Response]]] = {
     "LOCK": lock,
     "UNLOCK": unlock,
 }
+
+
+class AppPasswordNeededError(InvalidTokenError):
+    """Log in with your user name and an app password; WebDAV does not accept the password of the account."""
+
+
+class AccountNeededError(PermissionDeniedError):
+    """WebDAV needs a user account: tokens of clients cannot open it, with any scope."""
+
+
+def logged_in(view: Callable[Args, Response]) -> Callable[Args, Response]:
+    """Allow a view only with a credential of a user account, also one in `Authorization: Basic`."""
+
+    @wraps(view)
+    def with_account(*args: Args.args, **kwargs: Args.kwargs) -> Response:
+        if _verified().user_uid is None:
+            raise AccountNeededError
+        return view(*args, **kwargs)
+
+    return with_account
+
+
+def _verified() -> Principal:
+    header = request.environ.get("HTTP_AUTHORIZATION", "").strip(" \t")
+    scheme, _, encoded = header.partition(" ")
+    if scheme.lower() != "basic" or token_of(request) is not None:
+        return principal()
+    username, password = _basic(encoded)
+    if not ids.is_app_password(password):
+        raise AppPasswordNeededError
+    who = verify(current_service(), password)
+    if who.user_name is None or who.user_name != normal_name(username):
+        raise InvalidTokenError
+    g.photosvc_principal = who
+    return who
+
+
+def _basic(encoded: str) -> tuple[str, str]:
+    """Decode the user name and password of `Authorization: Basic` (RFC 7617)."""
+    try:
+        name, colon, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except ValueError:  # not base64, not UTF-8
+        raise AppPasswordNeededError from None
+    if not colon:
+        raise AppPasswordNeededError
+    return name, password
+
+
+class Server:
+    """The WebDAV server of an app.
+
+    Args:
+        service: the service of the app.
+        folder: the path of the folder of originals within the app.
+
+    """
+
+    def __init__(self, service: Service, folder: str) -> None:
+        self._service = service
+        self._folder = folder
+
+    def respond(self, environ: Environ) -> Response:
+        """Answer a request; its view has checked that its principal may make it.
+
+        Raises:
+            PhotosvcError: the request fails; `dav.errors.error_answer` renders the error.
+
+        """
+        if "#" in environ.get(
+            "RAW_URI", ""
+        ):  # gunicorn cuts it off: the path could then name a folder instead of a file in it
+            raise UnfitPathError
+        mount = environ["SCRIPT_NAME"] + self._folder
+        provider = Originals(self._service, mount)
+        asked = path_in(environ["PATH_INFO"], self._folder)
+        request = Request(provider, environ, spelled(provider.root, asked), asked)
+        request.check_disk(request.name, within=environ["REQUEST_METHOD"] in _WHOLE or request.is_deep)
+        try:
+            answer = _METHODS[environ["REQUEST_METHOD"]](request)
+        except DAVError as error:
+            return dav_error_answer(error, quote(mount))
+        if request.has_wished and (environ["REQUEST_METHOD"] in _NAMING or not is_junk(request.name)):
+            wake_indexer(self._service)
+        return answer

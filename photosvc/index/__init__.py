@@ -1,1 +1,1 @@
-"""From a folder of originals to rows: scan, extract, stack, store."""
+"""The index: the way from a folder of originals to rows, in the steps scan, extract, stack and store."""

@@ -1,31 +1,34 @@
-"""Extract: what the index needs of one file, read in one opening of it, read-only."""
+"""The extraction of a file: everything that the index needs of it, read in one read-only opening.
+
+Thumbnails are made, if wanted, while the worker has the file open anyway.
+"""
 
 import hashlib
 import os
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from io import BufferedReader
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, Final
 
 from photosvc.core.paths import clamped_time
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
+from photosvc.media.colours import Colors, Look, read_colors, read_look
+from photosvc.media.described import read_video_metadata
+from photosvc.media.embedded import embedded_duration
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
 from photosvc.media.metadata import Metadata
-from photosvc.media.pixels.color import Colors, read_colors
-from photosvc.media.pixels.look import Look, read_look
-from photosvc.media.pixels.picture import Decoded, read_picture
-from photosvc.media.video.container import read_video
-from photosvc.media.video.described import read_video_metadata
-from photosvc.media.video.embedded import embedded_duration
+from photosvc.media.picture import Decoded, read_picture
+from photosvc.media.video import read_video
+from photosvc.pictures.ahead import UsualThumbnails
 
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
 #: interrupted run continues where it ended.
 READER_VERSION: Final = 10
-
 _Keep = Callable[[Decoded], None]
 _CODECS: Final = {"jpg": "jpeg"}
 #: Formats of motion photos.
@@ -34,7 +37,7 @@ _WITH_VIDEO: Final = frozenset(("jpg", "heic", "avif"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What one file contains; frozen and picklable, so that workers can send it."""
+    """The content of one file as the index needs it; frozen and picklable, so that workers can send it."""
 
     hash: str
     """SHA1, 40 hexadecimal digits."""
@@ -42,7 +45,7 @@ class Extraction:
     """Bytes."""
     mtime_ns: int
     file_type: str
-    """Short format name, `jpg heic avif png webp gif tiff dng avi mp4 …` (spec 2.3 FileType)."""
+    """Short format name, `jpg heic avif png webp gif tiff dng avi mp4 …`."""
     media_type: str
     """`image raw video animated sidecar`."""
     mime: str
@@ -54,9 +57,9 @@ class Extraction:
     orientation: int = 1
     """Exif orientation 1 to 8."""
     motion: bool = False
-    """It is a picture that contains a video, a motion photo."""
+    """True for a picture that contains a video, a motion photo."""
     duration_ns: int = 0
-    """Of a video, or of that in a motion photo; 0 when unknown."""
+    """Duration of a video, or of the one in a motion photo; 0 when unknown."""
     fps: float = 0.0
     frames: int = 0
     projection: str = ""
@@ -73,7 +76,7 @@ class Extraction:
     look_3: int = -1
     look_4: int = -1
     problem: Problem | None = None
-    """Why the file cannot be shown."""
+    """The reason why the file cannot be shown."""
     metadata: Metadata = field(default_factory=Metadata)
 
 
@@ -89,16 +92,16 @@ def extract(
     then: Callable[[BinaryIO, Format, Extraction, Decoded | None], None] | None = None,
     name: str = "",
 ) -> Extraction:
-    """The type, the metadata and the colours of one file.
+    """Return the type, the metadata and the colours of one file.
 
     A picture that cannot be decoded has its reason in `problem`, and the metadata that could be read.
 
     Args:
         path: the file; its name may hold undecodable bytes.
-        max_bytes: files above are refused.
-        decode: False leaves out the pixels and what else needs a decoder: for files that made one crash.
-        name: whose extension counts; that of the path when left out.
+        max_bytes: larger files are refused.
+        decode: False leaves out the pixels and everything else that needs a decoder: for files that made one crash.
         then: called with the open file, its format, the extraction, and the picture if all its pixels were decoded.
+        name: the name whose extension counts; by default that of the path.
 
     Raises:
         UnsupportedFileError: it is empty, too large, or neither picture, video nor sidecar.
@@ -122,6 +125,22 @@ def extract(
     except OSError as error:
         raise UnreadableFileError(Reason.UNREADABLE, system_symbol(error)) from error
     return extraction
+
+
+def content_hash(path: Path) -> str:
+    """Return the SHA1 of a regular file, as `Extraction.hash`.
+
+    Raises:
+        UnreadableFileError: there is none of this name, or it cannot be read.
+
+    """
+    try:
+        with _opened(path) as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return _sha1(file)
+    except OSError as error:
+        raise UnreadableFileError(Reason.UNREADABLE, system_symbol(error)) from error
+    raise UnreadableFileError(Reason.NOT_REGULAR)
 
 
 def _opened(path: Path) -> BufferedReader:
@@ -172,7 +191,10 @@ def _extraction(
 
 
 def _with_sidecar(base: Extraction, file: BinaryIO) -> Extraction:
-    from photosvc.index.sidecars.read import MAX_BYTES, read_sidecar  # its parsers take a fifth of a worker's start
+    from photosvc.index.sidecar_formats import (
+        MAX_BYTES,
+        read_sidecar,  # its parsers take a fifth of a worker's start
+    )
 
     file.seek(0)
     try:
@@ -208,7 +230,7 @@ def _with_video(base: Extraction, file: BinaryIO) -> Extraction:
 
 
 def _video_problem(problem: Problem, *, is_cut: bool) -> Problem:
-    """The problem of a video by what its boxes say, in the words of videos."""
+    """Return the problem of a video in the words for videos; `is_cut` tells that its boxes are incomplete."""
     if problem.reason is Reason.MISSING_EXTRA:
         return problem
     if is_cut or problem.reason is Reason.TRUNCATED:
@@ -243,7 +265,33 @@ def _values(record: Look | Colors) -> dict[str, Any]:
 
 
 def _check_unchanged(path: Path, before: os.stat_result) -> None:
-    """Refuse a file whose identity, size or time changed while it was read: the extraction may mix old and new."""
+    """Raise `FileChangedError` if the file was changed or replaced meanwhile: the extraction may mix old and new."""
     after = path.stat()
     if any(getattr(after, name) != getattr(before, name) for name in ("st_ino", "st_dev", "st_size", "st_mtime_ns")):
         raise FileChangedError(Reason.CHANGED)
+
+
+def extract_and_show(path: Path, *, max_bytes: int, thumbnails: UsualThumbnails) -> tuple[Extraction, int, str]:
+    """Extract a file and make its usual thumbnails; thumbnails that fail are tried again when a request needs them.
+
+    Returns:
+        the extraction, the number of thumbnails made, and why the cache could not be written, empty if it could.
+
+    """
+    from photosvc.pictures.render import render_file
+
+    made, refusal = 0, ""
+
+    def make(file: BinaryIO, row: Format, extraction: Extraction, decoded: Decoded | None) -> None:
+        nonlocal made, refusal
+        if extraction.problem is None and row.media_type != "sidecar":
+            try:
+                whole = extraction.width, extraction.height
+                render = partial(render_file, file, row, whole, decoded=decoded)
+                made = thumbnails.make(extraction.hash, whole, render)
+            except DecodeError:
+                made = 0
+            except OSError as error:
+                refusal = str(error.strerror)
+
+    return extract(path, max_bytes=max_bytes, then=make), made, refusal

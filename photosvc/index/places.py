@@ -1,4 +1,4 @@
-"""The place nearest to a position and its time zone, from shipped tables; no network needed.
+"""The place nearest to a position, and its time zone, from shipped tables; no network needed.
 
 The table of places, `photosvc/data/places.sqlite`, holds those with more than 1000 inhabitants and seats of government
 (GeoNames, CC-BY 4.0); quarters of a large city carry the name of the city. `tools/build_places.py` in the source
@@ -9,7 +9,6 @@ by the gap. A result outside the years 1 to 9999 is clipped to them. An empty or
 """
 
 import hashlib
-import sqlite3
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,17 +22,18 @@ import tzfpy
 from photosvc import data
 from photosvc.core.geo import bounding_boxes, distance_m, is_position
 from photosvc.core.ids import BASE62
+from photosvc.data import PlacesTable
 
 _EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 def zone_at(lat: float, lng: float) -> str:
-    """The IANA zone name at a position, `Etc/GMT…` on the open sea; empty off the globe."""
+    """Return the IANA zone name at a position, `Etc/GMT…` on the open sea; empty off the globe."""
     return str(tzfpy.get_tz(lng, lat)) if is_position(lat, lng) else ""
 
 
 def to_utc(local: datetime, zone: str) -> datetime:
-    """The aware UTC time when clocks in `zone` show the naive time `local`."""
+    """Return the aware UTC time when clocks in `zone` show the naive time `local`."""
     aware = local.replace(tzinfo=_zone(zone[:64]) or UTC, fold=0)
     try:
         return aware.astimezone(UTC)
@@ -42,7 +42,7 @@ def to_utc(local: datetime, zone: str) -> datetime:
 
 
 def to_local(utc: datetime, zone: str) -> datetime:
-    """The naive time that clocks in `zone` show at the aware time `utc`."""
+    """Return the naive time that clocks in `zone` show at the aware time `utc`."""
     try:
         local = utc.astimezone(_zone(zone[:64]) or UTC)
     except OverflowError:
@@ -51,15 +51,22 @@ def to_local(utc: datetime, zone: str) -> datetime:
 
 
 def is_zone(name: str) -> bool:
-    """Whether it is an IANA zone name, or empty for an unknown zone."""
+    """Return whether it is an IANA zone name, or empty for an unknown zone."""
     return not name or (len(name) <= 64 and _zone(name) is not None)
 
 
-@lru_cache(maxsize=1024)
 def _zone(name: str) -> tzinfo | None:
     try:
+        return _known_zone(name)
+    except OSError:  # ZoneInfo opens files: a folder; or no descriptor is free, which is not so for ever
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _known_zone(name: str) -> tzinfo | None:
+    try:
         return ZoneInfo(name) if name else None
-    except (ValueError, OSError, LookupError):  # ZoneInfo opens files: a folder, a hostile path, no such file
+    except (ValueError, LookupError):  # a hostile path, no such file
         return None
 
 
@@ -92,20 +99,19 @@ class Gazetteer:
     """The places of a file that `tools/build_places.py` wrote, opened read-only."""
 
     def __init__(self, path: Path) -> None:
-        # The file never changes, so that SQLite needs neither locks nor checks for writers, in any thread.
-        self._table = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+        self._table = PlacesTable(path)
 
     @staticmethod
     @cache
     def load() -> "Gazetteer":
-        """The gazetteer of the table shipped with the service; opened once in a process."""
+        """Return the gazetteer of the table shipped with the service."""
         return Gazetteer(data.PLACES)
 
     def lookup(self, lat: float, lng: float) -> FoundPlace | None:
-        """The nearest place within 100 km, by great-circle distance.
+        """Return the nearest place within 100 km, by great-circle distance.
 
-        Farther out, a place of the country alone when all places within 500 km are in one country. None on the open
-        sea, in Antarctica, between two countries out there, and for what is no position.
+        Farther out, it is a place of the country alone when all places within 500 km are in one country. None on the
+        open sea, in Antarctica, between two countries out there, and for positions off the globe.
         """
         if not is_position(lat, lng):
             return None
@@ -120,16 +126,16 @@ class Gazetteer:
         return place_of("", "", countries.pop()) if len(countries) == 1 else None
 
     def _within(self, lat: float, lng: float, radius_m: float) -> Iterator[tuple[float, str, str, str]]:
-        """Distance in metres, country, state and name of each place in a circle."""
+        """Yield the distance in metres, country, state and name of each place in a circle."""
         for box in bounding_boxes(lat, lng, radius_m):
-            for place_lat, place_lng, country, state, name in self._table.execute(_IN_BOX, box):
+            for place_lat, place_lng, country, state, name in self._table.connection.execute(_IN_BOX, box):
                 distance = distance_m(lat, lng, place_lat, place_lng)
                 if distance <= radius_m:
                     yield distance, country, state, name
 
 
 def place_of(city: str, state: str, country: str) -> FoundPlace:
-    """The place of a city, a state and a country code in lower case; equal texts give equal places."""
+    """Return the place of a city, a state and a country code in lower case; equal texts give equal places."""
     key = f"{country}|{state}|{city}".encode()
     number = int.from_bytes(hashlib.sha256(key).digest()[:12], "big")
     digits = []
@@ -140,12 +146,12 @@ def place_of(city: str, state: str, country: str) -> FoundPlace:
 
 
 def country_name(code: str) -> str:
-    """The English name of a country code, in either case; `Unknown` when there is none."""
+    """Return the English name of a country code, in either case; `Unknown` when there is none."""
     return _countries().get(code.lower(), UNKNOWN)
 
 
 def _label(city: str, state: str, country: str) -> str:
-    """`City, State, Country`; a state that only repeats its city or country is left out."""
+    """Return `City, State, Country`; a state that only repeats its city or country is left out."""
     if _repeats(state, city) or _repeats(state, country) or _repeats(country, state):
         state = ""
     if _fold(city) == _fold(country):
@@ -154,7 +160,7 @@ def _label(city: str, state: str, country: str) -> str:
 
 
 def _repeats(state: str, name: str) -> bool:
-    """Whether `state` contains the words of `name`, as `Provincia de San José` contains `San José`."""
+    """Return whether `state` contains the words of `name`, as `Provincia de San José` contains `San José`."""
     return bool(name) and f" {_fold(name)} " in f" {_fold(state)} "
 
 

@@ -1,7 +1,7 @@
 """The photos in an album of people: adding, removing, and ordering them by hand.
 
-In a smart album the query decides what is in it; people take photos out of it and put them back. Of another album,
-those photos are hidden that the deletion of a large one has come to: they are not in it unless it is restored.
+In a smart album the query decides which photos are in it; people take photos out of it and put them back. In other
+albums, the deletion of a large album hides photos portion by portion: they are not in it unless it is restored.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,27 +12,26 @@ from sqlalchemy import Select, delete, func, not_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.portions import in_portions
+from photosvc.core.words import in_portions
 from photosvc.models import Album, AlbumPhoto, Photo, SearchRow
-from photosvc.models.database.inserts import insert_into
-from photosvc.search.projection.albums import project_album
-from photosvc.search.projection.project import record_change
-from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible
+from photosvc.models.statements import insert_into
+from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.selection import Selection, selected_ids
+from photosvc.search.rows.write import project_album, record_change
 
 #: Files that one selection may stand for.
 MOST_FILES: Final = 200_000
 #: Photos that one transaction adds or removes: for them it holds the write lock less than a tenth of a second.
 MOST_AT_ONCE: Final = 1000
 _PORTION: Final = 500
-#: Between the positions of neighbours, so that most moves change no other photo.
+#: The distance between the positions of neighbours, so that most moves change no other photo.
 _STEP: Final = 1024
 
 
 def lock_photos(session: Session, photo_ids: Sequence[int]) -> set[int]:
-    """Those of these photos that exist.
+    """Return the ids of the photos among these that exist, and lock these photos.
 
-    PostgreSQL waits for those that change them: their projections might not see what follows.
+    PostgreSQL waits for transactions that change them: their projections might not see the changes that follow.
     """
     query = select(Photo.id).order_by(Photo.id).with_for_update(key_share=True)
     portions = in_portions(sorted(photo_ids), _PORTION)
@@ -40,7 +39,7 @@ def lock_photos(session: Session, photo_ids: Sequence[int]) -> set[int]:
 
 
 def select_photos(session: Session, selection: Selection, *, sees_private: bool) -> dict[int, str]:
-    """Photo id -> UID of everything selected, in the order of the selection.
+    """Return photo id -> UID of everything selected, in the order of the selection.
 
     Raises:
         NotFoundError: nothing selected exists, or may be seen.
@@ -64,7 +63,7 @@ def select_photos(session: Session, selection: Selection, *, sees_private: bool)
 
 
 def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> list[int]:
-    """Put photos behind those of an album, or back into a smart one; gives the ids of those that were not in it."""
+    """Put photos behind those of an album, or back into a smart one; return the ids of those that were not in it."""
     present = lock_photos(session, photo_ids)
     known = _entries(session, album, photo_ids)
     if album.filter:
@@ -93,7 +92,7 @@ def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: da
 
 
 def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> list[int]:
-    """Take photos out of an album; gives the ids of those that were in it, or not yet taken out of a smart one."""
+    """Take photos out of an album; return the ids of those that were in it, or not yet taken out of a smart one."""
     present = lock_photos(session, photo_ids)
     known = _entries(session, album, photo_ids)
     if album.filter:
@@ -123,19 +122,19 @@ def set_hidden(session: Session, album: Album, photo_ids: Sequence[int], *, hidd
 
 
 def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[str]:
-    """The UIDs of the photos of an album that may be seen, in the order that people gave them."""
+    """Return the UIDs of the photos of an album that may be seen, in the order that people gave them."""
     query = _seen_entries(album, sees_private=sees_private).where(not_(AlbumPhoto.hidden))
     return list(session.scalars(query.order_by(AlbumPhoto.position, AlbumPhoto.photo_id)))
 
 
 def photos_taken_out(session: Session, album: Album, *, most: int, sees_private: bool) -> list[str]:
-    """The UIDs of photos that were taken out of a smart album and may be seen, at most so many, the last one first."""
+    """Return the UIDs of at most so many photos taken out of a smart album that may be seen, the last one first."""
     query = _seen_entries(album, sees_private=sees_private).where(AlbumPhoto.hidden)
     return list(session.scalars(query.order_by(AlbumPhoto.created_at.desc(), AlbumPhoto.photo_id).limit(most)))
 
 
 def _seen_entries(album: Album, *, sees_private: bool) -> Select[str]:
-    """The UIDs of photos that have an entry in the album, as far as they may be seen."""
+    """Return the query for the UIDs of photos that have an entry in the album, as far as they may be seen."""
     seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
     shown = select(SearchRow.photo_id).where(SearchRow.photo_id == AlbumPhoto.photo_id, seen).exists()
     return (
@@ -186,7 +185,7 @@ def arrange_photos(
 
 
 def _places(known: Mapping[int, int], moved: Sequence[int], before: int | None) -> dict[int, int]:
-    """Ids of photos -> positions that put the moved photos, in their order, before another one, or to the beginning.
+    """Return ids of photos -> positions that put the moved photos, in their order, before another one, or first.
 
     Args:
         known: ids of all photos -> their positions, in the present order.
@@ -206,7 +205,7 @@ def _places(known: Mapping[int, int], moved: Sequence[int], before: int | None) 
 
 
 def _entries(session: Session, album: Album, photo_ids: Sequence[int]) -> dict[int, bool]:
-    """Id of a photo that has an entry in the album -> whether it was taken out of it."""
+    """Return the ids of photos that have an entry in the album -> whether each was taken out of it."""
     query = select(AlbumPhoto.photo_id, AlbumPhoto.hidden).where(AlbumPhoto.album_id == album.id)
     found: dict[int, bool] = {}
     for portion in in_portions(photo_ids, _PORTION):

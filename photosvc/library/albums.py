@@ -1,4 +1,4 @@
-"""Albums of people: making, changing and deleting them. `library.album_photos` is about the photos in them."""
+"""Albums of people: making, changing and deleting them. `library.album_photos` has the photos in them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -9,28 +9,29 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.words import in_portions
 from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, set_hidden
 from photosvc.models import Album, AlbumPhoto
+from photosvc.query.areas import locate
 from photosvc.query.fold import fold
 from photosvc.query.parser import parse_query
-from photosvc.query.values.areas import locate
-from photosvc.search.projection.albums import project_album
-from photosvc.search.projection.project import record_change
-from photosvc.search.reading.conditions.visible import visible_albums
-from photosvc.search.reading.names.library_albums import find_library_album
+from photosvc.search.reading.compile import visible_albums
+from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.orders import ALBUM_ORDERS, MANUAL
+from photosvc.search.rows.write import project_album, record_change
 
 MOST_ALBUMS: Final = 20_000
-#: Each is a search whenever its photos are counted.
+#: Most smart albums: each is a search whenever its photos are counted.
 MOST_SMART_ALBUMS: Final = 200
+_PORTION: Final = 500
 
 
 def album_of_people(session: Session, uid: str, *, sees_private: bool) -> Album:
-    """The album with this UID.
+    """Return the album with this UID.
 
     Raises:
         NotFoundError: there is none, or it may not be seen.
-        ConflictError: it is a folder, a month or a state: what is in it follows from the library.
+        ConflictError: it is a folder, a month or a state, whose photos follow from the library.
 
     """
     album = None
@@ -47,15 +48,29 @@ def album_of_people(session: Session, uid: str, *, sees_private: bool) -> Album:
 
 
 def album_to_change(session: Session, uid: str, *, sees_private: bool) -> Album:
-    """As `album_of_people`, locked until the transaction ends: changes of one album wait for each other."""
+    """Return the album of `album_of_people`, locked until the transaction ends: its changes wait for each other."""
     album = album_of_people(session, uid, sees_private=sees_private)
     # Projections of photos in the album refer to its row, which `FOR UPDATE` would not let them do.
     session.refresh(album, with_for_update={"key_share": True})
     return album
 
 
-def album_named(session: Session, name: str) -> Album:
-    """The album with this UID or whole title, private ones included; the case of letters does not count.
+def uids_by_title(session: Session) -> dict[str, list[str]]:
+    """Return the UIDs of all albums by their titles without case and accents, private ones included."""
+    found: dict[str, list[str]] = {}
+    query = select(Album.uid, Album.title).where(visible_albums(sees_private=True)).order_by(Album.id)
+    for uid, title in session.execute(query):
+        found.setdefault(fold(title), []).append(uid)
+    return found
+
+
+def album_named(session: Session, name: str, titles: Mapping[str, Sequence[str]] | None = None) -> Album:
+    """Return the album with this UID or whole title, private ones included; the case of letters does not count.
+
+    Args:
+        session: for reading.
+        name: the UID or title.
+        titles: of `uids_by_title`, where several albums are looked up.
 
     Raises:
         NotFoundError: there is none.
@@ -64,15 +79,23 @@ def album_named(session: Session, name: str) -> Album:
     """
     if ids.is_uid(name, ids.ALBUM):
         return album_of_people(session, name, sees_private=True)
-    every = session.scalars(select(Album).where(visible_albums(sees_private=True)).order_by(Album.id))
-    found = [album for album in every if fold(album.title) == fold(name)]
+    found = (uids_by_title(session) if titles is None else titles).get(fold(name), ())
     if not found:
         msg = f"there is no album {name!r}" if name.strip() else "the name of the album is empty"
         raise NotFoundError(msg, field="album")
     if len(found) > 1:
-        msg = f"several albums are called {name!r}: use one of {', '.join(album.uid for album in found)}"
+        msg = f"several albums are called {name!r}: use one of {', '.join(found)}"
         raise ConflictError(msg, field="album")
-    return found[0]
+    return album_of_people(session, found[0], sees_private=True)
+
+
+def albums_among(session: Session, uids: Sequence[str], *, sees_private: bool) -> list[str]:
+    """Return the UIDs among these that are albums of people and may be seen, in their order."""
+    present: set[str] = set()
+    for portion in in_portions(uids, _PORTION):
+        query = select(Album.uid).where(Album.uid.in_(portion), visible_albums(sees_private=sees_private))
+        present.update(session.scalars(query))
+    return [uid for uid in uids if uid in present]
 
 
 def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Album:
@@ -80,7 +103,7 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Al
 
     Raises:
         InvalidValueError: it has no title, or the filter is not a valid query.
-        ConflictError: there are as many albums as there may be.
+        ConflictError: there are as many albums as are allowed.
 
     """
     if not values.get("title"):
@@ -96,7 +119,7 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Al
 
 
 def change_album(session: Session, album: Album, values: Mapping[str, Any], now: datetime) -> None:
-    """Write values, as `AlbumEditSchema` loads them, into an album; what is absent stays as it is.
+    """Write values, as `AlbumEditSchema` loads them, into an album; values that are absent stay.
 
     Raises:
         InvalidValueError: a value is not valid, or would make a smart album of another one.
@@ -120,7 +143,7 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
 
 
 def delete_album(session: Session, album: Album, now: datetime) -> bool:
-    """Delete an album, or hide some of its photos if it has many; gives whether it is deleted.
+    """Delete an album, or hide some of its photos if it has many; return whether it is deleted.
 
     Its photos stay in the library. Its row and theirs stay, too: `restore_album` brings the album back, and the index
     does not make it again.
@@ -136,7 +159,7 @@ def delete_album(session: Session, album: Album, now: datetime) -> bool:
 
 
 def deleted_album(session: Session, uid: str, *, sees_private: bool) -> Album | None:
-    """The album with this UID if it is deleted, or has photos that `delete_album` has hidden."""
+    """Return the album with this UID if it is deleted, or has photos that `delete_album` has hidden."""
     if not ids.is_uid(uid, ids.ALBUM):
         return None
     query = select(Album).where(Album.uid == uid, *([] if sees_private else [not_(Album.private)]))
@@ -147,12 +170,12 @@ def deleted_album(session: Session, uid: str, *, sees_private: bool) -> Album | 
 
 
 def restore_album(session: Session, album: Album) -> bool:
-    """Bring a deleted album back, or some of its photos if it has many; gives whether all of it is there.
+    """Bring a deleted album back, or some of its photos if it has many; return whether it is complete.
 
     It is locked until the transaction ends: another request may bring it back at the same time.
 
     Raises:
-        ConflictError: there are as many albums as there may be.
+        ConflictError: there are as many albums as are allowed.
 
     """
     session.refresh(album, with_for_update={"key_share": True})
@@ -168,7 +191,7 @@ def restore_album(session: Session, album: Album) -> bool:
 
 
 def _members(session: Session, album: Album, *, hidden: bool, most: int | None = None) -> Sequence[int]:
-    """The ids of photos in the album; at most so many."""
+    """Return the ids of photos in the album; at most so many."""
     query = select(AlbumPhoto.photo_id).where(AlbumPhoto.album_id == album.id, AlbumPhoto.hidden.is_(hidden))
     return session.scalars(query.order_by(AlbumPhoto.photo_id).limit(most)).all()
 

@@ -1,31 +1,32 @@
 """Labels: keywords that are renamed, merged and removed in all photos that have them, as edits of these photos."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from functools import partial
+from typing import ClassVar, Final, TypeAlias
 
 from sqlalchemy import Connection, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.index.catalog import Catalog, PlainCatalog
 from photosvc.index.places import Gazetteer
-from photosvc.index.storing.catalog import Catalog, PlainCatalog
-from photosvc.library.edits.apply import apply, keep_keywords
-from photosvc.library.edits.changing import changing
-from photosvc.library.edits.journal import Change
-from photosvc.library.edits.loading import load_photos
+from photosvc.library.apply import apply, keep_keywords
+from photosvc.library.changing import changing
+from photosvc.library.journal import Actor, Change
+from photosvc.library.loading import load_photos
 from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
 from photosvc.query.fold import fold
-from photosvc.search.projection.project import record_change
-from photosvc.search.projection.update import project_values
-from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible
+from photosvc.search.reading.compile import EVERY_SWITCH, visible
+from photosvc.search.rows.write import project_values, record_change
 
-#: Photos of one transaction: for them it holds the write lock for some tenths of a second.
-PORTION: Final = 200
-#: Photos whose label may get another spelling, which takes one transaction.
-MOST_RESPELLED: Final = 10_000
 #: Labels that a photo may have, as many as an edit of its keywords takes.
 MOST_OF_PHOTO: Final = 256
+
+#: A function that changes some hundreds of photos in a write transaction at the given time, and returns how many
+#: changed.
+ChangeSome: TypeAlias = Callable[[Session, Sequence[int], datetime], int]
 
 
 def check_name(name: str) -> None:
@@ -41,7 +42,7 @@ def check_name(name: str) -> None:
 
 
 def photos_with(connection: Connection, keyword_ids: Collection[int], *, sees_private: bool) -> Sequence[int]:
-    """The ids of the photos with one of these keywords, archived and hidden ones too, as far as they may be seen."""
+    """Return the ids of the photos with one of these keywords, also archived and hidden ones, if they may be seen."""
     seen = select(SearchRow.photo_id).where(visible(sees_private=sees_private, opened=EVERY_SWITCH))
     query = select(photo_keywords.c.photo_id).where(photo_keywords.c.keyword_id.in_(keyword_ids))
     query = query.where(photo_keywords.c.photo_id.in_(seen)).distinct()
@@ -49,17 +50,23 @@ def photos_with(connection: Connection, keyword_ids: Collection[int], *, sees_pr
 
 
 def replace_in(
-    session: Session, photo_ids: Sequence[int], folded: Collection[str], name: str | None, change: Change, now: datetime
+    session: Session,
+    photo_ids: Sequence[int],
+    now: datetime,
+    *,
+    folded: Collection[str],
+    name: str | None,
+    change: Change,
 ) -> int:
-    """Give photos a keyword instead of others, or remove these; gives how many photos changed.
+    """Replace keywords of photos by another one, or remove them; return how many photos changed.
 
     Args:
         session: in a write transaction.
-        photo_ids: at most `PORTION`.
-        folded: the keywords to replace, without case and accents.
-        name: what replaces them; None: nothing.
-        change: for the journal.
+        photo_ids: some hundreds at most.
         now: the present.
+        folded: the keywords to replace, without case and accents.
+        name: the keyword that replaces them; None: they are removed.
+        change: for the journal.
 
     """
     catalog = PlainCatalog(session, Gazetteer.load())
@@ -73,21 +80,71 @@ def replace_in(
     return len(touched)
 
 
+@dataclass(frozen=True, slots=True)
+class LabelChange:
+    """The replacement or removal of labels in all photos that the actor may see, as edits of these photos."""
+
+    PASSES: ClassVar = 1
+
+    labels: list[str]
+    """The labels to replace, without case and accents."""
+    name: str | None
+    action: str
+    """The action in the journal."""
+    sees_private: bool
+    favorite: bool | None = None
+    """True if the label is a favourite afterwards, False if not; None: as before."""
+
+    @property
+    def about(self) -> str:
+        """Return the labels that it is about."""
+        return "labels " + ",".join(sorted(self.labels))
+
+    def prepare(self, connection: Connection, actor: Actor) -> tuple[Sequence[int], ChangeSome]:
+        """Return the ids of the photos that are left to change, and the function that changes some hundreds of them."""
+        keyword_ids = connection.scalars(select(Keyword.id).where(Keyword.folded.in_(self.labels))).all()
+        photo_ids = photos_with(connection, keyword_ids, sees_private=self.sees_private)
+        return photo_ids, partial(
+            replace_in, folded=set(self.labels), name=self.name, change=Change(self.action, actor)
+        )
+
+    def finish(self, session: Session, _now: datetime) -> None:
+        """Make the label a favourite, or not, in the write transaction after the last photos."""
+        keyword_id = session.scalar(select(Keyword.id).where(Keyword.folded == fold(self.name or "")))
+        if keyword_id is not None and self.favorite is not None:
+            mark_favorite(session, keyword_id, favorite=self.favorite)
+
+
+@dataclass(frozen=True, slots=True)
+class Respelling:
+    """Another spelling of a label, which `respell` has stored: the search rows of its photos follow."""
+
+    PASSES: ClassVar = 1
+
+    label: str
+    """The label without case and accents."""
+
+    @property
+    def about(self) -> str:
+        """Return the label that it is about."""
+        return f"spelling {self.label}"
+
+    def prepare(self, connection: Connection, _actor: Actor) -> tuple[Sequence[int], ChangeSome]:
+        """Return the ids of all photos with the label, and the function that projects some hundreds of them."""
+        query = select(photo_keywords.c.photo_id).join(Keyword, Keyword.id == photo_keywords.c.keyword_id)
+        query = query.where(Keyword.folded == self.label).order_by(photo_keywords.c.photo_id)
+        return connection.scalars(query).all(), _project_some
+
+
+def _project_some(session: Session, photo_ids: Sequence[int], _now: datetime) -> int:
+    """Project photos and return 0, because none is edited: some may be photos that the actor may not see."""
+    project_values(session, load_photos(session, photo_ids).photos)
+    return 0
+
+
 def respell(session: Session, keyword_id: int, name: str) -> None:
-    """Give a keyword another spelling of the same letters, in a write transaction.
-
-    Raises:
-        ConflictError: too many photos have it.
-
-    """
-    query = select(photo_keywords.c.photo_id).where(photo_keywords.c.keyword_id == keyword_id)
-    photo_ids = session.scalars(query.order_by(photo_keywords.c.photo_id).limit(MOST_RESPELLED + 1)).all()
-    if len(photo_ids) > MOST_RESPELLED:
-        msg = f"more than {MOST_RESPELLED:,} photos have this label: only its spelling cannot change"
-        raise ConflictError(msg, field="Name")
+    """Give a keyword another spelling of the same letters, in a write transaction; `Respelling` does the rest."""
     session.execute(update(Keyword).where(Keyword.id == keyword_id).values(word=name))
-    for start in range(0, len(photo_ids), PORTION):  # the order of their keywords may be another
-        project_values(session, load_photos(session, photo_ids[start : start + PORTION]).photos)
     record_change(session)
 
 
@@ -126,7 +183,7 @@ def remove_label(catalog: Catalog, photo: Photo, label: str) -> None:
 
 
 def label_of(keywords: Iterable[Keyword], label: str) -> Keyword:
-    """The keyword with this id or UID.
+    """Return the keyword with this id or UID.
 
     Raises:
         NotFoundError: there is none among them.

@@ -1,43 +1,55 @@
-"""Renaming and merging people. Names come from files, so a chosen name is stored for each name that files have."""
+"""The renaming and merging of people.
+
+Names come from files, so a chosen name is stored for each name that files have.
+"""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from functools import partial
+from typing import ClassVar
 
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.index.describing.describe import describe
+from photosvc.index import file_columns
+from photosvc.index.catalog import PlainCatalog
+from photosvc.index.describe import areas_of, describe
 from photosvc.index.places import Gazetteer
-from photosvc.index.sidecars.links import sidecars_of
-from photosvc.index.storing.catalog import PlainCatalog
-from photosvc.library.edits.loading import load_photos
-from photosvc.models import STATE, File, LibraryState, Marker, Subject, SubjectName
-from photosvc.models.content.people import subject_uid
-from photosvc.models.database.inserts import insert_into
+from photosvc.index.sidecar_links import sidecars_of
+from photosvc.library.changing import changing
+from photosvc.library.journal import Actor, Change
+from photosvc.library.labels import ChangeSome
+from photosvc.library.loading import load_photos
+from photosvc.models import STATE, File, LibraryState, Marker, SearchRow, Subject, SubjectName
+from photosvc.models.library import subject_uid
+from photosvc.models.statements import insert_into
 from photosvc.query.fold import fold
-from photosvc.search.projection.project import project, record_change
-from photosvc.search.projection.update import project_values
-from photosvc.search.reading.overview.people import Person
-
-#: Photos that one transaction renames: for them it holds the write lock less than a tenth of a second.
-MOST_RENAMED: Final = 100
+from photosvc.search.reading.compile import EVERY_SWITCH, visible
+from photosvc.search.reading.people import Person
+from photosvc.search.rows.write import project, project_values, record_change
 
 
-def choose_name(session: Session, person: Person, name: str, now: datetime) -> tuple[str, frozenset[str]]:
-    """Give a person another name; one that another person has makes one person of both.
+def choose_name(session: Session, person: Person, name: str, now: datetime, *, favorite: bool | None = None) -> str:
+    """Give a person another name, and return their UID; a name that another person has makes one person of both.
 
-    Gives the UID of the person, and the names of markers that `rename_photos` has to replace: also those that an
-    interrupted renaming left. Files that have one of the earlier names have the new one from now on, also those that
-    are indexed later.
+    `PersonChange` brings the name to their photos. Files that have one of the earlier names have the new one from now
+    on, also those that are indexed later.
+
+    Args:
+        session: in a write transaction.
+        person: of `search.reading.overview.people`.
+        name: the new one.
+        now: the present.
+        favorite: whether they are a favourite; None: as before.
+
     """
     # One renaming at a time: two could make two rows of one name.
     session.execute(select(LibraryState.value).where(LibraryState.name == STATE).with_for_update())
     old, new = fold(person.name), fold(name)
-    every = session.scalars(select(Marker.name).where(Marker.name != "").distinct()).all()
     own = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
     other = session.scalars(select(Subject).where(Subject.folded == new)).first()
-    if other is None and new != old and any(fold(known) == new for known in every):
+    if other is None and new != old and _spellings(session.connection(), {new}):
         other = _new(session, subject_uid(new), name, now)
     if other is None or other is own:
         kept = own or _new(session, person.uid, name, now)
@@ -49,15 +61,94 @@ def choose_name(session: Session, person: Person, name: str, now: datetime) -> t
             kept.favorite = kept.favorite or own.favorite
             session.execute(delete(Subject).where(Subject.id == own.id))
     kept.name, kept.folded, kept.updated_at = name, new, now
+    kept.favorite = kept.favorite if favorite is None else favorite
     session.flush()
     session.execute(
         insert_into(SubjectName, session).on_conflict_do_nothing(),
         [{"folded": folded, "subject_id": kept.id} for folded in {old, new}],
     )
     record_change(session)
-    owned = session.scalars(select(SubjectName.folded).where(SubjectName.subject_id == kept.id))
-    replaced = {old, new, *owned}
-    return kept.uid, frozenset(known for known in every if fold(known) in replaced and known != name)
+    return kept.uid
+
+
+@dataclass(frozen=True, slots=True)
+class PersonChange:
+    """The name of a person that `choose_name` has stored, for all photos that have an earlier one."""
+
+    PASSES: ClassVar = 2
+    """Number of searches for photos with an earlier name: an index run in progress may add some meanwhile."""
+
+    uid: str
+    earlier: str
+    """The last earlier name, without case and accents; the person may own others."""
+
+    @property
+    def about(self) -> str:
+        """Return the person that it is about."""
+        return f"person {self.uid}"
+
+    def prepare(self, connection: Connection, _actor: Actor) -> tuple[Sequence[int], ChangeSome]:
+        """Return the ids of the photos that are left to change, and the function that changes some hundreds of them.
+
+        These are also photos that an interrupted renaming left. A person who was merged with another one since has
+        none: the change of that one does the rest.
+        """
+        names = self.names(connection)
+        chosen = connection.scalar(select(Subject.name).where(Subject.uid == self.uid)) or ""
+        photo_ids = photos_with(connection, names) if names else ()
+        return photo_ids, partial(rename_photos, names=names, name=chosen)
+
+    def names(self, connection: Connection) -> frozenset[str]:
+        """Return the names of markers that are to be replaced."""
+        own = select(Subject.id, Subject.name, Subject.folded).where(Subject.uid == self.uid)
+        person = connection.execute(own).first()
+        if person is None:
+            return frozenset()
+        owned = connection.scalars(select(SubjectName.folded).where(SubjectName.subject_id == person.id))
+        return _spellings(connection, {self.earlier, person.folded, *owned}) - {person.name}
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPersonChange:
+    """A new name for a person, as edits of the photos that an actor without access to private ones may see.
+
+    Other photos keep the name, so that the person is another one on these photos.
+    """
+
+    PASSES: ClassVar = 1
+
+    earlier: str
+    """The name before, without case and accents."""
+    name: str
+    favorite: bool | None = None
+    """True if that person is a favourite afterwards, False if not; None: as before."""
+
+    @property
+    def about(self) -> str:
+        """Return the person that it is about."""
+        return f"seen person {self.earlier}"
+
+    def prepare(self, connection: Connection, actor: Actor) -> tuple[Sequence[int], ChangeSome]:
+        """Return the ids of the photos that are left to change, and the function that changes some hundreds of them."""
+        names = _spellings(connection, {self.earlier}) - {self.name}
+        change = Change("people.rename", actor)
+        photo_ids = photos_with(connection, names, sees_private=False)
+        return photo_ids, partial(rename_seen, names=names, name=self.name, change=change)
+
+    def finish(self, session: Session, now: datetime) -> None:
+        """Make the person a favourite, or not, in the write transaction after the last photos."""
+        if self.favorite is not None:
+            folded = fold(self.name)
+            own = session.scalars(select(Subject).where(Subject.folded == folded)).first()
+            own = own or _new(session, subject_uid(folded), self.name, now)
+            own.favorite, own.updated_at = self.favorite, now
+            record_change(session)
+
+
+def _spellings(connection: Connection, folded: Collection[str]) -> frozenset[str]:
+    """Return the names of markers that are these without case and accents."""
+    every = connection.scalars(select(Marker.name).where(Marker.name != "").distinct())
+    return frozenset(name for name in every if fold(name) in folded)
 
 
 def mark_favorite(session: Session, person: Person, now: datetime, *, favorite: bool) -> None:
@@ -68,21 +159,26 @@ def mark_favorite(session: Session, person: Person, now: datetime, *, favorite: 
     record_change(session)
 
 
-def photos_with(connection: Connection, names: Collection[str]) -> Sequence[int]:
-    """The ids of the photos whose markers have one of these names."""
+def photos_with(connection: Connection, names: Collection[str], *, sees_private: bool = True) -> Sequence[int]:
+    """Return the ids of the photos whose markers have one of these names, as far as they may be seen."""
     query = select(File.photo_id).join(Marker, Marker.file_id == File.id).where(Marker.name.in_(names))
+    if not sees_private:
+        seen = select(SearchRow.photo_id).where(visible(sees_private=False, opened=EVERY_SWITCH))
+        query = query.where(File.photo_id.in_(seen))
     return connection.scalars(query.distinct().order_by(File.photo_id)).all()
 
 
-def rename_photos(session: Session, photo_ids: Sequence[int], names: Collection[str], name: str, now: datetime) -> None:
-    """Replace names of markers on photos, and project these.
+def rename_photos(
+    session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str
+) -> int:
+    """Replace names of markers on photos, project these photos, and return their number.
 
     Args:
         session: in a write transaction.
-        photo_ids: at most `MOST_RENAMED`.
-        names: of markers.
-        name: what replaces them.
+        photo_ids: some hundreds at most.
         now: the present.
+        names: of markers.
+        name: the one that replaces them.
 
     """
     catalog = PlainCatalog(session, Gazetteer.load())
@@ -102,6 +198,34 @@ def rename_photos(session: Session, photo_ids: Sequence[int], names: Collection[
     project_values(session, [photo for photo in loaded.photos if photo not in marked])
     if marked:
         project(session, [photo.id for photo in marked])
+    return len(loaded.photos)
+
+
+def rename_seen(
+    session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str, change: Change
+) -> int:
+    """Replace names of the marked areas of some photos, as edits of these; return how many photos changed.
+
+    Args:
+        session: in a write transaction.
+        photo_ids: some hundreds at most, which the actor may see.
+        now: the present.
+        names: of markers.
+        name: the one that replaces them.
+        change: for the journal.
+
+    """
+    catalog = PlainCatalog(session, Gazetteer.load())
+    sidecars = sidecars_of(session, photo_ids)
+    loaded = load_photos(session, photo_ids)
+    catalog.remember(loaded.photos)
+    with changing(session, catalog, loaded, change, now) as touched:
+        for file in (file for photo in loaded.photos for file in photo.files):
+            own, areas = file_columns.own_markers(file), areas_of(file, sidecars.get(file.id, ()))
+            for number, marker in enumerate(own):
+                if marker.name in names and len(own) == len(areas):
+                    file_columns.choose_name(file, areas, number, name)
+    return len(touched)
 
 
 def _new(session: Session, uid: str, name: str, now: datetime) -> Subject:

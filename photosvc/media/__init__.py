@@ -1,1 +1,1 @@
-"""What is inside a file: formats, pixels, metadata, colours."""
+"""The contents of files: formats, pixels, metadata, colours."""

@@ -1,4 +1,4 @@
-"""Names of cameras and lenses as their makers advertise them, and the kind of a camera."""
+"""Names of cameras and lenses as their makers advertise them, and kinds of cameras."""
 
 import re
 from typing import Final
@@ -19,7 +19,7 @@ _MAKES: Final = {
     "ricoh imaging": "RICOH",
     "leica camera": "Leica",
 }
-# Kind of camera and the makes and models of that kind; the first match wins. The kinds are those of CameraType (spec).
+# Kind of camera, and the makes and models of that kind; the first match wins. The API names the kinds in `CameraType`.
 _TYPES: Final = tuple(
     (kind, re.compile(pattern, re.IGNORECASE | re.ASCII))
     for kind, pattern in (
@@ -50,7 +50,7 @@ _NO_LENS: Final = frozenset(("", "n/a", "none", "unknown", "----", "0.0 mm f/0.0
 
 
 def make_name(written: str | bytes) -> str:
-    """The maker without its legal form: `NIKON CORPORATION` is `NIKON`."""
+    """Return the maker without its legal form: `NIKON CORPORATION` is `NIKON`."""
     name = clean(written)
     while (shorter := _COMPANY.sub(" ", name).strip(" ,.")) != name and shorter:
         name = shorter
@@ -58,7 +58,7 @@ def make_name(written: str | bytes) -> str:
 
 
 def model_name(written: str | bytes, make: str, written_make: str | bytes = b"") -> str:
-    """The model without a leading maker: `Canon EOS RP` by `Canon` is `EOS RP`."""
+    """Return the model without a leading maker: `Canon EOS RP` by `Canon` is `EOS RP`."""
     name = clean(written)
     for maker in (clean(written_make), make):
         if maker and name.casefold().startswith(maker.casefold() + " "):
@@ -67,13 +67,13 @@ def model_name(written: str | bytes, make: str, written_make: str | bytes = b"")
 
 
 def lens_name(written: str | bytes) -> str:
-    """The lens as written; empty for the placeholders that cameras without a lens write."""
+    """Return the lens as written, or an empty text for a placeholder that a camera without a lens writes."""
     name = clean(written)
     return "" if name.casefold() in _NO_LENS else name
 
 
 def lens_of_range(limits: tuple[float | None, ...]) -> str:
-    """A name made of the limits of a lens: `18-55mm f/3.5-5.6`; empty when a focal length is unknown.
+    """Return a name made of the limits of a lens: `18-55mm f/3.5-5.6`; empty when a focal length is unknown.
 
     Args:
         limits: shortest and longest focal length, widest aperture at each (Exif 2.32, LensSpecification).
@@ -93,6 +93,6 @@ def _span(low: float, high: float) -> str:
 
 
 def camera_type(make: str, model: str) -> str:
-    """The kind of a camera: `body compact phone tablet action instant film scanner video 360-degree`, else empty."""
+    """Return the kind of a camera (body, compact, phone, tablet, action, …); empty when unknown."""
     name = f"{make} {model}"
     return next((kind for kind, pattern in _TYPES if pattern.match(name)), "")

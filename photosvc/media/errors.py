@@ -48,7 +48,7 @@ MODULES = {"heic": "pillow_heif", "jxl": "pylibjxl", "raw": "rawpy", "video": "a
 
 
 def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
-    """The library of an extra, a key of `MODULES`.
+    """Import the library of an extra, a key of `MODULES`.
 
     Raises:
         MissingExtraError: it is not installed.
@@ -62,7 +62,7 @@ def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
 
 
 def has_extra(extra: str) -> bool:
-    """Whether the library of an extra is installed; does not import it."""
+    """Return whether the library of an extra is installed, without importing it."""
     return importlib.util.find_spec(MODULES[extra]) is not None
 
 

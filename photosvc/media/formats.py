@@ -1,8 +1,9 @@
-"""File formats: one table, and the row of it that a file belongs to.
+"""The table of file formats, by which the format of a file is recognised.
 
-The content (magic bytes) decides the family, the extension the member of that family: an `.nef` and a `.tif` both
-begin as TIFF, a PNG named `.jpg` is a PNG. A file whose content belongs to no known family is not a picture, whatever
-its extension. Magic bytes come from the format specifications, brands of `ftyp` boxes from ISO/IEC 14496-12.
+The content (magic bytes) decides the family, and the extension decides the member of that family: an `.nef` and
+a `.tif` both begin as TIFF, and a PNG named `.jpg` is a PNG. A file whose content belongs to no known family is not
+a picture, whatever its extension. Magic bytes come from the format specifications, brands of `ftyp` boxes from
+ISO/IEC 14496-12.
 """
 
 from dataclasses import dataclass
@@ -27,11 +28,11 @@ class Format:
     extra: str = ""
     """The optional extra that decodes it, a key of `media.errors.MODULES`; empty for the core."""
     note: str = ""
-    """What is special about it: limits, and for camera raws what is tested."""
+    """A remark for the documentation: limits of the format, and for camera raws the extent of tests."""
 
     @property
     def is_tiff(self) -> bool:
-        """Whether the file itself is a TIFF structure, whose directories are the Exif."""
+        """Return whether the file itself is a TIFF structure, whose directories are the Exif."""
         return "tiff" in self.families
 
 
@@ -107,7 +108,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("md", ("md", "markdown"), "sidecar", "text/markdown"),
 )
 
-#: Extensions that are not indexed although they hold pictures or videos, and why.
+#: Extensions that are not indexed although they hold pictures or videos -> the reason.
 UNSUPPORTED: Final = {
     "psb": "neither Pillow nor libvips reads it",
     "ai eps pdf ps": "documents, whose interpreters are too powerful for files that are not trusted",
@@ -166,7 +167,8 @@ _BRANDS: Final = {
 }
 # These major brands leave the codec open; the compatible brands name it.
 _IMAGE_BRANDS: Final = frozenset((b"mif1", b"mif2", b"msf1", b"miaf"))
-# Of image sequences; with a still they go on with a `meta` box (ISO/IEC 23008-12 section 7), else like a video.
+# Brands of image sequences. A `meta` box follows if there is a still (ISO/IEC 23008-12 section 7), else the file
+# continues like a video.
 _SEQUENCE_BRANDS: Final = frozenset((b"msf1", b"hevc", b"hevx", b"hevm", b"hevs"))
 # A QuickTime file may lack `ftyp` and begin with one of these boxes.
 _QUICKTIME_BOXES: Final = frozenset((b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"))
@@ -174,18 +176,18 @@ _TRANSPORT_PACKET: Final = 188
 
 
 def by_extension(file_name: str) -> Format | None:
-    """The row of the extension, without a look at the content; None when the extension is unknown."""
+    """Return the row of the extension, whatever the content; None when the extension is unknown."""
     return _BY_EXTENSION.get(PurePath(file_name).suffix[1:].lower())
 
 
 def may_have_pixels(file_name: str) -> bool:
-    """Whether the content has to decide: the extension is that of a picture or video, or there is none."""
+    """Return whether the content must decide: the extension belongs to pictures or videos, or is missing."""
     row = by_extension(file_name)
     return row.media_type != "sidecar" if row else not PurePath(file_name).suffix
 
 
 def sniff(head: bytes, file_name: str) -> Format | None:
-    """The row a file belongs to, None when its extension is unknown or its content is of no known family.
+    """Return the row of a file, or None when its extension is unknown or its content is of no known family.
 
     Args:
         head: its first `HEAD_SIZE` bytes.
@@ -200,13 +202,13 @@ def sniff(head: bytes, file_name: str) -> Format | None:
 
 
 def is_sidecar(file_name: str) -> bool:
-    """Whether the extension is that of a file that accompanies a photo: XMP, XML, AAE, YAML, JSON, text."""
+    """Return whether the extension belongs to files that accompany a photo: XMP, XML, AAE, YAML, JSON, text."""
     row = by_extension(file_name)
     return row is not None and row.media_type == "sidecar"
 
 
 def _family_of(head: bytes) -> str:
-    """The family of a file by its first bytes, empty when unknown."""
+    """Return the family of a file by its first bytes; empty when unknown."""
     for offset, magic, family in _MAGIC:
         if head.startswith(magic, offset):
             return family
@@ -243,5 +245,5 @@ def _family_of_brands(head: bytes) -> str:
 
 
 def _is_bitmap(head: bytes) -> bool:
-    """Texts may begin with `BM` too, so the size of the second header must also be one of the known sizes."""
+    """Return whether this is a BMP; as texts may begin with `BM` too, its second header must have a known size."""
     return head[:2] == b"BM" and int.from_bytes(head[14:18], "little") in (12, 40, 52, 56, 64, 108, 124)

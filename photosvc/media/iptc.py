@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from photosvc.media import text
-from photosvc.media.dates import WrittenDate, read_date
-from photosvc.media.metadata import Metadata
+from photosvc.media.metadata import Metadata, WrittenDate, read_date
 from photosvc.media.text import clean
 
 MAX_RECORDS: Final = 1000
@@ -18,7 +17,7 @@ Records = Mapping[tuple[int, int], list[bytes]]
 
 
 def read_iptc(block: bytes) -> Metadata:
-    """The metadata of a block of IIM records; reading ends at the first record that is not well formed."""
+    """Read the metadata of a block of IIM records, up to the first record that is not well formed."""
     if not block:
         return Metadata()
     records = _records(block)
@@ -61,6 +60,6 @@ def _decoded(value: bytes, encoding: str) -> str | bytes:
 
 
 def _taken(date: str, time: str) -> WrittenDate:
-    """The date with its time, or without when the time is missing or wrong."""
+    """Return the date with its time, or without it when the time is missing or wrong."""
     whole = read_date(f"{date} {time}") if time else WrittenDate()
     return read_date(date) if whole.local is None else whole

@@ -1,16 +1,29 @@
-"""Boxes of files in the ISO base media format (ISO/IEC 14496-12 section 4.2): HEIC and CR3."""
+"""Boxes of the ISO base media format (ISO/IEC 14496-12 section 4.2), and the metadata in them.
+
+HEIC and AVIF have metadata items (ISO/IEC 23008-12 annex A, ISO/IEC 14496-12 section 8.11), JPEG 2000 and JPEG XL
+metadata boxes (XMP part 3 section 1.1.4, ISO/IEC 18181-2), CR3 a box with TIFF structures.
+"""
 
 from collections.abc import Iterator
 from typing import BinaryIO, Final
+
+from photosvc.media.packets import MAX_BLOCK, Packets
 
 MAX_BOXES: Final = 1000
 # The box within `moov` that holds Canon's TIFF structures: the main, Exif and GPS directories.
 _CANON: Final = bytes.fromhex("85c0b687820f11e08111f4ce462b6a48")
 _MAX_PART: Final = 1 << 20
+_MAX_META: Final = 1 << 22
+_MAX_ITEMS: Final = 10_000
+_MAX_EXTENTS: Final = 32
+_XMP: Final = b"application/rdf+xml"
+_JP2_EXIF: Final = b"JpgTiffExif->JP2"
+#: Parts of the file, as (offset, length) pairs; a length of 0 goes to the end.
+Extents = list[tuple[int, int]]
 
 
 def boxes(source: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
-    """Type, start of content and end of each box between two offsets; the end of a damaged box may exceed `end`."""
+    """Yield type, start of content and end of each box between two offsets; a damaged box may end beyond `end`."""
     for _ in range(MAX_BOXES):
         if start + 8 > end:
             return
@@ -28,12 +41,12 @@ def boxes(source: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, 
 
 
 def is_whole(source: BinaryIO, size: int) -> bool:
-    """Whether every top-level box ends within a file of `size` bytes; in a truncated file the last one does not."""
+    """Return whether every top-level box ends within a file of `size` bytes: in a truncated file the last does not."""
     return all(end <= size for _, _, end in boxes(source, 0, size))
 
 
 def canon_parts(source: BinaryIO, size: int) -> dict[bytes, bytes]:
-    """The TIFF structures `CMT1` (main), `CMT2` (Exif) and `CMT4` (GPS) of a CR3."""
+    """Return the TIFF structures `CMT1` (main), `CMT2` (Exif) and `CMT4` (GPS) of a CR3."""
     parts: dict[bytes, bytes] = {}
     for kind, begin, end in boxes(source, 0, size):
         if kind != b"moov":
@@ -46,3 +59,129 @@ def canon_parts(source: BinaryIO, size: int) -> dict[bytes, bytes]:
                     parts[name] = source.read(max(0, min(stop - start, _MAX_PART)))
         break
     return parts
+
+
+#: The extended type of boxes that contain XMP.
+XMP_BOX: Final = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
+
+
+def read_heif(source: BinaryIO) -> Packets:
+    """Return the first Exif item and the first XMP item."""
+    size = source.seek(0, 2)
+    meta = next(((begin, min(end, size)) for kind, begin, end in boxes(source, 0, size) if kind == b"meta"), None)
+    if meta is None:
+        return Packets()
+    parts = {kind: (begin, min(end, meta[1])) for kind, begin, end in boxes(source, meta[0] + 4, meta[1])}
+    kinds = _kinds(source, *parts[b"iinf"]) if b"iinf" in parts else {}
+    places = _places(_body(source, parts.get(b"iloc")), parts.get(b"idat", (0, 0))[0])
+    items = {kind: _content(source, places[item]) for item, kind in reversed(kinds.items()) if item in places}
+    return Packets(exif=_tiff_of(items.get("exif", b"")), xmp=items.get("xmp", b""))
+
+
+def _tiff_of(block: bytes) -> bytes:
+    """Return the Exif of an item or box, which begins with the number of bytes before the TIFF structure."""
+    start = 4 + int.from_bytes(block[:4], "big")
+    return block[start:] if len(block) > start else block[4:]
+
+
+def read_jp2(source: BinaryIO) -> Packets:
+    """Return Exif and XMP from their boxes."""
+    found: dict[bytes, bytes] = {}
+    for kind, begin, end in boxes(source, 0, source.seek(0, 2)):
+        if kind == b"uuid":
+            body = _body(source, (begin, end))
+            found.setdefault(body[:16], body[16:])
+    return Packets(exif=found.get(_JP2_EXIF, b""), xmp=found.get(XMP_BOX, b""))
+
+
+def read_jxl(source: BinaryIO) -> Packets:
+    """Return Exif and XMP from their boxes; a bare codestream has none."""
+    found: dict[bytes, bytes] = {}
+    for kind, begin, end in boxes(source, 0, source.seek(0, 2)):
+        if kind in (b"Exif", b"xml "):
+            found.setdefault(kind, _body(source, (begin, end)))
+    return Packets(exif=_tiff_of(found.get(b"Exif", b"")), xmp=found.get(b"xml ", b""))
+
+
+def _body(source: BinaryIO, part: tuple[int, int] | None) -> bytes:
+    begin, end = part or (0, 0)
+    source.seek(begin)
+    return source.read(max(0, min(end - begin, _MAX_META)))
+
+
+def _kinds(source: BinaryIO, begin: int, end: int) -> dict[int, str]:
+    """Return the Exif and XMP items: number -> `exif` or `xmp` (ISO/IEC 14496-12 section 8.11.6)."""
+    body = _body(source, (begin, end))
+    position = 6 if body[:1] == b"\0" else 8
+    kinds = {}
+    for _ in range(_MAX_ITEMS):
+        size = int.from_bytes(body[position : position + 4], "big")
+        entry = body[position + 8 : position + size]
+        position += size
+        if size < 20 or not entry:
+            break
+        wide = entry[0] >= 3  # the version, which also decides the length of the number
+        kind = entry[10:14] if wide else entry[8:12]
+        number = int.from_bytes(entry[4:8] if wide else entry[4:6], "big")
+        if kind == b"Exif":
+            kinds[number] = "exif"
+        elif kind == b"mime" and _XMP in entry[12:256]:
+            kinds[number] = "xmp"
+    return kinds
+
+
+def _places(body: bytes, data: int) -> dict[int, Extents]:
+    """Return the places of all items: number -> extents (ISO/IEC 14496-12 section 8.11.3).
+
+    Args:
+        body: the item location box without its header.
+        data: offset of the item data box, to which some items are relative.
+
+    """
+    version = body[0] if body else 0
+    numbers = _Numbers(body, 4)
+    sizes = numbers.read(2)
+    offset_size, length_size, base_size, index_size = (sizes >> shift & 15 for shift in (12, 8, 4, 0))
+    wide = 4 if version == 2 else 2
+    places: dict[int, Extents] = {}
+    for _ in range(min(numbers.read(wide), _MAX_ITEMS)):
+        item = numbers.read(wide)
+        method = numbers.read(2) & 15 if version else 0
+        numbers.read(2)  # number of the file that holds the item: always this one
+        base = numbers.read(base_size)
+        extents = []
+        for _ in range(min(numbers.read(2), _MAX_EXTENTS)):
+            numbers.read(index_size if version else 0)
+            offset, length = numbers.read(offset_size), numbers.read(length_size)
+            extents.append((base + offset + (data if method == 1 else 0), length))
+        if numbers.ended:
+            break
+        if method in (0, 1):
+            places[item] = extents
+    return places
+
+
+class _Numbers:
+    """Big-endian numbers one after the other; 0 beyond the end."""
+
+    def __init__(self, body: bytes, position: int) -> None:
+        self._body = body
+        self._position = position
+
+    def read(self, size: int) -> int:
+        value = int.from_bytes(self._body[self._position : self._position + size], "big")
+        self._position += size
+        return value
+
+    @property
+    def ended(self) -> bool:
+        return self._position > len(self._body)
+
+
+def _content(source: BinaryIO, extents: Extents) -> bytes:
+    found = bytearray()
+    for offset, length in extents:
+        if offset < 1 << 62:
+            source.seek(offset)
+            found += source.read(max(0, min(length or MAX_BLOCK, MAX_BLOCK - len(found))))
+    return bytes(found)

@@ -1,14 +1,81 @@
-"""The metadata of a file: one record for all containers and standards, and how several become one."""
+"""The metadata of a file, one record for all containers and standards, and rules that merge several records.
+
+Dates may be partial: people and some cameras write the year alone, or year and month.
+"""
 
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from photosvc.media.dates import DAY
-from photosvc.media.text import keywords, to_utc
+from photosvc.media.text import is_plausible, keywords, parse_date, to_utc
+
+#: Parts of a date that are known: year, month and day; year and month; the year alone.
+DAY, MONTH, YEAR = 3, 2, 1
+# `1954`, `2020-01`, and the notations of Exif and IPTC for unknown parts: `1954:00:00 00:00:00`, `20200100`.
+_PARTIAL: Final = re.compile(r"\s*(\d{4})(?:[:\-/.]?(\d{2}|  )(?:[:\-/.]?(?:00|  ))?)?(?:[T ][0: ]*)?Z?\s*", re.ASCII)
+#: Facts that are only right together. A group comes as a whole from the first source that has its first fact; when no
+#: source has that fact, from the first source that has its second fact, and so on.
+_GROUPS: Final = (
+    ("taken_local", "taken_utc", "utc_offset", "date_parts"),
+    ("modified_local", "modified_offset"),
+    ("lat", "lng", "altitude"),
+    ("camera_model", "camera_make"),
+    ("lens_model", "lens_make"),
+)
+#: Texts that people write.
+_WRITTEN: Final = frozenset(
+    ("title", "description", "subject", "artist", "copyright", "license", "notes", "rating", "document_id")
+)
+# No place is further from UTC than 14 hours; a camera's clock may be off a little.
+_FURTHEST: Final = timedelta(hours=15)
+#: Wall time and satellite time closer than this are the same moment.
+SAME_MOMENT: Final = timedelta(minutes=15)
+#: Zones differ by multiples of half an hour, apart from a few of 45 minutes.
+_ZONE_STEP: Final = timedelta(minutes=30)
+_STEP_ERROR: Final = timedelta(minutes=5)
+_MAX_ALTITUDE: Final = 100_000
+# Texts that cameras write into ImageDescription on their own: their name, or the name of the file.
+_BOILERPLATE: Final = re.compile(
+    r"(?:(?:olympus|sony|epson|minolta|konica|kodak|samsung|ricoh|panasonic) )?"
+    r"(?:dsc|dsc picture|digital camera|digital still camera|dig ital camera|exif_jpeg_picture)"
+    r"|(?:[a-z]:)?[\\/]?dcim[\\/].*"
+    r"|[\w-]{1,24}\.(?:jpe?g|tiff?|dng|gpr)"
+    r"|(?:dsc|img|dcp|hpim|im|p)[_-]?\d{4,8}",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+class WrittenDate(NamedTuple):
+    """A date as written; `local` is None when there is none."""
+
+    local: datetime | None = None
+    """Naive wall time; the first day of a month or year whose day is unknown."""
+    offset: int | None = None
+    """Minutes east of UTC; None when unknown."""
+    parts: int = DAY
+    """The part of the date that is known: `DAY`, `MONTH` or `YEAR`."""
+
+
+def read_date(text: str, *, subseconds: str = "") -> WrittenDate:
+    """Return the date of a text in the notation of Exif, XMP or IPTC; it may be partial.
+
+    It is empty when the date is impossible or implausible, see `parse_date`.
+    """
+    local, offset = parse_date(text, subseconds=subseconds)
+    if local is not None:
+        return WrittenDate(local, offset)
+    match = _PARTIAL.fullmatch(text[:64])
+    if match is None:
+        return WrittenDate()
+    month = int((match[2] or "").strip() or 0)
+    try:
+        first = datetime(int(match[1]), month or 1, 1)  # noqa: DTZ001 - wall time
+    except ValueError:
+        return WrittenDate()
+    return WrittenDate(first, None, MONTH if month else YEAR) if is_plausible(first) else WrittenDate()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +102,7 @@ class Metadata:
     utc_offset: int | None = None
     """Minutes east of UTC at the camera (Exif OffsetTimeOriginal); None when unknown."""
     date_parts: int = DAY
-    """How much of `taken_local` is known, see `media.dates`."""
+    """The part of `taken_local` that is known: `DAY`, `MONTH` or `YEAR`."""
     modified_local: datetime | None = None
     """Naive wall time of the last change (Exif ModifyDate): the picture is not younger."""
     modified_offset: int | None = None
@@ -51,7 +118,7 @@ class Metadata:
     exposure: str = ""
     """Shutter time, `1/160` or `2.5` seconds."""
     lat: float | None = None
-    """Decimal degrees, both or neither."""
+    """Decimal degrees; `lat` and `lng` are both set or both None."""
     lng: float | None = None
     altitude: int = 0
     """Metres."""
@@ -83,46 +150,16 @@ class Metadata:
     """An editor holds adjustments that the file does not show."""
 
 
-#: Facts that are only right together. All come from the first source with the first fact of the group; when no source
-#: has that one, from the first with the second fact, and so on.
-_GROUPS: Final = (
-    ("taken_local", "taken_utc", "utc_offset", "date_parts"),
-    ("modified_local", "modified_offset"),
-    ("lat", "lng", "altitude"),
-    ("camera_model", "camera_make"),
-    ("lens_model", "lens_make"),
-)
 _UNSET: Final = Metadata()
 _SINGLE: Final = tuple((item.name,) for item in fields(Metadata) if not any(item.name in group for group in _GROUPS))
-#: Texts that people write.
-_WRITTEN: Final = frozenset(
-    ("title", "description", "subject", "artist", "copyright", "license", "notes", "rating", "document_id")
-)
-# No place is further from UTC than 14 hours; a camera's clock may be off a little.
-_FURTHEST: Final = timedelta(hours=15)
-#: Wall time and satellite time that are closer are the same moment.
-SAME_MOMENT: Final = timedelta(minutes=15)
-#: Zones differ by multiples of half an hour, apart from a few of 45 minutes.
-_ZONE_STEP: Final = timedelta(minutes=30)
-_STEP_ERROR: Final = timedelta(minutes=5)
-_MAX_ALTITUDE: Final = 100_000
-# What cameras write into ImageDescription without being asked: their own name, or that of the file.
-_BOILERPLATE: Final = re.compile(
-    r"(?:(?:olympus|sony|epson|minolta|konica|kodak|samsung|ricoh|panasonic) )?"
-    r"(?:dsc|dsc picture|digital camera|digital still camera|dig ital camera|exif_jpeg_picture)"
-    r"|(?:[a-z]:)?[\\/]?dcim[\\/].*"
-    r"|[\w-]{1,24}\.(?:jpe?g|tiff?|dng|gpr)"
-    r"|(?:dsc|img|dcp|hpim|im|p)[_-]?\d{4,8}",
-    re.IGNORECASE | re.ASCII,
-)
 
 
 def merge(sources: Sequence[Metadata], *, written: Sequence[Metadata] | None = None) -> Metadata:
-    """Each fact from the first source that has it, facts of one group from one source.
+    """Take each fact from the first source that has it, and all facts of a group from one source.
 
     Args:
         sources: at least one, the most trusted first.
-        written: the same sources in their order for texts that people write, when that differs.
+        written: the same sources in another order of trust, for texts that people write.
 
     """
     said = [one for one in sources if one != _UNSET]
@@ -137,7 +174,7 @@ def merge(sources: Sequence[Metadata], *, written: Sequence[Metadata] | None = N
 
 
 def merge_file(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
-    """The record of one file: Exif before XMP and IPTC, but for texts XMP before IPTC and Exif; keywords of all three.
+    """Merge the records of one file: Exif, XMP, IPTC in this order; for texts XMP, IPTC, Exif; keywords of all three.
 
     The last program that edited a text is right, and such programs write XMP.
     """
@@ -157,10 +194,10 @@ def _has(source: Metadata, name: str) -> bool:
 
 
 def _trusted_utc(utc: datetime | None, found: Metadata) -> datetime | None:
-    """The satellite time, unless it belongs to another moment: receivers repeat their last fix.
+    """Return the satellite time, or None when it belongs to another moment: receivers repeat their last fix.
 
-    With a position it may contradict the offset if it fits the wall time in another zone: many cameras leave it to
-    their owner to change the offset on a journey.
+    If there is a position, satellite time that contradicts the offset counts when it fits the wall time in another
+    zone: many cameras leave it to their owner to change the offset on a journey.
     """
     local = found.taken_local
     if utc is None or local is None:
@@ -174,12 +211,12 @@ def _trusted_utc(utc: datetime | None, found: Metadata) -> datetime | None:
 
 
 def _is_boilerplate(description: str) -> bool:
-    """Whether a camera wrote the description rather than a person."""
+    """Return whether a camera wrote the description rather than a person."""
     return _BOILERPLATE.fullmatch(description) is not None
 
 
 def valid_position(lat: float | None, lng: float | None) -> tuple[float, float] | None:
-    """The pair if it lies on the globe, else None; also None for exactly 0, 0, which receivers without a fix write."""
+    """Return the rounded pair if it lies on the globe; None for 0, 0 too, which receivers without a fix write."""
     if lat is None or lng is None or not (math.isfinite(lat) and math.isfinite(lng)):
         return None
     if not (-90 <= lat <= 90 and -180 <= lng <= 180) or (lat == 0 and lng == 0):
@@ -188,5 +225,5 @@ def valid_position(lat: float | None, lng: float | None) -> tuple[float, float] 
 
 
 def valid_altitude(metres: float) -> int:
-    """Whole metres, 0 when beyond 100 km."""
+    """Return whole metres; 0 beyond 100 km."""
     return round(metres) if math.isfinite(metres) and abs(metres) <= _MAX_ALTITUDE else 0

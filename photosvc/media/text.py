@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
-from photosvc.core.clock import system_clock
+from photosvc.core.times import system_clock
 
 # Limits of texts in characters, and of the number of keywords.
 TITLE = 200
@@ -24,21 +24,21 @@ _SEPARATORS = re.compile(r"[,;]")
 
 
 def clean(value: str | bytes, limit: int = LINE) -> str:
-    """One line of NFC text without control, bidi or surrogate characters, at most `limit` characters long.
+    """Return one line of NFC text without control, bidi or surrogate characters, at most `limit` characters long.
 
     Bytes are decoded as UTF-8, or else as Latin-1, which old cameras write. Everything after a NUL is dropped.
     """
-    if not value:  # most of what a file could say, it does not
+    if not value:  # most fields of most files are empty
         return ""
     # UTF-8 needs at most four bytes a character; the rest leaves room for blanks and invisible characters.
     value = value[: limit * 16]
-    text = _decoded(value) if isinstance(value, bytes) else value.partition("\0")[0]
+    text = decoded(value) if isinstance(value, bytes) else value.partition("\0")[0]
     text = _BLANKS.sub(" ", _INVISIBLE.sub("", text))
     return unicodedata.normalize("NFC", text).strip()[:limit].rstrip()
 
 
 def keywords(values: Iterable[str | bytes], *, split: bool = False) -> tuple[str, ...]:
-    """The first `KEYWORDS` clean keywords in their order; those that differ only in case count as one.
+    """Return the first `KEYWORDS` clean keywords in their order; words that differ only in case count as one.
 
     Args:
         values: raw keywords.
@@ -56,7 +56,8 @@ def keywords(values: Iterable[str | bytes], *, split: bool = False) -> tuple[str
     return tuple(found.values())
 
 
-def _decoded(value: bytes) -> str:
+def decoded(value: bytes) -> str:
+    """Return the text before the first NUL, read as UTF-8 or else as Latin-1."""
     value = value.partition(b"\0")[0]
     try:
         return value.decode()
@@ -80,10 +81,11 @@ _OFFSET = re.compile(r"\s*(?:(Z|UTC)|([+-])(\d{2}):?(\d{2}))\s*", re.ASCII)
 
 
 def parse_date(text: str, *, subseconds: str = "") -> tuple[datetime | None, int | None]:
-    """Naive wall time, and its offset in minutes east of UTC, None when the text has none.
+    """Return naive wall time, and its offset in minutes east of UTC or None when the text has none.
 
-    Reads Exif (`2020:01:31 12:00:00`), XMP (ISO 8601, the time may be missing) and IPTC (`20200131 120000+0100`).
-    An impossible or implausible date (year 0000, 9999, before 1826, after next year) gives (None, None).
+    The text is in the notation of Exif (`2020:01:31 12:00:00`), XMP (ISO 8601, the time may be missing) or IPTC
+    (`20200131 120000+0100`). An impossible or implausible date (year 0000, 9999, before 1826, after next year) gives
+    (None, None).
     """
     match = _DATE.fullmatch(text[:64])
     if match is None:
@@ -100,7 +102,7 @@ def parse_date(text: str, *, subseconds: str = "") -> tuple[datetime | None, int
 
 
 def parse_offset(text: str) -> int | None:
-    """Minutes east of UTC of `+05:30`, `-0700` or `Z`; None for anything else or beyond 15 hours."""
+    """Return the minutes east of UTC of `+05:30`, `-0700` or `Z`; None for anything else or beyond 15 hours."""
     match = _OFFSET.fullmatch(text[:16])
     if match is None:
         return None
@@ -113,10 +115,10 @@ def parse_offset(text: str) -> int | None:
 
 
 def is_plausible(moment: datetime) -> bool:
-    """Whether the year lies between the first photograph and next year."""
+    """Return whether the year lies between the first photograph and next year."""
     return FIRST_YEAR <= moment.year <= system_clock().year + 1
 
 
 def to_utc(local: datetime, offset: int) -> datetime:
-    """The aware UTC time of a wall time at an offset in minutes."""
+    """Return the aware UTC time of a wall time at an offset in minutes."""
     return local.replace(tzinfo=timezone(timedelta(minutes=offset))).astimezone(UTC)

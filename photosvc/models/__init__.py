@@ -1,25 +1,23 @@
-"""The tables, on a declarative base of our own that a host application does not share."""
+"""The tables of the database, on a declarative base of their own that a host application does not share."""
 
-from photosvc.models.access.accounts import (
+from photosvc.models.accounts import (
     ACCESS_TOKEN,
     APP_PASSWORD,
     CLIENT_TOKEN,
     LOGIN_SESSION,
+    AuditEntry,
     Client,
     Credential,
     RecoveryCode,
+    StoredKey,
     ThrottleBucket,
     User,
 )
-from photosvc.models.access.audit import AuditEntry
-from photosvc.models.access.keys import StoredKey
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
-from photosvc.models.content.journal import PhotoChange
-from photosvc.models.content.library import (
-    CANCELLED,
+from photosvc.models.jobs import DavLock, DavProperty, Job, JobFailure, Upload, UploadedFile, ZipSelection
+from photosvc.models.library import (
     CHANGES,
     ESTIMATES,
-    INDEXER,
     PROJECTION,
     STACKING,
     STATE,
@@ -29,24 +27,29 @@ from photosvc.models.content.library import (
     AlbumPhoto,
     Camera,
     Cell,
+    DistinctPhoto,
     Keyword,
     Lens,
     LibraryState,
+    LookAlike,
+    PhotoChange,
     Place,
+    Subject,
+    SubjectName,
     photo_keywords,
 )
-from photosvc.models.content.look_alikes import DistinctPhoto, LookAlike
-from photosvc.models.content.people import Subject, SubjectName
-from photosvc.models.content.photo import ORIGINALS_ROOT, File, Marker, Photo, RejectedFile, StackKey
-from photosvc.models.content.sidecars import GONE, Sidecar, file_sidecars
-from photosvc.models.requests.dav import DavLock, DavProperty
-from photosvc.models.requests.imports import ImportFailure, ImportReport
-from photosvc.models.requests.index_runs import IndexRun
-from photosvc.models.requests.uploads import ImportWish, Upload, UploadedFile
-from photosvc.models.requests.wishes import IndexWish
-from photosvc.models.requests.zips import ZipSelection
-from photosvc.models.search.columns import SORT_KEYS
-from photosvc.models.search.row import (
+from photosvc.models.photo import (
+    GONE,
+    ORIGINALS_ROOT,
+    File,
+    Marker,
+    Photo,
+    RejectedFile,
+    Sidecar,
+    StackKey,
+    file_sidecars,
+)
+from photosvc.models.search import (
     FILTER_COLUMNS,
     LOOKUP_COLUMNS,
     PATTERN_COLUMNS,
@@ -57,21 +60,21 @@ from photosvc.models.search.row import (
     TIMELINE_KEYS,
     VALUE_COLUMNS,
     VALUE_GROUPS,
+    SearchAlbum,
+    SearchDocument,
     SearchRow,
+    SearchText,
 )
-from photosvc.models.search.tables import SearchAlbum, SearchDocument, SearchText
-from photosvc.models.search.values import NOWHERE, FileKey
+from photosvc.models.search_values import NOWHERE, SORT_KEYS, FileKey
 
 __all__ = [
     "ACCESS_TOKEN",
     "APP_PASSWORD",
-    "CANCELLED",
     "CHANGES",
     "CLIENT_TOKEN",
     "ESTIMATES",
     "FILTER_COLUMNS",
     "GONE",
-    "INDEXER",
     "LOGIN_SESSION",
     "LOOKUP_COLUMNS",
     "NOWHERE",
@@ -105,11 +108,8 @@ __all__ = [
     "DistinctPhoto",
     "File",
     "FileKey",
-    "ImportFailure",
-    "ImportReport",
-    "ImportWish",
-    "IndexRun",
-    "IndexWish",
+    "Job",
+    "JobFailure",
     "Keyword",
     "Lens",
     "LibraryState",

@@ -1,4 +1,4 @@
-"""The declarative base: one metadata, prefixed tables, named constraints, UTC times."""
+"""The declarative base: one metadata, table names with a prefix, named constraints, and times in UTC."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,12 +8,12 @@ from sqlalchemy import BigInteger, DateTime, Dialect, Double, Integer, MetaData
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
-#: Begins the names of all our tables, so that they can share a database with those of a host application.
+#: The beginning of the names of all our tables, so that they can share a database with a host application.
 TABLE_PREFIX = "photosvc_"
 
 _MIGRATIONS = Path(__file__).with_name("migrations") / "versions"
 
-#: The revision that the code expects, the number of the newest migration; `svc db upgrade` brings a database there.
+#: The revision that the code expects: the number of the newest migration. `svc db upgrade` brings a database to it.
 SCHEMA_VERSION = max(path.name.partition("_")[0] for path in _MIGRATIONS.glob("[0-9]*.py"))
 
 
@@ -24,7 +24,7 @@ class UTCDateTime(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """The time in UTC without its zone. Refuses naive times, which could be local ones."""
+        """Return the time in UTC without its zone; refuse naive times, which could be local ones."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -33,7 +33,7 @@ class UTCDateTime(TypeDecorator[datetime]):
         return value.astimezone(UTC).replace(tzinfo=None)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """The same instant, with its zone."""
+        """Return the same instant, with its zone."""
         return value if value is None else value.replace(tzinfo=UTC)
 
 
@@ -56,5 +56,5 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    #: What SQLAlchemy 2.1 does by itself.
+    #: The default of SQLAlchemy 2.1, also for earlier versions.
     type_annotation_map: ClassVar[dict[Any, Any]] = {float: Double}

@@ -1,4 +1,4 @@
-"""Style sheets, scripts and pictures of the pages, below one version: their addresses are relative to each other."""
+"""Style sheets, scripts and pictures of the pages, below one version, as they refer to each other by relative paths."""
 
 import gzip
 import hashlib
@@ -24,13 +24,13 @@ _CHECKED: Final = "public, no-cache"
 
 
 def add_routes(pages: Blueprint) -> None:
-    """Add what pages load."""
+    """Add the files that pages load."""
     pages.add_url_rule("/assets/<version>/<path:name>", view_func=asset, methods=["GET"])
 
 
 @public
 def asset(version: str, name: str) -> Response:
-    """A file that pages load; its address changes with its content."""
+    """Send a file that pages load; its address changes with its content."""
     content = _contents().get(name)
     if content is None:
         msg = "there is no such file"
@@ -48,7 +48,7 @@ def asset(version: str, name: str) -> Response:
 
 @cache
 def asset_version() -> str:
-    """What changes when any of the files does."""
+    """Return a digest of all files."""
     digest = hashlib.blake2b(digest_size=6)
     for name, content in sorted(_contents().items()):
         digest.update(b"%d %s %d " % (len(name), name.encode(), len(content)) + content)
@@ -57,14 +57,14 @@ def asset_version() -> str:
 
 @cache
 def _contents() -> dict[str, bytes]:
-    """The files by their names below the folder."""
+    """Read the files, by their names below the folder."""
     files = (path for path in _FOLDER.rglob("*") if path.suffix in _TYPES)
     return {path.relative_to(_FOLDER).as_posix(): path.read_bytes() for path in files}
 
 
 @cache
 def _packed(name: str) -> bytes | None:
-    """The file as browsers rather load it; None where that saves nothing."""
+    """Return the file compressed with gzip; None if that is not smaller."""
     content = _contents()[name]
     packed = gzip.compress(content, 9, mtime=0)
     return packed if len(packed) < len(content) else None

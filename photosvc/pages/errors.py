@@ -7,11 +7,10 @@ from flask import Blueprint, Request, Response, request, url_for
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
-from photosvc.pages.layout import add_page_headers, see_other, show
-from photosvc.pages.signing_in.return_path import form_path, present_path
-from photosvc.web.answers.errors import Failure, error_answer
-from photosvc.web.requests.same_origin import OtherSiteError
-from photosvc.web.sessions.session_cookie import by_cookie, clear_cookie
+from photosvc.pages.layout import add_page_headers, form_path, present_path, see_other, show
+from photosvc.web.errors import Failure, error_answer
+from photosvc.web.protector import by_cookie, clear_cookie
+from photosvc.web.same_origin import OtherSiteError
 
 _TITLES: Final = {
     400: "That does not work",
@@ -21,7 +20,7 @@ _TITLES: Final = {
     429: "Too many tries",
     503: "Not now",
 }
-#: Where the browser is when it opens a page by itself, or by a link of ours.
+#: Values of `Sec-Fetch-Site` when a user types the address, or follows a link of ours.
 _HERE: Final = frozenset({"same-origin", "none"})
 
 
@@ -31,7 +30,7 @@ def register_page_errors(pages: Blueprint) -> None:
 
 
 def render_page(failure: Failure) -> Response:
-    """The page that tells a failure, or leads to the sign-in page."""
+    """Render a failure as a page, or lead to the sign-in page."""
     if isinstance(failure.error, InvalidTokenError):
         return _lead_to_sign_in()
     title = _TITLES.get(failure.status, "Something went wrong")
@@ -40,7 +39,7 @@ def render_page(failure: Failure) -> Response:
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a browser opens an address that belongs neither to the API nor to WebDAV."""
+    """Return whether a browser opens an address that belongs neither to the API nor to WebDAV."""
     inside = request.path.startswith(("/api/", "/.well-known/", "/originals/"))
     return not inside and request.method == "GET" and "text/html" in request.headers.get("Accept", "")
 
@@ -53,10 +52,10 @@ def _lead_to_sign_in() -> Response:
     unsent = request.method not in {"GET", "HEAD"}
     back = form_path() if unsent else present_path()
     target = url_for("photosvc_pages.sign_in", next=back or None, unsent="1" if unsent else None)
-    # By a link of another site, the browser kept the cookie to itself, and sends it with a request of our own page.
+    # After a link on another site, the browser has not sent the cookie; it does with a request from a page of ours.
     at_home = request.headers.get("Sec-Fetch-Site") in _HERE
     answer = see_other(target) if at_home else show("onward", target=target)
-    if by_cookie():  # what it holds has ended
+    if by_cookie():  # its session has ended
         clear_cookie(answer, request)
     return answer
 
@@ -68,13 +67,13 @@ def show_form(
     unauthorized: HTTPStatus = HTTPStatus.BAD_REQUEST,
     **context: Any,  # noqa: ANN401 - what templates read
 ) -> Response:
-    """A page with a form, and what was wrong with what the form sent.
+    """Render a page with a form, and the error of the form that was sent.
 
     Args:
         template: its name, as for `show`.
-        error: what the template tells beside the form.
-        unauthorized: the status in place of 401, which is for credentials in headers and has to name a scheme for them.
-        context: what else the template reads.
+        error: the error that the template shows beside the form.
+        unauthorized: the status in place of 401, which is for credentials in headers and must name their scheme.
+        context: further values of the template.
 
     """
     if error is None:

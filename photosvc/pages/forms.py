@@ -1,4 +1,4 @@
-"""What forms and links of pages send."""
+"""The fields of forms and the query strings of links, checked."""
 
 import re
 from typing import Final
@@ -7,20 +7,20 @@ from flask import request
 
 from photosvc.core.errors import InvalidValueError
 
-#: Bytes of a form.
+#: The most bytes of a form.
 MAX_FORM: Final = 16 * 1024
 _LONGEST: Final = 1000
-#: No list has as many pages.
+#: The highest page number: no list has so many pages.
 _LAST_PAGE: Final = 9_999_999
 _NUMBER: Final = re.compile(r"-?[0-9]{1,10}", re.ASCII)
 
 
 def read_form(*, longest: int = _LONGEST, most: int = MAX_FORM) -> dict[str, str]:
-    """The fields of the request's form; of a repeated one the first.
+    """Return the fields of the request's form; of a repeated field the first.
 
     Args:
-        longest: characters of a field; those behind are left out.
-        most: bytes of the form.
+        longest: the most characters of a field; further ones are cut off.
+        most: the most bytes of the form.
 
     Raises:
         RequestEntityTooLarge: the form is longer.
@@ -32,24 +32,24 @@ def read_form(*, longest: int = _LONGEST, most: int = MAX_FORM) -> dict[str, str
 
 
 def chosen(name: str, most: int) -> list[str]:
-    """The values of a repeated field of the form that `read_form` has read, each once; at most so many."""
+    """Return the values of a repeated field, each once and at most so many; `read_form` was called before."""
     return list(dict.fromkeys(request.form.getlist(name)))[:most]
 
 
 def page_number() -> int:
-    """The number of the page in the query string; 1 when there is none, or what is there is no number."""
+    """Return the number of the page in the query string; 1 when there is none, or it is not a number."""
     return whole_number(request.args.get("page", ""), low=1, high=_LAST_PAGE, default=1)
 
 
 def whole_number(text: str, *, low: int, high: int, default: int) -> int:
-    """The whole number in a text; the default when it is none, or outside of these bounds."""
+    """Return the whole number in a text; the default when it is not one, or out of these bounds."""
     digits = text.strip()
     is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(high))
     return int(digits) if is_number and low <= int(digits) <= high else default
 
 
 def typed_twice(form: dict[str, str], field: str = "password") -> str:
-    """The new password of a form, which asks for it in `field` and `again`.
+    """Return the new password of a form, which asks for it in `field` and `again`.
 
     Raises:
         InvalidValueError: they differ.
@@ -62,10 +62,10 @@ def typed_twice(form: dict[str, str], field: str = "password") -> str:
 
 
 def read_number(form: dict[str, str], field: str, *, empty: int | None = None) -> int:
-    """The whole number of a field, of at most ten digits; `empty` where nothing was typed.
+    """Return the whole number in a field, of at most ten digits; `empty` where nothing was typed.
 
     Raises:
-        InvalidValueError: it is none.
+        InvalidValueError: it is not a whole number.
 
     """
     text = form.get(field, "").strip()

@@ -1,28 +1,33 @@
-"""What all pages share: their access, their frame, and their headers."""
+"""The layout of all pages: access, frame, headers, the sections of Administration, and safe paths to lead back to."""
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final, ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
-from flask import Response, current_app, g, make_response, url_for
+from flask import Response, current_app, g, make_response, request, url_for
 from jinja2 import Environment
+from werkzeug.exceptions import HTTPException
 
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
-from photosvc.pages.administration.sections import sections_of
 from photosvc.pages.asset_files import asset_version
 from photosvc.web.actions import public
 from photosvc.web.current import current_service
-from photosvc.web.protector import require
-from photosvc.web.requests.same_origin import Place
-from photosvc.web.sessions.session_cookie import PLACE, by_cookie
+from photosvc.web.protector import PLACE, by_cookie, require
+from photosvc.web.same_origin import Place
 
+#: The most characters of a path to lead back to: less than a form field may have, so that it is never cut off.
+_LONGEST: Final = 900
+#: Characters that browsers read as a slash or leave out, which could turn a path into another host.
+_UNSAFE: Final = re.compile(r"[\x00-\x20\\\x7f-\U0010ffff]")
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
 View = TypeVar("View", bound=Callable[..., Any])
-
 #: The endpoint of the OpenAPI document, which a host app may leave out.
 API_DOCUMENT: Final = "photosvc.openapi"
-#: In the extensions of an app.
+#: The key of the templates in the extensions of an app.
 _TEMPLATES: Final = "photosvc_templates"
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'{}; media-src 'self'; connect-src 'self'; "
@@ -33,15 +38,73 @@ _HEADERS: Final = (
     ("Content-Security-Policy", _POLICY.format("")),
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
-    # Not `no-referrer`: browsers would send `Origin: null` with our own forms, as if they were those of others.
+    # Not `no-referrer`: browsers would send `Origin: null` with our own forms, as with those of other sites.
     ("Referrer-Policy", "same-origin"),
     ("X-Content-Type-Options", "nosniff"),
     ("X-Frame-Options", "DENY"),
 )
 
 
+def safe_path(given: str) -> str:
+    """Return the given path and query if a page of ours has it, else the path of the photos."""
+    home = url_for("photosvc_pages.photos")
+    parts = urlsplit(given) if len(given) <= _LONGEST and not _UNSAFE.search(given) else None
+    inside = parts is not None and not parts.scheme and not parts.netloc and given.startswith(home)
+    return given if inside and not given.startswith("//") else home
+
+
+def present_path() -> str:
+    """Return the path and query of the current page, to lead back to; empty for the photos, or if it is no page."""
+    if request.method not in {"GET", "HEAD"}:
+        return ""
+    path = request.full_path.removesuffix("?")
+    path = f"{request.root_path}{path}"
+    return path if safe_path(path) == path != url_for("photosvc_pages.photos") else ""
+
+
+def form_path() -> str:
+    """Return the path of the page with the form of the current request: its own path, or the nearest one above it."""
+    routes: Any = current_app.create_url_adapter(request)
+    path = request.path
+    while path:
+        try:
+            routes.match(path, method="GET")
+        except HTTPException:
+            path = path.rpartition("/")[0]
+        else:
+            return f"{request.root_path}{path}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of Administration, with a page of its own."""
+
+    endpoint: str
+    """The endpoint of the page."""
+    label: str
+    action: str
+    """The action of the policy: principals that may do it see the section."""
+
+
+SECTIONS: Final = (
+    Section("accounts", "Accounts", "users.list"),
+    Section("clients", "Clients", "clients.list"),
+    Section("devices", "Devices", "tokens.list"),
+    Section("security_log", "Security log", "audit.view"),
+    Section("library", "Library", "library.view"),
+    Section("look_alikes", "Look-alikes", "library.tidy"),
+    Section("statistics", "Statistics", "library.view"),
+)
+
+
+def sections_of(who: Principal | None) -> list[Section]:
+    """Return the sections that are open to `who`, in the order of their navigation."""
+    return [section for section in SECTIONS if who is not None and may(who, section.action)]
+
+
 def page(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answer]], Callable[Args, Answer]]:
-    """Let a page open only for principals that the policy allows `action`; see `web.protector.require`."""
+    """Open a page only to principals that the policy allows `action`; see `web.protector.require`."""
 
     def protect(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
         protected = require(action, own=own)(view)
@@ -52,19 +115,19 @@ def page(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answer]]
 
 
 def public_page(view: View) -> View:
-    """Let a page open without a session; it may ask who is signed in."""
+    """Open a page without a session; it may ask who is signed in."""
     setattr(view, PLACE, Place.PAGE)
     public(view)
     return view
 
 
 def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401 - what templates read
-    """A page made from `photosvc/<template>.html`, within the frame of all pages."""
+    """Render `photosvc/<template>.html` within the frame of all pages."""
     who: Principal | None = g.get("photosvc_principal")
     values = {
         "site": current_service().settings.site_name,
         "me": who,
-        "leaves": by_cookie(),  # not the user of a host app, who signs out there
+        "leaves": by_cookie(),  # the user of a host app signs out there instead
         "settings": who is not None and may(who, "users.view", owner_uid=who.user_uid),
         "administration": next((section.endpoint for section in sections_of(who)), ""),
         "api_docs": API_DOCUMENT in current_app.view_functions,
@@ -74,14 +137,14 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         **context,
     }
     current_app.update_template_context(values)
-    text = _templates().get_template(f"photosvc/{template}.html").render(values)
+    text = templates().get_template(f"photosvc/{template}.html").render(values)
     answer = make_response(text, status)
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
-def _templates() -> Environment:
-    """The templates of the app and ours, which escape values whatever those of a host app do."""
+def templates() -> Environment:
+    """Return the templates of the app and ours, with escaping of values even if a host app has turned it off."""
     known: Environment | None = current_app.extensions.get(_TEMPLATES)
     if known is None:
         current_app.extensions[_TEMPLATES] = known = current_app.jinja_env.overlay(autoescape=True)
@@ -89,7 +152,7 @@ def _templates() -> Environment:
 
 
 def see_other(target: str) -> Response:
-    """Lead on to the address `target`, which a GET opens."""
+    """Redirect to the address `target`, which the browser opens with GET."""
     answer = Response(status=303)
     answer.headers["Location"] = target
     answer.headers["Cache-Control"] = "no-store"
@@ -97,17 +160,17 @@ def see_other(target: str) -> Response:
 
 
 def asset(name: str) -> str:
-    """The address of a style sheet, script or picture of the pages."""
+    """Return the address of a style sheet, script or picture of the pages."""
     return url_for("photosvc_pages.asset", version=asset_version(), name=name)
 
 
 def allow_pictures(answer: Response, origin: str) -> None:
-    """Let this page show pictures of another origin, which the settings name: `https://tiles.example.org`."""
+    """Allow this page to show pictures of another origin from the settings, such as `https://tiles.example.org`."""
     answer.headers["Content-Security-Policy"] = _POLICY.format(f" {origin}")
 
 
 def add_page_headers(answer: Response) -> Response:
-    """Add the headers of every page: what it may load, who may show it, and that it depends on the cookie."""
+    """Add the headers of every page: its content security policy, its caching, and that it varies with the cookie."""
     for name, value in _HEADERS:
         answer.headers.setdefault(name, value)
     answer.headers.setdefault("Cache-Control", "no-store")

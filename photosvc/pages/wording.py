@@ -1,4 +1,4 @@
-"""Scopes, times and browsers in the words of people."""
+"""Scopes, roles, times and browsers in plain words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,18 +36,18 @@ CHOICES: Final = (
     Choice("webdav", "Network folder", "The originals over WebDAV. For file managers and sync apps."),
     Choice(ALL, "Everything but this account", "Never passwords, app passwords or two-factor log-in. For phone apps."),
 )
-#: Of clients and access tokens, which belong to no account.
+#: The usual scopes of clients and access tokens, which belong to no account.
 CLIENT_CHOICES: Final = (
     *CHOICES[:2],
     Choice("metrics", "Monitoring figures", "For Prometheus and the like."),
     Choice("logs read", "The security log", "For programs that collect logs. Needs a client with all rights."),
     Choice(ALL, "Everything its rights allow", "Never accounts, clients, or the network folder."),
 )
-#: Those of `CLIENT_CHOICES` that open something for access tokens.
+#: The choices of `CLIENT_CHOICES` that are of use to access tokens.
 TOKEN_CHOICES: Final = tuple(choice for choice in CLIENT_CHOICES if choice.scope != "logs read")
-#: Seconds until a token of a client ends, by what the form offers.
+#: The lifetimes that the form of a client offers for its tokens, in seconds.
 TOKEN_LIFETIMES: Final = ((3600, "An hour"), (_DAY, "A day"), (7 * _DAY, "7 days"), (31 * _DAY, "31 days"))
-#: Seconds until an app password ends, by what the form offers.
+#: The lifetimes that the form of an app password offers, in seconds.
 LIFETIMES: Final = ((365 * _DAY, "In a year"), (90 * _DAY, "In 90 days"), (30 * _DAY, "In 30 days"), (-1, "Never"))
 
 
@@ -90,7 +90,7 @@ _STEPS: Final = ((60, 1, "second"), (3600, 60, "minute"), (_DAY, 3600, "hour"), 
 
 
 def scope_words(scope: str, choices: Sequence[Choice] = CHOICES) -> str:
-    """What a scope opens: `See photos`, `Read albums and photos`; the label of one of `choices` if it is that."""
+    """Describe a scope: by the label of a choice, such as `See photos`, or in words: `Read albums and photos`."""
     words = set(scope.split())
     if not words:
         return "Nothing"
@@ -105,12 +105,12 @@ def scope_words(scope: str, choices: Sequence[Choice] = CHOICES) -> str:
 
 
 def role_label(role: str) -> str:
-    """What an account of this role is called."""
+    """Return the label of a role."""
     return _ROLE_NAMES.get(role, role)
 
 
 def ago(then: datetime, now: datetime) -> str:
-    """How long ago a moment was: `4 minutes ago`; a date when it is over two months."""
+    """Say how long ago a moment was, such as `4 minutes ago`; after two months give its date."""
     seconds = max(0, int((now - then).total_seconds()))
     for limit, unit, name in _STEPS:
         if seconds < limit:
@@ -120,7 +120,7 @@ def ago(then: datetime, now: datetime) -> str:
 
 
 def ends(then: datetime | None, now: datetime) -> str:
-    """When something ends: `ends in 6 days`, `ends 3 March 2027`."""
+    """Say when something ends: `ends in 6 days`, `ends 3 March 2027`."""
     if then is None:
         return "no end date"
     left = then - now
@@ -133,12 +133,12 @@ def ends(then: datetime | None, now: datetime) -> str:
 
 
 def day(moment: datetime) -> str:
-    """The date of a moment: `3 March 2027`."""
+    """Return the date of a moment in words: `3 March 2027`."""
     return f"{moment.day} {moment:%B} {moment.year}"
 
 
 def lasted(time: timedelta) -> str:
-    """How long something took: `0.4 s`, `2 min 5 s`, `1 h 3 min`."""
+    """Say how long something took: `0.4 s`, `2 min 5 s`, `1 h 3 min`."""
     seconds = time.total_seconds()
     if seconds < 10:
         return f"{max(seconds, 0):.1f} s"
@@ -150,7 +150,7 @@ def lasted(time: timedelta) -> str:
 
 
 def browser_name(user_agent: str) -> str:
-    """The browser and system that a header names: `Firefox on Linux`."""
+    """Return the browser and system that a `User-Agent` names, such as `Firefox on Linux`."""
     browser = next((name for sign, name in _BROWSERS if sign in user_agent), "")
     system = next((name for sign, name in _SYSTEMS if sign in user_agent), "")
     if browser and system:

@@ -1,1 +1,1 @@
-"""What files of the library look like outside: thumbnails and their cache, originals, videos, zip archives."""
+"""The files that the service sends: thumbnails and their cache, originals, converted videos, zip archives."""

@@ -1,33 +1,35 @@
-"""The pictures of one process of the service: its cache, and what finds and makes thumbnails and videos."""
+"""The pictures of one process of the service (cache, thumbnails, videos), and slots that limit concurrent transfers."""
 
-import threading
-from functools import cached_property
+import hashlib
+from collections.abc import Callable
+from functools import cached_property, partial
+from pathlib import Path
+from threading import Lock
 from typing import Final
 
-from photosvc.core.processors import usable_cores
-from photosvc.pictures.cache.folder import PictureCache
-from photosvc.pictures.converting import VideoJob, make_video
-from photosvc.pictures.thumbnails.geometry import Job
-from photosvc.pictures.thumbnails.on_demand import Thumbnails
-from photosvc.pictures.videos import Videos
+from photosvc.core.machine import ByteLocks, usable_cores
+from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.on_demand import Thumbnails, Waiters
+from photosvc.pictures.sizes import Job
+from photosvc.pictures.videos import VideoJob, Videos, make_video
 from photosvc.settings import Settings
 from photosvc.workers.on_demand import OnDemandWorkers
 
 _MIB: Final = 1 << 20
-#: Thumbnails that may wait for a process: as many as it makes in some seconds.
+#: Thumbnails that may wait for one worker: as many as it makes in some seconds.
 _QUEUED_EACH: Final = 16
 _QUEUED_VIDEOS: Final = 4
-#: Seconds a request waits for a new video at most: enough to copy the tracks of a MOV. Players ask again.
+#: Most seconds a request waits for a new video: enough to copy the tracks of a MOV. Players ask again.
 _VIDEO_WAIT: Final = 5
 
 
 class Pictures:
-    """Built from the settings; starts no process before the first picture is to be made."""
+    """The cache, thumbnails and videos of one process; no worker starts before the first picture is to be made."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.cache = PictureCache(settings.cache, settings.cache_size * _MIB)
-        waiting = threading.BoundedSemaphore(settings.thumb_waiters)
+        waiting = Waiters(settings.thumb_waiters)
         self.thumbnails = Thumbnails(
             self.cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiting=waiting
         )
@@ -40,7 +42,7 @@ class Pictures:
 
     @cached_property
     def _thumbnail_workers(self) -> OnDemandWorkers[Job, list[bytes]]:
-        from photosvc.pictures.thumbnails.making import make_thumbnails
+        from photosvc.pictures.render import make_thumbnails
 
         workers = self._settings.thumb_workers or max(1, usable_cores() // 2)
         return OnDemandWorkers(
@@ -48,6 +50,7 @@ class Pictures:
             result=list[bytes],
             workers=workers,
             queued=workers * _QUEUED_EACH,
+            each=workers * _QUEUED_EACH * 2 // 3,
             timeout=self._settings.index_timeout,
             memory_bytes=self._settings.index_memory * _MIB,
         )
@@ -62,3 +65,44 @@ class Pictures:
             timeout=self._settings.video_timeout,
             memory_bytes=self._settings.index_memory * _MIB,
         )
+
+
+class Slots:
+    """Slots that limit concurrent transfers: per owner across processes, and in total per process.
+
+    The slots of a process that dies become free.
+
+    Args:
+        path: path of the file with the locks, the same for all processes; made on first use.
+        each: slots of one owner, over all processes.
+        total: slots of all owners in this process; None for no limit.
+
+    """
+
+    def __init__(self, path: Path, *, each: int, total: int | None = None) -> None:
+        self._locks = ByteLocks(path)
+        self._each = each
+        self._total = total
+        self._mutex = Lock()
+        self._taken: set[str] = set()
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether all slots of this process are taken."""
+        return self._total is not None and len(self._taken) >= self._total
+
+    def take(self, owner: str) -> Callable[[], None] | None:
+        """Take a slot and return the function that frees it, to be called once; None when all are taken."""
+        with self._mutex:
+            for number in range(0 if self.is_full else self._each):
+                key = hashlib.sha256(f"{owner}/{number}".encode()).hexdigest()
+                # A lock excludes other processes, the set excludes other threads of this one.
+                if key not in self._taken and self._locks.take(key):
+                    self._taken.add(key)
+                    return partial(self._free, key)
+        return None
+
+    def _free(self, key: str) -> None:
+        with self._mutex:
+            self._taken.remove(key)
+            self._locks.release(key)

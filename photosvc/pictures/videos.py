@@ -1,4 +1,7 @@
-"""Videos that browsers do not play, converted once and kept like thumbnails."""
+"""Videos that browsers do not play, converted once by a worker and kept in the cache like thumbnails.
+
+The worker writes a temporary file of the cache, and the share that is done to another file beside it.
+"""
 
 import json
 import os
@@ -9,30 +12,95 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotReadyError
 from contextlib import suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from photosvc.core.errors import ConflictError, PhotosvcError
-from photosvc.core.locks.byte_locks import ByteLocks
-from photosvc.core.problems import FileProblemError, Problem, Reason, signal_symbol
+from photosvc.core.machine import ByteLocks
+from photosvc.core.paths import flush_file
+from photosvc.core.problems import FileProblemError, Problem, Reason, pause_after, signal_symbol
+from photosvc.media.embedded import Slice, open_slice
 from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, UnsupportedFileError, has_extra
-from photosvc.media.video.embedded import Slice
-from photosvc.pictures.cache.folder import PictureCache
-from photosvc.pictures.converting import VideoJob
-from photosvc.pictures.originals import Original
+from photosvc.pictures.cache import PictureCache, being_written, discard, open_file, open_new
+from photosvc.pictures.on_demand import Waiters
+from photosvc.pictures.originals import Original, open_original
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 
-#: What the cache calls a converted video.
+#: Name of a converted video in the cache.
 CONVERTED: Final = "h264.mp4"
-#: Bytes of a converted video at most; half of the cache when that is less, so that it is not evicted at once.
+#: Most bytes of a converted video; half of the cache when that is less, so that it is not evicted at once.
 MAX_BYTES: Final = 4 << 30
 _PROGRESS: Final = "h264.progress"
-#: The cached file that says why a video cannot be converted.
+_LONGEST_SHARE: Final = 10
+#: Name of the cached file with the reason why a video cannot be converted.
 _FAILED: Final = "h264.failed"
-#: Seconds until a video that could not be converted is tried again.
+#: Seconds until a conversion that failed for a lasting reason is tried again.
 _REMEMBERED: Final = 3600
 _POLL_SECONDS: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class VideoJob:
+    """A video to convert."""
+
+    original: Original
+    part: Slice
+    """The place of the video in the original."""
+    target: str
+    """The file to write."""
+    progress: str
+    """The file that holds the share that is done, as text."""
+    max_bytes: int
+    cache: PictureCache
+    """The cache of the result; its cap counts bytes of unfinished videos too."""
+
+    def discard(self) -> None:
+        """Remove the files of this job when no process writes them any more.
+
+        Raises:
+            OSError: they cannot be removed.
+
+        """
+        discard(self.target)
+        discard(self.progress)
+
+
+def make_video(job: VideoJob) -> None:
+    """Convert the original in a worker.
+
+    Raises:
+        OriginalChangedError: the original is not as the library knows it.
+        DecodeError: it cannot be converted.
+        MissingExtraError: the extra for videos is not installed.
+        StorageError: the folder of the cache is full or cannot be written.
+
+    """
+    from photosvc.media.convert import convert_video
+
+    written = 0
+
+    def report(share: float) -> None:
+        nonlocal written
+        with suppress(OSError):
+            with os.fdopen(open_new(job.progress), "w", encoding="ascii") as file:
+                file.write(f"{share:.2f}")
+            size = Path(job.target).stat().st_size
+            job.cache.evict_if_due(size - written)
+            written = size
+
+    # A worker of a killed process may still be writing, but to a file that loses its name here.
+    job.discard()
+    try:
+        with open_original(job.original) as file, being_written(job.target):
+            convert_video(open_slice(file, job.part), job.target, job.max_bytes, report)
+            flush_file(Path(job.target))
+    except BaseException:
+        discard(job.target)
+        raise
+    finally:
+        discard(job.progress)
 
 
 class VideoNotReadyError(PhotosvcError):
@@ -58,54 +126,53 @@ Workers: TypeAlias = OnDemandWorkers[VideoJob, None]
 
 
 class Videos:
-    """Finds and makes converted videos for one process of the service.
+    """The converted videos of one process of the service, found in the cache or made.
 
     Args:
         cache: shared by all processes.
-        workers: gives those that convert; called when the first video is to be converted.
-        wait: seconds a caller waits for a new one.
-        waiting: bounds the callers that wait at the same time; others are answered at once, so that threads stay free.
+        workers: a function that returns the workers; called when the first video is to be converted.
+        wait: seconds a caller waits for a new video.
+        waiting: the places for waiting callers, shared with thumbnails.
 
     """
 
-    def __init__(
-        self, cache: PictureCache, workers: Callable[[], Workers], *, wait: float, waiting: threading.Semaphore
-    ) -> None:
+    def __init__(self, cache: PictureCache, workers: Callable[[], Workers], *, wait: float, waiting: Waiters) -> None:
         self._cache = cache
         self._workers = workers
         self._wait = wait
-        self._slots = waiting
+        self._waiting = waiting
         self._making: dict[str, Future[None]] = {}
         self._guard = threading.Lock()
         self._locks = ByteLocks(cache.folder / "converting.lock")
 
-    def find(self, original: Original, part: Slice) -> int:
-        """A descriptor of the converted video; started now if the cache has none.
+    def find(self, original: Original, part: Slice, owner: str = "") -> int:
+        """Return a descriptor of the converted video; start the conversion if the cache has none.
 
         Args:
-            original: its hash names the result, so a file has one video.
-            part: where the video lies in it.
+            original: the file with the video; its hash names the result, so a file has one video.
+            part: the place of the video in it.
+            owner: the owner whose share of places it takes.
 
         Raises:
-            VideoNotReadyError: it was not finished in time, or as many callers wait as may.
-            ConversionsBusyError: too many others wait.
+            VideoNotReadyError: it was not finished in time, or no place to wait was left.
+            ConversionsBusyError: too many other videos wait to be converted.
             OriginalChangedError: the original is not as the library knows it.
-            FileProblemError: it cannot be converted, or could not be within the last hour.
+            FileProblemError: it cannot be converted, now or at a try within the last hour.
             UnsupportedFileError: the extra for videos is not installed.
             StorageError: the folder of the cache is full or cannot be written.
 
         """
-        waits = self._slots.acquire(blocking=False)
+        waits = self._waiting.enter(owner)
         try:
             return self._wait_for(original, part, self._wait if waits else 0.0)
         finally:
             if waits:
-                self._slots.release()
+                self._waiting.leave(owner)
 
     def _wait_for(self, original: Original, part: Slice, seconds: float) -> int:
         deadline = time.monotonic() + seconds
         while True:
-            descriptor = self._cache.open(original.hash, CONVERTED)
+            descriptor = self._cache.open_whole(original.hash, CONVERTED)
             if descriptor is not None:
                 return descriptor
             self._check(original)
@@ -121,7 +188,7 @@ class Videos:
                 time.sleep(_POLL_SECONDS)
 
     def _check(self, original: Original) -> None:
-        """Make sure that a conversion may succeed."""
+        """Raise the error of an earlier try, or of a missing extra, if a conversion cannot succeed."""
         if not has_extra("video"):
             raise UnsupportedFileError(Reason.MISSING_EXTRA, "video")
         descriptor = self._cache.open(original.hash, _FAILED)
@@ -129,23 +196,24 @@ class Videos:
             return
         problem = None
         with os.fdopen(descriptor, encoding="utf-8") as file:
-            # An age below zero: the clock was set back since, so nothing is known of the age.
-            if not 0 <= time.time() - os.fstat(descriptor).st_mtime <= _REMEMBERED:
-                return
-            with suppress(KeyError, ValueError):  # of another version
-                problem = Problem.from_columns(*json.load(file))
-        if problem is not None:
+            # A negative age means that the clock was set back since, so the age is unknown.
+            age = time.time() - os.fstat(descriptor).st_mtime
+            with suppress(KeyError, ValueError, TypeError):  # written by another version
+                code, detail, tries = json.load(file)
+                tries = int(tries)
+                problem = Problem.from_columns(code, detail)
+        if problem is not None and 0 <= age < _rest(problem, tries):
             raise DecodeError(problem.reason, *problem.details)
 
     def _begin(self, original: Original, part: Slice) -> Future[None] | None:
-        """Start the work or join it; None while another process does it."""
+        """Start the conversion or join it; return None while another process does it."""
         key = original.hash
         with self._guard:
             if key in self._making:
                 return self._making[key]
             if not self._locks.take(key):
                 return None
-            if self._cache.has(key, CONVERTED):  # finished between the look and the lock
+            if self._cache.has(key, CONVERTED):  # finished between the check of the cache and the lock
                 self._locks.release(key)
                 return None
             try:
@@ -177,10 +245,9 @@ class Videos:
         error = made.exception()
         try:
             if error is None:
-                os.replace(job.target, self._cache.path(key, CONVERTED))  # noqa: PTH105
+                self._cache.keep_temporary(job.target, key, CONVERTED)
             else:
-                for left in (job.target, job.progress):
-                    Path(left).unlink(missing_ok=True)  # of a worker that was killed
+                job.discard()  # a killed worker leaves files
                 self._remember(key, error)
         except OSError:
             error = error or StorageError()
@@ -196,15 +263,28 @@ class Videos:
             self._cache.evict()
 
     def _remember(self, key: str, error: BaseException) -> None:
-        """Keep why a video cannot be converted, unless the reason lies outside of it."""
+        """Record why a video cannot be converted, unless the cause lies outside it, and the number of tries."""
         if not isinstance(error, FileProblemError) or isinstance(error, MissingExtraError):
             return
         problem = error.problem
-        if problem != Problem.of(Reason.KILLED, signal_symbol(signal.SIGKILL)):
-            self._cache.write(key, _FAILED, json.dumps([problem.reason, problem.detail]).encode())
+        # A single kill from outside may have been aimed at another process, so the next request tries again at once.
+        tries = 0 if problem == Problem.of(Reason.KILLED, signal_symbol(signal.SIGKILL)) else 1
+        if (descriptor := self._cache.open(key, _FAILED)) is not None:
+            with os.fdopen(descriptor, encoding="utf-8") as file, suppress(LookupError, ValueError, TypeError):
+                tries = json.load(file)[2] + 1
+        self._cache.write(key, _FAILED, json.dumps([problem.reason, problem.detail, tries]).encode())
 
     def _progress(self, original: Original) -> float:
-        try:
-            return float(Path(self._cache.temporary(original.hash, _PROGRESS)).read_text("ascii") or 0)
-        except (OSError, ValueError):
-            return 0.0
+        with suppress(OSError, ValueError):
+            descriptor = open_file(self._cache.temporary(original.hash, _PROGRESS))
+            if descriptor is not None:
+                with os.fdopen(descriptor, encoding="ascii") as file:
+                    return float(file.read(_LONGEST_SHARE))
+        return 0.0
+
+
+def _rest(problem: Problem, tries: int) -> float:
+    """Return the seconds before the next try of a conversion that failed `tries` times."""
+    if not problem.reason.may_pass:
+        return _REMEMBERED
+    return pause_after(tries).total_seconds() if tries else 0

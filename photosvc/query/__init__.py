@@ -1,1 +1,1 @@
-"""The search language: text in, frozen nodes out. Knows neither Flask nor SQLAlchemy."""
+"""The search language: a parser from text to frozen nodes, which imports neither Flask nor SQLAlchemy."""

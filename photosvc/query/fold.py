@@ -1,26 +1,73 @@
-"""Folding: how text is made comparable, both when it is indexed and when it is searched.
+"""Folding of text for comparison, in the index and in queries, and the other forms of English words.
 
 Both databases store and compare folded words, so their own rules for case, accents and word boundaries do not matter.
+
+In free text, the plural of an English word and its singular stand for each other. The databases compare plain words,
+so that a query has to name the other forms itself. A rule may give a form that is no word, such as `leafe` for
+`leaves`: it does no harm, as no text contains it.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Final
 
 LONGEST_WORD = 64
-"""Characters of a word that count; the rest is cut, both in the index and in queries."""
-
+"""Characters to which a word is cut, both in the index and in queries."""
 MOST_WORDS = 4096
 LONGEST_TEXT = 65_536
-
-#: Characters of a text that is remembered at most, and how many are.
+#: Most characters of a text that is remembered, and the number of texts.
 _SHORT: Final = 80
 _REMEMBERED: Final = 2048
+#: Scripts written without blanks: each character is a word, and a run of them a phrase.
+_UNSPACED = "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+#: Emoji and other pictorial signs, also of later versions of Unicode: each is a word.
+_PICTURES = "".join(
+    chr(code)
+    for code in (*range(0x2300, 0x2C00), *range(0x1F000, 0x1FB00))
+    if unicodedata.category(chr(code)) in {"So", "Cn"}
+)
+_BLANKS = re.compile(r"\s+")
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_SHORTEST: Final = 3
+_IRREGULAR: Final = {
+    "child": "children", "foot": "feet", "goose": "geese", "man": "men", "mouse": "mice", "ox": "oxen",
+    "person": "people", "tooth": "teeth",
+}  # fmt: skip
+_REGULAR: Final = {plural: singular for singular, plural in _IRREGULAR.items()}
+#: Endings of plurals, of which the first that fits applies, and the singular endings that may replace them.
+_PLURALS: Final = (
+    ("ies", ("y", "ie")),
+    ("ves", ("f", "fe", "ve")),
+    ("ses", ("s", "se")),
+    ("xes", ("x", "xe")),
+    ("zes", ("z", "ze")),
+    ("ches", ("ch", "che")),
+    ("shes", ("sh",)),
+    ("oes", ("o", "oe")),
+    ("men", ("man",)),
+    ("ss", ()),
+    ("us", ()),
+    ("is", ()),
+    ("s", ("",)),
+)
+#: Endings of singulars, of which the first that fits applies, and the plural endings that may replace them.
+_SINGULARS: Final = (
+    *((f"{vowel}y", (f"{vowel}ys",)) for vowel in "aeou"),
+    ("y", ("ies", "ys")),
+    ("fe", ("ves", "fes")),
+    ("f", ("ves", "fs")),
+    ("man", ("men", "mans")),
+    *((sibilant, (f"{sibilant}es",)) for sibilant in ("s", "x", "z", "ch", "sh")),
+    ("o", ("oes", "os")),
+    ("", ("s",)),
+)
 
-#: Letters that Unicode does not decompose, as people type them on other keyboards; and invisible characters (soft
-#: hyphen, joiners, variation selectors, tags) and skin tones of emoji, that would split words.
+
+#: Letters that Unicode does not decompose, with the letters that people type instead; and invisible characters (soft
+#: hyphen, joiners, variation selectors, tags) and skin tones of emoji, which would split words.
 _PLAIN = str.maketrans(
     {
         "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h",
@@ -29,36 +76,22 @@ _PLAIN = str.maketrans(
     | dict.fromkeys(map(chr, (0xAD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400),
                          *range(0xE0020, 0xE0080))), "")
 )  # fmt: skip
-
-#: Scripts written without blanks: each character is a word, and a run of them a phrase.
-_UNSPACED = "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
-
 #: Vowel signs of Indic and other scripts: parts of words although Unicode does not class them as letters.
 _SIGNS = "".join(
     chr(code)
     for code in (*range(0x0900, 0x1D00), *range(0xA800, 0xAC00))
     if unicodedata.category(chr(code)).startswith("M") and not unicodedata.combining(chr(code))
 )
-
-#: Emoji and other pictorial signs, those of later versions of Unicode too: each is a word.
-_PICTURES = "".join(
-    chr(code)
-    for code in (*range(0x2300, 0x2C00), *range(0x1F000, 0x1FB00))
-    if unicodedata.category(chr(code)) in {"So", "Cn"}
-)
-
-_BLANKS = re.compile(r"\s+")
-#: The large sets are looked at only where a character may be in them: `re` compares it with all their ranges.
+#: A lookahead guards each large set, because `re` compares a character with all ranges of a set.
 _WORD = re.compile(
     rf"(?=\w)[{_UNSPACED}]"
     rf"|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|(?=[^\0-\u08ff])[{_SIGNS}])*"
     rf"|(?=[^\0-\u22ff])[{_PICTURES}]"
 )
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
 
 
 def fold(text: str) -> str:
-    """`text` without case, accents and typographic variants; folding twice gives the same as folding once.
+    """Return `text` without case, accents and typographic variants; folding twice gives the same as folding once.
 
     Compatibility decomposition (Unicode NFKD), full case folding, combining marks dropped, letters such as ø and ł
     replaced by plain ones, runs of blanks by one blank. At most `LONGEST_TEXT` characters are read.
@@ -72,21 +105,52 @@ def fold(text: str) -> str:
 
 
 def words(text: str, limit: int = MOST_WORDS) -> tuple[str, ...]:
-    """The folded words of `text` in order: runs of letters and digits, and emoji, at most `limit` of them."""
+    """Return the folded words of `text` in order: runs of letters and digits, and emoji, at most `limit`."""
     folded = fold(text)
     pattern = _ASCII_WORD if folded.isascii() else _WORD
     return tuple([match[0][:LONGEST_WORD] for match in islice(pattern.finditer(folded), limit)])
 
 
 def fold_recurring(text: str) -> str:
-    """`fold`, remembered for a short text: for names of places and folders, which recur with every photo."""
+    """Return `fold(text)`, cached for short texts: names of places and folders recur with each photo."""
     return _remembered_fold(text) if len(text) <= _SHORT else fold(text)
 
 
 def words_recurring(text: str) -> tuple[str, ...]:
-    """`words`, remembered for a short text."""
+    """Return `words(text)`, cached for short texts."""
     return _remembered_words(text) if len(text) <= _SHORT else words(text)
 
 
 _remembered_fold = lru_cache(_REMEMBERED)(fold)
 _remembered_words = lru_cache(_REMEMBERED)(words)
+
+
+@lru_cache(2048)
+def other_forms(word: str, *, prefix: bool) -> tuple[str, ...]:
+    """Return the singular of a folded English plural, else the plural; nothing for words with other letters.
+
+    Args:
+        word: the word.
+        prefix: true if the word already stands for all words that begin with it.
+
+    """
+    if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()):
+        return ()
+    found = tuple(_singulars(word)) or tuple(_plurals(word))
+    return tuple(form for form in found if len(form) > 1 and not (prefix and form.startswith(word)))
+
+
+def _singulars(word: str) -> Iterator[str]:
+    if word in _REGULAR:
+        yield _REGULAR[word]
+    elif len(word) > _SHORTEST:
+        ending, singulars = next(((end, found) for end, found in _PLURALS if word.endswith(end)), ("", ()))
+        yield from (word.removesuffix(ending) + singular for singular in singulars)
+
+
+def _plurals(word: str) -> Iterator[str]:
+    if word in _IRREGULAR:
+        yield _IRREGULAR[word]
+    else:
+        ending, plurals = next((end, found) for end, found in _SINGULARS if word.endswith(end))
+        yield from (word.removesuffix(ending) + plural for plural in plurals)

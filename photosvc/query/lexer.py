@@ -1,4 +1,4 @@
-"""Query text to tokens; every character belongs to one token, up to a quote that is not closed."""
+"""The lexer of queries; each character belongs to one token, up to a quote that is not closed."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ LONGEST_QUERY = 4096
 
 
 class TokenKind(StrEnum):
-    """What a token is."""
+    """The kind of a token."""
 
     OPEN = "open"
     CLOSE = "close"
@@ -25,7 +25,7 @@ class TokenKind(StrEnum):
 
 
 class Token(NamedTuple):
-    """A piece of the query and its position; of a filter also its key, as written and without the colon.
+    """A piece of the query and its position; for a filter also its key, as written and without the colon.
 
     A named tuple, because one query may have thousands.
     """
@@ -37,9 +37,9 @@ class Token(NamedTuple):
     key: str = ""
 
 
-#: Quotes and backslashes inside a value are left for `alternatives` to read. A key starts with a letter, so that
-#: 12:30 is a word; a colon before two slashes makes an address, also a word. A sign with nothing behind it is
-#: punctuation. Possessive repeats keep the scan linear.
+#: `alternatives` reads the quotes and backslashes inside a value. A key starts with a letter, so that 12:30 is a word;
+#: a colon before two slashes makes an address, which is a word too. A sign with nothing after it is punctuation.
+#: Possessive repeats keep the scan linear.
 _TOKEN = re.compile(
     r"""
       (?P<blank>\s++)
@@ -65,7 +65,7 @@ def check(text: str, field: str) -> None:
     """Refuse text that is too long, or contains characters that no database can store.
 
     Raises:
-        InvalidQueryError: it does.
+        InvalidQueryError: the text is refused.
 
     """
     if len(text) > LONGEST_QUERY:
@@ -75,9 +75,9 @@ def check(text: str, field: str) -> None:
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """The tokens of `text` from left to right; blanks are left out. Nothing is read behind an unclosed quote.
+    """Yield the tokens of `text` from left to right, without blanks, up to an unclosed quote.
 
-    Each quote behind it would be searched for its end again, up to the end of the text.
+    Reading stops there because for each further quote the rest of the text would be searched again.
     """
     for match in _TOKEN.finditer(text):
         kind = _KINDS.get(match.lastgroup or "")

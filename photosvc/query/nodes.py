@@ -1,14 +1,168 @@
-"""The query as a tree of frozen nodes.
+"""Queries as trees of frozen nodes, with typed values of their filters.
 
-Trees are in normal form: `And` and `Or` have at least two parts, each once, and no part of their own type, `Not`
-contains no `Not`, and `Everything` is never part of another node.
+Trees are in normal form: `And` and `Or` have at least two different parts, none of their own type, `Not` contains no
+`Not`, and `Everything` is never part of another node.
+
+The value of a filter is a `Choice` of operands of any type; flags are plain `bool`, degrees and kilometres plain
+`float`.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import NamedTuple, TypeAlias
 
-from photosvc.query.operands import Choice, Operand, Pattern, Phrase, Value, Word
+from photosvc.core.geo import Box
+from photosvc.query.fold import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A folded word, or one of its other forms; with `prefix`, also every word that starts with it."""
+
+    text: str
+    prefix: bool
+    forms: tuple[str, ...] = ()
+    """Whole words that count as this one: its plural or singular."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Two or more folded words that follow each other; with `prefix`, the last may be the start of a word."""
+
+    words: tuple[str, ...]
+    prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Folded text between wildcards: `("img", "")` is `img*`; a single piece is the whole text."""
+
+    pieces: tuple[str, ...]
+
+    def matches(self, text: str) -> bool:
+        """Return whether the whole of `text`, folded, fits the pattern; SQL conditions follow the same rule."""
+        first, *middle = self.pieces
+        text = fold(text)
+        if not middle:
+            return text == first
+        *middle, last = middle
+        if not text.startswith(first) or len(text) < len(first) + len(last) or not text.endswith(last):
+            return False
+        at, end = len(first), len(text) - len(last)
+        for piece in middle:
+            found = text.find(piece, at, end)
+            if found < 0:
+                return False
+            at = found + len(piece)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from `low` to `high`, both included; `None` is no limit."""
+
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """Local calendar days from `start` up to but not including `end`; `None` is no limit."""
+
+    start: date | None
+    end: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The time from this moment on; aware, UTC."""
+
+    moment: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Uid:
+    """An identifier, and the column that contains it."""
+
+    text: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The area within `km` of the place where the photo with this UID was taken."""
+
+    uid: str
+    km: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Town:
+    """The area within `km` of a city, town or village, by its folded name and that of its state or country."""
+
+    name: str
+    region: str = ""
+    km: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.region}" if self.region else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """The area within `km` of a point, in degrees."""
+
+    lat: float
+    lng: float
+    km: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The S2 cell with this token; with `km`, the area within that distance of its centre."""
+
+    token: str
+    km: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlusCode:
+    """The area of an Open Location Code; with `km`, the area within that distance of its centre."""
+
+    code: str
+    box: Box = field(compare=False)
+    km: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerNames:
+    """The names of people, in the spelling of markers, of which any may match. Never parsed, only resolved."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOut:
+    """The photos that people removed from the smart album with this id. Never parsed, only resolved."""
+
+    album_id: int
+
+
+Parsed: TypeAlias = Word | Phrase | Pattern | Range | Days | Uid | Near | Town | Circle | Cell | Box | PlusCode | int
+Resolved: TypeAlias = MarkerNames | TakenOut
+Operand: TypeAlias = Parsed | Resolved
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Any of `any_of` (or anything, if it is empty), but none of `none_of`."""
+
+    any_of: tuple[Operand, ...] = ()
+    none_of: tuple[Operand, ...] = ()
+
+
+Value: TypeAlias = Choice | Since | bool | float
 
 
 class Source(NamedTuple):
@@ -21,54 +175,54 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter of `FILTERS`, by name, with its value. Nodes are equal when they differ only in their source."""
+    """A filter of `FILTERS`, by name, with its value. Nodes that differ only in their source are equal."""
 
     name: str
     value: Value
-    source: Source = field(default=Source(), compare=False)
+    source: Source = field(default=Source(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Matches what the part does not match."""
+    """The negation of a part."""
 
     part: "Node"
 
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Matches what every part matches."""
+    """The conjunction of the parts: all must match."""
 
     parts: tuple["Node", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Matches what any part matches."""
+    """The disjunction of the parts: any must match."""
 
     parts: tuple["Node", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Everything:
-    """Matches every photo."""
+    """A condition that all photos match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """Matches no photo. Never parsed: the resolver puts it in place of a name that does not exist."""
+    """A condition that no photo matches. Never parsed: the resolver puts it in place of a name that does not exist."""
 
 
 Node: TypeAlias = Word | Phrase | Filter | Not | And | Or | Everything | Nothing
 
 
 def conjunction(parts: Iterable[Node]) -> Node:
-    """What every one of `parts` matches, in normal form; of no parts: everything."""
+    """Join the parts by `And`, in normal form; no parts are `Everything`."""
     return _joined(And, parts)
 
 
 def disjunction(parts: Iterable[Node]) -> Node:
-    """What any of `parts` matches, in normal form. `Everything` is left out: it comes from text without letters."""
+    """Join the parts by `Or`, in normal form. `Everything` is left out: it comes from text without letters."""
     return _joined(Or, parts)
 
 
@@ -85,23 +239,23 @@ def _joined(kind: type[And] | type[Or], parts: Iterable[Node]) -> Node:
 
 
 def negation(part: Node) -> Node:
-    """What `part` does not match, in normal form. `Everything` stays as it is: it comes from text without letters."""
+    """Negate the part, in normal form. `Everything` stays as it is: it comes from text without letters."""
     if isinstance(part, Not):
         return part.part
     return part if isinstance(part, Everything) else Not(part)
 
 
 def conjuncts(node: Node) -> tuple[Node, ...]:
-    """The conditions that all must hold: the parts of an `And`, none of `Everything`, else the node itself."""
+    """Return the conditions that all must hold: the parts of an `And`, none for `Everything`, else the node itself."""
     if isinstance(node, And):
         return node.parts
     return () if isinstance(node, Everything) else (node,)
 
 
 def levels(node: Node) -> int:
-    """How often `And` and `Or` change from the top of a query to its innermost condition.
+    """Count the changes between `And` and `Or` from the top of a query to its innermost condition.
 
-    A negated `And` counts as an `Or` of negations, and the other way round: so it is compiled.
+    A negated `And` counts as an `Or` of negations, and a negated `Or` as an `And`, because they are compiled so.
     """
     return _levels(node, None, negated=False)
 
@@ -118,15 +272,17 @@ def _levels(node: Node, above: bool | None, *, negated: bool) -> int:
 
 
 def terms(node: Node) -> int:
-    """The number of values that a condition compares with: words of a phrase, alternatives of a filter.
+    """Count the values that a condition compares with: words of a phrase, alternatives of a filter.
 
-    A pattern counts as its wildcards: each of them is a search of its own for the text behind it.
+    A pattern counts as its number of wildcards, because each of them needs a search for the text after it.
     """
     if isinstance(node, Filter):
         value = node.value
         return sum(map(_comparisons, value.any_of + value.none_of)) if isinstance(value, Choice) else 1
     if isinstance(node, And | Or):
         return sum(map(terms, node.parts))
+    if isinstance(node, Not):
+        return terms(node.part)
     if isinstance(node, Phrase):
         return len(node.words)
     return 0 if isinstance(node, Everything | Nothing) else 1

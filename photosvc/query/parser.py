@@ -1,9 +1,19 @@
-"""Query text to nodes."""
+"""The parser of queries: from query text and GET parameters to nodes.
 
+Some plain words, neither quoted nor with a `*` at the end, have a meaning of their own: `videos` is also the filter
+`video:true`, and `the` is left out.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from typing import Final, TypeAlias
 
-from photosvc.query.errors import InvalidQueryError
-from photosvc.query.filters import NAMES, find_filter
+from photosvc.core.vocabulary import COLOR_NUMBERS
+from photosvc.query.alternatives import read_term
+from photosvc.query.areas import locate
+from photosvc.query.errors import InvalidQueryError, shown
+from photosvc.query.filters import FILTERS, NAMES, find_filter
 from photosvc.query.lexer import Token, TokenKind, check, tokens
 from photosvc.query.nodes import (
     Everything,
@@ -11,42 +21,102 @@ from photosvc.query.nodes import (
     Node,
     Not,
     Source,
+    Word,
     conjunction,
+    conjuncts,
     disjunction,
     levels,
     negation,
     terms,
 )
-from photosvc.query.operands import Word
-from photosvc.query.plain_words import LITTLE_WORDS, also_means, refuse_comparison
-from photosvc.query.values.reader import read_filter
-from photosvc.query.values.terms import read_term
+from photosvc.query.reader import read_filter
 
+#: Articles, prepositions and `and`: left out if the query has other words.
+LITTLE_WORDS: Final = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to", "with"))
+#: Words that people write for a kind of photos, and the filter that finds these photos.
+_MAGIC: Final = {
+    "animated": "animated", "gif": "animated", "gifs": "animated",
+    "audio": "audio", "sound": "audio", "sounds": "audio",
+    "document": "document", "documents": "document",
+    "faces": "faces", "people": "faces",
+    "favorite": "favorite", "favorites": "favorite", "favourite": "favorite", "favourites": "favorite",
+    "live": "live",
+    "mono": "mono", "monochrome": "mono",
+    "panorama": "panorama", "panoramas": "panorama",
+    "photo": "photo", "photos": "photo", "picture": "photo", "pictures": "photo",
+    "raw": "raw", "raws": "raw",
+    "scan": "scan", "scans": "scan",
+    "stack": "stack", "stacks": "stack",
+    "vector": "vector", "vectors": "vector",
+    "video": "video", "videos": "video",
+}  # fmt: skip
+MAGIC_WORDS: Final = {word: (name, "true") for word, name in _MAGIC.items()} | {
+    color: ("color", color) for color in COLOR_NUMBERS
+}
+_APERTURE: Final = re.compile(r"f/(\d{1,2}(?:\.\d{1,2})?)", re.ASCII | re.IGNORECASE)
+_YEARS: Final = re.compile(r"\d{4}\.\.\d{4}", re.ASCII)
+#: A comparison without a colon, or without the name of a filter.
+_COMPARISON: Final = re.compile(r"(?P<key>[^\W\d_][\w-]*+)?(?P<sign>[<>]=?|=)(?P<value>.*)", re.DOTALL)
 DEEPEST_NESTING = 64
 MOST_LEVELS = 20
-"""Of `and` inside `or` inside `and` …: the parser of SQLite has room for about 28."""
+"""Levels of `and` inside `or` inside `and` …: the parser of SQLite has room for about 28."""
 MOST_TERMS = 256
 MOST_TOKENS = 5 * MOST_TERMS
-"""Each term with a sign, parentheses and an operator."""
-
+"""A term may have a sign, two parentheses and an operator."""
 #: Words that are operators between two terms, as in PhotoPrism.
 OPERATOR_WORDS = {"or": TokenKind.EITHER, "and": TokenKind.BOTH}
-#: Only in capitals: `to be or not to be`. Like a lone `-` it has an odd number of characters.
+#: Only in capitals, because of phrases such as `to be or not to be`. Signs of an odd length negate: like `-`, this word
+#: has one.
 NEGATION_WORD = "NOT"
-
 _TOO_DEEP = f"more than {MOST_LEVELS} changes between 'and' and 'or' inside each other"
-
-#: Names the order of a whole query; no filter.
+#: The key for the order of a whole query; it is no filter.
 ORDER = "order"
-
 _BINDERS = {TokenKind.EITHER, TokenKind.NEGATE}
 _BOTH_ENDS = {TokenKind.EITHER, TokenKind.CLOSE}
 _TERM_ENDS = {TokenKind.CLOSE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
 _TERM_STARTS = {TokenKind.OPEN, TokenKind.NEGATE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
+Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
+
+
+def also_means(text: str, word: str, source: Source) -> Node | None:
+    """Return the filter that a plain word also means, or None.
+
+    Args:
+        text: the word as it was typed.
+        word: the folded word: `Vidéos` and `videos:` mean the same filter as `videos`.
+        source: the position of the word.
+
+    """
+    name, value = MAGIC_WORDS.get(word, ("", ""))
+    if aperture := _APERTURE.fullmatch(text):
+        name, value = "f", aperture[1]
+    elif _YEARS.fullmatch(text):
+        name, value = "year", text
+    return read_filter(FILTERS[name], value, source) if name else None
+
+
+def refuse_comparison(word: str, source: Source) -> None:
+    """Refuse `iso>800` and `>800`, which are meant as filters and not as words to find.
+
+    Raises:
+        InvalidQueryError: the word is such a comparison; the message shows the right form.
+
+    """
+    found = _COMPARISON.fullmatch(word)
+    if found is None:
+        return
+    key, sign, value = found["key"], found["sign"].removeprefix("="), found["value"]
+    if key and key.lower() in NAMES:
+        msg = f"{shown(word)} is neither a word nor a filter; did you mean {key.lower()}:{shown(sign + value)[1:-1]}?"
+    elif not key and sign and value[:1].isdecimal():
+        msg = f"{shown(word)} compares nothing; write the name of a filter before it, as in iso:>800"
+    else:
+        return
+    raise InvalidQueryError(msg, field=source.field, position=source.start)
 
 
 def parse_query(text: str, field: str = "q") -> Node:
-    r"""The query that `text` means; blank text means everything.
+    r"""Parse `text` as a query; blank text means everything.
 
         query   = either
         either  = both { ( "|" | "or" ) both }
@@ -58,24 +128,24 @@ def parse_query(text: str, field: str = "q") -> Node:
 
     - `and` binds tighter than `or`. The two words are operators in any case of letters, but only between terms;
       quoted, or at the ends of a query or group, they are words. `NOT` in capitals before a term is a sign.
-    - A sign negates what follows it without a blank; with blanks around it, it is punctuation.
+    - A sign negates the term that follows it without a blank; with blanks around it, it is punctuation.
     - Operators without operand, empty groups and words without letters, digits and emoji are ignored; so are little
       words (`in of the`) beside other words.
     - A word of three characters or more, of two in scripts other than Latin, Greek and Cyrillic, also matches longer
       words that start with it; a shorter one does with a `*` (`ab*`), a quoted one (`"abc"`) never does. Words joined
       by punctuation, such as `IMG_1234`, are a phrase. A word also stands for its plural or singular, and some for a
-      filter (see `plain_words`): either may match.
-    - `12:30` and `http://…` are words, and so is `note:` with nothing behind it, unless it names a filter: a filter
-      without value is not set.
+      filter (see `MAGIC_WORDS`): either may match.
+    - `12:30` and `http://…` are words, and so is `note:` with nothing after it, unless it names a filter: a filter
+      without a value has no effect.
 
     Args:
-        text: what a person typed, at most 4096 characters, 64 nested groups, 20 changes between `and` and `or` inside
-            each other, and 256 terms (words, groups, and alternatives of filters; one with wildcards counts as their
-            number).
+        text: the text that a person typed: at most 4096 characters, 64 nested groups, 20 changes between `and` and
+            `or` inside each other, and 256 terms (words, groups, and alternatives of filters; an alternative with
+            wildcards counts as their number).
         field: the request parameter that errors name.
 
     Raises:
-        InvalidQueryError: the text is not a query; says where and why.
+        InvalidQueryError: the text is not a query; the message says where and why.
 
     """
     check(text, field)
@@ -198,7 +268,7 @@ class _Parser:
 
 
 def _with_operator_words(found: list[Token]) -> list[Token]:
-    """The tokens, where `and` and `or` between two terms are operators, and `NOT` before a term."""
+    """Turn `and` and `or` between two terms into operators, and `NOT` before a term into a sign."""
     for at in range(len(found) - 2, -1, -1):
         if found[at].text == NEGATION_WORD and found[at].kind is TokenKind.WORD and found[at + 1].kind in _TERM_STARTS:
             found[at] = found[at]._replace(kind=TokenKind.NEGATE)
@@ -211,9 +281,10 @@ def _with_operator_words(found: list[Token]) -> list[Token]:
 
 
 def split_order(text: str, field: str = "q") -> tuple[str, str]:
-    """The query without `order:name`, which blanks replace, and the name; empty if the query names no order.
+    """Return the query with blanks in place of `order:name`, and the name; it is empty if the query names no order.
 
-    The order is of the whole query, so that it stands beside its other conditions: not in a group or behind a sign.
+    An order applies to the whole query, so it must stand beside the conditions at the top: not in a group or after a
+    sign.
 
     Raises:
         InvalidQueryError: the text is too long, or contains characters that no database can store.
@@ -231,3 +302,65 @@ def split_order(text: str, field: str = "q") -> tuple[str, str]:
             order = token.text[len(ORDER) + 1 :].strip('"')
             text = text[: token.start] + " " * len(token.text) + text[token.end :]
     return text, order
+
+
+def parse_parameters(pairs: Pairs) -> Node:
+    """Parse the GET parameters that name a filter, and return the conjunction of their conditions.
+
+    In the value of a parameter, blanks and parentheses need no quotes. Other names and empty values are ignored. If a
+    parameter is repeated, also by an alias, its last value that is not empty counts.
+
+    Raises:
+        InvalidQueryError: a value is not valid; the error names its parameter.
+
+    """
+    given: dict[str, tuple[str, str]] = {}
+    for key, text in _flat(pairs):
+        if text.strip() and (spec := NAMES.get(key)):
+            given[spec.name] = (key, text)
+    parts = []
+    for name, (key, text) in given.items():
+        check(text, key)
+        parts.append(read_filter(FILTERS[name], text, Source(key, 0, len(text))))
+        if sum(map(terms, parts)) > MOST_TERMS:
+            raise InvalidQueryError(f"more than {MOST_TERMS} terms", field=key)
+    return conjunction(parts)
+
+
+def parse_scope(pairs: Pairs) -> Node:
+    """Parse the last parameter `filter` that is not empty: a query that narrows the whole search down.
+
+    Raises:
+        InvalidQueryError: the text is not a query.
+
+    """
+    texts = [text for key, text in _flat(pairs) if key == "filter" and text.strip()]
+    return locate(parse_query(texts[-1], field="filter")) if texts else Everything()
+
+
+def combine(query: Node, parameters: Node) -> Node:
+    """Combine the conditions of both: first `overlay`, then `locate`.
+
+    Raises:
+        InvalidQueryError: `lat` or `lng` is given without the other.
+
+    """
+    return locate(overlay(query, parameters))
+
+
+def overlay(query: Node, parameters: Node) -> Node:
+    """Join the conditions of both; a filter at the top of `query` replaces parameters of the same name."""
+    named = {name for part in conjuncts(query) if (name := _name(part))}
+    return conjunction([*conjuncts(query), *(p for p in conjuncts(parameters) if _name(p) not in named)])
+
+
+def _flat(pairs: Pairs) -> Iterable[tuple[str, str]]:
+    if isinstance(pairs, Mapping):
+        return ((key, text) for key, texts in pairs.items() for text in texts)
+    return pairs
+
+
+def _name(node: Node) -> str | None:
+    if isinstance(node, Not):
+        node = node.part
+    return node.name if isinstance(node, Filter) else None

@@ -1,4 +1,4 @@
-"""The part of a query that is being typed at a position; the query need not be valid yet."""
+"""The part of a query that a person is typing at a position; the query need not be valid yet."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from photosvc.query.filters import NAMES
 from photosvc.query.lexer import Token, TokenKind, tokens
 from photosvc.query.parser import MOST_TOKENS
 
-#: What may follow the position and still belongs to the same word.
+#: Characters that may follow the position and still belong to the same word.
 _REST: Final = re.compile(r'[^\s()"|&]*')
 _MARKS: Final = re.compile(r'\\([\\"|&*])|"')
 _PLAIN: Final = re.compile(r"[^\W_][\w./-]*\Z")
@@ -21,22 +21,22 @@ _QUOTED_KINDS: Final = {TokenKind.PHRASE, TokenKind.STRAY}
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A word, or one alternative of the value of a filter."""
+    """A word, or an alternative in the value of a filter."""
 
     start: int
     end: int
     """The characters of the query that a suggestion replaces; positions are counted in code points."""
     key: str
-    """The name of the filter, as `FILTERS` has it; empty: it is a word."""
+    """The name of the filter in `FILTERS`; empty for a word."""
     text: str
-    """What stands before the position, without quotes."""
+    """The typed text before the position, without quotes."""
 
 
 def find_typed(query: str, at: int) -> Typed:
-    """What is typed at this position, which is moved into the query if it lies outside.
+    """Find the word or alternative at this position, which is moved into the query if it lies outside.
 
-    A word may become the name of a filter. Of a value in which operators separate alternatives it is the last one, and
-    a sign that negates it stays. Behind a blank, nothing has been typed yet.
+    A word may become the name of a filter. In a value with several alternatives it is the last one, without the sign
+    that negates it. After a blank, nothing has been typed yet.
     """
     at = max(0, min(at, len(query)))
     before = query[:at]
@@ -59,7 +59,7 @@ def find_typed(query: str, at: int) -> Typed:
 
 
 def quote(text: str) -> str:
-    """The text as a value of a filter, in quotes where it needs them."""
+    """Return the text as a value of a filter, in quotes if it needs them."""
     if _PLAIN.match(text):
         return text
     return '"' + _SPECIAL.sub(r"\\\g<0>", text) + '"'
@@ -71,7 +71,7 @@ def _rest(query: str, at: int) -> str:
 
 
 def _value(token: Token, text: str, end: int) -> Typed:
-    """The last alternative of the value of a filter; `text` is the filter up to the position."""
+    """Return the last alternative in the value of a filter; `text` is the filter up to the position."""
     spec = NAMES.get(token.key.lower())
     if spec is None:
         return Typed(token.start, end, "", _unquoted(text))

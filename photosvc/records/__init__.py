@@ -1,1 +1,1 @@
-"""The records that requests and answers hold, as Marshmallow schemas (spec section 2)."""
+"""The records in requests and answers, as Marshmallow schemas."""

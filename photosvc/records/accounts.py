@@ -1,4 +1,7 @@
-"""Records of accounts, clients, credentials and log-ins, without passwords, secrets and digests."""
+"""Records of accounts, clients, credentials, log-ins, the security log and the configuration that clients read.
+
+They contain no stored passwords, secrets or digests.
+"""
 
 from collections.abc import Collection
 from typing import Any, cast
@@ -8,12 +11,12 @@ from marshmallow import EXCLUDE, Schema, fields
 from photosvc.core.accounts import ADMIN, CREDENTIAL_LIFETIME, USER
 from photosvc.records.fields import NullableTimestamp, Timestamp
 
-#: The type of computed fields, for the description of the API.
+#: The type of computed fields, for the OpenAPI document.
 _FLAG = {"type": "boolean"}
 
 
 class UserSchema(Schema):
-    """Dumps an account. `webdav_roles`: the roles that WebDAV is open to, which records cannot know."""
+    """An account. The caller gives `webdav_roles`, the roles that may use WebDAV, because records do not know it."""
 
     def __init__(self, *, webdav_roles: Collection[str] = (), many: bool | None = None) -> None:
         super().__init__(many=many)
@@ -34,19 +37,19 @@ class UserSchema(Schema):
     UpdatedAt = Timestamp(attribute="updated_at")
 
     def may_use_webdav(self, user: Any) -> bool:  # noqa: ANN401 - records do not import models
-        """Whether the account can open the WebDAV folder."""
+        """Return whether the account can open the WebDAV folder."""
         return user.role in self.webdav_roles and not user.disabled
 
 
 class _Body(Schema):
     class Meta:
-        """Unknown fields are ignored: clients may send back a whole record, with fields that cannot be changed."""
+        """Options: ignore unknown fields, because clients may send back whole records with read-only fields."""
 
         unknown = EXCLUDE
 
 
 class NewUserSchema(_Body):
-    """Loads the request to add an account."""
+    """A request to add an account."""
 
     Name = fields.String(required=True, attribute="name", metadata={"example": "alice"})
     Password = fields.String(required=True, attribute="password", metadata={"example": "a new password"})
@@ -56,7 +59,7 @@ class NewUserSchema(_Body):
 
 
 class UserChangesSchema(_Body):
-    """Loads changes of an account; absent fields keep their value."""
+    """Changes of an account; absent fields keep their value."""
 
     Role = fields.String(attribute="role")
     DisplayName = fields.String(attribute="display_name", metadata={"example": "Alice"})
@@ -65,7 +68,7 @@ class UserChangesSchema(_Body):
 
 
 class PasswordChangeSchema(_Body):
-    """Loads a password change."""
+    """A change of the password."""
 
     old = fields.String(load_default="", metadata={"example": "the password"})
     new = fields.String(required=True, metadata={"example": "a new password"})
@@ -73,25 +76,25 @@ class PasswordChangeSchema(_Body):
 
 
 class PasswordSchema(_Body):
-    """Loads the password that confirms a request."""
+    """A password that confirms a request."""
 
     password = fields.String(required=True, metadata={"example": "the password"})
 
 
 class ProofSchema(PasswordSchema):
-    """Loads the password that confirms a request, with a code of the second factor if there is one."""
+    """A password that confirms a request, with a code of the second factor if the account has one."""
 
     code = fields.String(load_default=None, allow_none=True)
 
 
 class PasscodeSchema(_Body):
-    """Loads a code of the second factor."""
+    """A code of the second factor."""
 
     code = fields.String(required=True, metadata={"example": "123456"})
 
 
 class EnrolmentSchema(Schema):
-    """Dumps the data that an authenticator app is set up with."""
+    """The data for setting up an authenticator app."""
 
     secret = fields.String()
     uri = fields.String()
@@ -99,7 +102,7 @@ class EnrolmentSchema(Schema):
 
 
 class ClientSchema(Schema):
-    """Dumps a registered client."""
+    """A registered client."""
 
     client_id = fields.String(attribute="uid")
     name = fields.String()
@@ -115,7 +118,7 @@ class ClientSchema(Schema):
 
 
 class CredentialSchema(Schema):
-    """Dumps a credential. `expires_at` is null without a limit, `last_used_at` before the first use."""
+    """A credential. `expires_at` is null without a limit, `last_used_at` before the first use."""
 
     id = fields.String(attribute="uid")
     name = fields.String()
@@ -129,7 +132,7 @@ class CredentialSchema(Schema):
 
 
 class OpenSessionSchema(Schema):
-    """Dumps an open login session for its owner. `current`: the id of the one that the list is read with."""
+    """An open login session for its owner. `current` is the id of the session that reads the list."""
 
     def __init__(self, *, current: int = 0, many: bool | None = None) -> None:
         super().__init__(many=many)
@@ -146,12 +149,12 @@ class OpenSessionSchema(Schema):
     user_agent = fields.String()
 
     def is_current(self, credential: Any) -> bool:  # noqa: ANN401 - records do not import models
-        """Whether the list is read with this session."""
+        """Return whether the list is read with this session."""
         return bool(credential.id == self.current_id)
 
 
 class NewAppPasswordSchema(_Body):
-    """Loads the request to create an app password."""
+    """A request to create an app password."""
 
     name = fields.String(required=True, metadata={"example": "laptop"})
     scope = fields.String(required=True, metadata={"example": "photos albums"})
@@ -160,7 +163,7 @@ class NewAppPasswordSchema(_Body):
 
 
 class LoginSchema(_Body):
-    """Loads a log-in request; clients also send `email` or `token`, for example."""
+    """A log-in request; clients also send other fields, such as `email` or `token`."""
 
     username = fields.String(load_default="", metadata={"example": "alice"})
     password = fields.String(load_default="", metadata={"example": "the password"})
@@ -168,7 +171,7 @@ class LoginSchema(_Body):
 
 
 class ClientConfigSchema(Schema):
-    """Dumps the settings that user interfaces read."""
+    """The settings that user interfaces read."""
 
     downloadToken = fields.String(attribute="download_token")  # noqa: N815
     previewToken = fields.String(attribute="preview_token")  # noqa: N815
@@ -178,9 +181,9 @@ class ClientConfigSchema(Schema):
 
 
 class LoginSessionSchema(Schema):
-    """Dumps a login session. `id` repeats the access token for clients that know it by that name.
+    """A login session. `id` repeats the access token for clients that expect it under that name.
 
-    `webdav_roles` is that of `UserSchema`.
+    `webdav_roles` is passed to `UserSchema`.
     """
 
     def __init__(self, *, webdav_roles: Collection[str] = ()) -> None:
@@ -197,3 +200,62 @@ class LoginSessionSchema(Schema):
     scope = fields.String()
     user = fields.Nested(UserSchema)
     config = fields.Nested(ClientConfigSchema)
+
+
+class AuditEntrySchema(Schema):
+    """An entry of the security log; texts without a value are empty."""
+
+    id = fields.Integer()
+    at = NullableTimestamp(attribute="created_at")
+    event = fields.String()
+    times = fields.Integer()
+    actor_kind = fields.String()
+    actor = fields.String()
+    actor_uid = fields.String()
+    credential = fields.String()
+    address = fields.String()
+    subject = fields.String()
+    subject_uid = fields.String()
+    target = fields.String()
+    detail = fields.String()
+    request_id = fields.String()
+
+
+class CountsSchema(Schema):
+    """The numbers of photos, files and albums that the reader may see."""
+
+    all = fields.Integer()
+    photos = fields.Integer()
+    live = fields.Integer()
+    videos = fields.Integer()
+    favorites = fields.Integer()
+    private = fields.Integer()
+    files = fields.Integer()
+    albums = fields.Integer()
+
+
+class ThumbSizeSchema(Schema):
+    """A size of thumbnails; `w` and `h` are pixels."""
+
+    size = fields.String(attribute="name")
+    use = fields.String(attribute="purpose")
+    w = fields.Integer(attribute="width")
+    h = fields.Integer(attribute="height")
+
+
+class ConfigSchema(ClientConfigSchema):
+    """The configuration of the service, as far as clients need it."""
+
+    name = fields.String()
+    edition = fields.String()
+    mode = fields.String()
+    authMode = fields.String(attribute="auth_mode")  # noqa: N815
+    readonly = fields.Boolean()
+    siteTitle = fields.String(attribute="name", dump_only=True)  # noqa: N815
+    siteUrl = fields.String(attribute="site_url")  # noqa: N815
+    baseUri = fields.String(attribute="base_uri")  # noqa: N815
+    apiUri = fields.String(attribute="api_uri")  # noqa: N815
+    contentUri = fields.String(attribute="api_uri", dump_only=True)  # noqa: N815
+    videoUri = fields.String(attribute="api_uri", dump_only=True)  # noqa: N815
+    count = fields.Nested(CountsSchema)
+    thumbs = fields.List(fields.Nested(ThumbSizeSchema))

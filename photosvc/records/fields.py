@@ -1,4 +1,7 @@
-"""How values become JSON: field types that Marshmallow does not have, schemas compiled for speed, names of fields."""
+"""Fields of records: types that Marshmallow does not have, names in any case, and schemas compiled for speed.
+
+The UIDs in examples of the OpenAPI document are made up, in the form of real ones.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,14 +11,21 @@ from typing import Any, Final, cast
 
 from marshmallow import Schema, fields, pre_load, validate
 
-from photosvc.core.clock import ZERO_TIME
+from photosvc.core.times import ZERO_TIME
 
 _UP_TO_SECONDS: Final = len("0001-01-01T00:00:00")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+#: Types whose Python values are JSON already; values of all other types are converted by their field.
+_PLAIN = (fields.String, fields.Integer, fields.Boolean)
+#: Types that read no attribute.
+_UNREAD = (fields.Function, fields.Constant)
+PHOTO_UID: Final = "pt5m2xk4a8qzr1dw"
+ALBUM_UID: Final = "at5m2xk9h6wbj3su"
+LABEL_UID: Final = "lt5m2xk7c3vnf9ey"
 
 
 class AnyCaseSchema(Schema):
-    """Loads fields whose names are written in any case of letters, and with underscores.
+    """A schema that loads names of fields in any case of letters, and with underscores.
 
     photoprism 0.1.0 sends `time_zone`, all others `TimeZone`.
     """
@@ -32,12 +42,12 @@ class AnyCaseSchema(Schema):
 
 
 def clean_text(text: str) -> str:
-    """The text without control characters except tabs and line feeds, and without blanks around it."""
+    """Remove the blanks around a text and its control characters, except tabs and line feeds."""
     return _CONTROL.sub("", text).strip()
 
 
 class CleanText(fields.String):
-    """Loads a text of at most `most` characters, cleaned by `clean_text`."""
+    """A text of at most `most` characters, cleaned by `clean_text`."""
 
     def __init__(self, most: int, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(validate=validate.Length(max=most), **kwargs)
@@ -47,21 +57,21 @@ class CleanText(fields.String):
 
 
 class Timestamp(fields.Field[datetime]):
-    """RFC 3339 in UTC, whole seconds and `Z`; an unset time is the zero timestamp (spec section 2.2)."""
+    """A time in UTC by RFC 3339, with whole seconds and `Z`; an unset time is the zero timestamp."""
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str:  # noqa: ANN401, ARG002
         return _timestamp(value)
 
 
 class NullableTimestamp(fields.Field[datetime]):
-    """RFC 3339 like `Timestamp`, but an unset time is null: for records other than those of spec section 2.2."""
+    """A time like `Timestamp`, but null if it is unset; search results need the zero timestamp instead."""
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:  # noqa: ANN401, ARG002
         return None if value is None else rfc3339(value)
 
 
 def rfc3339(moment: datetime) -> str:
-    """An aware time as RFC 3339 in UTC; the year has four digits even before 1000."""
+    """Return an aware time as RFC 3339 in UTC; the year has four digits even before 1000."""
     in_utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     return in_utc.isoformat(timespec="seconds")[:_UP_TO_SECONDS] + "Z"
 
@@ -77,16 +87,10 @@ class Decimal(fields.Float):
         return round(value or 0.0, self.places)
 
 
-#: Kinds whose Python values are JSON already; all others are written by their field.
-_PLAIN = (fields.String, fields.Integer, fields.Boolean)
-#: Kinds that read no attribute.
-_UNREAD = (fields.Function, fields.Constant)
-
-
 def compile_schema(schema: Schema) -> Callable[[Any], dict[str, Any]]:
-    """A function that dumps one object as `schema.dump` does, for objects whose attributes have the fields' types.
+    """Return a faster `schema.dump` for single objects whose attributes have the types of the fields.
 
-    One `attrgetter` reads all attributes, and only fields that change their value are called. Hooks are not run.
+    One `attrgetter` reads all attributes, and only fields that convert their value are called. Hooks are not run.
     """
     given = schema.dump_fields
     read_names = tuple(name for name, field in given.items() if not isinstance(field, _UNREAD))
@@ -112,7 +116,7 @@ def compile_schema(schema: Schema) -> Callable[[Any], dict[str, Any]]:
 
 
 def _reader(attributes: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """A function that reads attributes of an object, any number of them."""
+    """Return a function that reads any number of attributes of an object."""
     if len(attributes) > 1:
         return attrgetter(*attributes)
     readers = [attrgetter(name) for name in attributes]
@@ -120,7 +124,7 @@ def _reader(attributes: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _writer(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
-    """What a field does to its value."""
+    """Return the function by which a field converts its value."""
     if type(field) is Timestamp:
         return _timestamp
     if type(field) is Decimal:
@@ -139,5 +143,5 @@ def _timestamp(value: datetime | None) -> str:
 
 
 def _itself(value: Any, _name: str, _default: Any) -> Any:  # noqa: ANN401
-    """Gives a field its value, which was read before."""
+    """Return the value, which was read before, in place of an attribute."""
     return value

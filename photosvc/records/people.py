@@ -1,19 +1,18 @@
-"""People and labels as the API sends them, and what people send to change them."""
+"""Records of people and labels, and of requests to change them."""
 
 import re
 from typing import Any, Final
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
 
-from photosvc.core.clock import ZERO_TIME
-from photosvc.records.examples import LABEL_UID
-from photosvc.records.fields import AnyCaseSchema, rfc3339
-from photosvc.records.photos.entity import slug
+from photosvc.core.times import ZERO_TIME
+from photosvc.records.fields import LABEL_UID, AnyCaseSchema, rfc3339
+from photosvc.records.photo import slug
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _TEXT, _FLAG, _NUMBER = {"type": "string"}, {"type": "boolean"}, {"type": "integer"}
 _LONGEST: Final = 160
-#: As keywords in the metadata of files.
+#: The same limit as for keywords in the metadata of files.
 _LONGEST_LABEL: Final = 255
 
 
@@ -44,7 +43,7 @@ class _NamedSchema(Schema):
 
 
 class SubjectSchema(_NamedSchema):
-    """Dumps a person."""
+    """A person."""
 
     Type = _text("person")
     Src = _text("marker")
@@ -57,7 +56,7 @@ class SubjectSchema(_NamedSchema):
 
 
 class LabelSchema(_NamedSchema):
-    """Dumps a keyword."""
+    """A keyword, which clients call a label."""
 
     ID = fields.Integer(attribute="id")
     CustomSlug = fields.Function(lambda label: slug(label.name), metadata=_TEXT)
@@ -66,14 +65,14 @@ class LabelSchema(_NamedSchema):
 
 
 class LabelEntitySchema(LabelSchema):
-    """Dumps a keyword that was changed: strict clients read two times more."""
+    """A keyword after a change, with two further times that strict clients require."""
 
     PublishedAt = _never()
     DeletedAt = _never()
 
 
 class _Name(fields.String):
-    """A name without control characters and blanks around it."""
+    """A name, from which control characters and blanks around it are removed."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
         text: str = super()._deserialize(value, attr, data, **kwargs)
@@ -81,10 +80,10 @@ class _Name(fields.String):
 
 
 class SubjectEditSchema(AnyCaseSchema):
-    """Loads the new name of a person, and whether they are a favourite."""
+    """Changes of a person: the name, and the mark as a favourite."""
 
     class Meta:
-        """Unknown fields are ignored: clients send the whole record back."""
+        """Options: ignore unknown fields, because clients send the whole record back."""
 
         unknown = EXCLUDE
 
@@ -93,7 +92,7 @@ class SubjectEditSchema(AnyCaseSchema):
 
 
 class _LabelName(_Name):
-    """A name without commas, which separate keywords."""
+    """A name without commas, because commas separate keywords."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
         text = super()._deserialize(value, attr, data, **kwargs)
@@ -104,16 +103,16 @@ class _LabelName(_Name):
 
 
 class LabelEditSchema(SubjectEditSchema):
-    """Loads the new name of a label, and whether it is a favourite."""
+    """Changes of a label: the name, and the mark as a favourite."""
 
     Name = _LabelName(attribute="name", validate=validate.Length(1, _LONGEST_LABEL), metadata={"example": "Boat"})
 
 
 class PhotoLabelEditSchema(AnyCaseSchema):
-    """Loads a label of a photo."""
+    """A label that is added to a photo or removed from it."""
 
     class Meta:
-        """Unknown fields are ignored: clients send a priority too."""
+        """Options: ignore unknown fields, because clients send a priority too."""
 
         unknown = EXCLUDE
 
@@ -134,10 +133,10 @@ class PhotoLabelEditSchema(AnyCaseSchema):
 
 
 class MarkerEditSchema(AnyCaseSchema):
-    """Loads the name of a marked area."""
+    """A new name of a marked area."""
 
     class Meta:
-        """Unknown fields are ignored: clients send the whole record back."""
+        """Options: ignore unknown fields, because clients send the whole record back."""
 
         unknown = EXCLUDE
 
@@ -154,10 +153,10 @@ class MarkerEditSchema(AnyCaseSchema):
 
 
 class LabelSelectionSchema(Schema):
-    """Loads a selection of labels."""
+    """A selection of labels."""
 
     class Meta:
-        """Unknown fields are ignored: clients send selections of every kind."""
+        """Options: ignore unknown fields, because clients send selections of all kinds."""
 
         unknown = EXCLUDE
 

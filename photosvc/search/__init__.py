@@ -1,1 +1,1 @@
-"""The search: `projection` writes its tables when photos change, `reading` answers requests from them."""
+"""The search: `rows` writes its tables when photos change, `reading` answers requests from them."""

@@ -10,25 +10,25 @@ from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from photosvc.query.fold import MOST_WORDS, words_recurring
-from photosvc.query.operands import Phrase, Word
+from photosvc.query.nodes import Phrase, Word
 
 Term: TypeAlias = Word | Phrase
 
 _BREAK = ","
 
-#: The full-text index has each word of a section once more, behind this character. No word contains one.
+#: The full-text index has each word of a section once more, after this character. No word contains one.
 MARKS: Final = {"title": "\ue001", "keywords": "\ue002", "people": "\ue003", "description": "\ue004", "place": "\ue005"}
 
 
-#: Characters of all words of a photo, and of those of one section: PostgreSQL indexes a megabyte of UTF-8 together.
+#: The most characters of all words of a photo, and of one section: PostgreSQL indexes a megabyte of UTF-8 together.
 LONGEST_WORDS: Final = 110_000
 LONGEST_SECTION: Final = 25_000
 
 
 def word_text(sections: Iterable[str], longest: int = LONGEST_SECTION) -> str:
-    """The word text of these texts: empty and repeated ones are left out.
+    """Return the word text of these texts without empty and repeated ones.
 
-    At most `MOST_WORDS` words and `longest` characters are kept.
+    Keep at most `MOST_WORDS` words and `longest` characters.
     """
     folded = dict.fromkeys(found for section in sections if (found := words_recurring(section)))
     every = chain.from_iterable((_BREAK, *found) for found in folded)
@@ -38,14 +38,14 @@ def word_text(sections: Iterable[str], longest: int = LONGEST_SECTION) -> str:
 
 
 def needles(term: Term) -> tuple[str, ...]:
-    """The texts of which a word text contains one if and only if the term matches it."""
+    """Return the texts of which a word text contains at least one if and only if the term matches it."""
     text = term.text if isinstance(term, Word) else " ".join(term.words)
     forms = term.forms if isinstance(term, Word) else ()
     return (f" {text}" if term.prefix else f" {text} ", *(f" {form} " for form in forms))
 
 
 def in_section(term: Term, section: str) -> Term:
-    """A term as the full-text index has it of one section alone."""
+    """Return the term as the full-text index stores it for one section."""
     mark = MARKS[section]
     if isinstance(term, Word):
         return replace(term, text=mark + term.text, forms=tuple(mark + form for form in term.forms))
@@ -53,5 +53,5 @@ def in_section(term: Term, section: str) -> Term:
 
 
 def gear_name(make: str, model: str) -> str:
-    """The name of a camera or lens whose words the filters `camera` and `lens` compare."""
+    """Return the name of a camera or lens whose words the filters `camera` and `lens` compare."""
     return f"{make} {model}".strip()

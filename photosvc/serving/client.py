@@ -1,37 +1,92 @@
-"""The socket of a client: keeps the end of an answer that the client is slow to take, and waits little for bodies."""
+"""The socket of a client, which keeps the end of a slow answer, and the connections that wait for their client's close.
+
+The server closes a connection in two steps, because a client that still sends when the server closes would lose the
+end of the answer (RFC 9112 section 9.6).
+"""
 
 import errno
 import os
 import select
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
+from functools import partial
+from selectors import EVENT_READ
 from typing import Any, Final
 
-from photosvc.serving.budget import WaitBudget
+from photosvc.serving.arrival import WaitBudget
 
+#: A closed connection that the client keeps open is dropped after this time, in seconds (RFC 9112 section 9.6).
+LINGER_SECONDS: Final = 2.0
+#: Connections that may wait for the client to close; one more is dropped at once.
+_MOST_LINGERING: Final = 500
+_RECEIVE: Final = 64 << 10
 #: Seconds without a byte after which a client that does not take its answer, or send its request, is dropped.
 STALL_SECONDS: Final = 30
-#: Seconds that a thread waits for a client when as many as may wait long do so already.
+#: Seconds that a thread waits for a client when `WaitBudget` allows no long wait.
 _SHORT_WAIT: Final = 0.05
-#: Seconds that a thread waits, in all of one answer, before the end of the answer is kept.
+#: Seconds that a thread waits in total for one answer before the end of the answer is kept, and in total for the body
+#: of one request when `WaitBudget` allows no long wait.
 _PATIENCE: Final = 0.25
-#: Bytes of an answer that are kept; the thread waits with a longer rest.
+#: The most bytes of an answer that are kept; with a longer rest, the thread waits.
 MOST_KEPT: Final = 4 << 20
-#: A client may let the server wait for these seconds, and one more for each KiB that it takes or sends.
+#: A client may let the server wait this many seconds, and one more for each KiB that it takes or sends.
 _GRACE_SECONDS: Final = 30
 _LOWEST_RATE: Final = 1 << 10
 _PIECE: Final = 256 << 10
-#: Errors of file systems whose files the kernel cannot send by itself.
+#: Errors of file systems that do not support `sendfile`.
 _NO_SENDFILE: Final = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
+class Lingering:
+    """The connections in a worker's loop that the server has closed and the client has not."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[float, socket.socket]] = deque()
+
+    def close(self, client: socket.socket, poller: Any) -> None:  # noqa: ANN401 - gunicorn has no types
+        """Close a connection once its client has, so that it receives the whole answer; at once if too many wait."""
+        if len(self._waiting) >= _MOST_LINGERING:
+            client.close()
+            return
+        client.setblocking(False)
+        try:
+            client.shutdown(socket.SHUT_WR)
+        except OSError:
+            client.close()
+            return
+        self._waiting.append((time.monotonic() + LINGER_SECONDS, client))
+        poller.register(client, EVENT_READ, partial(self._discard, poller))
+
+    def drop_late(self, poller: Any, now: float) -> None:  # noqa: ANN401
+        """Drop connections that clients keep open for too long."""
+        while self._waiting and self._waiting[0][0] <= now:
+            self._drop(poller, self._waiting[0][1])
+
+    def _discard(self, poller: Any, client: socket.socket) -> None:  # noqa: ANN401
+        """Read and discard bytes that a client still sends on a closed connection."""
+        try:
+            data = client.recv(_RECEIVE)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._drop(poller, client)
+
+    def _drop(self, poller: Any, client: socket.socket) -> None:  # noqa: ANN401
+        self._waiting = deque(entry for entry in self._waiting if entry[1] is not client)
+        poller.unregister(client)
+        client.close()
+
+
 class Client(socket.socket):
-    """Sends answers; between `begin_answer` and the end of the request, what stays unsent is kept in `unsent`.
+    """A client's socket that keeps the unsent end of an answer in `unsent`, from `begin_answer` to `end_answer`.
 
     Args:
-        connection: the socket that it replaces.
-        budget: of threads that wait for clients.
+        connection: the socket that this one replaces.
+        budget: the limit of threads that wait for clients.
 
     """
 
@@ -41,9 +96,11 @@ class Client(socket.socket):
         self._received = 0
         self._awaited = 0.0
         """Seconds that this client let a thread wait for the body of this request."""
+        self._awaited_besides = 0.0
+        """The part of `_awaited` for which `WaitBudget` allowed no long wait."""
         self._is_late = False
         self.early = bytearray()
-        """What was received before a thread was used; `recv` gives it first, in pieces, which are cheaper to parse."""
+        """Bytes received before a thread was used; `recv` returns them first, in pieces, which are cheaper to parse."""
         self.unsent = bytearray()
         self._answering = False
         self._sent = 0
@@ -52,12 +109,12 @@ class Client(socket.socket):
         self._waits_since = 0.0
 
     def begin_answer(self) -> None:
-        """Start counting bytes and waiting time, and keep what the client is slow to take."""
+        """Start counting bytes and waiting time, and keep the end of a slow answer in `unsent`."""
         self._answering, self._sent, self._waited = True, 0, 0.0
-        self._received, self._awaited, self._is_late = 0, 0.0, False
+        self._received, self._awaited, self._awaited_besides, self._is_late = 0, 0.0, 0.0, False
 
     def end_answer(self) -> None:
-        """Send further bytes as any socket does."""
+        """Send further bytes as a plain socket does."""
         self._answering = False
 
     def sendall(self, data: Any, flags: int = 0) -> None:  # noqa: ANN401 - as typeshed has it
@@ -83,7 +140,7 @@ class Client(socket.socket):
         self.unsent += view[done:]
 
     def recv(self, size: int, flags: int = 0) -> bytes:
-        """What was received before, then a part of the body of a request inside of one; else as any socket does.
+        """Return the bytes in `early`, then, within a request, a part of its body; otherwise receive as a plain socket.
 
         Raises:
             TimeoutError: the client sends it too slowly.
@@ -104,7 +161,7 @@ class Client(socket.socket):
         return data
 
     def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:  # noqa: ANN401
-        """Send `count` bytes of the file, or keep their end; as `sendall`."""
+        """Send `count` bytes of the file, or keep their end, as `sendall` does."""
         if not self._answering or count is None:
             return super().sendfile(file, offset, count)
         source, position, end = file.fileno(), offset, offset + count
@@ -133,7 +190,7 @@ class Client(socket.socket):
         return count
 
     def send_unsent(self) -> bool:
-        """Send what the client takes now of what was kept; whether that was all.
+        """Send as much of the kept bytes as the client takes now, and return whether none is left.
 
         Raises:
             OSError: the connection is broken.
@@ -151,11 +208,11 @@ class Client(socket.socket):
         return True
 
     def wait_for_client(self) -> None:
-        """Note that the server waits for the client from now on, without a thread."""
+        """Start measuring how long the server waits for the client without a thread."""
         self._waits_since = time.monotonic()
 
     def is_too_slow(self) -> bool:
-        """Whether it took nothing for long, or less than a KiB a second on average."""
+        """Return whether the client took nothing for `STALL_SECONDS`, or less than a KiB a second on average."""
         waits = time.monotonic() - self._waits_since
         return waits > STALL_SECONDS or self._waited + waits > self._allowed()
 
@@ -163,7 +220,7 @@ class Client(socket.socket):
         return _GRACE_SECONDS + self._sent / _LOWEST_RATE
 
     def _attempt(self, send: Callable[[], int]) -> int:
-        """The bytes that were sent, after those that were kept; 0 when the client takes none at present."""
+        """Send the kept bytes, then new ones; return how many new ones, 0 when the client takes none at present."""
         try:
             self._waits_since = time.monotonic()
             sent = send() if self.send_unsent() else 0
@@ -173,7 +230,7 @@ class Client(socket.socket):
         return sent
 
     def _may_go_on(self, size: int) -> bool:
-        """Wait until the client takes bytes; False when the rest, of `size` bytes, is to be kept."""
+        """Wait until the client takes bytes; return False when the rest, of `size` bytes, is to be kept."""
         if self._is_writable(max(0.0, _PATIENCE - self._waited)):
             return True
         if len(self.unsent) + size <= MOST_KEPT:
@@ -185,12 +242,15 @@ class Client(socket.socket):
         raise BrokenPipeError(errno.EPIPE, "the client takes the answer too slowly")
 
     def _may_await_body(self) -> bool:
-        """Wait until the client sends bytes; whether it did in time."""
+        """Wait until the client sends bytes, and return whether it did in time."""
         began = time.monotonic()
         left = _GRACE_SECONDS + self._received / _LOWEST_RATE - self._awaited
         with self._budget.for_body() as may_wait:
-            ready = self._is_ready(select.POLLIN, max(0, min(left, STALL_SECONDS if may_wait else _SHORT_WAIT)))
-        self._awaited += time.monotonic() - began
+            most = STALL_SECONDS if may_wait else min(_SHORT_WAIT, _PATIENCE - self._awaited_besides)
+            ready = self._is_ready(select.POLLIN, max(0, min(left, most)))
+        waited = time.monotonic() - began
+        self._awaited += waited
+        self._awaited_besides += 0 if may_wait else waited
         return ready
 
     def _is_writable(self, seconds: float) -> bool:

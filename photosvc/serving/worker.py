@@ -1,10 +1,10 @@
-"""Collects requests and sends the end of slow answers in the loop, and uses threads only for the work between.
+"""The worker: its loop collects requests and sends the end of slow answers, its threads only do the work between.
 
 gunicorn's threaded worker gives a thread to each new connection before it has sent anything, and waits for clients to
 close their end in the loop that accepts connections. Here the loop collects a request until its head and a small body
 are complete, sends the end of answers that clients are slow to take, and waits for the close of many connections.
 
-It extends gunicorn.workers.gthread, whose methods setup.cfg pins to one major version.
+The worker extends gunicorn.workers.gthread; setup.cfg pins gunicorn to one major version, as its methods may change.
 """
 
 import errno
@@ -14,6 +14,7 @@ import resource
 import socket
 import struct
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -26,61 +27,69 @@ from gunicorn.http2 import negotiation
 from gunicorn.workers.gthread import TConn, ThreadWorker
 from sqlalchemy.exc import SQLAlchemyError
 
-from photosvc.auth.accounts import passwords
+from photosvc.auth import passwords
 from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.errors import SchemaError, SettingError
-from photosvc.serving.arrival import is_complete
-from photosvc.serving.budget import WaitBudget
-from photosvc.serving.client import STALL_SECONDS, Client
-from photosvc.serving.lingering import Lingering
+from photosvc.core.machine import give_back, share_arenas
+from photosvc.serving.arrival import Arrival, State, WaitBudget
+from photosvc.serving.client import STALL_SECONDS, Client, Lingering
 from photosvc.web.auditing import write_last_refusals
 from photosvc.web.current import EXTENSION, Service
 
-#: Seconds that a client has to send the head of a request and a small body.
+#: Seconds within which a client must send the head of a request and a small body.
 REQUEST_SECONDS: Final = 10.0
 _RECEIVE: Final = 64 << 10
-#: Bytes of answers that clients are slow to take; above, the client that waits longest is dropped.
+#: The most bytes kept of answers to slow clients; above this, the client that waits longest is dropped.
 _MOST_UNSENT: Final = 64 << 20
-#: Seconds that a thread discards a body which the application did not read, before it ends the connection instead.
+#: Seconds for which a thread discards a body that the application did not read; after them it closes the connection.
 _DISCARD_SECONDS: Final = 0.1
-#: Connections below the limit of gunicorn at which those that wait longest for their client are dropped, so that new
-#: ones are always accepted; and descriptors that the application needs for itself.
+#: Size in bytes from which on such a body is not discarded.
+_MOST_DISCARDED: Final = 64 << 10
+#: Connections kept free below gunicorn's limit: above it, those that wait longest for their client are dropped, so
+#: that new ones are always accepted. File descriptors that the application needs for itself.
 _SPARE_CONNECTIONS: Final = 50
 _OWN_DESCRIPTORS: Final = 200
 #: Seconds to wait when the process may open no more files and no connection can be dropped.
 _SHORT_OF_FILES_SECONDS: Final = 0.05
+#: Seconds between two times at which freed memory is given back to the system.
+_RETURN_SECONDS: Final = 5.0
+_HEAD_TOO_LARGE: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+)
 #: Seconds without a byte after which a thread gives up reading a large body.
 _STALL: Final = struct.pack("ll", STALL_SECONDS, 0)
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """Threads only work on requests that have arrived."""
+    """A gunicorn worker whose threads only work on requests that have arrived."""
 
     @classmethod
     def setup(cls) -> None:
         """Import the service in the master process, before it forks: workers share the memory of its modules.
 
-        Objects that the collector of cycles looks at are written to, and with that copied by each worker. It leaves
-        those alone that are frozen.
+        Python's garbage collector writes to the objects that it visits, which copies their memory in each worker. It
+        does not visit frozen objects.
         """
         importlib.import_module("photosvc.app")
         gc.collect()
         gc.freeze()
 
     def init_process(self) -> None:
-        """Serve until the end of the process."""
+        """Prepare the worker's state and limits, and serve until the process ends."""
         self._lingering = Lingering()
         self._unsent: dict[TConn, Future[object]] = {}
         self._budget = WaitBudget(self.cfg.threads)
         passwords.let_wait(self.cfg.threads)
         self._is_short_of_files = False
+        self._next_return = 0.0
+        share_arenas()
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = min(self.worker_connections - _SPARE_CONNECTIONS, descriptors - _OWN_DESCRIPTORS)
         self._most_connections = max(self.cfg.threads, most)
         super().init_process()
 
     def load_wsgi(self) -> None:
-        """Load the app; what its operator has to mend ends the server with one sentence instead of a traceback.
+        """Load the app; errors that the operator must correct end the server with one sentence instead of a traceback.
 
         Raises:
             AppImportError: a setting is not valid, or the database belongs to another service key.
@@ -88,12 +97,14 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         """
         try:
             super().load_wsgi()
-            _check_service(self.wsgi)
+            if (service := _service_of(self.wsgi)) is not None:
+                service.writers.let_write(self.cfg.threads)
+                _check_service(self.wsgi, service)
         except (SettingError, OtherServiceKeyError) as error:
             raise AppImportError(error.message) from None
 
     def run(self) -> None:
-        """Serve until a signal ends the process; what it only counted of the security log is then written."""
+        """Serve until a signal ends the process; then write the refusals that were only counted to the security log."""
         try:
             super().run()
         finally:
@@ -102,7 +113,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 write_last_refusals(self.wsgi)
 
     def accept(self, listener: socket.socket) -> None:
-        """Take a connection, and wait for its request without a thread."""
+        """Accept a connection, and wait for its request without a thread."""
         try:
             client, address = listener.accept()
         except (BlockingIOError, ConnectionAbortedError):
@@ -125,7 +136,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self._await_request(connection)
 
     def on_client_socket_readable(self, conn: TConn, client: socket.socket) -> None:
-        """The next request on a kept connection."""
+        """Begin with the next request on a kept connection."""
         self.poller.unregister(client)
         self.keepalived_conns.remove(conn)
         if self.cfg.is_ssl or conn.is_http2:
@@ -135,10 +146,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def handle(self, conn: TConn) -> object:
         """Answer a request; runs in a thread."""
-        received = getattr(conn, "received", b"")
-        if received:
-            conn.sock.early += received
-            conn.received = b""
+        arrival: Arrival | None = getattr(conn, "arrival", None)
+        if arrival is not None:
+            conn.sock.early += arrival.received
+            conn.arrival = None
         return super().handle(conn)
 
     def handle_request(self, req: Any, conn: TConn) -> object:  # noqa: ANN401 - gunicorn has no types
@@ -146,18 +157,20 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if self.cfg.is_ssl:
             return super().handle_request(req, conn)
         conn.sock.begin_answer()
+        # For the header `Connection`: without it, a proxy sends its next request on a connection that is closed.
+        req.should_close = partial(_closes, req, req.should_close)
         try:
             return super().handle_request(req, conn)
         finally:
             conn.sock.end_answer()
 
     def _keepalive_after(self, conn: TConn, keepalive: object) -> bool:
-        """Whether the connection can have another request: not while a body that the app left unread still arrives."""
+        """Return whether the connection can have another request: not while a body that the app left unread arrives."""
         deadline = time.monotonic() + _DISCARD_SECONDS
-        return bool(keepalive and conn.parser.finish_body(deadline=deadline))
+        return bool(keepalive and conn.parser.finish_body(deadline=deadline, max_bytes=_MOST_DISCARDED))
 
     def finish_request(self, conn: TConn, fs: Future[object]) -> None:
-        """Send the end of the answer, if the client was slow to take it, and then go on with the connection."""
+        """Send the end of the answer if the client was slow to take it, and then go on with the connection."""
         if self.cfg.is_ssl or not conn.sock.unsent:
             self._go_on(conn, fs)
             return
@@ -180,10 +193,13 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def _go_on(self, conn: TConn, fs: Future[object]) -> None:
         """Wait for the next request of the connection, take the one that came with the last, or close it."""
-        if not self.cfg.is_ssl and conn.sock.early and not fs.cancelled() and not fs.exception() and fs.result():
-            self.enqueue_req(conn)
-        else:
-            super().finish_request(conn, fs)
+        if not (self.cfg.is_ssl or conn.is_http2) and not fs.cancelled() and not fs.exception() and fs.result():
+            early = conn.parser.unreader.take_buffered() + conn.sock.early
+            if early:
+                conn.sock.early.clear()
+                self._await_request(conn, early)
+                return
+        super().finish_request(conn, fs)
 
     def _give_up(self, conn: TConn) -> None:
         """Drop a client that does not take its answer."""
@@ -196,7 +212,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         """Drop clients that did not send their request, take their answer, or close their end, in time."""
         super().murder_pending()
         now = time.monotonic()
-        # Here, because an event of a connection that is dropped may be among those that are dispatched together.
+        # Not while events are dispatched: one of the same batch may belong to a connection that is dropped.
         while self.nr_conns > self._most_connections and self._drop_waiting():
             pass
         if self._is_short_of_files:
@@ -204,11 +220,14 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             if not self._drop_waiting():
                 time.sleep(_SHORT_OF_FILES_SECONDS)
         self._lingering.drop_late(self.poller, now)
+        if now >= self._next_return:
+            self._next_return = now + _RETURN_SECONDS
+            give_back()
         for conn in [conn for conn in self._unsent if conn.sock.is_too_slow()]:
             self._give_up(conn)
 
     def _drop_waiting(self) -> bool:
-        """Drop the connection that waits longest for a request; whether there was one."""
+        """Drop the connection that waits longest for a request, and return whether there was one."""
         waiting = self.pending_conns or self.keepalived_conns
         if not waiting:
             return False
@@ -218,52 +237,77 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         conn.close()
         return True
 
-    def _await_request(self, conn: TConn) -> None:
-        conn.received = bytearray()
+    def _await_request(self, conn: TConn, early: bytes = b"") -> None:
+        """Collect the next request, whose beginning may have come with the last one."""
+        limits = (self.cfg.limit_request_line, self.cfg.limit_request_field_size)
+        conn.arrival = Arrival(max(limits) if all(limits) else 0, self.cfg.limit_request_fields)
         conn.timeout = time.monotonic() + REQUEST_SECONDS
         conn.sock.setblocking(False)
-        if not self._receive(conn):
+        state = conn.arrival.add(early) if early else State.INCOMPLETE
+        if state is State.INCOMPLETE:
+            state = self._receive(conn)
+        if state is State.INCOMPLETE:
             self.pending_conns.append(conn)
             self.poller.register(conn.sock, EVENT_READ, partial(self._receive_more, conn))
+        else:
+            self._begin(conn, state)
 
     def _receive_more(self, conn: TConn, client: socket.socket) -> None:
-        if self._receive(conn):
+        state = self._receive(conn)
+        if state is not State.INCOMPLETE:
             self.poller.unregister(client)
             self.pending_conns.remove(conn)
+            self._begin(conn, state)
 
-    def _receive(self, conn: TConn) -> bool:
-        """Read what has arrived; True when there is no more to wait for."""
+    def _receive(self, conn: TConn) -> State:
+        """Read the bytes that have arrived; COMPLETE also when the client has closed, so that the parser answers it."""
         try:
             data = conn.sock.recv(_RECEIVE)
         except BlockingIOError:
-            return False
+            return State.INCOMPLETE
         except OSError:
             data = b""
-        conn.received += data
-        if data and not is_complete(conn.received):
-            return False
-        # A client that closes in the middle of a request gets the parser's answer to what it sent, like any other.
-        conn.data_ready = True
-        self.enqueue_req(conn)
-        return True
+        state: State = conn.arrival.add(data) if data else State.COMPLETE
+        return state
+
+    def _begin(self, conn: TConn, state: State) -> None:
+        """Give a request to a thread, or refuse it."""
+        if state is State.COMPLETE:
+            conn.data_ready = True
+            self.enqueue_req(conn)
+            return
+        with suppress(OSError):
+            conn.sock.send(_HEAD_TOO_LARGE, socket.MSG_DONTWAIT)
+        self.nr_conns -= 1
+        conn.close(graceful=True)
 
     def _close(self, conn: TConn, *, graceful: bool = False) -> None:
-        """Close the connection; when `graceful`, after the client has, so that it receives the whole answer."""
+        """Close the connection; when `graceful`, once the client has, so that it receives the whole answer."""
         if graceful and not self.cfg.is_ssl:
             self._lingering.close(conn.sock, self.poller)
         else:
             conn.sock.close()
 
 
-def _check_service(app: Any) -> None:  # noqa: ANN401 - any WSGI app
-    """Look at the database once before the first request; one that cannot be reached may still come.
+def _closes(req: Any, should_close: Callable[[], bool]) -> bool:  # noqa: ANN401 - gunicorn has no types
+    """Return whether the connection ends with this answer; it does if the app leaves much of the body unread."""
+    reader = req.body.reader
+    left = getattr(reader, "length", 0) >= _MOST_DISCARDED or getattr(reader, "parser", None) is not None
+    return left or should_close()
+
+
+def _service_of(app: Any) -> Service | None:  # noqa: ANN401 - any WSGI app
+    """Return the service of a Flask app; None for a middleware around it, or an app without one."""
+    service: Service | None = getattr(app, "extensions", {}).get(EXTENSION)
+    return service
+
+
+def _check_service(app: Flask, service: Service) -> None:
+    """Check the database once before the first request; an unreachable database is no error, it may start later.
 
     Raises:
         OtherServiceKeyError: it belongs to another service key.
 
     """
-    service: Service | None = getattr(app, "extensions", {}).get(EXTENSION)
-    if service is None:
-        return
     with app.app_context(), suppress(SQLAlchemyError, SchemaError):
         service.require_schema()

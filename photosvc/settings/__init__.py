@@ -1,6 +1,6 @@
-"""Settings: typed and checked at start-up; each value records which source it came from.
+"""Settings of the service, typed and checked at start-up; each value records its source.
 
-Sources, later ones win: built-in defaults, the folder that `svc run` remembers, `instance/config.py`, `PHOTOSVC_*`
+Sources, later ones win: defaults, the folder that `svc run` remembers, `instance/config.py`, `PHOTOSVC_*`
 environment variables, and what the embedding app passes. An unknown name or an invalid value stops the start.
 """
 

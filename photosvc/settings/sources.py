@@ -1,19 +1,26 @@
-"""Where settings come from; each value records its source."""
+"""The sources of settings: files in the instance folder, the environment, the embedding app, and defaults."""
 
+import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from photosvc.core.errors import SettingError
-from photosvc.core.folders.instance import INSTANCE_VARIABLE
-from photosvc.core.folders.photos_folder import FILE, is_samples, remembered
+from photosvc.core.instance import FILE, INSTANCE_VARIABLE, is_samples, remembered
 from photosvc.core.paths import read_or_create
 from photosvc.settings.table import Settings, setting_fields
 from photosvc.settings.values import secret
 
 PREFIX = "PHOTOSVC_"
-#: Where the folder of originals came from that an earlier `svc run` was given.
+#: Variables that Kubernetes and Docker set in all containers for a service or container whose name begins with
+#: photosvc: `PHOTOSVC_SERVICE_HOST`, `PHOTOSVC_SERVICE_PORT_HTTP`, `PHOTOSVC_PORT`, `PHOTOSVC_PORT_80_TCP_ADDR`,
+#: `PHOTOSVC_NAME`.
+_OF_SERVICES = re.compile(
+    r"PHOTOSVC_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)"
+    r"|PHOTOSVC_NAME|PHOTOSVC_ENV_[A-Za-z0-9_]+"
+)
+#: The source of a folder of originals that an earlier `svc run` was given.
 REMEMBERED = f"instance/{FILE}"
 
 
@@ -24,13 +31,13 @@ def load_settings(
     given: Mapping[str, object] | None = None,
     reads_config: bool = True,
 ) -> Settings:
-    """The settings of a service whose instance folder is `instance`.
+    """Load the settings of a service whose instance folder is `instance`.
 
     Args:
-        instance: holds `config.py` and the keys.
-        environ: source of the `PHOTOSVC_*` variables.
+        instance: the folder with `config.py` and the keys.
+        environ: the source of the `PHOTOSVC_*` variables.
         given: names and values that override all other sources.
-        reads_config: false inside a host app, whose `config.py` belongs to the host.
+        reads_config: false inside a host app, because `config.py` then belongs to the host.
 
     Raises:
         SettingError: a name is unknown or a value is invalid; the message names it and its source.
@@ -39,7 +46,7 @@ def load_settings(
     known = setting_fields()
     sources: list[tuple[str, Mapping[str, object]]] = [
         ("instance/config.py", _config_file(instance / "config.py") if reads_config else {}),
-        ("environment", {k: v for k, v in (environ or {}).items() if k.startswith(PREFIX) and k != INSTANCE_VARIABLE}),
+        ("environment", {k: v for k, v in (environ or {}).items() if k.startswith(PREFIX) and not _is_foreign(k)}),
         ("app", given or {}),
     ]
     values: dict[str, Any] = {}
@@ -67,8 +74,17 @@ def load_settings(
     return Settings(**values, key_file=key_file, origins=origins)
 
 
+def is_of_a_service(variable: str) -> bool:
+    """Return whether Kubernetes or Docker set this variable for a service or container named like photosvc."""
+    return _OF_SERVICES.fullmatch(variable) is not None
+
+
+def _is_foreign(variable: str) -> bool:
+    return variable == INSTANCE_VARIABLE or is_of_a_service(variable)
+
+
 def _remembered_folder(instance: Path) -> Path | None:
-    """The folder of the last `svc run`; the samples only as long as there is no folder of originals."""
+    """Return the folder of the last `svc run`; for the samples, None as soon as `instance/originals` exists."""
     try:
         folder = remembered(instance)
     except (OSError, ValueError) as error:
@@ -90,7 +106,7 @@ def _defaults(instance: Path, known: Mapping[str, Mapping[str, Any]]) -> dict[st
 
 
 def _config_file(path: Path) -> dict[str, object]:
-    """The upper-case names of a Python file, as Flask reads them."""
+    """Return the upper-case names of a Python file with their values, as Flask reads them."""
     try:
         source = path.read_text("utf-8")
     except FileNotFoundError:

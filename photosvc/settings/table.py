@@ -1,14 +1,15 @@
-"""The table of settings: parser, values, meaning and default of each."""
+"""The table of settings: the parser, values, meaning and default of each."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from photosvc.core.logs import TEXT
 from photosvc.core.paths import full_path
-from photosvc.core.texts.log_lines import TEXT
-from photosvc.core.values.stacks import DEFAULT_KINDS, KINDS
-from photosvc.settings import map_values, values
+from photosvc.core.vocabulary import DEFAULT_KINDS, KINDS
+from photosvc.settings import values
+from photosvc.settings import values as map_values
 
 
 def _setting(
@@ -42,7 +43,7 @@ _TEN_YEARS = 315_360_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every setting of the service: its parser, the values it takes, its meaning and its default."""
+    """All settings of the service; the metadata of a field are its parser, values, meaning and default."""
 
     originals: Path = _setting(full_path, "path", "Folder of original pictures; never written to by indexing")
     database_uri: str = _setting(
@@ -75,11 +76,11 @@ class Settings:
     delete_originals: bool = _setting(
         values.switch,
         "`true` or `false`",
-        "Let the removal of photos and files move their originals into the trash; else only WebDAV does",
-        default=False,
+        "Let the deletion of photos and files move their originals into the trash; else only WebDAV does",
+        default=True,
     )
     trash_days: int = _number(
-        0, 36_500, "days", "Days after which what lies in the trash is deleted for good; 0: never", default=90
+        0, 36_500, "days", "Days after which what lies in the trash is deleted for good; 0: never", default=30
     )
     import_folder: Path = _setting(full_path, "path", "Folder from which pictures are imported")
     upload_files: int = _number(1, 100_000, "files", "Files that one upload may have", default=500)
@@ -216,15 +217,15 @@ class Settings:
         default=0,
     )
     key_file: Path | None = field(default=None, compare=False, repr=False)
-    """The file that the secret key was read from; None when it was given."""
+    """The file that the secret key was read from; None if the key was given."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """Name of a setting -> where its value came from."""
+    """The source of each setting's value, by the name of the setting."""
 
     def __repr__(self) -> str:
-        """Leave secrets out of tracebacks and logs."""
+        """Return a text without secrets, for tracebacks and logs."""
         return f"<Settings originals={str(self.originals)!r}>"
 
 
 def setting_fields() -> dict[str, Mapping[str, Any]]:
-    """Name -> metadata (parse, values, meaning, default, secret) of every setting, in order of declaration."""
+    """Return the metadata (parse, values, meaning, default, secret) of each setting by name, in declared order."""
     return {item.name: item.metadata for item in fields(Settings) if item.metadata}

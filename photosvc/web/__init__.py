@@ -1,1 +1,1 @@
-"""Where Flask begins: the current service, the resource protector, contracts of views."""
+"""The layer above Flask: the current service, the resource protector, and the contracts of views."""

@@ -1,22 +1,35 @@
-"""Which actions of the policy the views of an app require or decide on."""
+"""The actions of the policy that an app's views require or decide on, and blueprints whose routes never redirect."""
 
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from flask import current_app, request
+from flask import Blueprint, current_app, request
 
 from photosvc.auth import policy
 
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
 View = TypeVar("View", bound=Callable[..., Any])
-
 #: The attribute of a view that names the action of the policy it requires.
 ACTION = "photosvc_action"
-#: The action of views that need no credential.
-PUBLIC = "public"
 #: The attribute of a view that names further actions which it decides on by itself.
 USES = "photosvc_uses"
+
+
+class OwnBlueprint(Blueprint):
+    """A blueprint that answers 404 to an address with doubled slashes.
+
+    Werkzeug would redirect to the address without doubled slashes, at the same length and on the host that the request
+    names.
+    """
+
+    def add_url_rule(self, rule: str, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - as Flask has it
+        """Add a rule that merges no slashes; the URL map is not changed, because it may be that of a host app."""
+        super().add_url_rule(rule, *arguments, **{"merge_slashes": False, **options})
+
+
+#: The action of views that need no credential.
+PUBLIC = "public"
 
 
 def public(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
@@ -26,7 +39,7 @@ def public(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
 
 
 def uses(*actions: str) -> Callable[[View], View]:
-    """Say that a view, or what it mounts, asks the policy about `actions` by itself."""
+    """Declare that a view, or an app that it mounts, asks the policy about `actions` by itself."""
     if unknown := set(actions) - policy.RULES.keys():
         msg = f"the policy has no action {', '.join(sorted(unknown))}"
         raise LookupError(msg)
@@ -39,24 +52,24 @@ def uses(*actions: str) -> Callable[[View], View]:
 
 
 def required_action() -> str:
-    """The action of the policy that the view of the current request requires; empty if none."""
+    """Return the action of the policy that the view of the current request requires; empty if none."""
     view = current_app.view_functions.get(request.endpoint or "")
     action: str = getattr(view, ACTION, PUBLIC)
     return "" if action == PUBLIC else action
 
 
 def mounted_actions() -> frozenset[str]:
-    """The actions of the policy that the routes of the current app use."""
+    """Return the actions of the policy that the routes of the current app use."""
     views = current_app.view_functions.values()
     required = {getattr(view, ACTION, PUBLIC) for view in views} - {PUBLIC}
     return frozenset(required).union(*(getattr(view, USES, ()) for view in views))
 
 
 def is_mounted(action: str) -> bool:
-    """Whether a route of the current app uses `action` of the policy."""
+    """Return whether a route of the current app uses `action` of the policy."""
     return action in mounted_actions()
 
 
 def roles_of(action: str) -> frozenset[str]:
-    """The roles whose users may do `action`; none when no route of the current app uses it."""
+    """Return the roles whose users may do `action`; none when no route of the current app uses it."""
     return policy.RULES[action].roles if is_mounted(action) else frozenset()

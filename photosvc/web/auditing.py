@@ -1,6 +1,6 @@
-"""Entries of the security log: who acts in the current request or command, what is recorded, what is refused.
+"""Records of the security log: the actor of the current request or command, its events, and its refusals.
 
-`record` belongs into the write transaction of what it tells about, so that neither happens without the other:
+Call `record` in the write transaction of the change, so that neither is stored without the other:
 
     with service.writing() as session:
         users.set_password(session, user, service.now(), new)
@@ -19,10 +19,8 @@ from sqlalchemy import Select, bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from photosvc.auth.accounts.user_names import is_name, normal_name
-from photosvc.auth.audit import lines, table
-from photosvc.auth.audit.entry import COMMAND_LINE, Actor, Named, new_entry
-from photosvc.auth.audit.events import Event
+from photosvc.auth import audit_store
+from photosvc.auth.audit_log import COMMAND_LINE, Actor, Event, Named, new_entry
 from photosvc.auth.errors import (
     ClientLoginError,
     ExpiredTokenError,
@@ -34,15 +32,16 @@ from photosvc.auth.errors import (
     ThrottledError,
 )
 from photosvc.auth.principal import Principal
+from photosvc.auth.user_names import is_name, normal_name
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError, SchemaError
 from photosvc.models import Client, User
 from photosvc.web.current import EXTENSION, Service, current_service
-from photosvc.web.requests.client_address import client_address, is_behind_proxy
+from photosvc.web.requests import client_address, is_behind_proxy
 
 _LOG = logging.getLogger("photosvc")
 
-#: Why a log-in was refused; nothing if name or password was wrong, or the account is disabled.
+#: Reasons of refused log-ins; empty if name or password was wrong, or the account is disabled.
 _REASONS: dict[type[Exception], str] = {
     PasscodeRequiredError: "right password, no code",
     InvalidPasscodeError: "right password, wrong code",
@@ -60,7 +59,7 @@ class _Subject(NamedTuple):
     uid: str
 
 
-#: An id that a proxy gives to a request.
+#: The form of an id that a proxy gives to a request.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}\Z")
 
 
@@ -73,59 +72,59 @@ def record(
     detail: str = "",
     by: Principal | None = None,
 ) -> None:
-    """Record in the security log what the session's write transaction does; rolled back with it.
+    """Record an event of the session's write transaction in the security log; a rollback removes it.
 
     Args:
-        session: that of `Service.writing`.
-        event: what happens.
+        session: a session of `Service.writing`.
+        event: the event.
         subject: the account or client that it happens to.
         target: the UID of the credential, session or key that is made or ended.
-        detail: what else is worth knowing, as a short phrase; never anything secret.
-        by: who acts, where the request does not show it: at a log-in, the new session.
+        detail: a short phrase with further facts; never anything secret.
+        by: the actor, where the request does not show it: at a log-in, the new session.
 
     """
     service = current_service()
     entry = new_entry(service.now(), event, actor(by), subject=subject, target=target, detail=detail)
-    table.add(session, [entry], keep=service.settings.audit_entries)
-    lines.keep(session, [entry])
+    audit_store.add(session, [entry], keep=service.settings.audit_entries)
+    audit_store.keep(session, [entry])
 
 
 def record_alone(event: Event, *, target: str = "", detail: str = "") -> None:
-    """Record what happened outside of the database, which need not be there, in a transaction of its own."""
+    """Record an event outside of the database in a transaction of its own; only log it if the database fails."""
     service = current_service()
     try:
         service.require_schema()
         with service.writing() as session:
             record(session, event, target=target, detail=detail)
     except (SchemaError, SQLAlchemyError):
-        lines.log([new_entry(service.now(), event, actor(), target=target, detail=detail)])
+        audit_store.log([new_entry(service.now(), event, actor(), target=target, detail=detail)])
         _LOG.warning("the database has no entry of the security log for this: %s", event)
 
 
 def refuse(event: Event, *, subject: Named | None = None, typed: str = "", detail: str = "") -> None:
-    """Record that something was refused, outside of any transaction. Equal ones are counted for a minute.
+    """Record a refusal outside of any transaction; equal ones are counted for a minute.
 
-    It never fails: a refusal stays one.
+    This never raises an error, so that the request is still answered with its refusal.
 
     Args:
-        event: what was refused.
+        event: the kind of refusal.
         subject: the account or client of the name that was shown; None if there is none.
         typed: that name. It is not recorded: people type passwords into fields for names.
-        detail: what else is worth knowing.
+        detail: a short phrase with further facts.
 
     """
     service = current_service()
     g.photosvc_refusal_recorded = True
     entry = new_entry(service.now(), event, actor(), subject=subject, detail=detail)
     told = service.refusals.note(entry, typed=typed and ids.digest(typed))
-    lines.log(told)
+    audit_store.log(told)
     if told:
         _write(service)
 
 
 @contextmanager
 def refusing_login(username: str) -> Iterator[None]:
-    """Wrap a log-in: record why it is refused."""
+    """Wrap a log-in: record the reason if it is refused."""
     try:
         yield
     except (LoginError, ThrottledError, PermissionDeniedError) as error:
@@ -139,17 +138,17 @@ def refusing_login(username: str) -> Iterator[None]:
 
 
 def refuse_client(client_id: str) -> None:
-    """Record that a client of this id was not let in."""
+    """Record that a client of this id was refused."""
     subject = _find(_CLIENT, client_id) if ids.is_uid(client_id, ids.CLIENT) else None
     refuse(Event.CLIENT_REFUSED, subject=subject, typed=client_id)
 
 
 def refuse_for(error: Exception, action: str) -> None:
-    """Record the refusal that an error is, if it is one and was not recorded where it arose.
+    """Record the refusal that an error stands for, unless it is none or was recorded where it was raised.
 
     Args:
-        error: why the request failed.
-        action: of the policy, that the view requires; empty if none.
+        error: the error with which the request failed.
+        action: the action of the policy that the view requires; empty if none.
 
     """
     if g.get("photosvc_refusal_recorded"):
@@ -166,28 +165,28 @@ def refuse_for(error: Exception, action: str) -> None:
 
 
 def write_due_refusals(service: Service) -> None:
-    """Record how many refusals followed the first ones, once their minute is over."""
+    """Record the number of refusals that followed the first ones, once their minute is over."""
     if not service.refusals.is_empty and service.refusals.is_due(service.now()):
-        lines.log(service.refusals.end_minute(service.now()))
+        audit_store.log(service.refusals.end_minute(service.now()))
         _write(service)
 
 
 def write_last_refusals(app: Flask) -> None:
-    """Record what this process still counts, before it ends; it waits for other writers, which may do the same."""
+    """Record the refusals that this process still counts at its end; wait for other writers, which may do the same."""
     service: Service | None = app.extensions.get(EXTENSION)
     if service is None or service.refusals.is_empty:
         return
-    lines.log(service.refusals.end_minute(service.now(), early=True))
+    audit_store.log(service.refusals.end_minute(service.now(), early=True))
     with app.app_context():
         try:
             with service.writing() as session:
-                table.add(session, service.refusals.take(), keep=service.settings.audit_entries)
+                audit_store.add(session, service.refusals.take(), keep=service.settings.audit_entries)
         except SQLAlchemyError:
             _LOG.exception("the last refusals are missing in the table of the security log")
 
 
 def actor(by: Principal | None = None) -> Actor:
-    """Who acts in the current request, as far as that is known, or the command line."""
+    """Return the actor of the current request, as far as it is known, or the command line."""
     if not has_request_context():
         return COMMAND_LINE
     who: Principal | None = by or g.get("photosvc_principal")
@@ -198,7 +197,7 @@ def actor(by: Principal | None = None) -> Actor:
 
 
 def request_id() -> str:
-    """The id of the current request: that of the proxy in front (`X-Request-ID`), or else a random one."""
+    """Return the id of the current request: the one in `X-Request-ID` from a proxy, or else a random one."""
     known: str | None = g.get("photosvc_request_id")
     if known is None:
         given = request.headers.get("X-Request-ID", "") if is_behind_proxy(request) else ""
@@ -207,7 +206,7 @@ def request_id() -> str:
 
 
 def shown_id() -> str | None:
-    """The id of the current request if the security log may name it: it is shown to who was refused, to ask about."""
+    """Return the request's id if the security log may contain it; refused clients are shown it, to ask about."""
     known: str | None = g.get("photosvc_request_id")
     return known
 
@@ -216,17 +215,17 @@ def _find(query: Select[Any, Any], shown: str) -> Named | None:
     try:
         with current_service().reading() as connection:
             found: Any = connection.execute(query, {"shown": shown}).first()
-    except SQLAlchemyError:  # then the entry has no subject
+    except SQLAlchemyError:  # the entry then has no subject
         return None
     return None if found is None else _Subject(*found)
 
 
 def _write(service: Service) -> None:
-    """Write the refusals that wait for the database."""
+    """Store the refusals that wait for the database."""
     taken = service.refusals.take()
 
     def write(session: Session) -> None:
-        table.add(session, taken, keep=service.settings.audit_entries)
+        audit_store.add(session, taken, keep=service.settings.audit_entries)
 
     written = False
     try:

@@ -1,23 +1,163 @@
-"""A view's contract: decorators that say beside the view what it takes, answers and refuses.
+"""The contract of a view: its parameters, body, answers and errors, declared by decorators beside the view.
 
-`@takes` also reads the body. The others only set an attribute, which costs a request nothing.
+`@takes` also reads the body: a JSON object whose values a schema checks. The other decorators only set an attribute,
+which costs a request nothing.
+
+Parameters that no search knows, although they are like a known one, are reported in a header: clients misspell them and
+never notice.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from functools import lru_cache, wraps
+from itertools import islice
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
-from marshmallow import Schema
+import orjson
+from flask import request
+from marshmallow import Schema, ValidationError
+from marshmallow.exceptions import SCHEMA
 
-from photosvc.web.requests.json_body import MAX_BODY, read_json
+from photosvc.core.errors import Detail, InvalidValueError
+from photosvc.query.errors import nearest
+from photosvc.query.filter_spec import BOOLEANS
 
+#: The longest body that most routes accept, in bytes.
+MAX_BODY = 64 * 1024
+#: The JSON Schema and the meaning of each parameter.
+Parameters: TypeAlias = Mapping[str, tuple[dict[str, Any], str]]
+#: Names of other services for these parameters.
+_ELSEWHERE: Final = {
+    "desc": "reverse", "descending": "reverse", "limit": "count", "max": "count", "num": "count", "order_by": "order",
+    "orderby": "order", "page": "offset", "page_size": "count", "pagesize": "count", "per_page": "count",
+    "query": "q", "search": "q", "skip": "offset", "sort": "order", "sort_by": "order", "sortby": "order",
+    "start": "offset", "text": "q",
+}  # fmt: skip
+#: Names that a header may quote; others are left out.
+_NAME: Final = re.compile(r"[\w.-]{1,40}", re.ASCII)
+_MOST: Final = 10
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
 View = TypeVar("View", bound=Callable[..., Any])
-
 #: A Marshmallow schema or a JSON Schema.
 Shape: TypeAlias = type[Schema] | dict[str, Any]
+#: The attribute of a view that holds its contract.
+CONTRACT = "photosvc_contract"
+_JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
+TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+
+
+class InvalidBodyError(InvalidValueError):
+    """The body is not valid."""
+
+    def __init__(self, message: str, details: list[Detail] | None = None) -> None:
+        super().__init__(message)
+        self.details = details or []
+
+
+def read_json(
+    schema: Schema, *, any_type: bool = False, quoted: bool = False, max_body: int = MAX_BODY
+) -> dict[str, Any]:
+    """Return the request's JSON object as loaded by `schema`.
+
+    Args:
+        schema: the schema of the body.
+        any_type: read JSON without regard to the `Content-Type`; three known clients log in with another, or none.
+        quoted: also read a JSON text that holds the object.
+        max_body: longest body in bytes.
+
+    Raises:
+        InvalidBodyError: it is not JSON or not an object, or a value is not valid; the message says which.
+        RequestEntityTooLarge: it is longer than `max_body`.
+
+    """
+    request.max_content_length = max_body
+    if not any_type and request.mimetype != "application/json":
+        msg = "send JSON, with the header Content-Type: application/json"
+        raise InvalidBodyError(msg)
+    try:
+        body = orjson.loads(request.get_data(cache=True) or b"{}")
+        if quoted and isinstance(body, str):
+            body = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        msg = "the body is not valid JSON"
+        raise InvalidBodyError(msg) from None
+    if not isinstance(body, dict):
+        msg = "the body must be a JSON object"
+        raise InvalidBodyError(msg)
+    return load_values(schema, body)
+
+
+def load_values(schema: Schema, given: dict[str, Any]) -> dict[str, Any]:
+    """Return values as loaded by `schema`.
+
+    Raises:
+        InvalidBodyError: a value is not valid; the message says which.
+
+    """
+    try:
+        loaded: dict[str, Any] = schema.load(given)
+    except ValidationError as error:
+        raise _refused(error) from None
+    return loaded
+
+
+def _refused(error: ValidationError) -> InvalidBodyError:
+    details: list[Detail] = [{"field": field, "message": message} for field, message in _named(error.messages_dict)]
+    first = details[0]
+    return InvalidBodyError(f"{first['field']}: {first['message']}", details)
+
+
+def _named(messages: Mapping[Any, Any], within: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each field with its message: fields of inner objects as `Details.Artist`, lists by their own name."""
+    for name, found in messages.items():
+        field = within if within and name == SCHEMA else f"{within}.{name}".lstrip(".")
+        if isinstance(found, list):
+            yield field, " ".join(map(str, found))
+        elif all(isinstance(key, str) for key in found):
+            yield from _named(found, field)
+        else:
+            yield field, "is not valid"
+
+
+def describe(parameters: Parameters) -> list[dict[str, Any]]:
+    """Return the parameters as OpenAPI describes them."""
+    return [
+        {"name": name, "in": "query", "description": meaning, "schema": schema}
+        for name, (schema, meaning) in parameters.items()
+    ]
+
+
+def read_switch(name: str) -> bool:
+    """Return whether the request turns this switch on; a parameter that is absent or empty is false.
+
+    Raises:
+        InvalidValueError: the value is neither true nor false.
+
+    """
+    given = request.args.get(name, "").strip().lower()
+    if given and given not in BOOLEANS:
+        msg = f"{name} is true or false"
+        raise InvalidValueError(msg, field=name)
+    return bool(given) and BOOLEANS[given]
+
+
+@lru_cache(maxsize=256)
+def unknown_parameters(names: tuple[str, ...], known: frozenset[str]) -> str:
+    """Return the header `X-Unknown-Parameters`: unknown names, each with a similar known one; empty if none.
+
+    Names that resemble no parameter are left out: clients may add parameters of their own, which is no error.
+    """
+    return ", ".join(islice(_alike(names, known), _MOST))
+
+
+def _alike(names: Iterable[str], known: frozenset[str]) -> Iterator[str]:
+    for name in dict.fromkeys(names):
+        if name not in known and _NAME.fullmatch(name):
+            meant = _ELSEWHERE.get(name.lower()) or nearest(name, sorted(known))
+            if meant:
+                yield f"{name} ({meant})"
 
 
 class Header(NamedTuple):
@@ -27,38 +167,31 @@ class Header(NamedTuple):
     """`string` or `integer`."""
     meaning: str
     action: str = ""
-    """Of a token: the action of the policy that it is for, and that a route must use before it opens anything."""
+    """For tokens: the action that the token serves; a route must use the action before the token opens anything."""
 
 
 #: Response headers by name.
 Headers: TypeAlias = Mapping[str, Header]
-
 #: The header in the contract of a view whose answers are tagged.
 ETAG = {"ETag": Header("string", "The state of the answer; send it back as `If-None-Match`.")}
 
-#: The attribute of a view that holds its contract.
-CONTRACT = "photosvc_contract"
-_JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
-
-TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
-
 
 def json_object(required: str, **properties: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of an object; `required` names the properties that are always present."""
+    """Return the JSON Schema of an object; `required` names the properties that are always present."""
     return {"type": "object", "required": required.split(), "properties": properties}
 
 
-#: What actions answer that have nothing else to say.
+#: The answer of actions that have no other result.
 MESSAGE = json_object("code message", code=NUMBER, message=TEXT)
 
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What a view takes, answers and refuses."""
+    """The body, answers and errors of a view."""
 
     answer: Shape | None = None
     many: bool = False
-    """Whether the answer is a list of `answer`."""
+    """True if the answer is a list of `answer`."""
     meaning: str = ""
     status: int = 200
     answer_type: str = _JSON
@@ -66,12 +199,14 @@ class Contract:
     body: Shape | None = None
     body_type: str = _JSON
     parameters: Callable[[], list[dict[str, Any]]] = list
+    other: "Contract | None" = None
+    """Another answer with which the view can succeed."""
     errors: tuple[int, ...] = ()
-    """Statuses that it answers in addition to those that every view can answer."""
+    """Statuses of errors, in addition to those that every view can answer."""
     error: str = "Error"
-    """The component of the OpenAPI document that errors have the form of."""
+    """The component of the OpenAPI document that describes errors."""
     security: tuple[dict[str, list[str]], ...] = ()
-    """Of views that need no token: other ways to authenticate, as OpenAPI names them."""
+    """For views that need no token: other ways to authenticate, as OpenAPI names them."""
     documented: bool = True
 
 
@@ -84,15 +219,15 @@ def answers(
     media_type: str = _JSON,
     headers: Headers | None = None,
 ) -> Callable[[View], View]:
-    """Say what the view answers when it succeeds.
+    """Declare the answer of the view when it succeeds.
 
     Args:
         answer: the body; None for an answer without one.
         meaning: a sentence for the reader of the OpenAPI document.
-        status: of the answer.
-        many: whether the body is a list of `answer`.
-        media_type: of the body.
-        headers: those that a client can use.
+        status: the status of the answer.
+        many: True if the body is a list of `answer`.
+        media_type: the media type of the body.
+        headers: the headers that a client can use.
 
     """
     return _with(
@@ -100,18 +235,23 @@ def answers(
     )
 
 
+def or_answers(other: Contract) -> Callable[[View], View]:
+    """Declare another answer, with another status, of the view when it succeeds."""
+    return _with(other=other)
+
+
 def takes(
     schema: type[Schema], *, any_type: bool = False, quoted: bool = False, max_body: int = MAX_BODY
 ) -> Callable[[Callable[Concatenate[dict[str, Any], Args], Answer]], Callable[Args, Answer]]:
-    """Read the request's JSON object by `schema` and give it to the view as its first argument.
+    """Read the request's JSON object by `schema` and pass it to the view as the first argument.
 
     Args:
-        schema: what loads the body.
+        schema: the schema of the body.
         any_type: read JSON without regard to the `Content-Type`.
         quoted: also read a JSON text that holds the object, which a known client sends.
-        max_body: bytes.
+        max_body: longest body in bytes.
 
-    The view raises what `read_json` raises.
+    The view raises the errors of `read_json`.
 
     """
     loader = schema()
@@ -127,24 +267,24 @@ def takes(
 
 
 def takes_client_form(form: dict[str, Any]) -> Callable[[View], View]:
-    """Say that the view reads a form with a client's credentials, and that its errors have the form of RFC 6749."""
+    """Declare that the view reads a form with a client's credentials, and that its errors have the form of RFC 6749."""
     return _with(body=form, body_type=_FORM, error="OAuthError", security=({"client": []}, {}))
 
 
 def takes_files(meaning: str) -> Callable[[View], View]:
-    """Say that the view reads a form with files."""
+    """Declare that the view reads a form with files."""
     file = {"type": "string", "format": "binary"}
     form = json_object("files", files={"type": "array", "items": file, "description": meaning})
     return _with(body=form, body_type="multipart/form-data")
 
 
 def takes_bytes(media_type: str) -> Callable[[View], View]:
-    """Say that the view reads a body of this type as it comes."""
+    """Declare that the view reads a body of this type unchanged."""
     return _with(body={"type": "string", "format": "binary"}, body_type=media_type)
 
 
 def takes_headers(**headers: str) -> Callable[[View], View]:
-    """Say which headers the view reads: their names, with low lines, and what they say."""
+    """Declare the headers that the view reads: their names, with underscores, and their meanings."""
     parameters = [
         {"name": name.replace("_", "-"), "in": "header", "description": meaning, "schema": TEXT}
         for name, meaning in headers.items()
@@ -153,12 +293,12 @@ def takes_headers(**headers: str) -> Callable[[View], View]:
 
 
 def takes_query(parameters: Callable[[], list[dict[str, Any]]]) -> Callable[[View], View]:
-    """Say which parameters the view reads from the query string, as OpenAPI has them."""
+    """Declare the parameters that the view reads from the query string, as OpenAPI describes them."""
     return _with(parameters=parameters)
 
 
 def refuses(*errors: int) -> Callable[[View], View]:
-    """Say which error statuses the view answers in addition to those that every view can answer."""
+    """Declare the error statuses of the view, in addition to those that every view can answer."""
     return _with(errors=errors)
 
 
@@ -168,10 +308,10 @@ def undocumented(view: View) -> View:
 
 
 def contract_of(view: Callable[..., Any]) -> Contract:
-    """What the decorators of `view` say.
+    """Return the contract that the decorators of `view` declare.
 
     Raises:
-        LookupError: it has none of them.
+        LookupError: the view has no such decorator.
 
     """
     found: Contract | None = getattr(view, CONTRACT, None)

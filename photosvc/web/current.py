@@ -1,47 +1,161 @@
-"""The service of the app that a request or command belongs to. It is the only live state."""
+"""The service of the app that a request or command belongs to: the only live state.
 
-from collections.abc import Callable
+It includes the starter of indexers, which never run twice at a time, and the users of a host app: a loader returns the
+signed-in user, who becomes the principal of a request.
+"""
+
+import subprocess
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from threading import Lock, Thread
 from time import perf_counter
-from typing import Final
+from typing import Any, Final, TypeAlias
 
-from flask import current_app
+from flask import Request, current_app
 from sqlalchemy import Engine
 
-from photosvc.auth.audit.pending import Pending
-from photosvc.auth.credentials.tokens import Known
-from photosvc.auth.oauth.signing_keys import SigningKeys
-from photosvc.auth.service_key import check_key, claim, read_key, stored_fingerprint
-from photosvc.auth.throttle.attempts import Throttle
-from photosvc.core.clock import Clock
-from photosvc.models.database.schema import check_schema
-from photosvc.models.database.unchanged import Commits, Unchanged
-from photosvc.pictures.service import Pictures
-from photosvc.pictures.slots import Slots
-from photosvc.search.limits.read import Limits
-from photosvc.search.limits.turns import Turns
-from photosvc.search.limits.watch import Watch
-from photosvc.search.reading.overview.albums import KnownAlbums
-from photosvc.search.reading.overview.counts import Counts, count, years
-from photosvc.search.reading.overview.kept import Kept
-from photosvc.search.reading.overview.people import Label, Person, labels, people
-from photosvc.search.reading.overview.statistics import Statistics, read_statistics
-from photosvc.search.reading.suggesting.names import Names, read_names
+from photosvc.auth import policy
+from photosvc.auth.audit_store import Pending
+from photosvc.auth.keys import check_key, claim, read_key, stored_fingerprint
+from photosvc.auth.principal import HOST_USER, HostUser, Principal
+from photosvc.auth.signing_keys import SigningKeys
+from photosvc.auth.throttle import Throttle
+from photosvc.auth.tokens import Known
+from photosvc.core.errors import SettingError
+from photosvc.core.times import Clock
+from photosvc.models.schema import check_schema
+from photosvc.models.unchanged import Commits, Unchanged
+from photosvc.pictures.service import Pictures, Slots
+from photosvc.search.limits import Limits
+from photosvc.search.reading.albums import KnownAlbums
+from photosvc.search.reading.figures import Counts, Kept, Statistics, count, read_statistics, years
+from photosvc.search.reading.people import Label, Person, labels, people
+from photosvc.search.reading.suggest import Names, read_names
+from photosvc.search.turns import Turns, Watch
 from photosvc.settings import Settings
-from photosvc.web.answers.kept_pages import KeptPages
-from photosvc.web.requests.request_counts import RequestCounts
-from photosvc.web.service.host_users import HostUsers
-from photosvc.web.service.starter import Starter
-from photosvc.web.service.transactions import Transactions
+from photosvc.web.kept_pages import KeptPages
+from photosvc.web.request_counts import RequestCounts
+from photosvc.web.same_origin import OtherSiteError, changes, is_own
+from photosvc.web.transactions import Transactions, Writers
 
+#: A function of the host app that returns the signed-in user of the current request, or None.
+PrincipalLoader: TypeAlias = Callable[[], HostUser | None]
 EXTENSION = "photosvc"
 #: Archives that one owner downloads at the same time.
 ARCHIVES_EACH = 3
-
-#: Seconds between two looks at the file of the service key, where links are made.
+#: Changes with many transactions in one process at the same time.
+BATCHES = 2
+#: Requests that wait for a slot: of one owner, and of all owners in one process.
+WAITING_EACH = 2
+WAITING = 4
+#: Long lists of files over WebDAV in one process at the same time.
+LISTINGS = 2
+#: Simultaneous selections of files for archives: of one owner, and of all owners in one process.
+SELECTIONS_EACH = 2
+SELECTIONS = 4
+#: Seconds between two checks of the file of the service key before links are made.
 _KEY_SECONDS: Final = 0.5
+
+
+class Starter:
+    """A starter that runs one instance of a program at a time; requests made meanwhile become one more run."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running = False
+        self._again = False
+
+    def start(self, launch: Callable[[], "subprocess.Popen[bytes]"]) -> None:
+        """Start the program; while it runs, only note that it has to be started once more.
+
+        Raises:
+            OSError: the program cannot be started.
+
+        """
+        with self._lock:
+            if self._running:
+                self._again = True
+                return
+            process = launch()
+            self._running = True
+        Thread(target=self._wait, args=(process, launch), name="photosvc-starter", daemon=True).start()
+
+    def _wait(self, process: "subprocess.Popen[bytes]", launch: Callable[[], "subprocess.Popen[bytes]"]) -> None:
+        while True:
+            process.wait()
+            with self._lock:
+                self._running = self._again
+                self._again = False
+                if not self._running:
+                    return
+                try:
+                    process = launch()
+                except OSError:  # the next request tries again
+                    self._running = False
+                    return
+
+
+@dataclass(frozen=True, slots=True)
+class HostUsers:
+    """The loader of a host app's signed-in user, and the actions of the policy for which it counts."""
+
+    load: PrincipalLoader | None = None
+    actions: frozenset[str] | None = None
+    """None: all actions that the policy opens to users of hosts."""
+
+    def principal(self, request: Request, action: str, settings: Settings, now: datetime) -> Principal | None:
+        """Return the user who is signed in to the host, if that counts for this action of the policy.
+
+        Raises:
+            TypeError: the loader returns something else.
+            OtherSiteError: a page of another site may have caused the request, with which browsers send cookies too.
+
+        """
+        if self.load is None or (self.actions is not None and action not in self.actions):
+            return None
+        user: object = self.load()
+        if user is None:
+            return None
+        if not isinstance(user, HostUser):
+            msg = f"principal_loader must give a photosvc.HostUser or None, not {type(user).__name__}"
+            raise TypeError(msg)
+        if _may_be_foreign(request, settings):
+            raise OtherSiteError
+        return user.principal(now)
+
+
+def host_users(load: Any, actions: Collection[str] | None) -> HostUsers:  # noqa: ANN401 - what a host gave
+    """Check the loader of a host and the actions that it counts for, and return both.
+
+    Raises:
+        SettingError: an action does not exist or is not open to users of hosts.
+
+    """
+    if load is not None and not callable(load):
+        msg = "principal_loader must be a function without arguments that gives a photosvc.HostUser or None"
+        raise SettingError(msg, field="principal_loader")
+    if actions is None:
+        return HostUsers(load)
+    if load is None:
+        msg = "principal_actions says for which actions principal_loader counts: give both"
+        raise SettingError(msg, field="principal_actions")
+    for action in actions:
+        if action not in policy.RULES or HOST_USER not in policy.RULES[action].kinds:
+            msg = f'principal_actions: "{action}" is no action that users of a host app may have'
+            raise SettingError(msg, field="principal_actions")
+    return HostUsers(load, frozenset(actions))
+
+
+def _may_be_foreign(request: Request, settings: Settings) -> bool:
+    """Return whether a page of another site may have made a browser send this request with the host's cookie.
+
+    Browsers send no bearer token by themselves.
+    """
+    if not changes(request) or (request.authorization is not None and request.authorization.type == "bearer"):
+        return False
+    return not is_own(request, settings.base_url)
 
 
 @dataclass(slots=True)
@@ -55,23 +169,32 @@ class Service(Transactions):
     """The folder of the keys, request counts and archive slots."""
     requests: RequestCounts
     parts: frozenset[str]
-    """Those that are mounted."""
+    """The mounted parts."""
     hosts: HostUsers
-    """Who is signed in to the host app."""
+    """The source of the signed-in user of a host app."""
     url_prefix: str = ""
-    """Where the service is mounted in a host app, as `/media`."""
+    """The mount point in a host app, such as `/media`."""
     address: str = ""
-    """Where `svc run` serves it: the issuer while no public address is set."""
+    """The address at which `svc run` serves: the issuer while no public address is set."""
     throttle: Throttle = field(init=False)
     signing_keys: SigningKeys = field(init=False)
     pictures: Pictures = field(init=False)
     archives: Slots = field(init=False)
+    batches: Slots = field(init=False)
+    """Slots for changes that take many transactions."""
+    patient: Slots = field(init=False)
+    """Slots for requests that wait for another slot."""
+    listings: Slots = field(init=False)
+    """Slots for long lists of files over WebDAV."""
+    selections: Slots = field(init=False)
+    """Slots for requests that select files for an archive."""
     transfers: Slots = field(init=False)
-    """Of answers that are sent for long."""
+    """Slots for answers that take long to send."""
     receptions: Slots = field(init=False)
-    """Of requests by which files are received."""
+    """Slots for requests that receive files."""
+    writers: Writers = field(default_factory=Writers, init=False)
     limits: Limits = field(init=False)
-    """Of searches."""
+    """Limits of searches."""
     counts: Kept[Counts] = field(default_factory=lambda: Kept(count), init=False)
     years: Kept[tuple[int, ...]] = field(default_factory=lambda: Kept(years), init=False)
     albums: KnownAlbums = field(default_factory=KnownAlbums, init=False)
@@ -79,30 +202,30 @@ class Service(Transactions):
     people: Kept[list[Person]] = field(default_factory=lambda: Kept(people), init=False)
     labels: Kept[list[Label]] = field(default_factory=lambda: Kept(labels), init=False)
     names: Kept[Names] = field(default_factory=lambda: Kept(read_names), init=False)
-    """Of values that are suggested."""
+    """Names of suggested values."""
     commits: Commits = field(init=False)
     known_tokens: Unchanged[Known] = field(default_factory=Unchanged, init=False)
     """Credentials by the digests of their secrets."""
     known_state: Unchanged[int] = field(default_factory=Unchanged, init=False)
-    """That of the library."""
+    """The state number of the library."""
     sent_pages: KeptPages = field(default_factory=KeptPages, init=False)
     indexers: Starter = field(default_factory=Starter, init=False)
-    """Of indexers that run where no other takes wishes."""
+    """The starter of indexers, for jobs that no running indexer takes."""
     is_alone: bool = field(default=False, init=False)
-    """Whether the app contains photosvc only."""
+    """True if the app contains photosvc only."""
     schema_fits: bool = field(default=False, init=False)
     key_stamp: tuple[int, int] | None = field(default=None, init=False)
-    """The file of the service key as it was last read: inode, and nanoseconds of its last change."""
+    """Inode and time of the last change, in nanoseconds, of the service key's file when it was last read."""
     key_due: float = field(default=0, init=False)
-    """When to look at that file again before links are made, by `perf_counter`."""
+    """The time, by `perf_counter`, at which that file is checked again before links are made."""
     swept_at: datetime | None = field(default=None, init=False)
-    """When a log-in of this process last deleted what had expired."""
+    """The time at which a log-in of this process last deleted expired sessions."""
     refusals: Pending = field(default_factory=Pending, init=False)
-    """For the security log."""
+    """Refusals for the security log."""
     pages_path: str | None = None
-    """The path of the cookie of the web page; None where it is not mounted: then no cookie counts."""
+    """The path of the cookie of the web page; None if the page is not mounted: then no cookie counts."""
     warned_of_proxy: bool = field(default=False, init=False)
-    """Whether this process has logged that the headers of a proxy are not read."""
+    """True if this process has logged that the headers of a proxy are not read."""
 
     def __post_init__(self) -> None:
         former = self.instance / "signing_keys"
@@ -111,6 +234,10 @@ class Service(Transactions):
         self.pictures = Pictures(self.settings)
         self.commits = Commits(self.engine)
         self.archives = Slots(self.instance / "archives.lock", each=ARCHIVES_EACH)
+        self.batches = Slots(self.instance / "batches.lock", each=1, total=BATCHES)
+        self.patient = Slots(self.instance / "patient.lock", each=WAITING_EACH, total=WAITING)
+        self.listings = Slots(self.instance / "listings.lock", each=1, total=LISTINGS)
+        self.selections = Slots(self.instance / "selections.lock", each=SELECTIONS_EACH, total=SELECTIONS)
         each, total = self.settings.transfers_each, self.settings.transfers
         self.transfers = Slots(self.instance / "transfers.lock", each=each, total=total)
         uploads = self.settings.uploads
@@ -119,11 +246,11 @@ class Service(Transactions):
         self.receptions = Slots(self.instance / "uploads.lock", each=uploads, total=uploads)
 
     def now(self) -> datetime:
-        """The present time by the service's clock."""
+        """Return the present time by the service's clock."""
         return self.clock()
 
     def require_schema(self) -> None:
-        """Make sure, once in the life of the process, that it fits the database, as `check_database` does.
+        """Check the database as `check_database` does, once in the life of the process.
 
         Raises:
             SchemaError: the tables are not those this code needs; the message names the command to run.
@@ -135,12 +262,12 @@ class Service(Transactions):
             self.schema_fits = True
 
     def check_database(self, *, any_key: bool = False) -> None:
-        """Make sure that the database answers, has the tables of this version and belongs to the service key.
+        """Check that the database answers, has the tables of this version and belongs to the service key.
 
-        A database that belongs to no key yet belongs to this one afterwards.
+        A database without a key is assigned to this one.
 
         Args:
-            any_key: do not look at the key.
+            any_key: True skips the check of the key.
 
         Raises:
             SchemaError: the tables are not those this code needs; the message names the command to run.
@@ -160,10 +287,10 @@ class Service(Transactions):
             check_key(self.settings, fingerprint)
 
     def follow_key(self, *, seldom: bool = False) -> None:
-        """Take the service key over when its file was replaced.
+        """Read the service key again if its file was replaced.
 
-        Before each check of a link, so that those signed with the old key end in all workers at once. Before links are
-        made, `seldom`: looking at a file would cost a page of ten results 1 % of its time.
+        This is called before each check of a link, so that links signed with the old key end in all workers at once.
+        Calls before links are made pass `seldom`: checking the file would cost a page of ten results 1 % of its time.
         """
         file, now = self.settings.key_file, perf_counter()
         if file is None or (seldom and now < self.key_due):
@@ -171,7 +298,7 @@ class Service(Transactions):
         self.key_due = now + _KEY_SECONDS
         try:
             status = file.stat()
-        except OSError:  # it is not in the way of those who have read it
+        except OSError:  # processes that have read the key do without the file
             return
         stamp = (status.st_ino, status.st_mtime_ns)
         if stamp != self.key_stamp and (present := read_key(file)) is not None:
@@ -179,6 +306,6 @@ class Service(Transactions):
 
 
 def current_service() -> Service:
-    """The service of the current app."""
+    """Return the service of the current app."""
     service: Service = current_app.extensions[EXTENSION]
     return service

@@ -1,31 +1,119 @@
-"""The resource protector: token → principal → policy, before a view runs."""
+"""The resource protector: token → principal → policy, before a view runs; and the session cookie of the web page.
+
+The cookie contains the access token of a browser's login session. All other clients show a header; the cookie of a
+request with such a header is ignored.
+"""
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
-from flask import Request, g, request
+from flask import Request, Response, after_this_request, current_app, g, request
 
-from photosvc.auth import policy
-from photosvc.auth.credentials import bearer, link_tokens, tokens
+from photosvc.auth import bearer, link_tokens, policy, tokens
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkTokenError
+from photosvc.auth.keys import fingerprint
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError
 from photosvc.web.actions import ACTION, required_action
 from photosvc.web.current import Service, current_service
-from photosvc.web.requests.client_address import client_address, origin_of
-from photosvc.web.requests.same_origin import Place
-from photosvc.web.sessions.session_cookie import PLACE, cookie_token
+from photosvc.web.requests import client_address, origin_of
+from photosvc.web.same_origin import Place, cookie_counts
 
+#: The attribute of a view for the place at which its cookie counts; without it, the API.
+PLACE: Final = "photosvc_place"
+_API: Final = "photosvc"
+#: Key in `flask.g`: the request acts by the cookie.
+_USED: Final = "photosvc_by_cookie"
 Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
-
 #: Names in the WSGI environ. A header that is sent twice is one value with a comma, which no token contains.
 _OWN_HEADERS = ("HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
 _MAX_TOKEN = 4096
 #: Characters allowed around a value (RFC 9110 section 5.6.3); `str.strip` alone removes more.
 _BLANKS = " \t"
+
+
+def cookie_token(request: Request) -> str | None:
+    """Return the access token in the cookie of a request; None if there is none or it does not count.
+
+    Raises:
+        OtherSiteError: a page of another site sent the request.
+
+    """
+    service = current_service()
+    if service.pages_path is None:
+        return None
+    token = request.cookies.get(cookie_name(request, service))
+    place = _place(request)
+    if token is None or place is None or not ids.is_access_token(token):
+        return None
+    if not cookie_counts(request, place, service.settings.base_url):
+        return None
+    setattr(g, _USED, True)
+    after_this_request(_keep_from_others)
+    return token
+
+
+def by_cookie() -> bool:
+    """Return whether the current request acts by the session cookie."""
+    return bool(g.get(_USED))
+
+
+def set_cookie(answer: Response, request: Request, token: str, who: Principal, *, stay: bool) -> None:
+    """Set the cookie of the token; `stay` keeps it when the browser is closed, until the session ends."""
+    service = current_service()
+    seconds = who.expires_in(service.now()) if stay else None
+    _write(answer, request, service, token, seconds)
+
+
+def clear_cookie(answer: Response, request: Request) -> None:
+    """Delete the cookie of the token."""
+    _write(answer, request, current_service(), "", 0)
+
+
+def cookie_name(request: Request, service: Service) -> str:
+    """Return the name of the cookie: cookies have no port, so services of one host would overwrite each other's."""
+    name = f"photosvc-{fingerprint(service.settings.secret_key) & 0xFFFFFF:06x}"
+    return f"__Host-{name}" if _is_secure(request, service) else name
+
+
+def _keep_from_others(answer: Response) -> Response:
+    """Forbid pages of other sites to show the answer to a session cookie, and caches to give it to other users."""
+    answer.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+    answer.vary.add("Cookie")
+    return answer
+
+
+def _write(answer: Response, request: Request, service: Service, token: str, seconds: int | None) -> None:
+    secure = _is_secure(request, service)
+    below = f"{request.root_path}{service.pages_path or ''}".rstrip("/")
+    answer.set_cookie(
+        cookie_name(request, service),
+        token,
+        max_age=seconds,
+        path="/" if secure else below or "/",
+        secure=secure,
+        httponly=True,
+        samesite="Strict",
+    )
+
+
+def _is_secure(request: Request, service: Service) -> bool:
+    """Return whether the browser uses https: over http it drops secure cookies.
+
+    The base address says so even where a proxy does not report https.
+    """
+    base = urlsplit(service.settings.base_url)
+    return request.is_secure or (base.scheme == "https" and request.environ.get("HTTP_HOST", "").lower() == base.netloc)
+
+
+def _place(request: Request) -> Place | None:
+    view = current_app.view_functions.get(request.endpoint or "")
+    place: Place | None = getattr(view, PLACE, None)
+    return place or (Place.API if request.blueprint == _API else None)
 
 
 class TwoTokensError(InvalidValueError):
@@ -42,11 +130,11 @@ class TokenRequiredError(InvalidTokenError):
 
 
 def _no_principal() -> None:
-    """Gives no principal."""
+    """Return None: there is no principal."""
 
 
 def token_of(request: Request) -> str | None:
-    """The token in `Authorization: Bearer`, `X-Auth-Token` or `X-Session-ID`; None when there is none.
+    """Return the token in `Authorization: Bearer`, `X-Auth-Token` or `X-Session-ID`; None when there is none.
 
     Query strings are not read, because logs contain them (RFC 9700 section 4.3.2).
 
@@ -72,7 +160,7 @@ def require(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answe
 
     Args:
         action: a key of the policy's rules.
-        own: whether the view is about the account that the principal belongs to, which no path names.
+        own: True if the view is about the principal's own account, which no path names.
 
     """
     if action not in policy.RULES:
@@ -94,7 +182,7 @@ def require(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answe
 
 
 def require_link_token(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
-    """Let a view run only with a preview or download token in its path, as `token`; headers are not looked at.
+    """Let a view run only with a preview or download token in its path, as `token`; headers are not read.
 
     The view raises `LinkTokenError` for a token that opens nothing.
     """
@@ -129,7 +217,7 @@ def require_download(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
 
 
 def _by_link(verify: Callable[..., Principal], token: str, action: str) -> None:
-    """Let the principal that a link token names act in this request."""
+    """Let the principal of a link token act in this request."""
     service = current_service()
     service.follow_key()
     try:
@@ -142,12 +230,12 @@ def _by_link(verify: Callable[..., Principal], token: str, action: str) -> None:
 
 
 def principal() -> Principal:
-    """Who acts in this request.
+    """Return the principal of this request.
 
     Raises:
         TokenRequiredError: the request has no token.
         InvalidTokenError: the token is unknown, revoked or expired.
-        OtherSiteError: a page of others sent the request with the session cookie of the web page.
+        OtherSiteError: a page of another site sent the request with the session cookie of the web page.
 
     """
     who: Principal | None = g.get("photosvc_principal")
@@ -166,18 +254,18 @@ def principal() -> Principal:
 
 
 def commits() -> int | None:
-    """The number of commits (`unchanged.Commits`) when the token of this request was checked, or now."""
+    """Return the number of commits (`unchanged.Commits`) at the check of this request's token, or now."""
     number: int | None = g.get("photosvc_commits")
     return current_service().commits.number() if number is None else number
 
 
 def verify(service: Service, token: str, instead: Callable[[], Principal | None] = _no_principal) -> Principal:
-    """The principal behind a token of this request; notes that it was used, or counts the failure.
+    """Return the principal of a token of this request; note its use, or count the failure.
 
     Args:
-        service: of the app.
-        token: what was shown.
-        instead: asked who acts when the token is none of ours; None: no user.
+        service: the service of the app.
+        token: the token that the request shows.
+        instead: returns the principal if the token is not one of photosvc, or None.
 
     Raises:
         InvalidTokenError: the token is unknown, revoked or expired.
@@ -209,12 +297,12 @@ def verify(service: Service, token: str, instead: Callable[[], Principal | None]
 
 
 def _host_user() -> Principal | None:
-    """The signed-in user of the host app, if that counts for the view of this request."""
+    """Return the signed-in user of the host app if that counts for the view of this request."""
     service = current_service()
-    service.end_reading()  # the host may write: on SQLite, an open transaction of ours could block that
+    service.end_reading()  # the host may write: on SQLite, an open transaction of photosvc could block it
     return service.hosts.principal(request, required_action(), service.settings, service.now())
 
 
 def _may_be_the_hosts(request: Request) -> bool:
-    """Whether the token of a request may be one of the host app; ours alone has headers of its own."""
+    """Return whether a request's token may belong to the host app; photosvc's own headers only carry its own tokens."""
     return not any(request.environ.get(header) for header in _OWN_HEADERS)

@@ -1,1 +1,1 @@
-"""Processes for untrusted decoding."""
+"""Worker processes for the decoding of untrusted files."""

@@ -1,9 +1,10 @@
-"""What workers answer: results and errors as MessagePack.
+"""Answers of workers: results and errors as MessagePack.
 
-Decoders of pictures can be taken over by the files they read. What such a process sends must not run code in its
-parent: unlike a pickle, an answer is data, and it is refused unless it has the type that is expected.
+A malicious file can take over the decoder that reads it. The answer of such a process must not run code in its parent:
+unlike a pickle, it is only data, and it is refused unless it has the expected type.
 """
 
+import logging
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -14,14 +15,24 @@ from photosvc.core.problems import FileProblemError, Problem, Reason, Unreadable
 
 Result = TypeVar("Result")
 
+_LOG = logging.getLogger("photosvc")
+#: Most characters of a traceback in the log, and most of its frames.
+_MAX_TRACE, _MAX_FRAMES = 8000, 20
+
+
+class _RaisedThereError(Exception):
+    """An error whose text is the traceback of a worker, so that the log shows it like one of this process."""
+
 
 class _Error(msgspec.Struct, array_like=True):
-    """An error: its class and the bases of that, nearest first, its message, the field at fault, its file's problem."""
+    """An error: its class and base classes, nearest first, its message, the field at fault, and the file's problem."""
 
     kinds: list[str]
     message: str
     field: str | None
     problem: Problem | None
+    trace: str = ""
+    """The traceback of an internal error, else empty."""
 
 
 class _Answer(msgspec.Struct, array_like=True):
@@ -30,19 +41,22 @@ class _Answer(msgspec.Struct, array_like=True):
 
 
 class Answers(Generic[Result]):
-    """Reads the answers of workers whose function has results of this type."""
+    """A reader of the answers of workers whose function has results of one type."""
 
     def __init__(self, kind: type[Result]) -> None:
         self._results = msgpack.Decoder(kind, strict=True)
 
-    def read(self, data: bytes) -> Result | PhotosvcError:
-        """The result, or the error in its place.
+    def read(self, data: bytes, item: object = "") -> Result | PhotosvcError:
+        """Return the result or the error of an answer; log the traceback and the item of an internal error.
 
         Raises:
             msgspec.MsgspecError: this is no answer, or a result of another type.
 
         """
         answer = _ANSWERS.decode(data)
+        if answer.error is not None and answer.error.trace:
+            trace = _RaisedThereError(answer.error.trace[:_MAX_TRACE])
+            _LOG.error("A worker process failed at %.300r: %s", item, answer.error.message, exc_info=trace)
         return self._results.decode(answer.result) if answer.error is None else _error(answer.error)
 
 
@@ -51,26 +65,39 @@ _WRITER = msgpack.Encoder()
 
 
 def write_result(result: object) -> bytes:
-    """The answer with this result.
+    """Return the answer with this result.
 
     Raises:
-        TypeError: it is of a type that is not data.
+        TypeError: MessagePack cannot represent the type of the result.
 
     """
     return _WRITER.encode((None, result))
 
 
 def write_error(error: PhotosvcError) -> bytes:
-    """The answer with this error."""
+    """Return the answer with this error."""
     problem = error.problem if isinstance(error, FileProblemError) else None
     kinds = [kind.__qualname__ for kind in type(error).__mro__ if issubclass(kind, PhotosvcError)]
     return _WRITER.encode((_Error(kinds, error.message, error.field, problem), None))
 
 
-def _error(given: _Error) -> PhotosvcError:
-    """The error with the nearest of its classes that this process knows; an unexpected one when it knows none.
+def write_internal_error(error: BaseException) -> bytes:
+    """Return the answer with an internal error: its traceback for the log, and only its type for everyone else."""
+    from traceback import format_exception  # only where it is needed: workers start once for a few files
 
-    Modules that only workers import, such as those that decode, may have errors of their own.
+    told = UnreadableFileError(Reason.INTERNAL_ERROR, type(error).__name__[:60])
+    kinds = [UnreadableFileError.__qualname__]
+    try:
+        trace = "".join(format_exception(error, limit=-_MAX_FRAMES))
+    except Exception:  # noqa: BLE001 - the exception may fail to show itself
+        trace = type(error).__qualname__
+    return _WRITER.encode((_Error(kinds, told.message, None, told.problem, trace[-_MAX_TRACE:]), None))
+
+
+def _error(given: _Error) -> PhotosvcError:
+    """Return the error as the nearest of its classes that this process knows; without one, as an unexpected error.
+
+    Modules that only workers import, such as decoders, may have error classes of their own.
     """
     known = {kind.__qualname__: kind for kind in _kinds(PhotosvcError)}
     kind = next((known[name] for name in given.kinds if name in known), None)
@@ -78,7 +105,10 @@ def _error(given: _Error) -> PhotosvcError:
     if kind is None or of_file != (given.problem is not None):
         return UnreadableFileError(Reason.READER_ERROR, "".join(given.kinds[:1])[:60])
     state: dict[str, Any] = {"message": given.message, "field": given.field}
-    return rebuild(kind, state | {"problem": given.problem} if of_file else state)
+    error = rebuild(kind, state)
+    if isinstance(error, FileProblemError) and given.problem is not None:
+        error.take(given.problem)
+    return error
 
 
 def _kinds(base: type[PhotosvcError]) -> list[type[PhotosvcError]]:

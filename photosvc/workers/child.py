@@ -1,6 +1,6 @@
-"""The child's side of the worker pool: one process that applies one function to one item after another.
+"""The child's side of the worker pool: a process that applies one function to one item after another.
 
-It is started as a program of its own. `multiprocessing` would import the main module of the caller again, which runs an
+It is started as a separate program. `multiprocessing` would import the main module of the caller again, which runs an
 application without a main guard; a fork would copy open database connections and locks that other threads hold.
 """
 
@@ -15,15 +15,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.memory import address_space
-from photosvc.core.problems import Reason, UnreadableFileError
-from photosvc.workers.answers import write_error, write_result
+from photosvc.core.machine import address_space
+from photosvc.workers.answers import write_error, write_internal_error, write_result
 
 OUT_OF_MEMORY = 77
 """Exit code of a worker that reached its memory limit: allocations that failed may have left its state broken."""
 
-#: The length before each message, as `multiprocessing.connection` writes it; to import that would take a fifth of the
-#: time in which a worker starts.
+#: The length before each message, in the format of `multiprocessing.connection`; importing that module would take a
+#: fifth of the time in which a worker starts.
 _HEAD: Final = struct.Struct("!i")
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -51,7 +50,7 @@ def main() -> None:
 
 
 def _receive(descriptor: int) -> bytes:
-    """The next message of the pool.
+    """Return the next message of the pool.
 
     Raises:
         EOFError: the pool closed the connection.
@@ -78,7 +77,7 @@ def _send(descriptor: int, message: bytes) -> None:
 
 
 def _answer(function: Callable[[Any], object], message: bytes) -> bytes:
-    """The result, or the error in its place."""
+    """Return the answer to an item: the result of the function, or its error."""
     try:
         return write_result(function(pickle.loads(message)))  # noqa: S301 - from the pool
     except MemoryError:
@@ -86,8 +85,7 @@ def _answer(function: Callable[[Any], object], message: bytes) -> bytes:
     except PhotosvcError as error:
         return write_error(error)
     except BaseException as error:  # noqa: BLE001 - decoders raise anything, even SystemExit
-        # Only the name of the type: messages of libraries contain bytes and paths.
-        return write_error(UnreadableFileError(Reason.READER_ERROR, type(error).__name__[:60]))
+        return write_internal_error(error)
 
 
 def _end_with(parent: int) -> None:

@@ -1,15 +1,18 @@
-"""Workers for requests: started when there is work, ended when idle, never more work than they can finish in time.
+"""Workers for requests: started when there is work, ended when idle, with a queue short enough to finish in time.
 
 A thread owns each child process, because Linux ends the children of a thread together with it. A caller waits for its
-own item; when the queue is full it is refused at once.
+own item; if the queue is full, or has the most items that one owner may have, the item is refused at once. Owners take
+turns, and items of low priority wait until there are no others.
 """
 
 import pickle
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
+from operator import itemgetter
 from typing import Generic, TypeVar
 
 import msgspec
@@ -32,16 +35,17 @@ class WorkersBusyError(PhotosvcError):
 
 
 class OnDemandWorkers(Generic[Item, Result]):
-    """Applies a function to items in child processes, an item at a time each.
+    """A set of child processes that apply a function to items, each to one item at a time.
 
     Args:
-        function: takes one item; found by name in a module. Items, at most 32 KiB each, can be pickled.
+        function: takes one item; it is found by name in a module. Items (at most 32 KiB each) must be picklable.
         result: the type of its results, as for `WorkerPool`.
-        workers: processes at most.
-        queued: items that may wait in addition to those under way.
+        workers: most processes.
+        queued: items that may wait in addition to those in progress.
+        each: items of one owner that may wait or be in progress; None: only the limit for all owners applies.
         timeout: seconds an item may take.
-        memory_bytes: what a worker may map on top of what it holds when it starts.
-        idle_seconds: after so long without work a process ends.
+        memory_bytes: address space that a worker may map in addition to that at its start.
+        idle_seconds: seconds without work after which a process ends.
 
     """
 
@@ -52,6 +56,7 @@ class OnDemandWorkers(Generic[Item, Result]):
         result: type[Result],
         workers: int,
         queued: int,
+        each: int | None = None,
         timeout: float,
         memory_bytes: int,
         idle_seconds: float = 30,
@@ -59,37 +64,44 @@ class OnDemandWorkers(Generic[Item, Result]):
         self._function = pickle.dumps(function)
         self._answers = Answers(result)
         self._size = workers
-        self._queued = queued
+        self._most = workers + queued
+        self._each = self._most if each is None else each
         self._timeout = timeout
         self._memory_bytes = memory_bytes
         self._idle_seconds = idle_seconds
-        self._waiting: deque[tuple[Item, Future[Result]]] = deque()
+        self._waiting: dict[tuple[bool, str], deque[tuple[Item, Future[Result]]]] = {}
+        """The items by their low priority and owner; the owner whose turn is next comes first."""
+        self._unfinished_of = Counter[str]()
         self._changed = threading.Condition()
-        self._unfinished = 0
         self._threads = 0
         self._idle = 0
 
-    def submit(self, item: Item) -> Future[Result]:
+    def submit(self, item: Item, owner: str = "", *, last: bool = False) -> Future[Result]:
         """Hand an item to the workers; the future ends with its result, or a `PhotosvcError`.
 
-        One that is cancelled before a worker has begun with it makes room for others.
+        A future that is cancelled before a worker has begun makes room for other items.
+
+        Args:
+            item: the argument of the function.
+            owner: the name of the owner, who takes turns with others.
+            last: true for low priority: the item waits until no other item of any owner does.
 
         Raises:
-            WorkersBusyError: as many items wait as may.
+            WorkersBusyError: the limit for items is reached, of this owner or of all.
             WorkerStartError: no thread can be started.
 
         """
         future: Future[Result] = Future()
         with self._changed:
-            if self._unfinished >= self._size + self._queued:
+            if self._unfinished_of.total() >= self._most or self._unfinished_of[owner] >= self._each:
                 raise WorkersBusyError
-            if len(self._waiting) < self._idle:
+            if sum(map(len, self._waiting.values())) < self._idle:
                 self._changed.notify()
             elif self._threads < self._size:
                 self._start_thread()
-            self._unfinished += 1
-            self._waiting.append((item, future))
-        future.add_done_callback(self._finished)
+            self._unfinished_of[owner] += 1
+            self._waiting.setdefault((last, owner), deque()).append((item, future))
+        future.add_done_callback(partial(self._finished, (last, owner)))
         return future
 
     def _start_thread(self) -> None:
@@ -101,19 +113,33 @@ class OnDemandWorkers(Generic[Item, Result]):
         else:
             self._threads += 1
 
-    def _finished(self, future: Future[Result]) -> None:
+    def _finished(self, line: tuple[bool, str], future: Future[Result]) -> None:
         with self._changed:
-            self._unfinished -= 1
-            if future.cancelled():  # else those that wait no more could become many
-                self._waiting = deque(one for one in self._waiting if one[1] is not future)
+            self._unfinished_of[line[1]] -= 1
+            self._unfinished_of = +self._unfinished_of  # owners without an item are forgotten
+            if future.cancelled() and line in self._waiting:  # else cancelled items could pile up
+                left = deque(one for one in self._waiting[line] if one[1] is not future)
+                if left:
+                    self._waiting[line] = left
+                else:
+                    del self._waiting[line]
+
+    def _take(self) -> tuple[Item, Future[Result]]:
+        """Take the oldest item of the owner whose turn it is; the next turn is that of another owner."""
+        line = min(self._waiting, key=itemgetter(0))  # of equal ones, the first
+        waiting = self._waiting.pop(line)
+        taken = waiting.popleft()
+        if waiting:
+            self._waiting[line] = waiting
+        return taken
 
     def _next(self) -> tuple[Item, Future[Result]] | None:
-        """The next item that a caller still waits for; None after too long without one."""
+        """Return the next item that a caller still waits for; None if there is none for `idle_seconds`."""
         with self._changed:
             end = time.monotonic() + self._idle_seconds
             while True:
                 while self._waiting:
-                    item, future = self._waiting.popleft()
+                    item, future = self._take()
                     if future.set_running_or_notify_cancel():
                         return item, future
                 left = end - time.monotonic()
@@ -125,7 +151,7 @@ class OnDemandWorkers(Generic[Item, Result]):
                 self._idle -= 1
 
     def _serve(self) -> None:
-        """A thread's life: one process, replaced when it dies, ended when idle."""
+        """Run a thread: it owns one process, replaces it when it dies, and ends it when idle."""
         worker: Worker[Item] | None = None
         while (work := self._next()) is not None:
             item, future = work
@@ -178,5 +204,5 @@ class OnDemandWorkers(Generic[Item, Result]):
 
 
 def _living(worker: Worker[Item] | None) -> Worker[Item] | None:
-    """The worker, unless it owes an answer and so was ended."""
+    """Return the worker, or None if it still owed an answer: then it was ended."""
     return worker if worker is not None and not worker.pending else None

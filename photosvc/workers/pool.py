@@ -19,8 +19,8 @@ from photosvc.workers.process import Worker
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_LEAST_QUEUE = 2  # items sent to one worker: it begins the next one while the pool reads its answer
-_QUEUE_SECONDS = 0.3  # items of so much work may be sent: the worker continues while the caller stores results
+_LEAST_QUEUE = 2  # items sent to one worker: it begins the next item while the pool reads its answer
+_QUEUE_SECONDS = 0.3  # seconds of work that may be sent: the worker continues while the caller stores results
 _MAX_FAILED_STARTS = 3
 _EXIT_SECONDS = 1.0
 _END = object()
@@ -31,7 +31,7 @@ class WorkerTimeoutError(FileProblemError):
 
 
 class WorkerDiedError(FileProblemError):
-    """The file made its reader crash."""
+    """The reader of the file crashed or was killed."""
 
 
 class WorkerStartError(PhotosvcError):
@@ -42,7 +42,7 @@ class WorkerStartError(PhotosvcError):
 
 
 class WorkerPool(Generic[Item, Result]):
-    """Applies a function to many items in processes, which are replaced when they die or take too long.
+    """A pool of processes that apply a function to many items, and are replaced when they die or take too long.
 
     Use it as a context manager, from one thread: Linux kills the children when the thread that started them ends.
 
@@ -50,10 +50,10 @@ class WorkerPool(Generic[Item, Result]):
         function: takes one item. Defined at the top level of a module other than `__main__`, or a `partial` of
             such a function. Items (at most 32 KiB each) must be picklable.
         result: the type of its results: of dataclasses, lists, tuples, texts, numbers, bytes and times.
-        workers: processes; at least one is used.
+        workers: the number of processes; at least one is used.
         timeout: seconds an item may take.
         memory_bytes: address space that a worker may map in addition to that at its start.
-        queue: items at most that one worker has been sent, if it is quick; a slow one never has more than two.
+        queue: most items that a quick worker is sent in advance; a slow one never has more than two.
 
     """
 
@@ -88,10 +88,10 @@ class WorkerPool(Generic[Item, Result]):
         self._workers.clear()
 
     def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
-        """Each item with its result or error, in the order in which they finish; one run at a time.
+        """Yield each item with its result or error, in the order in which they finish; one run at a time.
 
-        Takes an item from `items` only when a worker can accept it. Errors that `items` raises pass through. Items in
-        progress are dropped then, and also when the caller stops early.
+        An item is taken from `items` only when a worker can accept it. Errors that `items` raises pass through. Items
+        in progress are dropped then, and also when the caller stops early.
 
         Raises:
             WorkerStartError: no child starts, or none can import the function.
@@ -104,7 +104,7 @@ class WorkerPool(Generic[Item, Result]):
         try:
             while True:
                 while more or self._returned:
-                    worker = self._free_worker()  # asked once for an item: what a worker may get changes with the time
+                    worker = self._free_worker()  # asked once for each item: the limit of a worker changes with time
                     if worker is None and len(self._workers) >= self._size:
                         break
                     item = self._returned.popleft() if self._returned else next(source, _END)
@@ -125,7 +125,7 @@ class WorkerPool(Generic[Item, Result]):
         return [worker for worker in self._workers if worker.pending]
 
     def _free_worker(self) -> Worker[Item] | None:
-        """The worker with the fewest items that may get more; None when a new one should get the next, or none may."""
+        """Return the least busy worker that may get more; None if a new one should get the next item, or none may."""
         free = [worker for worker in self._workers if self._may_get_more(worker)]
         worker = min(free, key=lambda worker: len(worker.pending), default=None)
         has_work = worker is not None and bool(worker.pending)
@@ -145,7 +145,7 @@ class WorkerPool(Generic[Item, Result]):
 
     @staticmethod
     def _answering(busy: list[Worker[Item]]) -> list[tuple[Worker[Item], bool]]:
-        """Wait for answers; gives the workers that answered, and with False those past their deadline."""
+        """Wait for answers; return the workers that answered, and with False those past their deadline."""
         timeout = min(worker.deadline for worker in busy) - time.monotonic()
         ready = wait([worker.connection for worker in busy], max(0, timeout))
         now = time.monotonic()
@@ -156,7 +156,7 @@ class WorkerPool(Generic[Item, Result]):
         ]
 
     def _outcome(self, worker: Worker[Item], *, has_answered: bool) -> Iterator[tuple[Item, Result | PhotosvcError]]:
-        """The item of a worker that answered, died or timed out, with its outcome; nothing for a start message."""
+        """Yield the item of a worker that answered, died or timed out, and its outcome; nothing for a start message."""
         had_started = worker.started
         if not has_answered:
             self._discard(worker)
@@ -185,13 +185,13 @@ class WorkerPool(Generic[Item, Result]):
                 raise WorkerStartError
 
     def _discard(self, worker: Worker[Item], patience: float = 0) -> int:
-        """Remove a worker from the pool and end it; gives its exit code."""
+        """Remove a worker from the pool and end it; return its exit code."""
         self._workers.remove(worker)
         return worker.end(patience)
 
 
 def death_of(code: int) -> WorkerDiedError:
-    """The error of a worker that ended with this exit code; negative for a signal."""
+    """Return the error of a worker that ended with this exit code; negative for a signal."""
     if code == OUT_OF_MEMORY:
         return WorkerDiedError(Reason.OUT_OF_MEMORY)
     if code < 0:

@@ -29,7 +29,7 @@ _STALL_SECONDS = 10  # for the rest of a message that has begun
 
 #: Environment variables that a child inherits; decoders must not see the keys and addresses of the service.
 _INHERITED = {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV"}
-#: A worker reads one file at a time. Each thread of a library would reserve address space, which is what is limited.
+#: A worker reads one file at a time; each further thread of a library would use up the limited address space.
 _FIXED = {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -38,7 +38,7 @@ def _environment() -> dict[str, str]:
 
 
 class Worker(Generic[Item]):
-    """One child process. It ends when this process ends, even when this process is killed.
+    """A child process, which ends when this process ends, even when this process is killed.
 
     Args:
         function: pickled; see `WorkerPool`.
@@ -78,21 +78,21 @@ class Worker(Generic[Item]):
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs."""
+        """Return whether the process runs."""
         return self._process.poll() is None
 
     @property
     def has_room(self) -> bool:
-        """Whether another item fits into the buffer of the socket."""
+        """Return whether another item fits into the buffer of the socket."""
         return sum(self._sizes) <= _MAX_ITEM
 
     @property
     def rate(self) -> float:
-        """Answers read a second since the first; 0 when unknown."""
+        """Return the number of answers per second since the first one; 0 if it is unknown."""
         return (self._answers - 1) / max(time.monotonic() - self._since, 1e-3) if self._answers > 1 else 0.0
 
     def give(self, item: Item) -> None:
-        """Send an item of at most 32 KiB when pickled."""
+        """Send an item, which must have at most 32 KiB when pickled."""
         message = pickle.dumps(item)
         if len(message) > _MAX_ITEM:
             raise ValueError("an item is too large")
@@ -103,7 +103,7 @@ class Worker(Generic[Item]):
         self._send(message)
 
     def done(self) -> Item:
-        """Take away the first item: it was answered, or ended the child."""
+        """Remove and return the first item: it was answered, or ended the child."""
         self._sizes.popleft()
         return self.pending.popleft()
 
@@ -112,7 +112,7 @@ class Worker(Generic[Item]):
             self.connection.send_bytes(message)
 
     def receive_start(self) -> str | None:
-        """The first answer: the name of the error that kept the child from starting, or None.
+        """Receive the first answer: the name of the error that kept the child from starting, or None.
 
         Raises:
             EOFError, OSError, msgspec.MsgspecError: the child died, or its message is broken.
@@ -122,13 +122,13 @@ class Worker(Generic[Item]):
         return None if answer is None else str(answer)
 
     def receive(self, answers: Answers[Result]) -> Result | PhotosvcError:
-        """The answer to the first item: its result or error.
+        """Receive the answer to the first item: its result or error.
 
         Raises:
             EOFError, OSError, msgspec.MsgspecError: the child died, or its message is broken.
 
         """
-        return answers.read(self._message())
+        return answers.read(self._message(), self.pending[0])
 
     def _message(self) -> bytes:
         message = self.connection.recv_bytes(_MAX_ANSWER)
@@ -139,7 +139,7 @@ class Worker(Generic[Item]):
         return message
 
     def end(self, patience: float = 0) -> int:
-        """Close the connection, wait `patience` seconds, then kill; gives the exit code, negative for a signal."""
+        """Close the connection, wait `patience` seconds, then kill; return the exit code, negative for a signal."""
         self.connection.close()
         try:
             return self._process.wait(patience)

@@ -3,9 +3,9 @@
 import pytest
 
 from photosvc.models import Photo
-from tests.api_client import open_api
-from tests.factories.photos import edit_photos
-from tests.pictures import exif, jpeg
+from tests.support.api_client import open_api
+from tests.support.factories.photos import edit_photos
+from tests.support.pictures import exif, jpeg
 
 
 @pytest.fixture(scope="module")

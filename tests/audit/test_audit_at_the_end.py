@@ -10,9 +10,9 @@ import urllib.request
 import pytest
 
 from tests.audit.rows import rows
-from tests.library import open_library
-from tests.programs.forks import ROOT
-from tests.programs.server import serve
+from tests.support.library import open_library
+from tests.support.programs.forks import ROOT
+from tests.support.programs.server import serve
 
 OWN = ["--worker-class", "photosvc.serving.Worker"]
 TIMES = 12

@@ -5,9 +5,9 @@ import json
 import pyotp
 import pytest
 
-from tests.api_client import PASSWORD
 from tests.audit.rows import rows, told
-from tests.clients.oauth_client import basic
+from tests.support.api_client import PASSWORD
+from tests.support.clients.oauth_client import basic
 
 NEW = "new horse battery"
 
@@ -145,8 +145,8 @@ def test_a_secret_that_could_not_be_shown_is_told_as_ended(api, monkeypatch):
     def fail(*_arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("photosvc.cli.accounts.auth.print_record", fail)
-    monkeypatch.setattr("photosvc.cli.accounts.clients.print_record", fail)
+    monkeypatch.setattr("photosvc.cli.auth.print_record", fail)
+    monkeypatch.setattr("photosvc.cli.clients.print_record", fail)
     assert api.svc("auth", "add", "-n", "report", "-s", "photos").returncode == 1
     assert api.svc("clients", "add", "-n", "robot", "-s", "photos").returncode == 1
     events = [row.event for row in rows(api.library)]

@@ -5,12 +5,12 @@ from contextlib import suppress
 
 from sqlalchemy import select
 
-from photosvc.auth.audit.events import Event
+from photosvc.auth.audit_log import Event
 from photosvc.models import User
 from photosvc.web.auditing import record
 from photosvc.web.current import current_service
 from tests.audit.rows import rows, told
-from tests.clock import NOW
+from tests.support.clock import NOW
 
 
 def test_a_log_in_and_the_log_out_are_told_with_their_session_and_address(api, caplog):

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from photosvc.models import CLIENT_TOKEN
-from tests.api_client import check_error
 from tests.audit.rows import rows
-from tests.factories.accounts import add_client, add_credential
+from tests.support.api_client import check_error
+from tests.support.factories.accounts import add_client, add_credential
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import sqlite3
 import pytest
 
 from photosvc.core import ids
-from tests.api_client import PASSWORD, check_error
 from tests.audit.rows import rows
-from tests.clients.oauth_client import basic
-from tests.library import DATABASE
+from tests.support.api_client import PASSWORD, check_error
+from tests.support.clients.oauth_client import basic
+from tests.support.library import DATABASE
 
 
 def refusals(library):

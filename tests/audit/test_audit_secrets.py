@@ -5,10 +5,10 @@ import logging
 
 import pyotp
 
-from photosvc.core.texts.log_lines import JsonFormatter, LineFormatter
-from tests.api_client import PASSWORD
+from photosvc.core.logs import JsonFormatter, LineFormatter
 from tests.audit.rows import rows
-from tests.clients.oauth_client import basic
+from tests.support.api_client import PASSWORD
+from tests.support.clients.oauth_client import basic
 
 NEW = "new horse battery"
 

@@ -4,13 +4,13 @@ import pytest
 from sqlalchemy.orm import Session
 
 from photosvc.models import User
-from tests.api_client import HASH
-from tests.factories.accounts import add_user
+from tests.support.api_client import HASH
+from tests.support.factories.accounts import add_user
 
 
 @pytest.fixture
 def alice(session: Session) -> User:
-    """A user with the password `PASSWORD` of `tests.api_client`."""
+    """A user with the password `PASSWORD` of `tests.support.api_client`."""
     user = add_user(session, password_hash=HASH)
     session.commit()
     return user

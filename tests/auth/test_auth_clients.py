@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from joserfc.jwk import ECKey
 from sqlalchemy import select
 
-from photosvc.auth.oauth.client_authentication import authenticate
-from photosvc.auth.oauth.clients import (
+from photosvc.auth.clients import (
     Changes,
     change_client,
     find_client,
@@ -21,14 +20,15 @@ from photosvc.auth.oauth.clients import (
     remove_client,
     restore_secret,
 )
+from photosvc.auth.grants import authenticate
 from photosvc.auth.scopes import EVERYTHING, Scope, parse_scope
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import CLIENT_TOKEN, Client, Credential
-from tests.clock import NOW
-from tests.examples import examples
-from tests.factories.accounts import add_credential, add_user
+from tests.support.clock import NOW
+from tests.support.examples import examples
+from tests.support.factories.accounts import add_credential, add_user
 
 LATER = NOW + timedelta(hours=1)
 

@@ -6,16 +6,15 @@ import pyotp
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth import key_replacement as replacement
-from photosvc.auth import service_key
-from photosvc.auth.accounts import second_factor
+from photosvc.auth import keys, second_factor
+from photosvc.auth import keys as replacement
 from photosvc.auth.errors import InvalidPasscodeError, OtherServiceKeyError
 from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.models import User
 from photosvc.settings import load_settings
-from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_user
-from tests.library import new_settings
+from tests.support.clock import NOW, SECOND
+from tests.support.factories.accounts import add_user
+from tests.support.library import new_settings
 
 STEP = 30 * SECOND
 KEY, OTHER = "k" * 32, "o" * 40
@@ -47,7 +46,7 @@ def works(session, settings, user, code, now=NOW):
 
 
 def prepare(session, settings, given=None):
-    return replacement.prepare(settings, service_key.stored_fingerprint(session), given)
+    return replacement.prepare(settings, keys.stored_fingerprint(session), given)
 
 
 def encrypt(session, settings, fresh, **options):
@@ -258,27 +257,27 @@ def test_two_replacements_at_once_are_one(settings):
 
 
 def test_the_fingerprint_fits_a_column_and_does_not_tell_the_key():
-    found = {service_key.fingerprint(key) for key in (KEY, OTHER)}
+    found = {keys.fingerprint(key) for key in (KEY, OTHER)}
     assert len(found) == 2
     assert all(0 <= number < 2**63 for number in found)
 
 
 def test_a_process_with_another_key_stops_and_says_where_the_right_one_belongs(session, settings, tmp_path, caplog):
-    stored = service_key.claim(session, settings, exclusive=False)
-    service_key.check_key(settings, stored)
+    stored = keys.claim(session, settings, exclusive=False)
+    keys.check_key(settings, stored)
     assert not caplog.records
     with pytest.raises(OtherServiceKeyError, match="put the right one into PHOTOSVC_SECRET_KEY") as by_setting:
-        service_key.check_key(new_settings(tmp_path, secret_key="x" * 32), stored)
+        keys.check_key(new_settings(tmp_path, secret_key="x" * 32), stored)
     (tmp_path / "secret_key").write_text("y" * 64)
     with pytest.raises(OtherServiceKeyError, match="into the file secret_key of the instance folder"):
-        service_key.check_key(load_settings(tmp_path), stored)
+        keys.check_key(load_settings(tmp_path), stored)
     assert "x" * 32 not in by_setting.value.message
 
 
 def test_a_start_between_the_steps_of_a_replacement_says_that_it_was_not_finished(session, settings, alice, caplog):
     enrolled(session, settings, alice)
     encrypt(session, settings, prepare(session, settings))
-    service_key.check_key(settings, service_key.stored_fingerprint(session))
+    keys.check_key(settings, keys.stored_fingerprint(session))
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "run svc keys rotate --service again" in caplog.text
     assert settings.secret_key not in caplog.text
@@ -286,7 +285,7 @@ def test_a_start_between_the_steps_of_a_replacement_says_that_it_was_not_finishe
 
 def test_a_key_that_is_put_in_place_between_two_reads_is_known(session, settings, monkeypatch):
     fresh = prepare(session, settings, OTHER)
-    read_key, put = service_key.read_key, iter([True])
+    read_key, put = keys.read_key, iter([True])
 
     def read(file):
         found = read_key(file)
@@ -294,5 +293,5 @@ def test_a_key_that_is_put_in_place_between_two_reads_is_known(session, settings
             replacement.put_in_place(settings)
         return found
 
-    monkeypatch.setattr(service_key, "read_key", read)
-    assert service_key.known_keys(settings) == [settings.secret_key, fresh]
+    monkeypatch.setattr(keys, "read_key", read)
+    assert keys.known_keys(settings) == [settings.secret_key, fresh]

@@ -7,23 +7,19 @@ import pytest
 from sqlalchemy import create_engine, delete, select, text, update
 from sqlalchemy.orm import Session
 
-from photosvc.auth.accounts import second_factor, users
-from photosvc.auth.credentials.bearer import issue, sweep
-from photosvc.auth.credentials.origin import Origin
-from photosvc.auth.credentials.tokens import touch, verify
+from photosvc.auth import second_factor, throttle, users
+from photosvc.auth.bearer import issue, sweep
 from photosvc.auth.errors import InvalidPasscodeError, LastAdminError
-from photosvc.auth.key_replacement import encrypt_again, prepare, put_in_place
+from photosvc.auth.keys import encrypt_again, prepare, put_in_place, stored_fingerprint
 from photosvc.auth.scopes import EVERYTHING
-from photosvc.auth.service_key import stored_fingerprint
-from photosvc.auth.throttle import buckets
-from photosvc.auth.throttle.attempts import LOGIN_BY_ADDRESS
-from photosvc.auth.throttle.buckets import Charge
+from photosvc.auth.throttle import LOGIN_BY_ADDRESS, Charge
+from photosvc.auth.tokens import Origin, touch, verify
 from photosvc.models import LibraryState, User
-from photosvc.models.database.transactions import write_if_free
+from photosvc.models.engine import write_if_free
 from photosvc.settings import load_settings
-from tests.clock import NOW
-from tests.factories.accounts import add_user, log_in
-from tests.library import new_settings
+from tests.support.clock import NOW
+from tests.support.factories.accounts import add_user, log_in
+from tests.support.library import new_settings
 
 PASSWORD = "correct horse"
 
@@ -56,10 +52,10 @@ def at_once(engine, act, arguments):
 
 def test_failures_never_exceed_the_burst(engine, session):
     charge = Charge(LOGIN_BY_ADDRESS, "pg")
-    assert at_once(engine, lambda session, _: buckets.take(session, charge, NOW) == 0, range(40)) == 10
-    buckets.remember(session, "known:x", NOW)
-    assert not buckets.is_known(session, "known:x", NOW)
-    assert buckets.sweep(session, NOW.replace(year=2027)) == 2
+    assert at_once(engine, lambda session, _: throttle.take(session, charge, NOW) == 0, range(40)) == 10
+    throttle.remember(session, "known:x", NOW)
+    assert not throttle.is_known_pair(session, "known:x", NOW)
+    assert throttle.sweep(session, NOW.replace(year=2027)) == 2
 
 
 def test_a_code_is_accepted_once(engine, session, tmp_path):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from photosvc.auth.accounts.proof import find_proven, prove_password
-from photosvc.auth.accounts.users import remove_user, set_password
 from photosvc.auth.errors import InvalidCredentialsError
-from tests.api_client import PASSWORD
-from tests.clock import NOW
+from photosvc.auth.second_factor import find_proven, prove_password
+from photosvc.auth.users import remove_user, set_password
+from tests.support.api_client import PASSWORD
+from tests.support.clock import NOW
 
 
 @pytest.fixture

@@ -6,14 +6,14 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from photosvc.auth.accounts import second_factor
+from photosvc.auth import second_factor
 from photosvc.auth.errors import InvalidPasscodeError, SecondFactorStateError
 from photosvc.models import RecoveryCode, User
-from photosvc.models.database.transactions import begin_write
-from tests.api_client import HASH
-from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_user
-from tests.library import new_engine, new_settings
+from photosvc.models.engine import begin_write
+from tests.support.api_client import HASH
+from tests.support.clock import NOW, SECOND
+from tests.support.factories.accounts import add_user
+from tests.support.library import new_engine, new_settings
 
 STEP = 30 * SECOND
 

@@ -8,17 +8,18 @@ from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 from sqlalchemy import select, update
 
-from photosvc.auth import key_replacement, service_key
+from photosvc.auth import keys as key_replacement
+from photosvc.auth import keys as service_key
+from photosvc.auth import signing_keys
 from photosvc.auth.errors import OtherServiceKeyError
-from photosvc.auth.oauth import signing_keys
-from photosvc.auth.oauth.signing_keys import SigningKey, SigningKeys
+from photosvc.auth.signing_keys import SigningKey, SigningKeys
 from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.errors import SettingError
 from photosvc.models import StoredKey
-from photosvc.models.database.transactions import write_session
-from tests import costs
-from tests.clock import NOW, MovedClock
-from tests.library import new_engine, new_settings
+from photosvc.models.engine import write_session
+from tests.support import costs
+from tests.support.clock import NOW, MovedClock
+from tests.support.library import new_engine, new_settings
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
-from photosvc.auth.accounts.passwords import hash_password
-from photosvc.auth.credentials.bearer import issue
-from photosvc.auth.credentials.login_sessions import check_login, find_app_password, open_login
+from photosvc.auth import throttle as buckets
+from photosvc.auth.bearer import issue
 from photosvc.auth.errors import (
     ClientLoginError,
     InvalidCredentialsError,
@@ -15,24 +14,26 @@ from photosvc.auth.errors import (
     PasscodeRequiredError,
     ThrottledError,
 )
+from photosvc.auth.login import check_login, find_app_password, open_login
+from photosvc.auth.passwords import hash_password
 from photosvc.auth.scopes import EVERYTHING
-from photosvc.auth.throttle import buckets
-from photosvc.auth.throttle.attempts import (
+from photosvc.auth.throttle import (
     CHECK_BY_CREDENTIAL,
     LOGIN_BY_ACCOUNT,
     LOGIN_BY_ADDRESS,
+    Allowance,
+    Charge,
     Throttle,
     by_account,
     by_address,
     network_of,
 )
-from photosvc.auth.throttle.buckets import Allowance, Charge
 from photosvc.core import ids
 from photosvc.models import ThrottleBucket
-from photosvc.models.database.transactions import write_if_free, write_session
-from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_user
-from tests.library import new_engine, new_settings
+from photosvc.models.engine import write_if_free, write_session
+from tests.support.clock import NOW, SECOND
+from tests.support.factories.accounts import add_user
+from tests.support.library import new_engine, new_settings
 
 PASSWORD = "correct horse"
 HASH = hash_password(PASSWORD)
@@ -91,10 +92,10 @@ def test_a_clock_set_back_locks_no_one_out(session):
 
 
 def test_a_key_is_known_until_its_time(session):
-    assert not buckets.is_known(session, "k", NOW)
+    assert not buckets.is_known_pair(session, "k", NOW)
     buckets.remember(session, "k", NOW + 30 * MINUTE)
-    assert buckets.is_known(session, "k", NOW + 30 * MINUTE - SECOND)
-    assert not buckets.is_known(session, "k", NOW + 30 * MINUTE)
+    assert buckets.is_known_pair(session, "k", NOW + 30 * MINUTE - SECOND)
+    assert not buckets.is_known_pair(session, "k", NOW + 30 * MINUTE)
 
 
 def test_many_at_once_never_take_more_than_the_burst(tmp_path):
@@ -166,9 +167,7 @@ class Door:
 @pytest.fixture
 def door(session, throttle, tmp_path, monkeypatch):
     # Many real hashes take long; what they cost is tested elsewhere.
-    monkeypatch.setattr(
-        "photosvc.auth.accounts.passwords.verify_password", lambda given, stored: given == PASSWORD and stored
-    )
+    monkeypatch.setattr("photosvc.auth.passwords.verify_password", lambda given, stored: given == PASSWORD and stored)
     add_user(session, password_hash=HASH)
     add_user(session, "bob", password_hash=HASH)
     session.commit()

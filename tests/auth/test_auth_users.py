@@ -3,19 +3,19 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy.orm import Session
 
-from photosvc.auth.accounts import users
-from photosvc.auth.accounts.passwords import new_hash, verify_password
-from photosvc.auth.accounts.proof import prove_password
-from photosvc.auth.credentials.bearer import issue
-from photosvc.auth.credentials.tokens import verify
+from photosvc.auth import users
+from photosvc.auth.bearer import issue
 from photosvc.auth.errors import InvalidCredentialsError, InvalidTokenError, LastAdminError, UserExistsError
+from photosvc.auth.passwords import new_hash, verify_password
 from photosvc.auth.scopes import EVERYTHING
+from photosvc.auth.second_factor import prove_password
+from photosvc.auth.tokens import verify
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, User
-from photosvc.models.database.transactions import write_session
-from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_client, add_credential
-from tests.library import new_engine
+from photosvc.models.engine import write_session
+from tests.support.clock import NOW, SECOND
+from tests.support.factories.accounts import add_client, add_credential
+from tests.support.library import new_engine
 
 PASSWORD = "correct horse"
 

@@ -4,11 +4,10 @@ import pytest
 from sqlalchemy import create_engine, delete, func, select
 from sqlalchemy.orm import Session
 
-from photosvc.auth.accounts import users
-from photosvc.auth.credentials import bearer
-from photosvc.auth.credentials.tokens import verify, verify_uid
+from photosvc.auth import bearer, users
+from photosvc.auth.clients import remove_all_clients, remove_client
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LastAdminError
-from photosvc.auth.oauth.clients import remove_all_clients, remove_client
+from photosvc.auth.tokens import verify, verify_uid
 from photosvc.models import (
     APP_PASSWORD,
     CLIENT_TOKEN,
@@ -18,9 +17,9 @@ from photosvc.models import (
     RecoveryCode,
     User,
 )
-from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_client, add_credential, add_user
-from tests.library import database_of_models
+from tests.support.clock import NOW, SECOND
+from tests.support.factories.accounts import add_client, add_credential, add_user
+from tests.support.library import database_of_models
 
 
 @pytest.fixture

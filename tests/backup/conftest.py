@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import User
-from photosvc.models.database.transactions import begin_write
-from tests.factories.accounts import add_user
-from tests.library import Library, call_svc, open_library
+from photosvc.models.engine import begin_write
+from tests.support.factories.accounts import add_user
+from tests.support.library import Library, call_svc, open_library
 
 
 @dataclass

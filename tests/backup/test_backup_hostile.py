@@ -4,17 +4,23 @@ import json
 import os
 import random
 import resource
+import signal
+import sqlite3
 import stat
 import struct
+import subprocess
+import time
 import zipfile
+from contextlib import closing
 from hashlib import sha256
 
 import pytest
 
-from photosvc.backup.errors import NoRoomError, NotABackupError
+from photosvc.backup import snapshot
+from photosvc.backup.archive import NoRoomError, NotABackupError
 from tests.backup.test_backup_restoring import names, restore
-from tests.files import small_disk
-from tests.library import svc
+from tests.support.files import small_disk
+from tests.support.library import SVC, svc
 
 
 def read(archive):
@@ -198,6 +204,76 @@ def test_a_database_with_a_hostile_schema_is_not_run(backed_up, tmp_path):
     files["database.sqlite"] = b"SQLite format 3\0" + os.urandom(4080)
     write(backed_up.archive, files)
     refused(backed_up, tmp_path)
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT {} FROM n"
+#: A computed column that takes some milliseconds to check for each row.
+COSTLY = """
+    CREATE TABLE costly (a INTEGER);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) INSERT INTO costly SELECT i FROM n;
+    PRAGMA writable_schema = ON;
+    UPDATE sqlite_master SET sql = 'CREATE TABLE costly (a INTEGER, b AS (hex(zeroblob(3000000 + a % 2))) NOT NULL)'
+        WHERE name = 'costly'
+"""
+
+
+def with_database(backed_up, script):
+    """Let a script change the database in the archive."""
+    files = read(backed_up.archive)
+    database = backed_up.archive.with_name("hostile.db")
+    database.write_bytes(files["database.sqlite"])
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript(f"PRAGMA journal_mode = DELETE; PRAGMA foreign_keys = OFF; {script}")
+    files["database.sqlite"] = database.read_bytes()
+    database.unlink()
+    write(backed_up.archive, files)
+
+
+@pytest.mark.parametrize(
+    ("table", "made"),
+    [
+        ("photosvc_photos", f"CREATE VIEW photosvc_photos AS {ENDLESS.format('i AS id')}"),
+        ("photosvc_users", "CREATE VIRTUAL TABLE photosvc_users USING fts5(name)"),
+        ("photosvc_schema", f"CREATE VIEW photosvc_schema AS {ENDLESS.format('CAST(i AS TEXT) AS version_num')}"),
+        (
+            "photosvc_library",
+            """
+            CREATE TABLE photosvc_library (name TEXT, value TEXT AS (hex(zeroblob(40000000))));
+            INSERT INTO photosvc_library (name) VALUES ('service_key')
+            """,
+        ),
+    ],
+)
+def test_only_plain_tables_of_a_strange_database_are_read(backed_up, tmp_path, table, made):
+    with_database(backed_up, f"DROP TABLE {table}; {made};")
+    assert refused(backed_up, tmp_path).endswith(f"{table} is no table with values of its own.")
+
+
+def test_a_strange_database_that_takes_too_long_to_check_is_refused(backed_up, tmp_path, monkeypatch):
+    with_database(backed_up, COSTLY)
+    monkeypatch.setattr(snapshot, "_LEAST_SECONDS", 0.5)
+    monkeypatch.setattr(snapshot, "_BYTES_A_SECOND", 1e12)
+    began = time.monotonic()
+    assert "takes too long to check" in refused(backed_up, tmp_path)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 1)])
+def test_a_signal_ends_the_check_of_a_strange_database(backed_up, tmp_path, number, code):
+    with_database(backed_up, COSTLY)
+    environ = {**os.environ, "PHOTOSVC_INSTANCE": str(tmp_path / "new")}
+    process = subprocess.Popen([SVC, "restore", backed_up.archive], env=environ, stderr=subprocess.PIPE, text=True)
+    staged = tmp_path / "new" / ".photosvc-restore.db"
+    for _ in range(600):
+        if staged.exists() and staged.stat().st_size:
+            break
+        time.sleep(0.05)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(number)
+    assert process.wait(10) == code, process.stderr.read()
+    process.stderr.close()
+    assert names(tmp_path / "new") == set()
 
 
 def test_a_folder_or_a_missing_file_is_told_in_a_sentence(tmp_path):

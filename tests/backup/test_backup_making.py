@@ -13,20 +13,18 @@ from datetime import UTC, datetime
 import pytest
 
 from photosvc import __version__
-from photosvc.auth.service_key import fingerprint
+from photosvc.auth.keys import fingerprint
 from photosvc.backup import restoring, snapshot, writing
-from photosvc.backup.contents import instance_files
-from photosvc.backup.errors import TargetExistsError
-from photosvc.backup.workspace import workspace
-from photosvc.backup.writing import Source, archive_name, write_backup
+from photosvc.backup.archive import TargetExistsError, instance_files
+from photosvc.backup.writing import Source, archive_name, workspace, write_backup
 from photosvc.models.base import SCHEMA_VERSION
 from photosvc.settings import load_settings
 from tests.backup.conftest import make
-from tests.files import small_disk
-from tests.library import DATABASE, call_svc, svc
-from tests.pictures import jpeg
-from tests.programs.killed_steps import is_killed_before
-from tests.programs.server import serve
+from tests.support.files import small_disk
+from tests.support.library import DATABASE, call_svc, svc
+from tests.support.pictures import jpeg
+from tests.support.programs.killed_steps import is_killed_before
+from tests.support.programs.server import serve
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 

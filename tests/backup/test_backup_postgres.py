@@ -5,7 +5,7 @@ import subprocess
 
 from sqlalchemy import make_url
 
-from tests.library import call_svc, svc
+from tests.support.library import call_svc, svc
 
 
 def command(text):

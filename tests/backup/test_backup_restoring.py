@@ -12,15 +12,15 @@ import pytest
 from click.testing import CliRunner
 from flask.cli import ScriptInfo
 
-from photosvc.backup import moves, restoring
-from photosvc.backup.errors import NoRoomError
+from photosvc.backup import restoring
+from photosvc.backup.archive import NoRoomError
 from photosvc.cli import svc as commands
 from photosvc.core.errors import SettingError
 from photosvc.models.base import SCHEMA_VERSION
 from tests.backup.conftest import accounts, make
-from tests.files import small_disk
-from tests.library import DATABASE, call_svc, hashes, open_library, svc
-from tests.programs.killed_steps import is_killed_before
+from tests.support.files import small_disk
+from tests.support.library import DATABASE, call_svc, hashes, open_library, svc
+from tests.support.programs.killed_steps import is_killed_before
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 ASIDE = "before-restore-20260301-123000"
@@ -266,6 +266,35 @@ def test_killed_at_any_step_the_library_is_the_old_one_or_says_that_the_restore_
     assert number > 40
 
 
+@pytest.mark.parametrize("is_killed_first", [False, True])
+def test_a_library_of_which_a_part_cannot_be_moved_stays_as_it_was(backed_up, tmp_path, is_killed_first):
+    other = make(tmp_path / "other", "bob").instance
+    (other / "config.py").write_text("PHOTOSVC_SITE_NAME = 'theirs'\n")
+    before, number = hashes(other), 1
+    while is_killed_first and not (other / ".restore" / "moves.json").exists():
+        number += 1
+        killed(backed_up.archive, other, number)
+    with small_disk.mounted(other / "templates", 1):  # as a volume of a container
+        with pytest.raises(OSError, match="busy"):
+            restore(backed_up.archive, other, replace=True)
+        assert {name: found for name, found in hashes(other).items() if b"restore" not in name} == before
+        assert names(other) & {".restore", ".photosvc-restore.db", ASIDE} == set()
+        assert accounts(other) == ["bob"]
+    (other / "templates").rmdir()
+    restore(backed_up.archive, other, replace=True)
+    assert accounts(other) == ["alice"]
+
+
+def test_what_two_restores_of_one_second_replace_is_kept_aside_in_two_folders(backed_up, tmp_path):
+    other = make(tmp_path / "other", "bob").instance
+    for text in ("first", "second"):
+        (other / "secret_key.next").write_text(text * 10)
+        restore(backed_up.archive, other, replace=True)
+        assert not (other / "secret_key.next").exists()
+    kept = [(folder / "secret_key.next").read_text() for folder in sorted(other.glob("before-restore-*"))]
+    assert kept == ["first" * 10, "second" * 10]
+
+
 def test_another_archive_is_restored_after_one_that_was_not_finished(backed_up, tmp_path):
     other = make(tmp_path / "other", "bob").instance
     carol = make(tmp_path / "third", "carol").instance
@@ -287,4 +316,4 @@ def test_a_list_of_moves_that_nobody_can_read_stops_everything(backed_up, tmp_pa
     with pytest.raises(SettingError, match="cannot be read"):
         restore(backed_up.archive, tmp_path / "new")
     with pytest.raises(SettingError):
-        moves.require_finished(tmp_path / "new")
+        restoring.require_finished(tmp_path / "new")

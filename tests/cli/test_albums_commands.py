@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.factories.photos import add_photos
+from tests.support.factories.photos import add_photos
 
 
 @pytest.fixture

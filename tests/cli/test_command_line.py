@@ -15,9 +15,9 @@ from click.testing import CliRunner
 from photosvc import __version__
 from photosvc.app import create_app
 from photosvc.cli import svc as group
-from tests.library import SURROUNDINGS, SVC, call_svc, open_library, svc
-from tests.pictures import jpeg
-from tests.programs.forks import launcher
+from tests.support.library import SURROUNDINGS, SVC, call_svc, open_library, svc
+from tests.support.pictures import jpeg
+from tests.support.programs.forks import launcher
 
 FLASK = (str(SVC.with_name("flask")), "--app", "photosvc.app:create_app", "svc")
 ADD = ("auth", "add", "--name", "frame", "--scope", "photos")

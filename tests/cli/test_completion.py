@@ -7,9 +7,9 @@ from click.shell_completion import BashComplete
 
 from photosvc.app import create_app
 from photosvc.cli import svc
-from tests.api_client import open_api
-from tests.library import call_svc
-from tests.pictures import jpeg
+from tests.support.api_client import open_api
+from tests.support.library import call_svc
+from tests.support.pictures import jpeg
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from photosvc.auth.oauth.client_authentication import authenticate
-from tests.api_client import open_api
-from tests.library import svc
-from tests.programs.forks import SURROUNDINGS, launcher
-from tests.programs.terminal import type_at
+from photosvc.auth.grants import authenticate
+from tests.support.api_client import open_api
+from tests.support.library import svc
+from tests.support.programs.forks import SURROUNDINGS, launcher
+from tests.support.programs.terminal import type_at
 
 CTRL_C = "\x03"
 
@@ -63,7 +63,7 @@ def test_a_no_ends_with_0_and_changes_nothing(api, monkeypatch):
     code, out, err, _ = type_at(api.library.instance, ["users", "rm", "alice"], [("[y/N]", "n\n")])
     assert (code, out) == (0, ""), err
     assert err.endswith("Nothing was changed.\n")
-    monkeypatch.setattr("photosvc.cli.terminal.prompts.has_terminal", lambda: True)
+    monkeypatch.setattr("photosvc.cli.terminal.has_terminal", lambda: True)
     for arguments in dangerous(api):
         done = api.svc(*arguments, stdin="n\n")
         assert (done.returncode, done.stdout) == (0, ""), done.stderr

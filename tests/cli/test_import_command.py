@@ -4,14 +4,18 @@ import json
 
 import pytest
 
-from tests.api_client import open_api
-from tests.clients.upload_client import originals, picture, sha1
-from tests.factories.indexing_requests import InlinePool
+from photosvc.index.jobs import INDEX
+from photosvc.index.lease import Lease
+from photosvc.index.requested import Wish
+from photosvc.web.current import current_service
+from tests.support.api_client import open_api
+from tests.support.clients.upload_client import originals, picture, sha1
+from tests.support.factories.indexing_requests import InlinePool
 
 
 @pytest.fixture
 def api(tmp_path, monkeypatch):
-    for name in ("photosvc.library.uploads.inspect", "photosvc.index.running.job"):
+    for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
     with open_api(tmp_path) as api:
         (tmp_path / "card").mkdir()
@@ -82,3 +86,20 @@ def test_the_exit_code_is_1_when_a_file_cannot_be_read(api, card):
     (card / "a.xmp").write_bytes(b"<x:xmpmeta")
     done = api.svc("import", str(card))
     assert (done.returncode, "failed a.xmp" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("ended", [False, True], ids=["killed", "failed"])
+def test_an_import_also_indexes_at_once_what_an_earlier_run_left(api, card, monkeypatch, ended):
+    with monkeypatch.context() as patch:
+        patch.setattr("photosvc.cli.imports._index", lambda _: None)
+        api.svc("import", str(card))
+    with api.library.app.app_context():
+        service = current_service()
+        lease = Lease(service.engine(), service.clock)
+        lease.begin(INDEX, "2024/05", {"force": False}, covers=Wish("2024/05").covers)
+        (service.settings.cache / "index.lock").write_text(lease.owner)
+        if ended:
+            lease.end(OSError("the disk is full"))
+    assert api.library.names() == []
+    assert api.svc("import", str(card)).stdout == "0 imported, 1 duplicate, 1 skipped, 0 failed\n"
+    assert api.library.names() == [NAME]

@@ -8,14 +8,15 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from photosvc.cli import svc
+from photosvc.index.scan import absent_disks, is_gone, remember_disks
 from photosvc.media.metadata import Metadata
 from photosvc.models import Album, AlbumPhoto, Base, File, Photo, SearchRow
-from photosvc.pictures.cache.folder import PictureCache
-from tests.clock import NOW
-from tests.factories.photos import edit_photos, new_extraction, store_extractions
-from tests.library import counts, hashes
-from tests.pictures import jpeg
-from tests.programs.terminal import type_at
+from photosvc.pictures.cache import PictureCache
+from tests.support.clock import NOW
+from tests.support.factories.photos import edit_photos, new_extraction, store_extractions
+from tests.support.library import counts, hashes
+from tests.support.pictures import jpeg
+from tests.support.programs.terminal import type_at
 
 
 @pytest.fixture
@@ -128,7 +129,7 @@ def test_the_question_names_what_is_lost_and_a_no_keeps_it(purged, monkeypatch):
     assert err.endswith("Nothing was changed.\n")
     with purged.session() as session:
         assert session.query(File).count() == 6
-    monkeypatch.setattr("photosvc.cli.terminal.prompts.has_terminal", lambda: True)
+    monkeypatch.setattr("photosvc.cli.terminal.has_terminal", lambda: True)
     done = run(purged, "--hard", answers="y\n")
     assert (done.exit_code, done.stdout) == (0, "3 files, 2 photos and 6 thumbnails removed\n")
 
@@ -181,6 +182,32 @@ def test_a_duplicate_of_a_file_that_is_gone_keeps_what_people_wrote(library, mar
     assert library.names() == ["b.jpg", "copy.jpg"]
 
 
+@pytest.mark.parametrize("is_renamed", [True, False])
+@pytest.mark.parametrize("marked", [True, False])
+def test_what_people_wrote_stays_while_any_file_has_the_content(library, marked, is_renamed):
+    library.put("a.jpg", jpeg())
+    library.put("b.jpg", jpeg(80, 48))
+    library.index()
+    if is_renamed:  # the duplicate repeats a name that no file has any more
+        library.put("copy.jpg", jpeg(), age=7200)
+        library.index()
+        (library.originals / "a.jpg").rename(library.originals / "c.jpg")
+        library.index()
+    else:  # the copy is newer than the last index run
+        library.put("copy.jpg", jpeg(), age=7200)
+    name = "c.jpg" if is_renamed else "a.jpg"
+    with library.session() as session:
+        session.query(File).filter_by(name=name).update({"missing": marked})
+        photo = session.query(Photo).join(File).filter_by(name=name).one()
+        uid, photo.title, photo.title_src = photo.uid, "Edited", "manual"
+    (library.originals / name).unlink()
+    found = purge(library, "--hard", "--yes")
+    assert (found["missing"], found["moved"], found["removed"]["files"]) == (0, 1, 0)
+    library.index()
+    (record,) = library.find(filename="copy.jpg")
+    assert (record["UID"], record["Title"]) == (uid, "Edited")
+
+
 def test_a_file_that_is_gone_like_its_duplicates_is_removed(library):
     library.put("a.jpg", jpeg())
     library.put("b.jpg", jpeg(80, 48))
@@ -205,3 +232,45 @@ def test_files_that_were_moved_and_not_indexed_since_are_left_alone(library, arg
     assert (done.exit_code, done.stderr) == (0, "1 file seems to have been moved and is left alone: run svc index.\n")
     assert counts(library.index()) == (0, 1, 1, 0, 0, 0)
     assert [record["UID"] for record in library.find(filename="moved.jpg")] == [uid]
+
+
+def when_called(monkeypatch, number, act):
+    """Let something happen just before the n-th look for a file."""
+    calls = iter(range(1, 1000))
+
+    def is_gone_by_now(*arguments):
+        if next(calls) == number:
+            act()
+        return is_gone(*arguments)
+
+    monkeypatch.setattr("photosvc.index.purge.is_gone", is_gone_by_now)
+
+
+@pytest.mark.parametrize(("number", "is_marked"), [(6, False), (8, False), (11, True)])
+def test_a_disk_that_goes_while_a_purge_looks_takes_nothing_with_it(purged, monkeypatch, number, is_marked):
+    def unmount():
+        purged.originals.rename(purged.instance / "unmounted")
+        purged.originals.mkdir()
+
+    when_called(monkeypatch, number, unmount)
+    done = run(purged, "--hard", "--yes")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "A disk of the originals was mounted or unmounted meanwhile" in done.stderr
+    with purged.session() as session:
+        assert session.query(File).count() == 6
+        missing = set(session.scalars(select(File.name).where(File.missing)))
+    assert missing == (set(GONE) if is_marked else set())
+
+
+@pytest.mark.parametrize("number", [5, 7])
+def test_a_disk_below_the_originals_that_goes_during_a_purge_is_still_remembered(purged, monkeypatch, number):
+    mounted = {f"{purged.originals}/2020": "7"}
+    monkeypatch.setattr("photosvc.index.scan.mounts_below", lambda _: dict(mounted))
+    with purged.session() as session:
+        remember_disks(session, purged.originals)
+    when_called(monkeypatch, number, mounted.clear)
+    done = run(purged)
+    assert (done.exit_code, done.stdout) == (1, "")
+    with purged.session() as session:
+        assert absent_disks(session, purged.originals) == {"2020"}
+        assert not session.scalars(select(File.name).where(File.missing)).all()

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import requests
 
-from photosvc.auth.accounts.first_account import is_code, is_offered
-from photosvc.models import File, migrate
-from tests.factories.accounts import add_user
-from tests.library import DATABASE, SURROUNDINGS, SVC, call_svc, migrated_database, open_library
-from tests.pictures import jpeg
-from tests.programs.ports import free_port, wait_for
-from tests.programs.terminal import type_at
-from tests.programs.watching import QUICK, wait
+from photosvc.auth.first_account import is_code, is_offered
+from photosvc.models import File, schema
+from tests.support.factories.accounts import add_user
+from tests.support.library import DATABASE, SURROUNDINGS, SVC, call_svc, migrated_database, open_library
+from tests.support.pictures import jpeg
+from tests.support.programs.ports import free_port, wait_for
+from tests.support.programs.terminal import type_at
+from tests.support.programs.watching import QUICK, wait
 
 
 def children(process):
@@ -46,7 +46,7 @@ def run(tmp_path, monkeypatch):
             patch.setattr(subprocess, "Popen", lambda command, **_options: started.append(command))
             patch.setattr(os, "environ", dict(os.environ))
             if not migrates:
-                patch.setattr(migrate, "upgrade", lambda _engine: None)
+                patch.setattr(schema, "upgrade", lambda _engine: None)
             done = call_svc("run", "--port", port, *arguments, instance=instance, environ=environ)
         done.port, done.started = port, started
         return done

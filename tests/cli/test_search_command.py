@@ -5,9 +5,9 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import Photo
-from tests.clock import NOW
-from tests.factories.photos import add_photos, edit_photos
-from tests.library import call_svc, copy_library, open_library
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos, edit_photos
+from tests.support.library import call_svc, copy_library, open_library
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import json
 from click.testing import CliRunner
 
 from photosvc.cli.show import show
-from tests.library import call_svc
+from tests.support.library import call_svc
 
 
 def test_a_database_password_is_masked_wherever_the_address_has_it(tmp_path):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.library import call_svc
-from tests.pictures import jpeg
+from tests.support.library import call_svc
+from tests.support.pictures import jpeg
 
 
 @pytest.fixture

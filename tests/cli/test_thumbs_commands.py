@@ -7,11 +7,11 @@ import subprocess
 
 import pytest
 
-from photosvc.pictures.thumbnails.sizes import NAMED
-from tests.clients.picture_client import PictureClient
-from tests.library import SURROUNDINGS, SVC, svc
-from tests.pictures import encoded, jpeg, quarters
-from tests.programs.watching import wait
+from photosvc.pictures.sizes import NAMED
+from tests.support.clients.picture_client import PictureClient
+from tests.support.library import SURROUNDINGS, SVC, svc
+from tests.support.pictures import encoded, jpeg, quarters
+from tests.support.programs.watching import wait
 
 USUAL = ["fit_1280.jpg", "fit_1920.jpg", "fit_360.jpg", "fit_720.jpg", "tile_100.jpg", "tile_224.jpg", "tile_500.jpg"]
 

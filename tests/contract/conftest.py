@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.files.small_disk import mounted
-from tests.programs.dav_server import serve_dav
+from tests.support.files.small_disk import mounted
+from tests.support.programs.dav_server import serve_dav
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 from photosvc.cli import svc as commands
-from photosvc.index.check.run import Check, CheckOptions
+from photosvc.index.check import Check, CheckOptions
 from photosvc.models import Album, AlbumPhoto, LibraryState, Photo
-from photosvc.models.database.transactions import UnitOfWork
+from photosvc.models.engine import UnitOfWork
 from photosvc.web.current import current_service
-from tests.clock import NOW
-from tests.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
-from tests.library import call_svc, hashes, open_library
-from tests.pictures import jpeg
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
+from tests.support.library import call_svc, hashes, open_library
+from tests.support.pictures import jpeg
 
 
 def check(library, **options):
@@ -166,6 +166,7 @@ def test_samples_take_every_file_in_turn(library):
     found = [(f"{number:02}.jpg", new_extraction(0, hash=f"{number * 23 % 256:02x}" * 20)) for number in range(30)]
     with library.session() as session:
         store_extractions(session, found, NOW)
+    library.put("new.jpg", jpeg())  # the disk is there
     seen = []
     for _ in range(3):
         findings, report = check(library, sample=10)
@@ -203,3 +204,15 @@ def test_a_sample_is_a_number_or_a_share(library, sample):
     done = CliRunner().invoke(commands, ["check", "--sample", sample], obj=lambda: library.app)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "is neither a number of files such as 500 nor a share such as 5%" in done.stderr
+
+
+def test_originals_that_are_away_are_one_sentence(sound):
+    away = sound.originals.rename(sound.instance / "unmounted")
+    sound.originals.mkdir()
+    try:
+        done = call_svc("check", instance=sound.instance)
+    finally:
+        sound.originals.rmdir()
+        away.rename(sound.originals)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Error: None of the library's files is in the folder of originals: is the disk mounted?\n"

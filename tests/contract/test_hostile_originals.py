@@ -9,8 +9,8 @@ from test_record_fields import EXTRA, RESULT, check, check_library
 
 from photosvc.core.paths import disk_name
 from photosvc.search.reading.orders import ORDERS
-from tests.library import hashes, open_library, reasons
-from tests.pictures import encoded, exif, jpeg, png_bomb, quarters, rational, xmp
+from tests.support.library import hashes, open_library, reasons
+from tests.support.pictures import encoded, exif, jpeg, png_bomb, quarters, rational, xmp
 
 LONG = "n" * 251
 BELL = "\x07\x1b[31m\r\nSet-Cookie: a=b\u202e<script>alert(1)</script>=cmd|' /C calc'!A0"

@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import File, Photo, Sidecar
-from photosvc.search.projection.compute import render_file, render_head
-from photosvc.search.projection.rebuild import rebuild
-from photosvc.search.reading.paging.documents import join_results
-from tests.library import CAMERA_ORIGINALS, open_library
-from tests.pictures import encoded, exif, jpeg, quarters, video, xmp
+from photosvc.search.reading.pages import join_results
+from photosvc.search.rows.render import render_file, render_head
+from photosvc.search.rows.renew import rebuild
+from tests.support.library import CAMERA_ORIGINALS, open_library
+from tests.support.pictures import encoded, exif, jpeg, quarters, video, xmp
 
 STRING, INTEGER, NUMBER, BOOLEAN, TIME, LIST = "string", "integer", "number", "boolean", "timestamp", "array"
 

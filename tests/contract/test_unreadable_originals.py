@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests import shared
-from tests.library import SVC, open_library, reasons, svc
-from tests.pictures import encoded, exif, jpeg, quarters, rational
-from tests.programs import deadly_extract, racing_extract
+from tests.support import shared
+from tests.support.library import SVC, open_library, reasons, svc
+from tests.support.pictures import encoded, exif, jpeg, quarters, rational
+from tests.support.programs import deadly_extract, racing_extract
+
+OURS = "an error inside photosvc ({}), not in the file: please report it with the traceback in the log"
 
 
 def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_run(library, monkeypatch):
-    from photosvc.index.running import job
+    from photosvc.index import run as job
 
     changing, vanishing = library.put("changing.jpg", jpeg()), library.put("vanishing.jpg", jpeg(80, 48))
     library.put("quiet.jpg", jpeg(90, 48))
@@ -57,7 +59,7 @@ def test_a_time_that_64_bits_of_nanoseconds_do_not_hold_is_the_nearest_they_do(i
 
 
 def test_one_file_that_cannot_be_stored_stops_no_other(library, monkeypatch):
-    from photosvc.index.storing.store import Store
+    from photosvc.index.store import Store
 
     save = Store.save
 
@@ -71,19 +73,19 @@ def test_one_file_that_cannot_be_stored_stops_no_other(library, monkeypatch):
         library.put(f"{name}.jpg", jpeg(80 + number, 48))
     monkeypatch.setattr(Store, "save", failing)
     summary = library.index()
-    assert (summary.indexed, reasons(summary.failed)) == (2, [("b.jpg", "it cannot be stored (ValueError)")])
+    assert (summary.indexed, reasons(summary.failed)) == (2, [("b.jpg", OURS.format("ValueError"))])
     assert library.names() == ["a.jpg", "c.jpg"]
     again = library.index()
-    assert (again.unchanged, reasons(again.skipped)) == (2, [("b.jpg", "it cannot be stored (ValueError)")])
+    assert (again.unchanged, reasons(again.skipped)) == (2, [("b.jpg", OURS.format("ValueError"))])
 
 
 def test_a_file_that_cannot_even_be_rejected_is_reported_at_every_run(library, monkeypatch):
-    from photosvc.index.storing.store import Store
+    from photosvc.index.store import Store
 
     monkeypatch.setattr(Store, "finish", lambda _self: 1 // 0)
     library.put("a.jpg", jpeg())
     for _ in range(2):
-        assert reasons(library.index().failed) == [("a.jpg", "it cannot be stored (ZeroDivisionError)")]
+        assert reasons(library.index().failed) == [("a.jpg", OURS.format("ZeroDivisionError"))]
 
 
 @pytest.mark.parametrize("words", ["database is locked", "database or disk is full"])
@@ -92,7 +94,7 @@ def test_a_database_that_takes_nothing_ends_the_run(library, monkeypatch, words)
 
     from sqlalchemy.exc import OperationalError
 
-    from photosvc.index.storing.store import Store
+    from photosvc.index.store import Store
 
     def failing(*_):
         raise OperationalError("INSERT", {}, sqlite3.OperationalError(words))
@@ -144,7 +146,7 @@ def test_a_picture_too_large_for_a_worker_is_found_by_its_date_and_with_error(tm
 
 
 def test_a_file_that_kills_its_decoder_keeps_its_metadata(tmp_path, monkeypatch):
-    from photosvc.index.running import job
+    from photosvc.index import run as job
 
     library = open_library(tmp_path, settings={"PHOTOSVC_INDEX_TIMEOUT": "1"})
     block = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})
@@ -154,17 +156,18 @@ def test_a_file_that_kills_its_decoder_keeps_its_metadata(tmp_path, monkeypatch)
     monkeypatch.setattr(job, "extract", deadly_extract.extract)
     summary = library.index()
     failed = [
-        ("deadly.jpg", "The file made its reader crash (Segmentation fault)."),
+        ("deadly.jpg", "The reader of the file was killed (Segmentation fault)."),
         ("endless.jpg", "The file took longer than 1 s to read."),
     ]
     assert sorted(reasons(summary.failed)) == failed
     token = library.token(role="admin")
-    found = library.find(token=token, error="true", taken="2021-02-03", order="name")
+    found = library.find(token=token, taken="2021-02-03", order="name")
     assert [(one["FileName"], one["CameraModel"]) for one in found] == [
         ("deadly.jpg", "EOS R5"),
         ("endless.jpg", "EOS R5"),
     ]
-    assert library.names(token=token) == ["quiet.jpg"]
+    assert library.names(token=token) == ["deadly.jpg", "endless.jpg", "quiet.jpg"]
+    assert library.find(token=token, error="true", order="name", q="error:true") == []
     assert sorted(reasons(library.index().skipped)) == failed
 
 

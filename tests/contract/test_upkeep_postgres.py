@@ -6,13 +6,13 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from photosvc.cli import svc
-from photosvc.index.check.run import Check, CheckOptions
+from photosvc.index.check import Check, CheckOptions
 from photosvc.models import File, Photo
-from photosvc.models.database.transactions import UnitOfWork
+from photosvc.models.engine import UnitOfWork
 from photosvc.web.current import current_service
-from tests.clock import NOW
-from tests.factories.photos import add_photos
-from tests.library import open_library
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
+from tests.support.library import open_library
 
 
 def test_what_is_gone_is_purged_and_the_rest_is_as_the_library_says(tmp_path, new_postgres):

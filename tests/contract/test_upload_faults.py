@@ -17,13 +17,14 @@ import requests
 from tusclient.client import TusClient
 from tusclient.exceptions import TusCommunicationError
 
-from photosvc.cli.library.chores import chores_of
+from photosvc.cli.thumbs import chores_of
 from photosvc.web.current import current_service
-from tests.api_client import API, open_api
-from tests.clients.upload_client import originals, parts, picture, sha1
-from tests.library import SURROUNDINGS
-from tests.programs import forks
-from tests.programs.server import serve
+from photosvc.web.indexer import Indexer
+from tests.support.api_client import API, open_api
+from tests.support.clients.upload_client import originals, parts, picture, sha1
+from tests.support.library import SURROUNDINGS
+from tests.support.programs import forks
+from tests.support.programs.server import serve
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +52,15 @@ def at_once(number, call):
         return list(pool.map(call, range(number)))
 
 
+def until_taken(send):
+    """Send a request again as long as too many others of the account wait to write."""
+    ends = time.monotonic() + 60
+    while (answer := send()).status_code == 503 and time.monotonic() < ends:
+        assert answer.headers["Retry-After"]
+        time.sleep(0.1)
+    return answer.status_code
+
+
 def test_of_eight_puts_of_one_upload_at_once_each_says_what_became_of_the_files(tmp_path):
     with served(tmp_path, uploads=8) as (api, base, headers):
         for turn in range(2):
@@ -69,9 +79,11 @@ def test_of_eight_puts_of_one_upload_at_once_each_says_what_became_of_the_files(
 def test_uploads_at_once_never_exceed_a_quota(tmp_path):
     with served(tmp_path, uploads=8, upload_quota=1) as (api, base, headers):
         data = [picture(number) + bytes(300_000) for number in range(8)]
-        statuses = at_once(8, lambda number: post(api, base, headers, number, ("a.jpg", data[number])).status_code)
+        statuses = at_once(
+            8, lambda number: until_taken(lambda: post(api, base, headers, number, ("a.jpg", data[number])))
+        )
         assert Counter(statuses) == {200: 3, 507: 5}
-        statuses = at_once(8, lambda number: put(api, base, headers, number).status_code)
+        statuses = at_once(8, lambda number: until_taken(lambda: put(api, base, headers, number)))
         assert set(statuses) == {200}
         assert len(originals(api)) == 3
         assert parts(api) == []
@@ -135,12 +147,13 @@ def test_an_import_that_is_killed_again_and_again_loses_nothing(tmp_path):
             (card / name).write_bytes(data)
         environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(api.library.instance), "PHOTOSVC_INDEX_WORKERS": "2"}
         kills = 0
-        for turn in range(60):
+        turns = 60
+        for turn in range(turns):
             with open(os.devnull, "r+") as nothing:  # noqa: PTH123
                 streams = (nothing.fileno(),) * 3
                 run = forks.start("svc", "import", str(card), "--move", environ=environ, streams=streams)
             with suppress(subprocess.TimeoutExpired):
-                run.wait(chance.uniform(0.1, 0.2 + turn / 20))
+                run.wait(chance.uniform(0.1, 0.2 + turn / 20) if turn < turns - 1 else 120)
             if run.poll() is None:
                 run.kill()
                 run.wait(10)
@@ -156,6 +169,35 @@ def test_an_import_that_is_killed_again_and_again_loses_nothing(tmp_path):
         assert (run.returncode, left) == (0, {})
         assert sorted(originals(api).values()) == sorted(given.values())
         assert len(api.library.names(count=999)) == 48
+
+
+def test_an_import_on_request_goes_on_at_once_after_its_indexer_was_killed(tmp_path):
+    with open_api(tmp_path) as api:
+        card = api.library.instance / "import"
+        card.mkdir()
+        given = {f"IMG_{number}.jpg": picture(number) + os.urandom(90_000) for number in range(110)}
+        for name, data in given.items():
+            (card / name).write_bytes(data)
+            os.utime(card / name, (0, 0))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("photosvc.api.imports.wake_indexer", lambda _: Indexer.NONE)
+            assert api.call("POST", "/import", api.app_password("ann", "*"), json={"move": True}).status_code == 200
+        environ = {
+            **SURROUNDINGS,
+            "PHOTOSVC_INSTANCE": str(api.library.instance),
+            "PHOTOSVC_INDEX_WORKERS": "1",
+            "PHOTOSVC_WATCH_SETTLE": "0",
+        }
+        for least in (32, 64):
+            ends = time.monotonic() + 40  # the lease of the killed process ends after 90 seconds
+            with open(os.devnull, "r+") as nothing:  # noqa: PTH123
+                run = forks.start("svc", "index", "--wished", environ=environ, streams=(nothing.fileno(),) * 3)
+            while len(originals(api)) < least:
+                assert time.monotonic() < ends
+                time.sleep(0.02)
+            run.kill()
+            run.wait(10)
+        assert set(originals(api).values()) <= set(given.values())
 
 
 def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, small_disk):

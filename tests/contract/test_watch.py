@@ -7,13 +7,13 @@ import time
 
 import pytest
 
-from photosvc.index.running.wishes import waiting, wish
+from photosvc.index.requested import waiting, wish
 from photosvc.models import File
-from photosvc.models.database.transactions import write_session
+from photosvc.models.engine import write_session
 from photosvc.web.current import current_service
-from tests.clock import NOW
-from tests.pictures import jpeg
-from tests.programs.watching import watch
+from tests.support.clock import NOW
+from tests.support.pictures import jpeg
+from tests.support.programs.watching import watch
 
 
 def pictures(count, first=0):
@@ -166,3 +166,24 @@ def test_a_burst_of_ten_thousand_files_in_new_nested_folders_loses_none(library)
         for index, data in enumerate(pictures(10_000)):
             library.put(f"{index % 11}/{index % 37}/{index % 5}/{index}.jpg", data)
         watching.wait(lambda: len(stored(library)) == 10_000, 600)
+
+
+@pytest.mark.slow
+def test_pictures_that_exchange_names_over_folders_while_they_are_watched_keep_their_photos(library):
+    for number, data in enumerate(pictures(3)):
+        library.put(f"{number}/a.jpg", data, age=3600 + number)
+    with watch(library) as watching:
+        watching.wait(lambda: len(stored(library)) == 3)
+        uids = {record["Hash"]: record["UID"] for record in library.find()}
+        contents = stored(library)
+        (library.originals / "2/a.jpg").rename(library.originals / "aside.tmp")
+        (library.originals / "1/a.jpg").rename(library.originals / "2/a.jpg")
+        (library.originals / "0/a.jpg").rename(library.originals / "1/a.jpg")
+        (library.originals / "aside.tmp").rename(library.originals / "0/b.jpg")
+        library.put("0/a.jpg", pictures(1, 9)[0], age=10)
+        moved = {"1/a.jpg": contents["0/a.jpg"], "2/a.jpg": contents["1/a.jpg"], "0/b.jpg": contents["2/a.jpg"]}
+        watching.wait(lambda: moved.items() < stored(library).items() and len(stored(library)) == 4)
+        found = {record["Hash"]: record["UID"] for record in library.find()}
+        assert uids.items() < found.items()
+        assert len(set(found.values())) == 4
+        watching.end()

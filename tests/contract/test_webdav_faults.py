@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.programs.dav_server import USER, serve_dav
-from tests.programs.watching import wait
+from tests.support.programs.dav_server import USER, serve_dav
+from tests.support.programs.watching import wait
 
 pytestmark = pytest.mark.slow
 

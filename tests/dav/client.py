@@ -5,7 +5,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from tests.api_client import ApiClient
+from tests.support.api_client import ApiClient
 
 FOLDER = "/originals"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from photosvc.web.current import current_service
-from tests.library import open_library
+from tests.support.library import open_library
 
 
 @pytest.fixture(scope="session", autouse=True)

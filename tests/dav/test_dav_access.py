@@ -5,13 +5,13 @@ import time
 
 import pytest
 
-from photosvc.auth.throttle.attempts import TOKEN_BY_ADDRESS
+from photosvc.auth.throttle import TOKEN_BY_ADDRESS
 from photosvc.core import ids
 from photosvc.models import LOGIN_SESSION, Credential, User
-from photosvc.web.service.parts import PARTS
-from tests.api_client import HASH, PASSWORD, check_error, open_api
+from photosvc.web.parts import PARTS
 from tests.dav.client import DavClient
-from tests.factories.accounts import add_client, add_credential, add_user
+from tests.support.api_client import HASH, PASSWORD, check_error, open_api
+from tests.support.factories.accounts import add_client, add_credential, add_user
 
 READING = ("GET", "HEAD", "PROPFIND")
 WRITING = ("PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH", "LOCK", "UNLOCK")

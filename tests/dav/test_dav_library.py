@@ -1,21 +1,24 @@
 """The library follows what WebDAV clients do with the originals."""
 
+import hashlib
+
 import pytest
 
-from photosvc.index.running import wishes
-from photosvc.library.files.relocation import Relocation
-from photosvc.library.trash.names import TRASH_FOLDER
-from photosvc.models import Album, AlbumPhoto, File, IndexWish, Photo, RejectedFile
-from tests.api_client import open_api
+from photosvc.index import requested
+from photosvc.library.relocation import Relocation
+from photosvc.library.trash_folder import TRASH_FOLDER
+from photosvc.models import Album, AlbumPhoto, File, Job, Photo, RejectedFile
 from tests.dav.client import DavClient
-from tests.factories.indexing_requests import InlinePool
-from tests.pictures import dng, jpeg
+from tests.support.api_client import open_api
+from tests.support.clients.upload_client import changed
+from tests.support.factories.indexing_requests import InlinePool
+from tests.support.pictures import dng, jpeg
 
 
 @pytest.fixture(scope="module")
 def dav(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("dav")) as api, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("photosvc.index.running.job.WorkerPool", InlinePool)
+        patch.setattr("photosvc.index.run.WorkerPool", InlinePool)
         library = api.library
         for number, name in enumerate(
             ("trip/a.jpg", "trip/deep/b.jpg", "trip/pair.jpg", "file.jpg", "gone.jpg", "folder/gone.jpg", "edited.jpg",
@@ -48,8 +51,8 @@ def to(dav, method, path, target, **headers):
 def waiting(dav):
     """The folders that wait to be indexed; forgets them."""
     with dav.api.library.session() as session:
-        folders = {one.folder for one in wishes.waiting(session)}
-        session.query(IndexWish).delete()
+        folders = {one.folder for one in requested.waiting(session)}
+        session.query(Job).delete()
     return folders
 
 
@@ -127,7 +130,7 @@ def test_the_case_of_a_folder_counts(dav):
 
 def test_a_folder_with_too_many_files_is_followed_by_the_index(dav, monkeypatch):
     before = records(dav)
-    monkeypatch.setattr("photosvc.library.files.relocation.MOST_FILES", 1)
+    monkeypatch.setattr("photosvc.library.relocation.MOST_FILES", 1)
     waiting(dav)
     assert to(dav, "MOVE", "/many", "/more") == 201
     assert waiting(dav) == {"many", "more"}
@@ -258,7 +261,8 @@ def test_a_file_that_is_no_picture_by_its_new_name_or_hidden_is_found_no_more_un
 def test_what_a_person_removed_from_the_library_stays_out_of_it_when_it_moves(dav):
     photo = records(dav)["removed/r.jpg"]
     ann = dav.api.session_of("ann")
-    answer = dav.api.call("POST", "/batch/photos/delete", ann, json={"photos": [photo["UID"]]})
+    with changed(dav.api, delete_originals=False):
+        answer = dav.api.call("POST", "/batch/photos/delete", ann, json={"photos": [photo["UID"]]})
     assert answer.status_code == 200
     for source, target in (("/removed", "/away"), ("/away/r.jpg", "/away/s.jpg")):
         assert to(dav, "MOVE", source, target) == 201
@@ -279,3 +283,50 @@ def test_a_move_that_fails_changes_neither_disk_nor_library(dav, monkeypatch):
     assert not list((dav.api.library.originals / TRASH_FOLDER).glob("*/fail.jpg"))
     with dav.api.library.session() as session:
         assert session.query(File).filter_by(name="fail.jpg", missing=False).count() == 1
+
+
+@pytest.mark.parametrize("is_indexed", [True, False])
+@pytest.mark.parametrize("inner", ["", "/lost.jpg"], ids=["folder", "file"])
+def test_a_move_to_a_name_whose_file_the_disk_lost_keeps_both_photos(dav, inner, is_indexed):
+    library, number = dav.api.library, 410 + 2 * is_indexed + bool(inner)
+    library.put(f"here{number}/lost.jpg", jpeg(number, 48))
+    library.put(f"there{number}/lost.jpg", jpeg(number, 56))
+    library.index()
+    before = records(dav)
+    kept, lost = (before[f"{folder}{number}/lost.jpg"] for folder in ("here", "there"))
+    edit(dav, kept["UID"])
+    edit(dav, lost["UID"])
+    (library.originals / f"there{number}/lost.jpg").rename(library.originals / f"away{number}")  # no file of ours
+    if not inner:
+        (library.originals / f"there{number}").rmdir()
+    if is_indexed:
+        library.index()
+    assert to(dav, "MOVE", f"/here{number}{inner}", f"/there{number}{inner}") == 201
+    assert records(dav)[f"there{number}/lost.jpg"]["UID"] == kept["UID"]
+    (library.originals / f"away{number}").rename(library.originals / f"back{number}.jpg")
+    library.index()
+    after = records(dav)
+    assert (after[f"back{number}.jpg"]["UID"], after[f"there{number}/lost.jpg"]["UID"]) == (lost["UID"], kept["UID"])
+    assert in_albums(dav, lost["UID"]) == [f"Of {lost['UID']}"]
+    indexed_again(dav)
+
+
+@pytest.mark.parametrize("method", ["PUT", "COPY", "MOVE"])
+def test_a_file_replaced_by_one_of_its_size_and_time_is_read_again(dav, method):
+    library, name, content = dav.api.library, f"same {method}.jpg", jpeg(430, 40 + ord(method[0]) % 32)
+    path = library.put(name, content + b"1" + method.encode())
+    library.index()
+    before, time = records(dav)[name], int(path.stat().st_mtime)
+    edit(dav, before["UID"])
+    new = content + b"2" + method.encode()
+    if method == "PUT":
+        assert dav.call("PUT", f"/{name}", new, headers={"X-OC-Mtime": str(time)}).status_code == 204
+    else:
+        library.put(f"source {method}.jpg", new)
+        assert to(dav, method, f"/source {method}.jpg", f"/{name}") == 204
+    assert (path.read_bytes(), path.stat().st_mtime, path.stat().st_size) == (new, time, len(content) + 1 + len(method))
+    assert dav.api.call("GET", f"/dl/{before['Hash']}", dav.api.session_of("ann")).status_code == 410
+    library.index()
+    after = records(dav)[name]
+    assert after["Hash"] == hashlib.sha1(new).hexdigest()
+    assert (after["UID"], after["Title"]) == (before["UID"], "Mine")

@@ -1,14 +1,16 @@
 """PROPFIND and PROPPATCH: what clients see of files and folders, and what they may store beside them."""
 
 import os
+from itertools import count
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from photosvc.dav.properties import propfind, stored
-from photosvc.models import DavProperty
-from tests.api_client import open_api
+from photosvc.dav import dav_request, propfind, proppatch
+from photosvc.models import DavProperty, User
 from tests.dav.client import DavClient
+from tests.support.api_client import open_api
 
 LIVE = {"resourcetype", "displayname", "creationdate", "getlastmodified", "lockdiscovery", "supportedlock"}
 OF_FILES = LIVE | {"getcontentlength", "getcontenttype", "getetag"}
@@ -211,7 +213,7 @@ def test_changes_are_made_in_their_order(dav):
 def test_all_changes_of_a_request_are_made_or_none(dav, monkeypatch):
     protected = "<D:set><D:prop><x:a>1</x:a><D:getetag>2</D:getetag></D:prop></D:set>"
     assert dav.patch("one.jpg", protected) == {"{urn:x}a": 424, "{DAV:}getetag": 403}
-    monkeypatch.setattr(stored, "MOST_ON_RESOURCE", 1)
+    monkeypatch.setattr(proppatch, "MOST_ON_RESOURCE", 1)
     many = "<D:set><D:prop><x:a>1</x:a><x:b>2</x:b></D:prop></D:set>"
     assert dav.patch("one.jpg", many) == {"{urn:x}a": 507, "{urn:x}b": 507}
     assert set(dav.find("one.jpg")["/originals/one.jpg"][0]) == OF_FILES
@@ -240,3 +242,57 @@ def test_a_body_that_is_no_change_is_refused(dav):
         dav.call("PROPPATCH", "one.jpg", body, status=400)
     dav.call("PROPPATCH", "one.jpg", b" " * 65_537, status=413)
     dav.call("PROPPATCH", "none.jpg", b"", status=404)
+
+
+NAMED = b'<D:propfind xmlns:D="DAV:" xmlns:x="urn:x"><D:prop>%s</D:prop></D:propfind>'
+
+
+def test_many_properties_of_too_many_files_are_refused_by_number(dav, monkeypatch):
+    many = NAMED % b"".join(b"<x:a%d/>" % number for number in range(100))
+    monkeypatch.setattr(propfind, "MOST_VALUES", 100 * (len(NAMES) + 1))
+    found = dav.find("names/", many, depth="1")
+    assert {len(missing) for _, missing in found.values()} == {100}
+    monkeypatch.setattr(propfind, "MOST_VALUES", 100 * (len(NAMES) + 1) - 1)
+    for depth in ("1", "infinity"):
+        refused = dav.call("PROPFIND", "names/", many, status=507, headers={"Depth": depth})
+        assert ET.fromstring(refused.data)[0].tag == propfind.TOO_MANY_VALUES
+    few = NAMED % b"".join(b"<x:a%d/>" % number for number in range(40))
+    assert len(dav.find("names/", few, depth="1")) == len(NAMES) + 1
+
+
+def test_an_account_receives_one_long_list_at_a_time(dav, monkeypatch):
+    monkeypatch.setattr(propfind, "_SHORT", 3)
+    monkeypatch.setattr(dav_request, "PATIENCE", 0.1)
+    listings = dav.library.app.extensions["photosvc"].listings
+    assert len(dav.find("names/", depth="1")) == len(NAMES) + 1
+    held = listings.take("somebody else")
+    assert len(dav.find("names/", depth="1")) == len(NAMES) + 1
+    more = listings.take("one more")
+    refused = dav.call("PROPFIND", "names/", status=503, headers={"Depth": "1"})
+    assert refused.headers["Retry-After"] == "5"
+    assert len(dav.find("tree/", depth="1")) == 3
+    held()
+    more()
+    assert len(dav.find("names/", depth="1")) == len(NAMES) + 1
+
+
+def test_a_third_request_of_an_account_does_not_wait_for_a_slot(dav, monkeypatch):
+    service = dav.library.app.extensions["photosvc"]
+    pauses = []
+    monkeypatch.setattr(dav_request, "time", SimpleNamespace(sleep=pauses.append, monotonic=count().__next__))
+    body, taken = b"x" * 70_000, []
+    while (free := service.receptions.take("somebody else")) is not None:
+        taken.append(free)
+    dav.call("PUT", "new.jpg", body, status=503)
+    assert len(pauses) == dav_request.PATIENCE + 1
+    with dav.library.session() as session:
+        owner = session.query(User.uid).filter_by(name="alice").one()[0]
+    waiting = [service.patient.take(owner) for _ in range(3)]
+    assert [bool(free) for free in waiting] == [True, True, False]
+    pauses.clear()
+    assert dav.call("PUT", "new.jpg", body, status=503).headers["Retry-After"] == "5"
+    assert pauses == []
+    for free in (*waiting[:2], *taken):
+        free()
+    dav.call("PUT", "new.jpg", body, status=201)
+    dav.call("DELETE", "new.jpg", status=204)

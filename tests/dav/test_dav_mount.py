@@ -5,13 +5,13 @@ from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.extension import PhotoService
-from photosvc.models import migrate
+from photosvc.models import schema
 from photosvc.web.current import current_service
-from tests.api_client import HASH, ApiClient, open_api
-from tests.clock import MovedClock
 from tests.dav.client import DavClient
-from tests.factories.accounts import add_user
-from tests.library import Library
+from tests.support.api_client import HASH, ApiClient, open_api
+from tests.support.clock import MovedClock
+from tests.support.factories.accounts import add_user
+from tests.support.library import Library
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def hosted(tmp_path_factory):
     (folder / "originals").mkdir()
     (folder / "originals/a.jpg").write_bytes(b"a")
     with app.app_context():
-        migrate.upgrade(current_service().engine())
+        schema.upgrade(current_service().engine())
     library = Library(app, MovedClock(), folder)
     with library.session() as session:
         add_user(session, "alice", "user", password_hash=HASH)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import shared
-from tests.api_client import open_api
 from tests.dav.client import DavClient
+from tests.support import shared
+from tests.support.api_client import open_api
 
 ADDRESS = "/originals"
 

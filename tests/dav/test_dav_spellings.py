@@ -6,9 +6,9 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from tests.api_client import open_api
 from tests.dav.client import DavClient
-from tests.pictures import jpeg
+from tests.support.api_client import open_api
+from tests.support.pictures import jpeg
 
 NFC, NFD = (unicodedata.normalize(form, "Café Zoë") for form in ("NFC", "NFD"))
 BOTH = pytest.mark.parametrize("asked", [NFC, NFD], ids=["NFC", "NFD"])

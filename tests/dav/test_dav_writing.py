@@ -7,10 +7,13 @@ from io import BytesIO
 
 import pytest
 
-from photosvc.library.staging.part import Part
-from photosvc.library.trash.names import TRASH_FOLDER
-from tests.api_client import open_api
+from photosvc.library.relocation import Relocation
+from photosvc.library.staging_part import Part
+from photosvc.library.trash_folder import TRASH_FOLDER
+from photosvc.web.transactions import WritersBusyError
 from tests.dav.client import DavClient
+from tests.support.api_client import open_api
+from tests.support.clients.upload_client import picture
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +61,21 @@ def trashed(dav):
 
 def parts(dav):
     return list((root(dav) / ".photosvc").glob("*.part"))
+
+
+def test_nothing_is_stored_while_the_disk_of_the_originals_is_away(dav):
+    assert put(dav, "/a.jpg", picture(1)).status_code == 201
+    dav.api.library.index()
+    root(dav).rename(root(dav).with_name("unmounted"))
+    root(dav).mkdir()
+    try:
+        answer = dav.call("PUT", "/b.jpg", picture(2))
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "30")
+        assert list(root(dav).iterdir()) == []
+    finally:
+        root(dav).rmdir()
+        root(dav).with_name("unmounted").rename(root(dav))
+    assert dav.call("PUT", "/b.jpg", picture(2)).status_code == 201
 
 
 def test_a_file_is_stored_and_replaced_and_its_tag_is_that_of_a_get(dav):
@@ -110,7 +128,7 @@ def test_a_full_disk_is_507_and_leaves_the_old_file(dav, monkeypatch):
     def full(*_arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("photosvc.library.staging.part.os.write", full)
+    monkeypatch.setattr("photosvc.library.staging_part.os.write", full)
     for name in ("/a.jpg", "/new.jpg"):
         assert put(dav, name, b"more").status_code == 507
     monkeypatch.undo()
@@ -343,7 +361,7 @@ def test_a_move_that_fails_is_undone(dav, monkeypatch):
     def fail(*_arguments, **_options):
         raise RuntimeError
 
-    monkeypatch.setattr("photosvc.library.files.relocation.Relocation.moved", fail)
+    monkeypatch.setattr("photosvc.library.relocation.Relocation.moved", fail)
     assert to(dav, "MOVE", "/one", "/two").status_code == 500
     assert (read(dav, "/one/a.jpg"), read(dav, "/two/b.jpg"), trashed(dav)) == (b"a", b"b", [])
 
@@ -499,7 +517,7 @@ def test_copies_and_files_of_one_content_count_in_the_quota_each(tmp_path):
 
 
 def test_too_large_a_folder_is_not_copied(dav, monkeypatch):
-    monkeypatch.setattr("photosvc.dav.files.copying.MOST", 3)
+    monkeypatch.setattr("photosvc.dav.copying.MOST", 3)
     dav.call("MKCOL", dav.top + "/small")
     for name in ("a", "b"):
         put(dav, f"/small/{name}.jpg")
@@ -536,3 +554,24 @@ def test_nothing_is_written_where_the_originals_are_read_only(tmp_path):
             assert (answer.status_code, "read-only" in answer.json["error"]) == (403, True), method
         assert dav.call("GET", "/a.jpg").data == b"a"
         assert [path.name for path in api.library.originals.iterdir()] == ["a.jpg"]
+
+
+@pytest.mark.parametrize("name", ["/new.txt", "/old.txt", "/known.jpg"])
+@pytest.mark.parametrize("method", ["PUT", "COPY"])
+def test_what_is_answered_503_leaves_the_folder_as_it_was(dav, monkeypatch, method, name):
+    def fails(*_, **__):
+        raise WritersBusyError
+
+    put(dav, "/old.txt", b"old")
+    put(dav, "/known.jpg", picture(3))
+    put(dav, "/source.jpg", picture(4))
+    dav.api.library.index()
+    before = {path: path.read_bytes() for path in root(dav).rglob("*") if path.is_file()}
+    with monkeypatch.context() as broken:
+        broken.setattr(Relocation, "changed", fails)
+        answer = put(dav, name, b"new") if method == "PUT" else to(dav, "COPY", "/source.jpg", name)
+    assert answer.status_code == 503
+    assert {path: path.read_bytes() for path in root(dav).rglob("*") if path.is_file()} == before
+    assert put(dav, name, b"new").status_code in {201, 204}
+    assert read(dav, name) == b"new"
+    assert parts(dav) == []

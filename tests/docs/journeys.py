@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from photosvc.cli import svc
 from photosvc.index.extract import extract
 from photosvc.samples import ORIGINALS
-from tests.clients.oauth_client import open_oauth_api
-from tests.library import open_library
+from tests.support.clients.oauth_client import open_oauth_api
+from tests.support.library import open_library
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ORIGINALS / "2023/lake-stars.jpg"

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from photosvc.auth.scopes import parse_scope
 from photosvc.cli.show import show
-from tests.library import open_library
-from tests.programs.forks import SURROUNDINGS, launcher
-from tests.programs.server import serve
+from tests.support.library import open_library
+from tests.support.programs.forks import SURROUNDINGS, launcher
+from tests.support.programs.server import serve
 
 GUIDE = (Path(__file__).parents[2] / "docs/authentication.md").read_text()
 BEGIN, END = "<!-- policy: svc show policy --md -->\n\n", "\n<!-- end -->"

@@ -11,11 +11,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.api_client import ApiClient, open_api
-from tests.files.videos import film
-from tests.library import SURROUNDINGS, SVC
-from tests.pictures import exif, heic, jpeg
-from tests.programs.server import serve
+from tests.support.api_client import ApiClient, open_api
+from tests.support.files.videos import film
+from tests.support.library import SURROUNDINGS, SVC
+from tests.support.pictures import exif, heic, jpeg
+from tests.support.programs.server import serve
 
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = [
@@ -61,8 +61,7 @@ def test_the_commands_of_the_guide_to_albums_and_edits(api, tmp_path):
         library.put(f"{name}.jpg", jpeg(64 + number, 48, exif=exif({}, {0x9003: "2024:05:01 12:00:00"})))
     library.index()
     uids = {record["FileName"]: record["UID"] for record in library.find()}
-    options = {"PHOTOSVC_DELETE_ORIGINALS": "true"}
-    with serve(library.instance, workers=2, environ=options) as url:
+    with serve(library.instance, workers=2) as url:
         shell = Shell(api, tmp_path, URL=url, TOKEN=api.app_password("alice", "*"))
         shell.environ |= {"PHOTO": uids["lake.jpg"], "OTHER": uids["hill.jpg"]}
         answers = []

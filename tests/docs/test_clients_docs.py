@@ -7,9 +7,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.factories.varied_library import fill_varied_library
-from tests.library import SURROUNDINGS, open_library
-from tests.programs.server import serve
+from tests.support.factories.varied_library import fill_varied_library
+from tests.support.library import SURROUNDINGS, open_library
+from tests.support.programs.server import serve
 
 GUIDE = (Path(__file__).parents[2] / "docs/clients.md").read_text()
 EXAMPLES = re.findall(r"^```sh\n(.*?)\n```$", GUIDE, re.DOTALL | re.MULTILINE)

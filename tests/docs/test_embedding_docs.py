@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from photosvc import HostUser, PhotoService
-from photosvc.web.service.parts import PARTS
+from photosvc.web.parts import PARTS
 
 GUIDE = (Path(__file__).parents[2] / "docs/embedding.md").read_text()
 

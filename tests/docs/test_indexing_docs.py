@@ -9,6 +9,7 @@ GUIDE = (Path(__file__).parents[2] / "docs/indexing.md").read_text()
 READ_AGAIN = {
     Validity.UNTIL_CHANGED: "when it changes",
     Validity.TRANSIENT: "by the next run",
+    Validity.SPACED: "after a pause",
     Validity.NOT_STORED: "by the next run",
     Validity.UNTIL_FORCED: "by `svc index --force`",
 }

@@ -10,7 +10,7 @@ from email.parser import HeaderParser
 
 import pytest
 
-from tests.programs.forks import ROOT
+from tests.support.programs.forks import ROOT
 
 pytestmark = pytest.mark.slow
 HOME = "https://code.example.org/photosvc"
@@ -40,7 +40,8 @@ def files(tmp_path_factory):
 
 def test_it_holds_documents_tests_and_all_that_is_needed_to_run_and_build(files):
     expected = {"CHANGELOG.md", "LICENSE", "Makefile", "README.md", "requirements.lock", "setup.cfg", "wsgi.py"}
-    expected |= {"deploy/nginx.conf", "docs/operations.md", "tests/conftest.py", "tests/docs/test_packages.py"}
+    expected |= {"bench/RESULTS.md", "deploy/nginx.conf", "docs/operations.md", "docs/photo-grid.jpg"}
+    expected |= {"tests/conftest.py", "tests/docs/test_packages.py"}
     assert expected - files.keys() == set()
     of_package = {str(path.relative_to(ROOT)) for path in (ROOT / "photosvc").rglob("*") if path.is_file()}
     of_package = {name for name in of_package if "__pycache__" not in name}
@@ -58,10 +59,11 @@ def test_its_metadata_have_project_urls_and_links_to_files_that_are_there(files)
         "Changelog": f"{HOME}/blob/HEAD/CHANGELOG.md",
         "Issues": f"{HOME}/issues",
     }
-    links = re.findall(r"\]\(([^)]+)\)", files["PKG-INFO"].decode())
+    links = re.findall(r"(!?)\[[^]]*\]\(([^)]+)\)", files["PKG-INFO"].decode())
     assert len(links) > 10
-    for link in links:
-        assert link.removeprefix(f"{HOME}/blob/HEAD/") in files, link
+    assert [link for mark, link in links if mark] == [f"{HOME}/raw/HEAD/docs/photo-grid.jpg"]
+    for mark, link in links:
+        assert link.removeprefix(f"{HOME}/{'raw' if mark else 'blob'}/HEAD/") in files, link
 
 
 def test_a_package_of_a_source_distribution_has_the_same_urls(files, tmp_path):

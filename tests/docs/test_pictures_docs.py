@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from photosvc.cli.show import show
 from photosvc.settings import setting_fields
-from tests.library import SURROUNDINGS
+from tests.support.library import SURROUNDINGS
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/pictures.md").read_text()

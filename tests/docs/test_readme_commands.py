@@ -1,4 +1,4 @@
-"""The commands of README.md work as they are pasted, in a clone whose samples are served."""
+"""The commands of README.md and docs/quick-start.md work as they are pasted, in a clone whose samples are served."""
 
 import os
 import re
@@ -9,17 +9,19 @@ from pathlib import Path
 import pytest
 
 from photosvc import samples
-from tests.library import call_svc
-from tests.programs.forks import SURROUNDINGS, launcher
-from tests.programs.server import serve
+from tests.support.library import call_svc
+from tests.support.programs.forks import SURROUNDINGS, launcher
+from tests.support.programs.server import serve
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+GUIDE = (ROOT / "docs/quick-start.md").read_text()
+SHOWING = re.findall(r"`(\.venv/bin/svc [^`]+)`", README)
 
 
 def blocks(heading):
-    """The indented blocks below a heading, as they are pasted."""
-    section = README.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    """The indented blocks of the guide below a heading, as they are pasted."""
+    section = GUIDE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     found = re.findall(r"(?:^ {4}.*\n|^\n(?= {4}))+", section, re.MULTILINE)
     return ["\n".join(line[4:] for line in block.splitlines()).strip() for block in found]
 
@@ -51,6 +53,19 @@ def clone(tmp_path_factory):
             )
 
         yield run
+
+
+@pytest.mark.parametrize("command", SHOWING)
+def test_the_command_beside_a_feature_runs_and_prints_something(clone, command):
+    done = clone(command)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_every_feature_of_the_readme_has_a_command():
+    rows = re.findall(r"^\| .+ \| (.+) \|$", README.partition("|---|---|\n")[2], re.MULTILINE)
+    assert len(rows) >= 8
+    assert [row for row in rows if not row.startswith(("`.venv/bin/svc ", "`make "))] == []
 
 
 def test_the_search_finds_what_the_page_shows(clone):

@@ -13,14 +13,14 @@ from sqlalchemy.orm import Session
 from photosvc.api.search import parse_facets
 from photosvc.cli.show import show
 from photosvc.query.filters import FILTERS
-from photosvc.search.projection.project import project
 from photosvc.search.reading.facets import FACETS
 from photosvc.search.reading.orders import ORDERS
-from photosvc.search.reading.paging.page import find
+from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
-from tests.factories.varied_library import fill_varied_library
-from tests.library import SURROUNDINGS, migrated_database, open_library
-from tests.programs.server import serve
+from photosvc.search.rows.write import project
+from tests.support.factories.varied_library import fill_varied_library
+from tests.support.library import SURROUNDINGS, migrated_database, open_library
+from tests.support.programs.server import serve
 
 GUIDE = (Path(__file__).parents[2] / "docs/search.md").read_text()
 BEGIN, END = "<!-- filters: svc show filters --md -->\n\n", "\n<!-- end -->"

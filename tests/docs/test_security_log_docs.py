@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from photosvc.app import create_app
-from photosvc.auth.audit.events import PARTS, Event
-from photosvc.auth.audit.pending import MOST_KINDS, MOST_OF_NETWORK
-from photosvc.records.audit import AuditEntrySchema
+from photosvc.auth.audit_log import PARTS, Event
+from photosvc.auth.audit_store import MOST_KINDS, MOST_OF_NETWORK
+from photosvc.records.accounts import AuditEntrySchema
 from photosvc.settings import setting_fields
 
 ROOT = Path(__file__).parents[2]

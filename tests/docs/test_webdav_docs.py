@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.dav.files import copying, slots
-from photosvc.dav.locking import if_header, locks, methods
-from photosvc.dav.properties import propfind, stored, xml_body
-from photosvc.library.files import relocation
+from photosvc.dav import conditions, copying, dav_request, lock_methods, locks, propfind, proppatch, xml
+from photosvc.library import relocation
 from photosvc.settings import PREFIX, Settings
 
 GUIDE = (Path(__file__).parents[2] / "docs/webdav.md").read_text()
@@ -25,15 +23,17 @@ def test_every_setting_exists():
     "text",
     [
         f"{locks.MOST_OF_USER} of an account, {locks.MOST_ON_RESOURCE} (shared) of a file, {locks.MOST:,} in all",
-        f"`owner` {methods.LONGEST_OWNER} characters",
-        f"{stored.MOST_ON_RESOURCE} of a file, {stored.LONGEST_VALUE // 1024} KiB each",
-        f"{stored.MOST_OF_USER:,} with {stored.MOST_CHARACTERS_OF_USER >> 20} MiB in all",
-        f"{if_header.LONGEST} characters, {if_header.MOST_CONDITIONS} conditions",
-        f"over {xml_body.LARGEST // 1024} KiB, {xml_body.DEEPEST} levels, {xml_body.MOST_ELEMENTS} elements",
-        f"or {xml_body.MOST_PROPERTIES} properties",
+        f"`owner` {lock_methods.LONGEST_OWNER} characters",
+        f"{proppatch.MOST_ON_RESOURCE} of a file, {proppatch.LONGEST_VALUE // 1024} KiB each",
+        f"{proppatch.MOST_OF_USER:,} with {proppatch.MOST_CHARACTERS_OF_USER >> 20} MiB in all",
+        f"{conditions.LONGEST} characters, {conditions.MOST_CONDITIONS} conditions",
+        f"over {xml.LARGEST // 1024} KiB, {xml.DEEPEST} levels, {xml.MOST_ELEMENTS} elements",
+        f"or {xml.MOST_PROPERTIES} properties",
         f"`Depth: infinity` over more than {propfind.MOST:,} files and folders",
         f"COPY of a folder with more than {copying.MOST:,} files and folders",
-        f"waits up to {slots.PATIENCE:.0f} seconds",
+        f"waits up to {dav_request.PATIENCE:.0f} seconds",
+        f"over {propfind._FEW} properties have {propfind.MOST_VALUES:,} values in all",
+        f"lists of over {propfind._SHORT:,} files",
         f"for folders of up to {relocation.MOST_FILES} files",
     ],
 )
@@ -44,4 +44,4 @@ def test_every_limit_is_the_one_there_is(text):
 def test_locks_last_as_long_as_it_says():
     assert "lasts one week" in GUIDE
     assert "four weeks at most" in GUIDE
-    assert (methods.USUAL, methods.LONGEST_TIME) == (7 * DAY, 28 * DAY)
+    assert (lock_methods.USUAL, lock_methods.LONGEST_TIME) == (7 * DAY, 28 * DAY)

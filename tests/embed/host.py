@@ -12,17 +12,17 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc import HostUser, PhotoService
-from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
-from photosvc.index.running.job import run_index
-from photosvc.index.running.summary import IndexOptions
+from photosvc.index.run import run_index
+from photosvc.index.run_log import IndexOptions
 from photosvc.models import File
-from photosvc.models.database.transactions import begin_write
+from photosvc.models.engine import begin_write
 from photosvc.web.current import current_service
-from tests.clock import MovedClock
-from tests.factories.photos import edit_photos
-from tests.library import migrated_database
-from tests.pictures import jpeg
+from tests.support.clock import MovedClock
+from tests.support.factories.photos import edit_photos
+from tests.support.library import migrated_database
+from tests.support.pictures import jpeg
 
 #: The photos of each host: the last one is private.
 NAMES = ("lake.jpg", "moon.jpg", "secret.jpg")

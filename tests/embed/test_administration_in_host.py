@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy.orm import Session
 
 from photosvc.models import User
-from tests.api_client import HASH, PASSWORD
-from tests.clock import MovedClock
 from tests.embed.host import open_host, who_signed_in
-from tests.factories.accounts import add_user
+from tests.support.api_client import HASH, PASSWORD
+from tests.support.clock import MovedClock
+from tests.support.factories.accounts import add_user
 
 OWN = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "document"}
 HERE = "/media/administration"

@@ -2,14 +2,23 @@
 
 import json
 import os
+import sqlite3
+import stat
 import subprocess
+from contextlib import contextmanager
 
+import pytest
 from click.testing import CliRunner
 from flask import Flask
 from flask.cli import ScriptInfo
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import text
 
+from photosvc import PhotoService
 from photosvc.app import create_app
+from photosvc.auth import users
 from photosvc.cli import svc
+from photosvc.web.current import current_service
 from tests.embed.host import NAMES, open_host
 
 
@@ -38,6 +47,79 @@ def test_the_configuration_hides_the_password_of_the_hosts_database(tmp_path):
         done = app.test_cli_runner().invoke(args=["svc", "show", "config", "--json"])
     (shown,) = (row["value"] for row in json.loads(done.stdout) if row["name"] == "PHOTOSVC_DATABASE_URI")
     assert shown == "postgresql+psycopg://ann:***@db.example.org/photos"
+
+
+@pytest.mark.parametrize("bind_key", [None, "media"])
+@pytest.mark.parametrize("address", ["sqlite:///{}", "sqlite:///file:{}?uri=true"])
+def test_the_upgrade_makes_the_database_and_its_journals_readable_for_its_owner_alone(tmp_path, bind_key, address):
+    with umask(0o022), bare_host(tmp_path, address, bind_key) as (app, database):
+        done = app.test_cli_runner().invoke(args=["svc", "db", "upgrade"])
+        assert done.exit_code == 0, done.output
+        assert "can be read" not in done.stderr
+        with app.app_context():
+            service = current_service()
+            with service.engine().connect() as connection:
+                connection.execute(text("PRAGMA journal_mode=WAL"))
+            with service.changing() as session:
+                users.add_user(session, users.new_user(service.now(), name="ann", password="a long password"))
+                session.flush()
+                made = sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(database.name))
+                assert made == ["own.db", "own.db-shm", "own.db-wal"]
+                assert {mode_of(tmp_path / name) for name in made} == {0o600}
+
+
+@pytest.mark.parametrize("bind_key", [None, "media"])
+def test_the_upgrade_tells_that_it_left_a_database_of_the_host_readable_for_others(tmp_path, bind_key):
+    with bare_host(tmp_path, "sqlite:///{}", bind_key) as (app, database):
+        with sqlite3.connect(database) as other:  # as a worker of the host keeps it open
+            other.execute("PRAGMA journal_mode=WAL")
+            other.execute("CREATE TABLE hosts (id INTEGER)")
+            other.commit()
+            files = [database, *(database.with_name(f"own.db{end}") for end in ("-wal", "-shm"))]
+            for file, mode in zip(files, (0o644, 0o640, 0o600), strict=True):
+                file.chmod(mode)
+            done = app.test_cli_runner().invoke(args=["svc", "db", "upgrade"])
+        other.close()
+    assert done.exit_code == 0, done.output
+    said = [line for line in done.stderr.splitlines() if "can be read" in line]
+    assert said == [
+        f"{file} can be read by other accounts of this machine: as its owner, run chmod 600 {file}"
+        for file in files[:2]
+    ]
+    assert mode_of(database) == 0o644
+
+
+@contextmanager
+def bare_host(folder, address, bind_key):
+    """A host whose engine for photosvc is that of `own.db`, which is not there yet."""
+    database = folder / "own.db"
+    app = Flask("host", instance_path=str(folder))
+    address = address.format(database)
+    app.config.update(
+        SECRET_KEY="x" * 32,
+        SQLALCHEMY_DATABASE_URI=address if bind_key is None else f"sqlite:///{folder}/host.db",
+        SQLALCHEMY_BINDS={} if bind_key is None else {bind_key: address},
+        PHOTOSVC_ORIGINALS=folder / "originals",
+    )
+    db = SQLAlchemy(app)
+    PhotoService(app, db=db, url_prefix="/media", bind_key=bind_key, environ={})
+    yield app, database
+    with app.app_context():
+        for engine in db.engines.values():
+            engine.dispose()
+
+
+@contextmanager
+def umask(mask):
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
 
 
 def test_svc_run_refuses_to_serve_a_host_and_makes_nothing(tmp_path, monkeypatch):

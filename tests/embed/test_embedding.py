@@ -11,17 +11,17 @@ from sqlalchemy import event, inspect, select, text
 from sqlalchemy.orm import Session
 
 from photosvc.app import create_app
-from photosvc.auth.accounts.users import add_user, find_user, new_user, remove_user
-from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.users import add_user, find_user, new_user, remove_user
 from photosvc.core.errors import SettingError
 from photosvc.extension import PhotoService
-from photosvc.index.running.job import IndexOptions, run_index
-from photosvc.models import migrate
+from photosvc.index.run import IndexOptions, run_index
+from photosvc.models import schema
 from photosvc.web.current import current_service
-from tests.clock import MovedClock
-from tests.library import DATABASE, migrated_database
-from tests.pictures import jpeg
+from tests.support.clock import MovedClock
+from tests.support.library import DATABASE, migrated_database
+from tests.support.pictures import jpeg
 
 
 class Host:
@@ -149,7 +149,7 @@ def test_tables_lie_where_the_host_wants_them_and_apart(host):
         assert {"users", "photos"} <= names[None]
         assert not ours & names["media" if own is None else None]
         assert not any(name.startswith("photosvc_") for name in host.db.metadata.tables)
-        assert migrate.differences(current_service().engine()) == []
+        assert schema.differences(current_service().engine()) == []
 
 
 def test_two_hosts_in_one_process_never_see_each_others_rows(host, tmp_path):

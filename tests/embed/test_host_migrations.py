@@ -9,8 +9,8 @@ from alembic.config import Config
 from sqlalchemy import create_engine, inspect
 
 from photosvc.migrations import include_name
-from tests.library import migrated_database
-from tests.programs.forks import SURROUNDINGS
+from tests.support.library import migrated_database
+from tests.support.programs.forks import SURROUNDINGS
 
 HOST = """
 from flask import Flask

@@ -11,9 +11,9 @@ import photosvc
 from photosvc import PhotoService
 from photosvc.app import create_app
 from photosvc.core.errors import SettingError
+from photosvc.web import parts as parts_module
 from photosvc.web.current import current_service
-from photosvc.web.service import parts as parts_module
-from photosvc.web.service.parts import PARTS
+from photosvc.web.parts import PARTS
 from tests.embed.host import found, new_app, open_host, token_of
 
 #: One address of each part, below the prefix.

@@ -7,9 +7,9 @@ from sqlalchemy.orm import Session
 
 from photosvc import HostUser
 from photosvc.models import User
-from tests.api_client import HASH, PASSWORD
 from tests.embed.host import open_host
-from tests.factories.accounts import add_user
+from tests.support.api_client import HASH, PASSWORD
+from tests.support.factories.accounts import add_user
 
 OWN = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "document"}
 

@@ -47,6 +47,29 @@ def test_the_host_may_say_who_sees_private_photos(tmp_path, role, sees, names):
         assert found(app.test_client().get(PHOTOS)) == list(names)
 
 
+@pytest.mark.parametrize("role", ["user", "admin"])
+def test_who_sees_no_private_photos_is_told_no_names_of_deleted_ones_and_brings_none_back(tmp_path, role):
+    user = [HostUser(id="1", role="user")]
+    with open_host(tmp_path / "host", principal_loader=lambda: user[0]) as app:
+        client, api = app.test_client(), "/media/api/v1"
+        (photo,) = (record["UID"] for record in client.get(PHOTOS).json if record["FileName"] == NAMES[2])
+        one = {"photos": [photo]}
+        assert client.post(f"{api}/batch/photos/delete", json=one, headers=OWN).json["photos"] == 1
+        assert [kept["Name"] for kept in client.get(f"{api}/trash").json] == [NAMES[2]]
+        user[0] = HostUser(id="2", role=role, sees_private=False)
+        for path in ("/trash", "/index", "/errors"):
+            assert client.get(api + path).status_code == 403, path
+        for body in (one, {"all": True}):
+            assert client.post(f"{api}/trash/restore", json=body, headers=OWN).status_code == 403
+        assert client.delete(f"{api}/trash", json={"days": 0}, headers=OWN).status_code == 403
+        assert client.get(f"{PHOTOS}/{photo}/history").status_code == 404
+        for page in ("library", "library/trash", "library/failures", "look-alikes", "statistics"):
+            assert client.get(f"/media/administration/{page}", headers=OWN).status_code == 403, page
+        assert "/administration/library" not in client.get("/media/", headers=OWN).text
+        user[0] = HostUser(id="1", role="user")
+        assert client.post(f"{api}/trash/restore", json=one, headers=OWN).json["photos"] == [photo]
+
+
 def first_photo(client):
     return client.get(f"{PHOTOS}?filename=lake.jpg").json[0]
 

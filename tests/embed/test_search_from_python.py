@@ -11,10 +11,10 @@ from sqlalchemy import text
 
 from photosvc import FoundPhoto, HostUser, PhotoService
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
-from photosvc.records.photos import results
-from photosvc.records.photos.photo import OPTIONAL, FileSchema, MarkerSchema, PhotoResultSchema
-from photosvc.records.photos.results import read_results, wire_name
-from photosvc.search.limits.errors import SearchTooLongError
+from photosvc.records import results
+from photosvc.records.photo import OPTIONAL, FileSchema, MarkerSchema, PhotoResultSchema
+from photosvc.records.results import read_results, wire_name
+from photosvc.search.limits import SearchTooLongError
 from tests.embed.host import NAMES, open_host, token_of, who_signed_in
 
 JANE = HostUser(id="jane", role="user")
@@ -182,12 +182,12 @@ def test_an_app_of_many_uses_the_library_of_the_current_one(tmp_path):
 
 
 def test_a_search_that_takes_too_long_is_ended(tmp_path, monkeypatch):
-    from photosvc.search.limits.read import Read
+    from photosvc.search.limits import Read
 
     with open_host(tmp_path / "host") as app:
         app.service.search()
         monkeypatch.setattr(Read, "deadline", property(lambda _: 0.0))
-        monkeypatch.setattr("photosvc.search.limits.read._INSTRUCTIONS", 1)
+        monkeypatch.setattr("photosvc.search.limits._INSTRUCTIONS", 1)
         with pytest.raises(SearchTooLongError):
             app.service.search("lake", order="relevance")
 

@@ -7,11 +7,11 @@ from itertools import islice
 import pytest
 
 from photosvc.core.problems import FileProblemError, Problem, Reason
-from photosvc.index.describing.file_columns import dump_metadata, load_metadata
 from photosvc.index.extract import Extraction, extract
+from photosvc.index.file_columns import dump_metadata, load_metadata
 from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerTimeoutError
-from tests.files.damage import samples, variants
-from tests.library import CAMERA_ORIGINALS
+from tests.support.files.damage import samples, variants
+from tests.support.library import CAMERA_ORIGINALS
 
 #: Reasons that say that our own code failed rather than the file.
 OURS = {Reason.READER_ERROR, Reason.CRASHED, Reason.KILLED, Reason.TIMEOUT}

@@ -5,11 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from photosvc.index.estimates.due import Sighting
-from photosvc.index.estimates.neighbours import Neighbours
-from photosvc.index.estimates.positions import WINDOW, Located
+from photosvc.index.estimates import WINDOW, Located, Neighbours, Sighting
 from photosvc.models import Camera, Cell, Photo, Place
-from tests.clock import NOW
+from tests.support.clock import NOW
 
 HOUR = timedelta(hours=1)
 

@@ -9,7 +9,7 @@ import pytest
 
 from photosvc.index.extract import extract
 from photosvc.media.cameras import make_name, model_name
-from tests.library import CAMERA_ORIGINALS
+from tests.support.library import CAMERA_ORIGINALS
 
 EXIFTOOL = shutil.which("exiftool")
 pytestmark = [

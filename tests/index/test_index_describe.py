@@ -6,8 +6,8 @@ from sqlalchemy import select
 from photosvc.core.problems import Problem, Reason
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Photo
-from tests.clock import NOW
-from tests.factories.photos import new_extraction, store_extractions
+from tests.support.clock import NOW
+from tests.support.factories.photos import new_extraction, store_extractions
 
 
 @pytest.fixture

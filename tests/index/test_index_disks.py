@@ -1,10 +1,9 @@
 import pytest
 from sqlalchemy import create_engine
 
-from photosvc.index.scanning import disks
-from photosvc.index.scanning.disks import absent_disks, forget_disks, remember_disks
-from photosvc.models.database.engine import configure_engine
-from photosvc.models.database.transactions import UnitOfWork
+from photosvc.index import scan
+from photosvc.index.scan import absent_disks, forget_disks, remember_disks
+from photosvc.models.engine import UnitOfWork, configure_engine
 
 
 @pytest.fixture
@@ -20,7 +19,7 @@ def session(new_database):
 def mounted(tmp_path, monkeypatch):
     """The names of folders on which disks are mounted, in the root that the tests pass."""
     names = []
-    monkeypatch.setattr(disks, "mounts_below", lambda root: {f"{root}/{name}": "1" for name in names})
+    monkeypatch.setattr(scan, "mounts_below", lambda root: {f"{root}/{name}": "1" for name in names})
     return names
 
 
@@ -41,13 +40,13 @@ def test_disks_are_remembered_until_they_are_forgotten(session, mounted, tmp_pat
 
 
 def test_no_more_disks_than_the_limit_are_remembered(session, mounted, tmp_path, monkeypatch):
-    monkeypatch.setattr(disks, "_MOST", 2)
+    monkeypatch.setattr(scan, "_MOST", 2)
     for name in ("c", "b", "a"):
         mounted[:] = [name]
         remember_disks(session, tmp_path)
     mounted.clear()
     assert absent_disks(session, tmp_path) == {"b", "c"}
-    monkeypatch.setattr(disks, "_MOST", 1)
+    monkeypatch.setattr(scan, "_MOST", 1)
     mounted += ["a", "d"]
     remember_disks(session, tmp_path)
     assert absent_disks(session, tmp_path) == {"b", "c"}

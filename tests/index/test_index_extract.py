@@ -11,7 +11,7 @@ from photosvc.core.problems import Problem, Reason, UnreadableFileError
 from photosvc.index import extract as module
 from photosvc.index.extract import FileChangedError, extract
 from photosvc.media.errors import UnsupportedFileError
-from tests.pictures import encoded, exif, jpeg, png_bomb, quarters, video, xmp
+from tests.support.pictures import encoded, exif, jpeg, png_bomb, quarters, video, xmp
 
 PHOTOS = Path(os.environ.get("TEST_PHOTOS") or Path(__file__).resolve().parents[3] / "shared/photos")
 needs_photos = pytest.mark.skipif(not PHOTOS.is_dir(), reason="the folder of camera originals is absent")

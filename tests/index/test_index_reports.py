@@ -1,24 +1,28 @@
 """What is kept of index runs."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from photosvc.index.running import reports
-from photosvc.index.running.job import run_index
-from photosvc.index.running.run_lock import RunCancelledError, cancel_run, run_lock
-from photosvc.index.running.summary import IndexOptions
-from photosvc.models import IndexRun
+from photosvc.index import run_log
+from photosvc.index.jobs import INDEX, KINDS, RunCancelledError
+from photosvc.index.jobs import cancel as cancel_run
+from photosvc.index.requested import Wish, run_lock
+from photosvc.index.run import run_index
+from photosvc.index.run_log import IndexOptions
+from photosvc.models import Job
 from photosvc.web.current import current_service
-from tests.factories.indexing_requests import InlinePool
-from tests.library import open_library
-from tests.pictures import jpeg
+from tests.support.factories.indexing_requests import InlinePool
+from tests.support.library import open_library
+from tests.support.pictures import jpeg
 
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    monkeypatch.setattr("photosvc.index.running.job.WorkerPool", InlinePool)
+    monkeypatch.setattr("photosvc.index.run.WorkerPool", InlinePool)
     library = open_library(tmp_path)
     yield library
     library.close()
@@ -26,7 +30,7 @@ def library(tmp_path, monkeypatch):
 
 def kept(library, *names):
     with library.app.app_context(), current_service().loading() as session:
-        found = reports.reports(session, library.clock(), count=9)
+        found = run_log.reports(session, library.clock(), count=9)
         return [(report.state.value, *(getattr(report.row, name) for name in names)) for report in found]
 
 
@@ -68,7 +72,7 @@ def test_a_dry_run_is_not_kept(library):
 
 
 def test_the_progress_of_a_run_is_seen_while_it_goes_on(library, monkeypatch):
-    monkeypatch.setattr(reports, "_PAUSE", 0)
+    monkeypatch.setattr(run_log, "_PAUSE", 0)
     for number in range(3):
         library.put(f"{number}.jpg", jpeg(20 + number, 10))
     seen = []
@@ -93,13 +97,13 @@ def test_runs_that_were_stopped_or_failed_or_whose_process_ended_are_told_apart(
     assert kept(library, "message", "indexed") == [("interrupted", "", 0), ("failed", "OSError", 0), ("stopped", "", 0)]
     with library.app.app_context():
         service = current_service()
-        with Session(service.engine()) as session, run_lock(session, service.settings, service.clock):
-            assert [state for (state,) in kept(library)] == ["running", "failed", "stopped"]
+        with Session(service.engine()) as session, run_lock(session, service.settings, service.clock, Wish("")):
+            assert [state for (state,) in kept(library)] == ["running", "interrupted", "failed", "stopped"]
 
 
 def test_a_row_whose_transaction_failed_is_written_by_the_next_one(library, monkeypatch):
     library.put("1.jpg", jpeg(20, 10))
-    write = reports.write_if_free
+    write = run_log.write_if_free
 
     def fail(engine, wanted, *, lasting):
         def roll_back(session):
@@ -108,16 +112,16 @@ def test_a_row_whose_transaction_failed_is_written_by_the_next_one(library, monk
 
         return write(engine, roll_back, lasting=lasting)
 
-    monkeypatch.setattr(reports, "write_if_free", fail)
+    monkeypatch.setattr(run_log, "write_if_free", fail)
     library.index()
     assert kept(library, "indexed", "read") == [("done", 1, 1)]
 
 
 def test_old_runs_are_forgotten(library, monkeypatch):
-    monkeypatch.setattr(reports, "MOST_KEPT", 3)
+    monkeypatch.setitem(KINDS, "index", replace(INDEX, most_kept=3))
     for number in range(5):
         library.put(f"{number}.jpg", jpeg(20 + number, 10))
         library.index()
     assert kept(library, "unchanged") == [("done", 4), ("done", 3), ("done", 2)]
     with library.session() as session:
-        assert session.scalar(select(func.count()).select_from(IndexRun)) == 3
+        assert session.scalar(select(func.count()).select_from(Job)) == 3

@@ -4,8 +4,8 @@ import pytest
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.scanning import scan as module
-from photosvc.index.scanning.scan import FoundFile, Unreachable, disk_path, scan, start_folder
+from photosvc.index import scan as module
+from photosvc.index.scan import FoundFile, Unreachable, disk_path, scan, start_folder
 
 
 def write(root, *names):

@@ -9,19 +9,19 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError
-from photosvc.core.values.stacks import KINDS
+from photosvc.core.vocabulary import KINDS
+from photosvc.index import stack_rules
+from photosvc.index.batches import restack_library
+from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
-from photosvc.index.scanning.scan import FoundFile
-from photosvc.index.stacking import groups
-from photosvc.index.stacking.library import restack_library
-from photosvc.index.stacking.unstack import unstack
-from photosvc.index.storing.catalog import Catalog
-from photosvc.index.storing.store import Store
+from photosvc.index.restack import unstack
+from photosvc.index.scan import FoundFile
+from photosvc.index.store import Store
 from photosvc.media.metadata import Metadata
 from photosvc.models import Album, AlbumPhoto, File, Photo, SearchRow
-from tests.clock import NOW
-from tests.factories.photos import new_extraction
-from tests.library import open_library
+from tests.support.clock import NOW
+from tests.support.factories.photos import new_extraction
+from tests.support.library import open_library
 
 SHORT, LONG = 2_000_000_000, 9_000_000_000
 RAW = {"file_type": "dng", "media_type": "raw"}
@@ -228,7 +228,7 @@ def test_a_missing_file_leaves_the_lead_to_another_and_returns_into_its_photo(se
 
 
 def test_a_key_that_too_many_files_share_joins_none_of_them(session, monkeypatch):
-    monkeypatch.setattr("photosvc.index.stacking.links.MAX_FILES", 5)
+    monkeypatch.setattr("photosvc.index.restack.MAX_FILES", 5)
     shared = Metadata(document_id="xmp.did:1")
     frames = [jpg(f"{number:02}.jpg", number, shared) for number in range(1, 13)]
     store(session, *frames[:3])
@@ -245,8 +245,8 @@ def test_a_key_that_too_many_files_share_joins_none_of_them(session, monkeypatch
 
 @pytest.mark.parametrize("seed", range(2))
 def test_the_same_files_give_the_same_photos_in_any_order_and_in_any_batches(tmp_path, monkeypatch, seed):
-    monkeypatch.setattr("photosvc.index.stacking.links.MAX_FILES", 6)
-    monkeypatch.setattr(groups, "MAX_FILES", 6)
+    monkeypatch.setattr("photosvc.index.restack.MAX_FILES", 6)
+    monkeypatch.setattr(stack_rules, "MAX_FILES", 6)
     random = Random(100 + seed)
     files = []
     for number in range(1, 41):

@@ -6,14 +6,13 @@ import pytest
 from PIL import Image
 
 from photosvc.core.problems import Reason
-from photosvc.index.extract import extract
-from photosvc.index.with_thumbnails import extract_and_show
+from photosvc.index.extract import extract, extract_and_show
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import HEAD_SIZE, sniff
-from photosvc.pictures.thumbnails import making
-from photosvc.pictures.thumbnails.ahead import UsualThumbnails
-from photosvc.pictures.thumbnails.targets import named_target
-from tests.pictures import (
+from photosvc.pictures import render
+from photosvc.pictures.ahead import UsualThumbnails
+from photosvc.pictures.sizes import named_target
+from tests.support.pictures import (
     avif_with_plain_alpha,
     clouds,
     dng,
@@ -146,7 +145,7 @@ def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(tmp_pa
     with path.open("rb") as file:
         row = sniff(file.read(HEAD_SIZE), path.name)
         targets = [named_target(file_name) for file_name in thumbnails]
-        expected = making.render_file(file, row, (extraction.width, extraction.height), targets)
+        expected = render.render_file(file, row, (extraction.width, extraction.height), targets)
     assert len(expected) >= 4
     assert list(thumbnails.values()) == expected
 
@@ -154,8 +153,8 @@ def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(tmp_pa
 @pytest.mark.parametrize("name", [*ONCE, *TWICE])
 def test_a_file_is_opened_again_only_where_its_colours_cost_less_than_a_whole_decode(tmp_path, monkeypatch, name):
     again = []
-    open_shown = making.open_shown
-    monkeypatch.setattr(making, "open_shown", lambda *args: again.append(args) or open_shown(*args))
+    open_shown = render.open_shown
+    monkeypatch.setattr(render, "open_shown", lambda *args: again.append(args) or open_shown(*args))
     _, thumbnails = made_with(drawn(tmp_path, name), tmp_path / "cache")
     assert thumbnails
     assert len(again) == (name in TWICE)
@@ -166,7 +165,7 @@ def test_thumbnails_that_fail_leave_the_extraction_whole(tmp_path, monkeypatch, 
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(making, "render", fail)
+    monkeypatch.setattr(render, "render", fail)
     path = drawn(tmp_path, "plain.png")
     extraction, thumbnails = made_with(path, tmp_path / "cache")
     assert extraction == extract(path)

@@ -11,7 +11,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.problems import Reason
 from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
 from photosvc.workers.pool import WorkerDiedError, WorkerStartError, WorkerTimeoutError
-from tests.programs.worker_tasks import obey, square
+from tests.support.programs.worker_tasks import nap, obey, square
 
 
 def workers(function=square, **options):
@@ -63,6 +63,29 @@ def test_more_items_than_may_wait_are_refused_at_once():
     assert second.cancel()
     assert pool.submit("fine") is not None
     assert not first.done()
+
+
+def test_owners_take_turns_and_what_is_made_last_waits_for_all_others():
+    pool, done = workers(nap, workers=1, queued=20), []
+    first = pool.submit("first", "a")
+    until(first.running)
+    for name, owner, last in (
+        *(("a area", "a", True), ("a1", "a", False), ("a2", "a", False), ("a3", "a", False)),
+        *(("b1", "b", False), ("b area", "b", True), ("b2", "b", False), ("c1", "c", False)),
+    ):
+        pool.submit(name, owner, last=last).add_done_callback(lambda future: done.append(future.result()))
+    assert until(lambda: len(done) == 8)
+    assert done == ["a1", "b1", "c1", "a2", "b2", "a3", "a area", "b area"]
+
+
+def test_one_owner_is_refused_beyond_its_share_and_others_are_not():
+    pool = workers(nap, workers=1, queued=4, each=2)
+    own = [pool.submit(str(number), "a") for number in range(2)]
+    with pytest.raises(WorkersBusyError):
+        pool.submit("3", "a")
+    other = pool.submit("4", "b")
+    assert [one.result(20) for one in (*own, other)] == ["0", "1", "4"]
+    assert pool.submit("5", "a").result(20) == "5"
 
 
 class NoThread:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
-from photosvc.core.problems import UnreadableFileError
+from photosvc.core.problems import Problem, Reason, UnreadableFileError
 from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerStartError, WorkerTimeoutError
-from tests.programs.worker_tasks import (
+from tests.support.programs.worker_tasks import (
     chatter,
     echo,
     killed_by_tuples,
@@ -109,9 +109,9 @@ def test_all_workers_work_and_live_on_between_runs():
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        ("exit", "The file made its reader crash."),
-        ("segfault", "The file made its reader crash (Segmentation fault)."),
-        ("kill", "The file made its reader crash (Killed)."),
+        ("exit", "The reader of the file crashed."),
+        ("segfault", "The reader of the file was killed (Segmentation fault)."),
+        ("kill", "The reader of the file was killed (Killed)."),
         ("memory", "The file needs more memory to read than allowed."),
     ],
 )
@@ -150,7 +150,7 @@ def test_a_slow_caller_is_not_taken_for_a_slow_worker():
         assert list(run) == [(1, 1), (2, 4), (3, 9)]
 
 
-def test_errors_travel_by_kind():
+def test_errors_travel_by_kind(caplog):
     answers = outcomes(["typed", "typed here", "untyped", "odd", "leave", "lambda", "interrupt"])
     assert type(answers["typed"]) is InvalidValueError
     assert (answers["typed"].message, answers["typed"].field) == ("No such thing.", "colour")
@@ -158,7 +158,10 @@ def test_errors_travel_by_kind():
     assert answers["typed here"].message == "the converted video is larger than 8 MB"
     for order, name in [("untyped", "ValueError"), ("odd", "OddError"), ("leave", "SystemExit")]:
         assert type(answers[order]) is UnreadableFileError
-        assert answers[order].message == f"The file could not be read ({name})."
+        assert answers[order].problem == Problem.of(Reason.INTERNAL_ERROR, name)
+    traces = {record.args[0]: str(record.exc_info[1]) for record in caplog.records}
+    assert "worker_tasks.py" in traces["untyped"]
+    assert "ValueError: secret /home/me" in traces["untyped"]
     assert isinstance(answers["lambda"], PhotosvcError)
     assert answers["interrupt"] == "interrupt"
 
@@ -265,7 +268,7 @@ def test_an_interpreter_that_cannot_start_is_reported(monkeypatch):
 PROGRAM = """
     import sys
     from photosvc.workers.pool import WorkerPool
-    from tests.programs.worker_tasks import obey
+    from tests.support.programs.worker_tasks import obey
 
     print("main", flush=True)  # no main guard: a child that imported this would print, and start children
     with WorkerPool(obey, result=str, workers=2) as pool:

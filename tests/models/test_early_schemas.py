@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import MetaData, create_engine, text
 
-from photosvc.models import SCHEMA_VERSION, migrate
-from photosvc.models.database.engine import configure_engine
+from photosvc.models import SCHEMA_VERSION, schema
+from photosvc.models.engine import configure_engine
 from photosvc.web.current import current_service
-from tests.library import DATABASE, open_library
 from tests.models.test_models_migrate import required
-from tests.pictures import jpeg
+from tests.support.library import DATABASE, open_library
+from tests.support.pictures import jpeg
 
 ARCHIVE = Path(__file__).with_name("early_schemas.zip")
 with zipfile.ZipFile(ARCHIVE) as opened:
@@ -48,8 +48,8 @@ def test_a_database_of_an_early_version_goes_up_keeps_its_rows_and_works(tmp_pat
     with library.app.app_context():
         engine = current_service().engine()
         fill(engine)
-        assert migrate.upgrade(engine) == (name[:4], SCHEMA_VERSION)
-        assert migrate.differences(engine) == []
+        assert schema.upgrade(engine) == (name[:4], SCHEMA_VERSION)
+        assert schema.differences(engine) == []
         with engine.connect() as connection:
             found = [
                 connection.execute(text(f"SELECT uid FROM photosvc_{table} WHERE id = 7")).scalar()
@@ -70,8 +70,8 @@ def test_what_is_missing_is_added_and_what_others_added_is_kept(new_database):
         connection.execute(text("DROP INDEX ix_photosvc_files_hash"))
         connection.execute(text("CREATE INDEX of_the_operator ON photosvc_files (size)"))
         connection.execute(text("CREATE TABLE of_the_host (id INTEGER PRIMARY KEY)"))
-    assert migrate.upgrade(engine) == (SCHEMA_VERSION, SCHEMA_VERSION)
-    assert [found for found in migrate.differences(engine) if "of_the_operator" not in found] == []
+    assert schema.upgrade(engine) == (SCHEMA_VERSION, SCHEMA_VERSION)
+    assert [found for found in schema.differences(engine) if "of_the_operator" not in found] == []
     with engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM of_the_host")).scalar() == 0
     engine.dispose()

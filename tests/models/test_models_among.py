@@ -5,10 +5,10 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import File, Photo
-from photosvc.models.database.among import among
-from photosvc.models.database.engine import configure_engine
-from tests.clock import NOW
-from tests.factories.photos import add_photos
+from photosvc.models.engine import configure_engine
+from photosvc.models.statements import among
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
 
 
 @pytest.fixture(scope="module")

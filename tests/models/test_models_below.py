@@ -1,9 +1,8 @@
 from sqlalchemy import create_engine, select
 
 from photosvc.models import LibraryState
-from photosvc.models.database.below import is_below
-from photosvc.models.database.engine import configure_engine
-from photosvc.models.database.transactions import UnitOfWork, begin_write
+from photosvc.models.engine import UnitOfWork, begin_write, configure_engine
+from photosvc.models.statements import is_below
 
 
 def test_what_lies_below_a_folder_is_told_by_its_whole_name_in_its_case(new_database):

@@ -1,27 +1,29 @@
 import threading
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import StatementError
 from sqlalchemy.orm import Session
 
-from photosvc.core.clock import ZERO_TIME
 from photosvc.core.errors import SchemaError
-from photosvc.models import SCHEMA_VERSION, Album, LibraryState, migrate
-from photosvc.models.database.engine import configure_engine, engine_options
-from photosvc.models.database.prepared import run_text
-from photosvc.models.database.schema import check_schema, schema_version
-from photosvc.models.database.transactions import (
+from photosvc.core.times import ZERO_TIME
+from photosvc.models import SCHEMA_VERSION, Album, LibraryState, schema
+from photosvc.models.engine import (
     PendingChangesError,
     UnitOfWork,
     begin_write,
+    configure_engine,
+    engine_options,
     many_pages,
     open_reader,
     write_session,
 )
-from tests import costs
-from tests.library import new_engine
+from photosvc.models.schema import check_schema, schema_version
+from photosvc.models.statements import run_text
+from tests.support import costs
+from tests.support.library import new_engine
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 
@@ -34,14 +36,26 @@ def engine(tmp_path):
 
 
 def test_sqlite_has_the_manners_of_the_design(engine, monkeypatch):
-    monkeypatch.setattr("photosvc.models.database.engine._PRAGMAS", costs.SERVICE_PRAGMAS)
+    monkeypatch.setattr("photosvc.models.engine._PRAGMAS", costs.SERVICE_PRAGMAS)
     engine.dispose()
     with engine.connect() as connection:
         pragmas = {
             name: connection.execute(text(f"PRAGMA {name}")).scalar()
-            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout", "journal_size_limit")
         }
-    assert pragmas == {"journal_mode": "wal", "synchronous": 1, "foreign_keys": 1, "busy_timeout": 15000}
+    assert pragmas == {
+        "journal_mode": "wal",
+        "synchronous": 1,
+        "foreign_keys": 1,
+        "busy_timeout": 15000,
+        "journal_size_limit": 64 << 20,
+    }
+
+
+def test_a_connection_keeps_few_pages_and_puts_large_sorts_into_a_file(engine):
+    with engine.connect() as connection:
+        cached, temporary = (connection.scalar(text(f"PRAGMA {name}")) for name in ("cache_size", "temp_store"))
+    assert (cached, temporary) == (-2000, 1)
 
 
 def test_engines_of_other_databases_are_left_as_they_are():
@@ -157,7 +171,7 @@ def test_the_schema_check_names_the_command(tmp_path):
         with pytest.raises(SchemaError, match="has no photosvc tables yet: run `svc db upgrade`"):
             check_schema(session)
         session.rollback()
-        migrate.upgrade(engine)
+        schema.upgrade(engine)
         check_schema(session)
         for version, sentence in (
             ("0000", f"needs {SCHEMA_VERSION}: run `svc db upgrade`"),
@@ -172,7 +186,7 @@ def test_the_schema_check_names_the_command(tmp_path):
 def test_a_reader_sees_one_state_from_its_first_statement_to_its_last(new_database):
     engine = create_engine(new_database())
     configure_engine(engine)
-    migrate.upgrade(engine)
+    schema.upgrade(engine)
     titles = text("SELECT title FROM photosvc_albums")
     reader = open_reader(engine)
     assert reader.scalars(titles).all() == []
@@ -196,7 +210,7 @@ def test_a_transaction_of_many_changes_has_a_larger_cache_until_its_end(engine):
     with write_session(engine) as session:
         before = cache(session)
         with many_pages(session):
-            assert (before, cache(session)) == (-16000, -65536)
+            assert (before, cache(session)) == (-2000, -65536)
         assert cache(session) == before
         with pytest.raises(ValueError, match="x"), many_pages(session):
             raise ValueError("x")
@@ -214,3 +228,33 @@ def test_a_transaction_of_many_changes_has_a_larger_cache_until_its_end(engine):
 def test_the_connection_used_last_comes_first_where_connections_are_kept_in_a_queue(address, options):
     assert engine_options(address) == {"hide_parameters": True, **options}
     create_engine(address, **engine_options(address)).dispose()
+
+
+def test_the_log_stays_small_beside_readers_that_never_pause(engine, monkeypatch):
+    limit = 1 << 20
+    monkeypatch.setattr("photosvc.models.engine.LOG_LIMIT", limit)
+    log, done, sizes = Path(f"{engine.url.database}-wal"), threading.Event(), []
+
+    def read(number):
+        done.wait(number / 100)
+        while not done.is_set():  # four readers, of which three are always within a transaction
+            with engine.connect() as connection:
+                connection.execute(text("SELECT count(*) FROM photosvc_library")).scalar()
+                done.wait(0.03)
+
+    readers = [threading.Thread(target=read, args=(number,)) for number in range(4)]
+    for reader in readers:
+        reader.start()
+    try:
+        for number in range(25):
+            with write_session(engine) as session:
+                session.add(LibraryState(name=str(number) + "x" * 300_000, value=1))
+            sizes.append(log.stat().st_size)
+    finally:
+        done.set()
+        for reader in readers:
+            reader.join()
+    assert max(sizes) < 8 * limit
+    with write_session(engine) as session:
+        session.add(LibraryState(name="last", value=1))
+    assert log.stat().st_size <= 2 * limit

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import create_engine, text
 
-from photosvc.models.database.durable import flush_commits
-from tests.library import new_engine
+from photosvc.models.engine import flush_commits
+from tests.support.library import new_engine
 
 
 def test_the_log_of_sqlite_is_flushed_and_its_locks_stay(tmp_path, monkeypatch):

@@ -6,6 +6,10 @@ from sqlalchemy import MetaData, create_engine, inspect, select, text
 from sqlalchemy.orm import Session
 
 from photosvc.core.problems import Problem
+from photosvc.index.requested import due, waiting
+from photosvc.index.run_log import reports
+from photosvc.library import import_jobs as imports
+from photosvc.library import look_alikes
 from photosvc.models import (
     SCHEMA_VERSION,
     TABLE_PREFIX,
@@ -13,17 +17,18 @@ from photosvc.models import (
     AlbumPhoto,
     Base,
     File,
+    Job,
     Photo,
     RejectedFile,
     SearchAlbum,
-    migrate,
+    schema,
 )
-from photosvc.models.database.engine import configure_engine
-from photosvc.search.projection.project import project
-from tests.clock import NOW
-from tests.factories.accounts import add_client, add_user
-from tests.factories.photos import add_photos
-from tests.factories.varied_library import fill_varied_library
+from photosvc.models.engine import configure_engine
+from photosvc.search.rows.write import project
+from tests.support.clock import NOW
+from tests.support.factories.accounts import add_client, add_user
+from tests.support.factories.photos import add_photos
+from tests.support.factories.varied_library import fill_varied_library
 
 
 @pytest.fixture
@@ -39,21 +44,21 @@ def own_tables(engine):
 
 
 def test_the_code_expects_the_newest_migration():
-    assert migrate.head() == SCHEMA_VERSION
+    assert schema.head() == SCHEMA_VERSION
 
 
 def test_tables_go_up_down_and_up_again_and_fit_the_models(engine):
-    assert migrate.upgrade(engine) == (None, SCHEMA_VERSION)
-    assert migrate.differences(engine) == []
+    assert schema.upgrade(engine) == (None, SCHEMA_VERSION)
+    assert schema.differences(engine) == []
     assert {table.name for table in Base.metadata.sorted_tables} <= own_tables(engine)
-    migrate.downgrade(engine, "base")
+    schema.downgrade(engine, "base")
     assert {name for name in own_tables(engine) if name != TABLE_PREFIX + "schema"} == set()
-    assert migrate.upgrade(engine)[1] == SCHEMA_VERSION
-    assert migrate.differences(engine) == []
+    assert schema.upgrade(engine)[1] == SCHEMA_VERSION
+    assert schema.differences(engine) == []
 
 
 def test_the_albums_of_a_library_get_their_rows(engine):
-    migrate.upgrade(engine)
+    schema.upgrade(engine)
     with Session(engine) as session:
         add_photos(session, 6, NOW)
         session.add(Album(id=1, uid="a" * 16, title="Some", created_at=NOW, updated_at=NOW))
@@ -67,14 +72,14 @@ def test_the_albums_of_a_library_get_their_rows(engine):
     with engine.connect() as connection:
         projected = connection.execute(rows).all()
     assert len(projected) >= 3
-    migrate.downgrade(engine, "0002")
-    migrate.upgrade(engine)
+    schema.downgrade(engine, "0002")
+    schema.upgrade(engine)
     with engine.connect() as connection:
         assert connection.execute(rows).all() == projected
 
 
 def test_stored_results_lose_their_last_two_fields_and_get_them_back(engine):
-    migrate.upgrade(engine)
+    schema.upgrade(engine)
     with Session(engine) as session:
         add_photos(session, 6, NOW)
         session.commit()
@@ -82,26 +87,26 @@ def test_stored_results_lose_their_last_two_fields_and_get_them_back(engine):
     with engine.connect() as connection:
         projected = connection.execute(heads).all()
     assert len(projected) == 8
-    migrate.downgrade(engine, "0004")
+    schema.downgrade(engine, "0004")
     with engine.connect() as connection:
         whole = connection.execute(text("SELECT result FROM photosvc_search_documents")).scalars().all()
     assert {(loads(result)["Merged"], len(loads(result)["Files"])) for result in whole} == {(False, 0)}
-    migrate.upgrade(engine)
+    schema.upgrade(engine)
     with engine.connect() as connection:
         assert connection.execute(heads).all() == projected
 
 
 def test_a_second_upgrade_changes_nothing(engine):
-    migrate.upgrade(engine)
-    assert migrate.upgrade(engine) == (SCHEMA_VERSION, SCHEMA_VERSION)
+    schema.upgrade(engine)
+    assert schema.upgrade(engine) == (SCHEMA_VERSION, SCHEMA_VERSION)
 
 
 def test_a_missing_column_is_reported(engine):
-    migrate.upgrade(engine)
+    schema.upgrade(engine)
     with engine.begin() as connection:
         connection.execute(text("ALTER TABLE photosvc_albums DROP COLUMN description"))
-    assert len(migrate.differences(engine)) == 1
-    assert "description" in migrate.differences(engine)[0]
+    assert len(schema.differences(engine)) == 1
+    assert "description" in schema.differences(engine)[0]
 
 
 def test_tables_of_a_host_are_left_alone(engine):
@@ -111,9 +116,9 @@ def test_tables_of_a_host_are_left_alone(engine):
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))
         connection.execute(text("INSERT INTO users VALUES (1, 'host')"))
         connection.execute(text("INSERT INTO alembic_version VALUES ('the host''s')"))
-    migrate.upgrade(engine)
-    assert migrate.differences(engine) == []
-    migrate.downgrade(engine, "base")
+    schema.upgrade(engine)
+    assert schema.differences(engine) == []
+    schema.downgrade(engine, "base")
     with engine.connect() as connection:
         assert connection.execute(text("SELECT id, nick FROM users")).all() == [(1, "host")]
         assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == "the host's"
@@ -123,7 +128,7 @@ def test_tables_of_a_host_are_left_alone(engine):
 @pytest.mark.parametrize("table", ["users", "clients", "credentials"])
 def test_ids_that_say_who_may_do_what_are_never_reused_on_sqlite(tmp_path, table):
     engine = create_engine(f"sqlite:///{tmp_path / 'ids.db'}")
-    migrate.upgrade(engine)
+    schema.upgrade(engine)
     with engine.connect() as connection:
         query = text("SELECT sql FROM sqlite_master WHERE name = :name")
         assert "AUTOINCREMENT" in connection.execute(query, {"name": TABLE_PREFIX + table}).scalar_one()
@@ -179,7 +184,7 @@ FAILED = {code for code, _ in SENTENCES.values()} - {
 
 
 def test_sentences_become_codes_that_give_the_same_sentences(engine):
-    migrate.upgrade(engine, "0003")
+    schema.upgrade(engine, "0003")
     stored = [*SENTENCES, *SAME]
     with engine.begin() as connection:
         connection.execute(
@@ -190,22 +195,29 @@ def test_sentences_become_codes_that_give_the_same_sentences(engine):
             [{"reason": reason, "failed": {**SENTENCES, **SAME}[reason][0] in FAILED} for reason in stored],
         )
         insert_old_files(connection, ["", *stored])
-    migrate.upgrade(engine)
+    schema.upgrade(engine)
     with Session(engine) as session:
         rejected = {row.name: (row.reason, row.detail) for row in session.scalars(select(RejectedFile))}
         files = {row.name: (row.error, row.error_detail) for row in session.scalars(select(File))}
     assert rejected == {**SENTENCES, **SAME}
     assert files == {"": ("", ""), **SENTENCES, **SAME}
     assert {name: Problem.from_columns(*SENTENCES[name]).sentence for name in SENTENCES} == {
-        name: name for name in SENTENCES
+        name: REWORDED.get(name, name) for name in SENTENCES
     }
-    migrate.downgrade(engine, "0003")
+    schema.downgrade(engine, "0003")
     with engine.connect() as connection:
         query = "SELECT name, reason, failed FROM photosvc_rejected_files"
         back = {name: (reason, bool(failed)) for name, reason, failed in connection.execute(text(query))}
         errors = dict(connection.execute(text("SELECT name, error FROM photosvc_files")).all())
     assert back == {name: (name, {**SENTENCES, **SAME}[name][0] in FAILED) for name in stored}
     assert errors == {name: name for name in ["", *stored]}
+
+
+#: Sentences that other words have replaced since.
+REWORDED = {
+    "The file made its reader crash.": "The reader of the file crashed.",
+    "The file made its reader crash (Segmentation fault).": "The reader of the file was killed (Segmentation fault).",
+}
 
 
 def insert_old_files(connection, errors):
@@ -244,7 +256,7 @@ def rows_of(engine):
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_rows_of_every_revision_outlive_the_way_up_and_down(engine):
-    migrate.upgrade(engine)
+    schema.upgrade(engine)
     with Session(engine) as session:
         fill_varied_library(session)
         add_user(session)
@@ -253,11 +265,92 @@ def test_rows_of_every_revision_outlive_the_way_up_and_down(engine):
     counts = {name: len(rows) for name, rows in rows_of(engine).items()}
     assert counts["photosvc_search_rows"] > 40
     for number in range(int(SCHEMA_VERSION) - 1, 0, -1):
-        migrate.downgrade(engine, f"{number:04}")
+        schema.downgrade(engine, f"{number:04}")
         before = rows_of(engine)
-        migrate.upgrade(engine)
-        assert migrate.differences(engine) == []
+        schema.upgrade(engine)
+        assert schema.differences(engine) == []
         assert {name: len(rows) for name, rows in rows_of(engine).items()} == counts
-        migrate.downgrade(engine, f"{number:04}")
+        schema.downgrade(engine, f"{number:04}")
         assert rows_of(engine) == before
-        migrate.upgrade(engine)
+        schema.upgrade(engine)
+
+
+def test_folders_that_wait_and_runs_of_an_earlier_version_become_jobs(engine):
+    schema.upgrade(engine)
+    schema.downgrade(engine, "0043")
+    run = "1, :folder, :again, :state, 'slow', 9, 8, 7, 6, 5, 4, 3, 2, :at, :at"
+    given = {"folder": "2023", "again": False, "state": "done", "at": NOW.replace(tzinfo=None)}
+    with engine.begin() as connection:
+        connection.execute(text(f"INSERT INTO photosvc_index_runs VALUES ({run})"), given)
+        for folder, again in (("", False), ("2024", False), ("2025", True)):
+            values = {**given, "folder": folder, "again": again}
+            connection.execute(text("INSERT INTO photosvc_index_wishes VALUES (:folder, :again, 1, :at)"), values)
+    assert schema.upgrade(engine) == ("0043", SCHEMA_VERSION)
+    with Session(engine) as session:
+        assert [(one.folder, one.force) for one in waiting(session)] == [("", False), ("2024", False), ("2025", True)]
+        assert [one.folder for one in due(session, NOW)] == ["2024", "", "2025"]
+        (report,) = reports(session, NOW, count=9)
+    row = report.row
+    assert (report.state, row.folder, row.message, row.to_read, row.read, row.indexed, row.failed, row.started_at) == (
+        "done", "2023", "slow", 9, 8, 7, 2, NOW,
+    )  # fmt: skip
+    schema.downgrade(engine, "0043")
+    with engine.connect() as connection:
+        rows = connection.execute(text("SELECT folder, force FROM photosvc_index_wishes ORDER BY folder")).all()
+    assert [(folder, bool(force)) for folder, force in rows] == [("", False), ("2024", False), ("2025", True)]
+
+
+def test_imports_and_looks_of_an_earlier_version_become_jobs(engine):
+    schema.upgrade(engine)
+    schema.downgrade(engine, "0045")
+    given = {"at": NOW.replace(tzinfo=None), "no": False, "yes": True}
+    report = "7, 'camera', :yes, 'failed', 'full', 4, 3, 2, 1, :at, :at, :at"
+    with engine.begin() as connection:
+        connection.execute(text(f"INSERT INTO photosvc_import_reports VALUES ({report})"), given)
+        failed = "1, 7, 'camera/a.jpg', 'changed', '', :at"
+        connection.execute(text(f"INSERT INTO photosvc_import_failures VALUES ({failed})"), given)
+        connection.execute(text("INSERT INTO photosvc_import_wishes VALUES ('b', :no, NULL, 'x y', :at)"), given)
+        at = int(NOW.timestamp())
+        for name in ("look_alikes_wished", "look_alikes_at"):
+            connection.execute(text(f"INSERT INTO photosvc_library VALUES ('{name}', {at})"))
+    schema.upgrade(engine)
+    with Session(engine) as session:
+        (one,) = imports.waiting(session)
+        (report,) = imports.reports(session, count=9, failures=9)
+        assert (look_alikes.looked_at(session), look_alikes.is_look_wished(session)) == (NOW, True)
+    assert (one.folder, one.moves, one.albums, one.created_at) == ("b", False, ("x", "y"), NOW)
+    row = report.row
+    assert (report.state, row.folder, row.moves, row.message, row.imported, row.failed) == (
+        "failed", "camera", True, "full", 4, 1,
+    )  # fmt: skip
+    assert [name for name, _ in report.failures] == ["camera/a.jpg"]
+    schema.downgrade(engine, "0045")
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT folder, albums FROM photosvc_import_wishes")).all() == [("b", "x y")]
+
+
+def test_albums_that_files_of_an_earlier_version_wait_for_become_jobs(engine):
+    schema.upgrade(engine)
+    schema.downgrade(engine, "0046")
+    with engine.begin() as connection:
+        for content, albums in (("1a", "x y"), ("2b", "x y"), ("3c", ""), ("4d", "z")):
+            values = "VALUES (:hash, NULL, :name, 1, :name, :albums, :at)"
+            columns = "(hash, user_id, name, size, original_name, albums, created_at)"
+            given = {"hash": content, "name": f"{content}.jpg", "albums": albums, "at": NOW.replace(tzinfo=None)}
+            connection.execute(text(f"INSERT INTO photosvc_uploaded_files {columns} {values}"), given)
+    schema.upgrade(engine)
+    with Session(engine) as session:
+        jobs = session.scalars(select(Job).where(Job.kind == "albums").order_by(Job.id)).all()
+        assert [(one.arguments["albums"], one.arguments["files"], one.state, one.created_at) for one in jobs] == [
+            (["x", "y"], ["1a", "2b"], "waiting", NOW), (["z"], ["4d"], "waiting", NOW),
+        ]  # fmt: skip
+        jobs[1].arguments = {"albums": ["z", "y"], "files": ["1a", "4d", "5e"]}
+        session.commit()
+    schema.downgrade(engine, "0046")
+    with engine.connect() as connection:
+        rows = connection.execute(text("SELECT hash, name, albums FROM photosvc_uploaded_files ORDER BY hash")).all()
+        assert connection.execute(text("SELECT count(*) FROM photosvc_jobs")).scalar() == 0
+    assert rows == [
+        ("1a", "1a.jpg", "x y z y"), ("2b", "2b.jpg", "x y"), ("3c", "3c.jpg", ""), ("4d", "4d.jpg", "z y"),
+        ("5e", "", "z y"),
+    ]  # fmt: skip

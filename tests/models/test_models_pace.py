@@ -7,10 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from photosvc.models import LibraryState
-from photosvc.models.database import pace
-from photosvc.models.database.pace import Pace
-from photosvc.models.database.transactions import begin_write
+from photosvc.models import LibraryState, pace
+from photosvc.models.engine import begin_write
+from photosvc.models.pace import Pace
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from photosvc.models import (
     VALUE_GROUPS,
     SearchAlbum,
     SearchRow,
-    migrate,
+    schema,
 )
-from photosvc.models.database.engine import configure_engine
+from photosvc.models.engine import configure_engine
 from photosvc.query.filters import FILTERS
 
 #: Column names of filters that are not answered by search rows but by words, albums, cameras and lenses.
@@ -44,7 +44,7 @@ INTERNAL = {
 def migrated(new_database):
     engine = create_engine(new_database())
     configure_engine(engine)
-    migrate.upgrade(engine)
+    schema.upgrade(engine)
     yield engine
     engine.dispose()
 

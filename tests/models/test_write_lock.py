@@ -7,9 +7,8 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from photosvc.models import LibraryState
-from photosvc.models.database import engine
-from photosvc.models.database.transactions import begin_write
+from photosvc.models import LibraryState, engine
+from photosvc.models.engine import begin_write
 
 
 class Waiting:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from werkzeug.test import Client, TestResponse
 
-from tests.api_client import PASSWORD, ApiClient
+from tests.support.api_client import PASSWORD, ApiClient
 
 LOCAL = "http://localhost"
 #: What browsers send when a page is opened by a typed address, and by a link or form of the page itself.

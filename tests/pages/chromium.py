@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.api_client import PASSWORD
+from tests.support.api_client import PASSWORD
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 MISSING = "needs Chromium and Playwright: apt-get install chromium, pip install playwright"

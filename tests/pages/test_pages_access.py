@@ -5,11 +5,11 @@ import pytest
 from photosvc.auth.policy import RULES
 from photosvc.pages import BLUEPRINT
 from photosvc.web.actions import ACTION, PUBLIC
-from photosvc.web.requests.same_origin import Place
-from photosvc.web.sessions.session_cookie import PLACE
-from tests.api_client import HASH, PASSWORD
-from tests.factories.accounts import add_user
+from photosvc.web.protector import PLACE
+from photosvc.web.same_origin import Place
 from tests.pages.browser import OWN, Browser
+from tests.support.api_client import HASH, PASSWORD
+from tests.support.factories.accounts import add_user
 
 EVERYBODY, LOG_IN = "everybody", "log-ins"
 #: Administrators who signed in by their password.

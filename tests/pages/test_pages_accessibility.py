@@ -2,13 +2,14 @@
 
 import pytest
 
-from photosvc.library.look_alikes.finding import look_if_wished, wish_look
+from photosvc.library.look_alikes import wish_look
 from photosvc.models import Client
-from photosvc.models.database.transactions import begin_write
-from tests.api_client import open_api
+from photosvc.models.engine import begin_write
 from tests.pages.chromium import MISSING, open_chromium, open_page
-from tests.pictures import clouds, encoded, exif, jpeg
-from tests.programs.server import serve
+from tests.support.api_client import open_api
+from tests.support.factories.indexing_requests import look_at_once
+from tests.support.pictures import clouds, encoded, exif, jpeg
+from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -85,7 +86,7 @@ def find_look_alikes(api):
         engine = session.get_bind()
         begin_write(session)
         wish_look(session, api.library.clock())
-    assert look_if_wished(engine, api.library.clock)
+    assert look_at_once(engine, api.library.clock)
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.api_client import ROLES, open_api
-from tests.factories.photos import add_photos
 from tests.pages.browser import OWN, Browser
+from tests.support.api_client import ROLES, open_api
+from tests.support.factories.photos import add_photos
 
 #: Requests of each role to each page or form.
 EACH = 4

@@ -10,12 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pyotp
 import pytest
 
-from photosvc.auth.accounts import second_factor, users
+from photosvc.auth import second_factor, users
 from photosvc.web.current import current_service
-from tests.api_client import PASSWORD, open_api
 from tests.pages.chromium import open_chromium, open_page
-from tests.pictures import exif, jpeg
-from tests.programs.server import serve
+from tests.support.api_client import PASSWORD, open_api
+from tests.support.pictures import exif, jpeg
+from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.api_client import open_api
 from tests.pages.chromium import open_chromium, open_page
-from tests.pictures import exif
-from tests.programs.server import serve
+from tests.support.api_client import open_api
+from tests.support.pictures import exif
+from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

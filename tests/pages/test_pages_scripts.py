@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import photosvc.pages
-from photosvc.pages.photos.scripts import GRID_SCRIPTS
+from photosvc.pages.photos import GRID_SCRIPTS
 
 ASSETS = Path(photosvc.pages.__file__).with_name("assets")
 VENDORED = json.loads((ASSETS / "vendor/VENDORED.json").read_text())

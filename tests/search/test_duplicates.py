@@ -5,11 +5,11 @@ import random
 import pytest
 from sqlalchemy import update
 
-from photosvc.library.look_alikes.duplicates import find_duplicates
+from photosvc.library.duplicates import find_duplicates
 from photosvc.models import File
-from tests.clock import NOW
-from tests.factories.photos import add_photos
-from tests.library import open_library
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
+from tests.support.library import open_library
 
 PHOTOS = 200
 

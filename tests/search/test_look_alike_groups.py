@@ -3,14 +3,15 @@
 import pytest
 from sqlalchemy import select, update
 
-from photosvc.index.running.reports import reports
-from photosvc.library.look_alikes import finding, groups
-from photosvc.library.look_alikes.duplicates import find_duplicates
+from photosvc.index.run_log import reports
+from photosvc.library import look_alikes
+from photosvc.library.duplicates import find_duplicates
 from photosvc.models import LookAlike, Photo
-from photosvc.models.database.transactions import write_session
-from photosvc.search.reading.overview.statistics import read_statistics
-from tests.library import open_library
-from tests.pictures import clouds, encoded
+from photosvc.models.engine import write_session
+from photosvc.search.reading.figures import read_statistics
+from tests.support.factories.indexing_requests import look_at_once
+from tests.support.library import open_library
+from tests.support.pictures import clouds, encoded
 
 
 @pytest.fixture
@@ -32,14 +33,14 @@ def look(library):
     with library.session() as session:
         engine = session.get_bind()
     with write_session(engine) as session:
-        finding.wish_look(session, library.clock())
-    return finding.look_if_wished(engine, library.clock)
+        look_alikes.wish_look(session, library.clock())
+    return look_at_once(engine, library.clock)
 
 
 def waiting(library, **asked):
     with library.session() as session:
-        page = groups.read_groups(session.connection(), **{"after": 0, "count": 9, **asked})
-        assert asked or groups.count_groups(session.connection()) == len(page.groups)
+        page = look_alikes.read_groups(session.connection(), **{"after": 0, "count": 9, **asked})
+        assert asked or look_alikes.count_groups(session.connection()) == len(page.groups)
     return [[member.name for member in group.members] for group in page.groups], page.after
 
 
@@ -56,9 +57,9 @@ def test_an_indexer_looks_once_for_a_wish_and_keeps_the_groups(library):
     found, _ = waiting(library)
     assert sorted(found) == [ONE, TWO]
     with library.session() as session:
-        assert finding.looked_at(session) == library.clock()
-        assert not finding.is_look_wished(session)
-        assert not finding.look_if_wished(session.get_bind(), library.clock)
+        assert look_alikes.looked_at(session) == library.clock()
+        assert not look_alikes.is_look_wished(session)
+        assert not look_at_once(session.get_bind(), library.clock)
 
 
 def test_groups_come_in_pages(library):
@@ -85,14 +86,14 @@ def test_a_group_waits_for_as_long_as_two_of_its_photos_are_listed(library):
 def test_what_is_not_the_same_is_not_asked_again_until_that_is_taken_back(library):
     look(library)
     with library.session() as session:
-        number = groups.set_apart(session, ids(session, "1-240", "1-60"))
+        number = look_alikes.set_apart(session, ids(session, "1-240", "1-60"))
     assert sorted(waiting(library)[0]) == [ONE[:2], TWO]
     look(library)
     assert sorted(waiting(library)[0]) == [ONE[:2], TWO]
     with library.session() as session:
         every = [[copy.name for copy in group] for group in find_duplicates(session.connection())]
         assert sorted(every) == [ONE[:2], TWO]
-        groups.take_back(session, number)
+        look_alikes.take_back(session, number)
     look(library)
     assert sorted(waiting(library)[0]) == [ONE, TWO]
 
@@ -100,39 +101,39 @@ def test_what_is_not_the_same_is_not_asked_again_until_that_is_taken_back(librar
 def test_only_the_best_that_is_left_decides_what_is_asked(library):
     look(library)
     with library.session() as session:
-        groups.set_apart(session, ids(session, "1-240", "1-120"))
-        groups.set_apart(session, ids(session, "1-120", "1-60"))
+        look_alikes.set_apart(session, ids(session, "1-240", "1-120"))
+        look_alikes.set_apart(session, ids(session, "1-120", "1-60"))
     assert sorted(waiting(library)[0]) == [[ONE[0], ONE[2]], TWO]
     with library.session() as session:
         session.execute(update(Photo).where(Photo.name == "2-240").values(archived_at=library.clock()))
     library.app.test_cli_runner().invoke(args=["svc", "index", "--rebuild-search"])
     assert sorted(waiting(library)[0]) == [[ONE[0], ONE[2]], TWO[1:]]
     with library.session() as session:
-        groups.set_apart(session, ids(session, "2-120", "2-60"))
+        look_alikes.set_apart(session, ids(session, "2-120", "2-60"))
     assert waiting(library)[0] == [[ONE[0], ONE[2]]]
 
 
 def test_a_wish_that_is_repeated_while_an_indexer_looks_stays(library, monkeypatch):
-    find = finding.find_duplicates
+    find = look_alikes.find_duplicates
 
     def slow(connection):
         with write_session(connection.engine) as session:
             library.clock.move(seconds=1)
-            finding.wish_look(session, library.clock())
+            look_alikes.wish_look(session, library.clock())
         return find(connection)
 
-    monkeypatch.setattr(finding, "find_duplicates", slow)
+    monkeypatch.setattr(look_alikes, "find_duplicates", slow)
     look(library)
     with library.session() as session:
-        assert finding.is_look_wished(session)
+        assert look_alikes.is_look_wished(session)
         assert session.query(LookAlike).count() == 6
 
 
 def test_large_groups_show_their_best_first_and_the_number_of_the_others(library, monkeypatch):
-    monkeypatch.setattr(groups, "MOST_SHOWN", 2)
+    monkeypatch.setattr(look_alikes, "MOST_SHOWN", 2)
     look(library)
     with library.session() as session:
-        page = groups.read_groups(session.connection(), after=0, count=9)
+        page = look_alikes.read_groups(session.connection(), after=0, count=9)
     assert [(len(group.members), group.more) for group in page.groups] == [(2, 1), (2, 1)]
 
 
@@ -145,7 +146,7 @@ def test_both_databases_find_and_keep_the_same_groups(tmp_path, new_database):
     assert waiting(library) == ([["120.jpg", "60.jpg"]], None)
     with library.session() as session:
         assert len(find_duplicates(session.connection())) == 1
-        groups.set_apart(session, ids(session, "120", "60"))
+        look_alikes.set_apart(session, ids(session, "120", "60"))
     assert waiting(library) == ([], None)
     with library.session() as session:
         found = read_statistics(session.connection(), True)

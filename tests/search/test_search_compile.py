@@ -11,17 +11,17 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import SearchRow
-from photosvc.models.database.engine import configure_engine
+from photosvc.models.engine import configure_engine
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
-from photosvc.search.reading.conditions.columns import column_named
+from photosvc.search.reading.columns import column_named
 from photosvc.search.reading.orders import ORDERS
-from photosvc.search.reading.paging.prepare import prepare
 from photosvc.search.reading.request import parse_node, parse_request
-from tests.examples import examples
-from tests.factories.varied_library import KEYWORDS, PEOPLE, fill_varied_library, uid, visible_to_all
-from tests.queries.query_model import Matcher, shown
-from tests.queries.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
+from photosvc.search.reading.window import prepare
+from tests.support.examples import examples
+from tests.support.factories.varied_library import KEYWORDS, PEOPLE, fill_varied_library, uid, visible_to_all
+from tests.support.queries.query_model import Matcher, shown
+from tests.support.queries.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
 
 QUICK = examples(200, suppress_health_check=list(HealthCheck))
 SLOW = settings(QUICK, max_examples=2000)

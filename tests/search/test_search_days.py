@@ -7,11 +7,11 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import Photo, SearchRow
-from photosvc.search.projection.project import project
-from photosvc.search.reading.paging.page import find
+from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
-from tests.clock import NOW
-from tests.factories.photos import add_photos
+from photosvc.search.rows.write import project
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
 
 #: For each photo the local day and the time by UTC.
 TAKEN = {

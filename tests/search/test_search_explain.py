@@ -6,11 +6,11 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError
 from photosvc.models import SearchRow, SearchText
-from photosvc.models.database.engine import configure_engine
+from photosvc.models.engine import configure_engine
 from photosvc.search.reading.explain import explain
-from photosvc.search.reading.paging.page import find
+from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
-from tests.factories.varied_library import fill_varied_library, uid
+from tests.support.factories.varied_library import fill_varied_library, uid
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,13 @@ from sqlalchemy import create_engine, event, not_, or_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.values.colors import COLORS
+from photosvc.core.vocabulary import COLORS
 from photosvc.models import SearchRow
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
-from photosvc.search.reading.overview.counts import years
-from photosvc.search.reading.paging.page import find
+from photosvc.search.reading.figures import years
+from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_node, parse_request
-from tests.factories.varied_library import fill_varied_library
+from tests.support.factories.varied_library import fill_varied_library
 
 import orjson  # isort: skip
 

@@ -5,13 +5,13 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import Album, AlbumPhoto, Photo
-from photosvc.models.database.engine import configure_engine
-from photosvc.search.projection.project import project
-from photosvc.search.reading.paging.page import find
+from photosvc.models.engine import configure_engine
+from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
-from tests.clock import NOW
-from tests.factories.photos import add_photos
-from tests.library import migrated_database
+from photosvc.search.rows.write import project
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
+from tests.support.library import migrated_database
 
 ALBUM = "a" + "1" * 15
 

@@ -5,11 +5,11 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import CHANGES, File, LibraryState, Photo, SearchRow
-from photosvc.search.projection.project import project
+from photosvc.search.rows.write import project
 from photosvc.web.current import current_service
-from tests.clock import NOW
-from tests.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
-from tests.library import open_library
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
+from tests.support.library import open_library
 
 
 @pytest.fixture(scope="module")

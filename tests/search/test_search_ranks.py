@@ -9,13 +9,13 @@ from sqlalchemy import create_engine, select, text
 from sqlalchemy.orm import Session
 
 from photosvc.models import Photo, SearchRow, SearchText
-from photosvc.search.projection.project import project
+from photosvc.search.reading import word_plan
 from photosvc.search.reading.explain import explain
-from photosvc.search.reading.paging.page import find
-from photosvc.search.reading.planning import counting, ranks, word_candidates
+from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
-from tests.clock import NOW
-from tests.factories.photos import add_photos
+from photosvc.search.rows.write import project
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
 
 PHOTOS = 300
 #: Where a photo has the word `family`, with the points it gets for that, and for how many photos of a hundred.
@@ -71,8 +71,8 @@ def session(new_database):
 def many_begin_early():
     """Words of more than ten photos count as frequent."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(word_candidates, "_MOST_RANKED", 10)
-        patch.setattr(counting.Counter, "limit", 10)
+        patch.setattr(word_plan, "_MOST_RANKED", 10)
+        patch.setattr(word_plan.Counter, "limit", 10)
         yield
 
 
@@ -157,7 +157,7 @@ def best_is_frequent(session, monkeypatch):
     session.flush()
     session.execute(text("ANALYZE"))  # PostgreSQL expects many by it
     asked = []
-    find_others = ranks.BestFirst.__iter__
+    find_others = word_plan.BestFirst.__iter__
 
     def noted(tiers):
         walked = find_others(tiers)
@@ -165,7 +165,7 @@ def best_is_frequent(session, monkeypatch):
         asked.append("others")
         yield from walked
 
-    monkeypatch.setattr(ranks.BestFirst, "__iter__", noted)
+    monkeypatch.setattr(word_plan.BestFirst, "__iter__", noted)
     yield asked
     session.rollback()
 
@@ -174,7 +174,7 @@ def best_is_frequent(session, monkeypatch):
 def test_where_the_best_rank_is_frequent_others_are_looked_for_behind_it(
     session, best_is_frequent, monkeypatch, most_sorted
 ):
-    monkeypatch.setattr(ranks, "_MOST_SORTED", most_sorted)
+    monkeypatch.setattr(word_plan, "_MOST_SORTED", most_sorted)
     whole = sorted_by_python(session, "zebra")
     first, following = uids(session, "zebra", count="50")
     assert (first, best_is_frequent) == (whole[:50], [])

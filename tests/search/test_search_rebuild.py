@@ -7,14 +7,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.models import PROJECTION, PROJECTION_VERSION, Album, AlbumPhoto, LibraryState, SearchText
-from photosvc.search.projection import rebuild as module
-from photosvc.search.projection.project import project
-from photosvc.search.projection.rebuild import is_stale, rebuild
-from photosvc.search.projection.verify import count_orphans, differing
+from photosvc.search.rows import renew as module
+from photosvc.search.rows.renew import count_orphans, differing, is_stale, rebuild
+from photosvc.search.rows.write import project
 from photosvc.web.current import current_service
-from tests.clock import NOW
-from tests.factories.photos import add_photos
-from tests.library import open_library
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
+from tests.support.library import open_library
 
 #: Damage to a library of twelve photos, of which the second lies in an album that exists and one that was deleted.
 DAMAGE = {

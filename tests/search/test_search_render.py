@@ -9,11 +9,11 @@ from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.models import File, SearchDocument
-from photosvc.records.photos.photo import FileSchema, PhotoResultSchema
-from photosvc.search.projection.compute import Result
-from photosvc.search.reading.paging.documents import join_results, merge_result
-from tests.factories.varied_library import fill_varied_library
-from tests.library import migrated_database
+from photosvc.records.photo import FileSchema, PhotoResultSchema
+from photosvc.search.reading.pages import join_results, merge_result
+from photosvc.search.rows.render import Result
+from tests.support.factories.varied_library import fill_varied_library
+from tests.support.library import migrated_database
 
 
 @dataclass(frozen=True)

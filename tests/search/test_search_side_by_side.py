@@ -1,5 +1,7 @@
 """Searches of one process side by side: while the database is slow to plan one, others go on."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
@@ -7,11 +9,11 @@ import pytest
 from sqlalchemy import create_engine, event
 from sqlalchemy.orm import Session
 
-from photosvc.models.database.engine import configure_engine
-from photosvc.search.reading.paging.page import find
+from photosvc.models.engine import configure_engine
+from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
-from tests.clock import NOW
-from tests.factories.photos import add_photos
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
 
 #: Their first statement asks how large the library is, to choose a plan.
 QUERIES = ("-iso:1-", "faces:3")
@@ -53,3 +55,40 @@ def test_a_search_that_waits_for_the_database_keeps_no_other_from_going_on(engin
         finally:
             answer.set()
         assert waiting.result(10) == size
+
+
+_SHARED = """
+import sys
+from pathlib import Path
+from threading import Thread
+from sqlalchemy import StaticPool, create_engine, text
+from photosvc.search.limits import Limits, Read, begin_read, end_read
+from photosvc.search.turns import Turns
+from photosvc.search.turns import Watch
+
+engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+limits = Limits(20.0, Turns(Path(sys.argv[1]), places=4), Watch())
+NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT sum(i) FROM n"
+
+def search():
+    for _ in range(50):
+        with engine.connect() as connection:
+            read = Read(limits, "owner", lambda: False, "q", waits=True)
+            limited = begin_read(connection, read)
+            assert connection.scalar(text(NUMBERS)) == 200010000
+            if limited:
+                end_read(connection, read)
+
+threads = [Thread(target=search) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("ended")
+"""
+
+
+def test_searches_that_share_the_connection_of_a_database_in_memory_end(tmp_path):
+    command = [sys.executable, "-c", _SHARED, tmp_path / "turns"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert ran.stdout == "ended\n", ran.stderr

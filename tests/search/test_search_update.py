@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import CHANGES, LibraryState, SearchAlbum, SearchText
-from photosvc.search.projection.rebuild import rebuild
-from tests.library import open_library
-from tests.pictures import exif, jpeg, xmp
+from photosvc.search.rows.renew import rebuild
+from tests.support.library import open_library
+from tests.support.pictures import exif, jpeg, xmp
 
 KEYWORDS = "<dc:subject><rdf:Bag><rdf:li>Zoo</rdf:li><rdf:li>apple</rdf:li></rdf:Bag></dc:subject>"
 FACE = """<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:RegionList><rdf:Bag><rdf:li rdf:parseType="Resource">

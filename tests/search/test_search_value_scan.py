@@ -7,12 +7,12 @@ from sqlalchemy import create_engine, select, text, update
 from sqlalchemy.orm import Session
 
 from photosvc.models import SearchRow, SearchText
-from photosvc.models.database.engine import configure_engine
-from photosvc.search.reading.paging.page import find
-from photosvc.search.reading.planning import value_scan
+from photosvc.models.engine import configure_engine
+from photosvc.search.reading import candidates
+from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
-from tests.clock import NOW
-from tests.factories.photos import add_photos
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
 
 PHOTOS = 240
 #: Queries, and the rows that they match.
@@ -61,8 +61,8 @@ def library(new_database):
 
 @pytest.fixture(params=[2, 10**9], ids=["short walks", "whole walks"])
 def walks(request, monkeypatch):
-    monkeypatch.setattr(value_scan, "_PART", 60)
-    monkeypatch.setattr(value_scan, "_LEAST", request.param)
+    monkeypatch.setattr(candidates, "_PART", 60)
+    monkeypatch.setattr(candidates, "_LEAST", request.param)
 
 
 def files(session, query, **parameters):

@@ -6,9 +6,9 @@ import pytest
 
 from photosvc import samples
 from photosvc.core.errors import SettingError
-from photosvc.core.folders.instance import default_instance, make_instance
-from photosvc.core.folders.photos_folder import remember
+from photosvc.core.instance import default_instance, make_instance, remember
 from photosvc.settings import load_settings, setting_fields
+from photosvc.settings.sources import is_of_a_service
 
 KEY = "k" * 32
 
@@ -44,6 +44,37 @@ def test_an_unknown_name_stops_the_start(tmp_path, name, origin):
         load_settings(tmp_path, **sources)
     assert caught.value.message.startswith(f"{name} ({origin}) is not a setting of photosvc; ")
     assert (caught.value.field, caught.value.exit_code) == (name, 2)
+
+
+def test_what_kubernetes_and_docker_set_beside_a_service_of_this_name_is_no_error(tmp_path):
+    environ = {
+        "PHOTOSVC_SERVICE_HOST": "10.0.0.1",
+        "PHOTOSVC_SERVICE_PORT": "80",
+        "PHOTOSVC_SERVICE_PORT_HTTP": "80",
+        "PHOTOSVC_PORT": "tcp://10.0.0.1:80",
+        "PHOTOSVC_PORT_80_TCP": "tcp://10.0.0.1:80",
+        "PHOTOSVC_PORT_80_TCP_PROTO": "tcp",
+        "PHOTOSVC_PORT_80_TCP_PORT": "80",
+        "PHOTOSVC_PORT_80_TCP_ADDR": "10.0.0.1",
+        "PHOTOSVC_PORT_53_UDP_ADDR": "10.0.0.1",
+        "PHOTOSVC_DB_SERVICE_HOST": "10.0.0.2",
+        "PHOTOSVC_DB_PORT_5432_TCP_ADDR": "10.0.0.2",
+        "PHOTOSVC_NAME": "/app/photosvc",
+        "PHOTOSVC_ENV_PATH": "/usr/bin",
+    }
+    found = load_settings(tmp_path, environ={**environ, "PHOTOSVC_SITE_NAME": "Ours"})
+    assert found.site_name == "Ours"
+    assert "environment" not in {found.origins[name] for name in found.origins if name != "site_name"}
+    assert not [name for name in setting_fields() if is_of_a_service(f"PHOTOSVC_{name.upper()}")]
+    for name in (
+        "PHOTOSVC_SERVICE",
+        "PHOTOSVC_PORTS",
+        "PHOTOSVC_PORT_X",
+        "PHOTOSVC_SERVICE_HOSTS",
+        "PHOTOSVC_SITENAME",
+    ):
+        with pytest.raises(SettingError, match="is not a setting"):
+            load_settings(tmp_path, environ={name: "1"})
 
 
 def test_an_unknown_name_in_the_configuration_file_stops_the_start(tmp_path):

@@ -1,9 +1,9 @@
-"""Alembic's entry: the connection comes from the caller, never from a file."""
+"""The entry point of Alembic; the connection comes from the caller, never from a file."""
 
 from alembic import context
 
 from photosvc.models import Base
-from photosvc.models.database.schema import VERSION_TABLE, is_ours
+from photosvc.models.schema import VERSION_TABLE, is_ours
 
 context.configure(
     connection=context.config.attributes["connection"],

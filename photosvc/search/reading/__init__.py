@@ -1,1 +1,1 @@
-"""The read side of the search: from parameters to a page of results."""
+"""The read side of the search, from parameters to a page of results."""

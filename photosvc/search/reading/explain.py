@@ -1,4 +1,4 @@
-"""Why a search runs as it does: its parsed and resolved nodes, its plan, its SQL, and the database's own plan."""
+"""Explanations of searches: their parsed and resolved nodes, their plan, their SQL, and the database's own plan."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
@@ -6,10 +6,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from sqlalchemy import Connection
 
 from photosvc.query.nodes import And, Filter, Node, Not, Or
-from photosvc.search.reading.paging.plain_window import plain_query
-from photosvc.search.reading.paging.prepare import prepare
-from photosvc.search.reading.paging.window import Search
 from photosvc.search.reading.request import SearchRequest
+from photosvc.search.reading.window import Search, plain_query, prepare
 
 _EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN ", "postgresql": "EXPLAIN "}
 #: Styles of parameters with a percent sign, for which SQLAlchemy writes every other percent sign twice.
@@ -18,12 +16,12 @@ _DOUBLING = frozenset({"format", "pyformat"})
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many photos or files the index of some conditions finds."""
+    """The number of photos or files that the index of some conditions finds."""
 
     conditions: str
     found: int
     limit: int
-    """Up to this many are sorted; counting stops at one more."""
+    """The most that are sorted; counting stops at one more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +31,15 @@ class Explanation:
     parsed: list[str]
     """The query as parsed, one node a line, indented by depth."""
     resolved: list[str]
-    """The same with ids in place of names: what the SQL is made from."""
+    """The same with ids in place of names, from which the SQL is made."""
     plan: str
-    """The planner's choice (`planning.plan.Driver`)."""
+    """The planner's choice (`plan.Driver`)."""
     counts: list[Count]
-    """What the planner counted."""
+    """The numbers that the planner counted."""
     sql: str
     """The statement that finds the rows, with its values."""
     steps: list[str]
-    """How the database runs it."""
+    """The steps by which the database runs it."""
 
 
 def explain(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Explanation:
@@ -80,7 +78,7 @@ def _literal_sql(search: Search) -> str:
         query = query.params(values)
     else:
         query = search.window_query(request.offset, request.count)
-    dialect = search.connection.dialect  # which has asked the database how it reads backslashes
+    dialect = search.connection.dialect  # it knows from the database how backslashes are read
     sql = str(query.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
     return sql.replace("%%", "%") if dialect.paramstyle in _DOUBLING else sql
 
@@ -94,7 +92,7 @@ def _steps(connection: Connection, sql: str) -> list[str]:
 
 
 def _lines(node: Node, depth: int = 0) -> Iterator[str]:
-    """The node and its parts, one a line."""
+    """Yield the node and its parts, one a line."""
     indent = "  " * depth
     match node:
         case And(parts) | Or(parts):
@@ -109,7 +107,7 @@ def _lines(node: Node, depth: int = 0) -> Iterator[str]:
 
 
 def _describe(node: object) -> str:
-    """A node or operand in Python's notation, without fields that have no value."""
+    """Return a node or operand in Python's notation, without fields that have no value."""
     if isinstance(node, Filter):
         return f"Filter {node.name}: {_describe(node.value)}"
     if isinstance(node, tuple) and not hasattr(node, "_fields"):

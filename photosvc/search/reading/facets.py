@@ -1,4 +1,4 @@
-"""Facets: how many files of a search have each value of a filter."""
+"""Facets: the number of files of a search for each value of a filter."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,22 +9,21 @@ from typing import Any, Final, TypeAlias
 from sqlalchemy import Connection, func, literal_column, not_, select, tuple_
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.values.colors import COLORS
+from photosvc.core.vocabulary import COLORS
 from photosvc.models import VALUE_GROUPS, Album, AlbumPhoto, Camera, Lens, Place, SearchRow
-from photosvc.models.database.prepared import read_tuples
-from photosvc.models.database.unindexed import Column, unindexed
+from photosvc.models.statements import Column, read_tuples, unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
-from photosvc.search.reading.conditions.visible import visible_albums
-from photosvc.search.reading.names.resolve import resolve
-from photosvc.search.reading.paging.window import context_of, matching
-from photosvc.search.reading.planning.plan import Driver, Plan, plan_all
+from photosvc.search.reading.compile import visible_albums
+from photosvc.search.reading.plan import Driver, Plan, plan_all
+from photosvc.search.reading.resolve import resolve
+from photosvc.search.reading.window import context_of, matching
 from photosvc.search.word_text import gear_name
 
 #: The most values of one facet in an answer.
 MOST_VALUES = 1000
-#: From so many facets on, reading the rows once is faster.
-_SCANNED_AT_ONCE: Final = 4
+#: From so many facets on, PostgreSQL is faster with one statement.
+_MANY: Final = 4
 #: Few enough rows to stay in the cache of the processor until they are counted.
 _CHUNK: Final = 200
 #: Groups of rows that are read at once; a large one has thousands of rows.
@@ -44,7 +43,7 @@ COLUMNS: dict[str, Column] = {
     "color": SearchRow.color,
     "rating": SearchRow.rating,
 }
-#: Everything `by` may name.
+#: All names that `by` accepts.
 FACETS = (*COLUMNS, "album")
 
 
@@ -58,7 +57,7 @@ class Value:
 
 
 def parse_facets(text: str) -> list[str]:
-    """The facets in a comma-separated list, each once.
+    """Return the facets in a comma-separated list, each once.
 
     Raises:
         InvalidValueError: one of them is unknown, or there is none.
@@ -75,7 +74,7 @@ def parse_facets(text: str) -> list[str]:
 def count_values(
     connection: Connection, node: Node, album: str, facets: Iterable[str], *, sees_private: bool
 ) -> dict[str, list[Value]]:
-    """The values of each facet, the most frequent first, among the files that match the query.
+    """Return the values of each facet among the files that match the query, the most frequent first.
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
@@ -86,10 +85,11 @@ def count_values(
     facets = list(facets)
     columns = [name for name in facets if name != "album"]
     plan = plan_all(resolved, context, connection, by_values=True)
-    of_all = _by_groups if plan.driver is Driver.WALK_ORDER else _scanned
-    at_once = _in_one_statement if context.on_postgresql else of_all
-    count = at_once if len(columns) >= _SCANNED_AT_ONCE else _grouped
-    counted = count(connection, plan, columns)
+    if context.on_postgresql:
+        count = _in_one_statement if len(columns) >= _MANY else _grouped
+    else:
+        count = _by_groups if plan.driver is Driver.WALK_ORDER else _scanned
+    counted = count(connection, plan, columns) if columns else {}
     return {
         name: _named(connection, name, counted[name])
         if name in counted
@@ -99,7 +99,7 @@ def count_values(
 
 
 def _grouped(connection: Connection, plan: Plan, names: Iterable[str]) -> dict[str, Counted]:
-    """The counts of each facet by a statement of its own."""
+    """Count each facet by a statement of its own."""
     found = {}
     for name in names:
         column = COLUMNS[name]
@@ -109,7 +109,7 @@ def _grouped(connection: Connection, plan: Plan, names: Iterable[str]) -> dict[s
 
 
 def _scanned(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[str, Counted]:
-    """The counts of all facets in one reading of the rows, which SQLite would read and sort for each of them."""
+    """Count all facets in one reading of the rows, which SQLite would read and sort for each of them."""
     counters: list[Counter[Any]] = [Counter() for _ in names]
     # SQLAlchemy's own rows take as long as reading and counting these tuples does.
     for chunk in read_tuples(connection, matching(plan, *(COLUMNS[name] for name in names)), _CHUNK):
@@ -119,9 +119,9 @@ def _scanned(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[s
 
 
 def _by_groups(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[str, Counted]:
-    """The counts of all facets from the index of values, which SQLite reads group by group, in its order.
+    """Count all facets from the index of values, which SQLite reads group by group, in its order.
 
-    It gives the values of a group as one text, which takes half the time of rows. Folded texts have no line breaks.
+    SQLite gives the values of a group as one text, which takes half the time of rows. Folded texts have no line breaks.
     """
     groups = {name: column for name, column in COLUMNS.items() if column.key in VALUE_GROUPS}
     others = {name: COLUMNS[name] for name in names if name not in groups}
@@ -137,15 +137,15 @@ def _by_groups(connection: Connection, plan: Plan, names: Sequence[str]) -> dict
 
 
 def _typed(counter: Counter[Any], name: str) -> Iterable[tuple[Any, int]]:
-    """The counts of a facet; of one with a name, from texts to values of its column."""
+    """Return the counts of a facet; with a name, convert their texts to values of its column."""
     kind = COLUMNS[name].type.python_type if name else None
     return ((kind(value), count) for value, count in counter.items()) if kind else counter.items()
 
 
 def _in_one_statement(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[str, Counted]:
-    """The same, counted by PostgreSQL."""
+    """Count all facets by one statement of PostgreSQL."""
     columns = [COLUMNS[name] for name in names]
-    # The columns of other facets are NULL in a row; which one counts is told by a bit that is not set.
+    # In each row, the columns of other facets are NULL; the one bit that is not set marks the facet of the row.
     sets = func.grouping_sets(*(tuple_(column) for column in columns))
     rows = connection.execute(matching(plan, func.grouping(*columns), func.count(), *columns).group_by(sets)).all()
     found: dict[str, Counted] = {}
@@ -194,7 +194,7 @@ def _gear(kind: type[Camera | Lens]) -> Any:  # noqa: ANN401
 
 
 def _cities(connection: Connection, keys: list[str]) -> dict[str, str]:
-    """Search rows contain folded names of cities; places contain their spelling."""
+    """Return the names of cities by their folded names: only places contain the spelling, not search rows."""
     written = connection.scalars(select(Place.city).distinct().order_by(Place.city))
     names = {fold(name): name for name in written}
     return {key: names[key] for key in keys if key in names}

@@ -1,14 +1,14 @@
-"""The sort orders of spec section 4.2, and cursors: places in them where a page begins, as opaque texts.
+"""The sort orders, and cursors: the places in them where pages begin, as opaque texts.
 
 Each order is total: it ends in a unique key. A cursor contains the sort keys of the last row of a page, not its number:
 its cost does not grow with depth, and photos that come or go do not shift it. It grants nothing, so it is not signed;
-what it says is only compared with.
+its values are only compared with sort keys.
 """
 
 import base64
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -26,7 +26,7 @@ PRIME = 2**31 - 1
 #: all of them quotes), and shorter than the 8 KB that servers accept as a request line. Compressed, the longest have
 #: 2.8 KB. No character of a cursor needs percent-encoding.
 _MAX_CURSOR = 6000
-#: Bytes from which a cursor is compressed.
+#: Longer cursors, in bytes, are compressed.
 _LONG = 400
 _INT64 = 2**63
 _COUNT = 2**53
@@ -43,29 +43,30 @@ class Order:
     """A sort order: columns in one direction, so that one row-value comparison finds the next page."""
 
     name: str
-    """Its name in requests and cursors; behind a `-` when it is reversed."""
-    columns: Callable[[int], Columns]
+    """Its name in requests and cursors; begins with a `-` when it is reversed."""
+    columns: Callable[[int], Columns] = field(repr=False)
+    """The columns for a seed; they follow from the name, from merging, and from searching archived photos."""
     falling: bool
-    help: str
+    help: str = field(repr=False, compare=False)
 
     @property
     def base(self) -> str:
-        """The name of the order that is reversed, or of this one."""
+        """Return the name without the sign of a reversed order."""
         return self.name.removeprefix(REVERSED)
 
     @property
     def is_reversed(self) -> bool:
-        """Whether it is an order of `ORDERS` backwards, also within a photo."""
+        """Return whether it is an order of `ORDERS` backwards, also within a photo."""
         return self.name.startswith(REVERSED)
 
     def reversed(self) -> "Order":
-        """The same order backwards."""
+        """Return the same order backwards."""
         name = self.base if self.is_reversed else REVERSED + self.name
         return replace(self, name=name, falling=not self.falling)
 
 
 def _order(name: str, help_: str, *, falling: bool = True, keys: str = "") -> Order:
-    """An order by stored columns: those of `SORT_KEYS` under `keys`, or else under the order's own name."""
+    """Return an order by the columns that `SORT_KEYS` has under `keys`, or else under the order's own name."""
     columns = tuple(getattr(SearchRow, column) for column in SORT_KEYS[keys or name].columns)
     return Order(name, lambda _seed: columns, falling, help_)
 
@@ -120,7 +121,7 @@ DEFAULT_ORDER = "added"
 
 
 def order_named(name: str, *, merged: bool = False, field: str = "order") -> Order:
-    """The order with this name, in the form for merged results or for files; a `-` before it reverses it.
+    """Return the order with this name, for merged results or for files; a `-` before it reverses it.
 
     Args:
         name: the name, in any case.
@@ -143,7 +144,7 @@ def order_named(name: str, *, merged: bool = False, field: str = "order") -> Ord
 
 
 def without_archive(order: Order) -> Order:
-    """The order `archived` for a search that shows nothing archived: as `added`, which has an index."""
+    """Replace `archived`, in a search that shows nothing archived, by the order of `added`, which has an index."""
     if order.base != "archived":
         return order
     return replace(order, columns=ORDERS["added"].columns)
@@ -151,7 +152,7 @@ def without_archive(order: Order) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The last row of a page: its order and seed, the number of files up to it, its sort keys."""
+    """The last row of a page: its order and seed, the number of files up to it, and its sort keys."""
 
     order: str
     seed: int
@@ -166,7 +167,7 @@ class Cursor:
 
 
 def parse_cursor(text: str) -> Cursor:
-    """The cursor in `text`.
+    """Return the cursor in `text`.
 
     Raises:
         InvalidValueError: this service did not make it.
@@ -197,7 +198,7 @@ def _decode(text: str) -> Cursor | None:
 
 
 def _expanded(compressed: bytes) -> bytes:
-    """What was compressed, or the beginning of it if it is longer than any cursor: that is no JSON."""
+    """Decompress a cursor, at most as far as the longest one: the beginning of a longer text is no JSON."""
     return zlib.decompressobj().decompress(compressed, _MAX_CURSOR)
 
 

@@ -1,4 +1,4 @@
-"""A search request, parsed from parameters (spec section 4.2)."""
+"""Search requests, parsed from parameters."""
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,12 +7,10 @@ from functools import lru_cache
 from itertools import chain
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.query.combining import combine, parse_parameters, parse_scope
-from photosvc.query.nodes import And, Everything, Node, Or, conjunction
-from photosvc.query.operands import Phrase, Word
-from photosvc.query.parser import ORDER, parse_query, split_order
-from photosvc.query.values.expected import BOOLEANS
-from photosvc.search.reading.conditions.visible import asked_open
+from photosvc.query.filter_spec import BOOLEANS
+from photosvc.query.nodes import And, Everything, Node, Or, Phrase, Word, conjunction
+from photosvc.query.parser import ORDER, combine, parse_parameters, parse_query, parse_scope, split_order
+from photosvc.search.reading.compile import asked_open
 from photosvc.search.reading.orders import (
     DEFAULT_ORDER,
     PRIME,
@@ -46,20 +44,22 @@ class SearchRequest:
     """The UID of the album that is searched; empty: all photos."""
     merged: bool = False
     total: bool = False
-    """Whether all matching files are counted."""
+    """True if all matching files are counted."""
     ordered: bool = True
-    """Whether the request names its order."""
+    """True if the request names its order."""
     repeats: bool = True
-    """Whether the same request gives the same page again; False when its seed was drawn."""
+    """True if the same request gives the same page again; False when its seed was drawn."""
 
     @property
     def ranked(self) -> tuple[Term, ...]:
-        """The terms that the order ranks by."""
+        """Return the terms that the order ranks by."""
         return tuple(_terms(self.node)) if self.order.base == "relevance" else ()
 
 
 def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> SearchRequest:
-    """The request of these parameters. An empty value counts as absent; of a repeated parameter the first value counts.
+    """Return the request of these parameters.
+
+    An empty value counts as absent; of a repeated parameter the first value counts.
 
     Raises:
         InvalidValueError: a value is not valid; `field` names the parameter.
@@ -71,13 +71,13 @@ def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> 
 
 
 def is_short(pairs: Iterable[tuple[str, str]]) -> bool:
-    """Whether parameters are short enough to cache what is parsed from them: clients choose them, memory is limited."""
+    """Return whether parameters are short enough to be cached: clients choose them, and memory is limited."""
     return sum(map(len, chain.from_iterable(pairs))) <= _LONGEST_KEPT
 
 
 @lru_cache(maxsize=256)
 def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
-    """The request, except for a seed that must be drawn. Cached, because clients repeat their requests."""
+    """Return the request, except for a seed that must be drawn; cached, because clients repeat requests."""
     given = {name: value.strip() for name, value in reversed(pairs) if value.strip()}
     cursor = parse_cursor(given["cursor"]) if "cursor" in given else None
     merged = _boolean(given, "merged")
@@ -108,7 +108,7 @@ def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
 
 
 def _order(given: Mapping[str, str], cursor: Cursor | None, *, merged: bool, field: str) -> Order:
-    """The order that is named, or that of the cursor, or the default one; `reverse` turns it around.
+    """Return the order that is named, or that of the cursor, or the default one; `reverse` turns it around.
 
     A cursor names an order that is reversed already.
     """
@@ -122,7 +122,7 @@ def _order(given: Mapping[str, str], cursor: Cursor | None, *, merged: bool, fie
 
 
 def parse_node(pairs: Iterable[tuple[str, str]]) -> Node:
-    """The query that `q` and filters as parameters make together, within the scope of `filter`.
+    """Return the query that `q` and filters as parameters make together, within the scope of `filter`.
 
     Raises:
         InvalidQueryError: one of them is not valid.
@@ -145,7 +145,7 @@ def _check_cursor(cursor: Cursor, request: SearchRequest, given: Mapping[str, st
 
 
 def _terms(node: Node) -> Iterator[Term]:
-    """The words and phrases that rank a match: all but those under a negation."""
+    """Yield the words and phrases that rank a match: all but those under a negation."""
     match node:
         case Word() | Phrase():
             yield node

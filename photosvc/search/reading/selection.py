@@ -9,17 +9,17 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
-from photosvc.core.portions import in_portions
+from photosvc.core.words import in_portions
 from photosvc.models import Album, SearchRow
-from photosvc.search.reading.conditions.visible import EVERY_SWITCH, visible, visible_albums
-from photosvc.search.reading.lookup import matching_ids
-from photosvc.search.reading.names.library_albums import find_library_album
+from photosvc.search.reading.compile import EVERY_SWITCH, visible, visible_albums
+from photosvc.search.reading.files import matching_ids
+from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.orders import ALBUM_ORDERS
 from photosvc.search.reading.request import parse_request
 
-#: UIDs and hashes in one selection.
+#: The most UIDs and hashes in one selection.
 MOST_SELECTED: Final = 20_000
-#: Albums in one selection: each is a search.
+#: The most albums in one selection: each is a search.
 MOST_ALBUMS: Final = 20
 #: Values in one statement.
 _PORTION: Final = 500
@@ -28,16 +28,16 @@ _CHRONOLOGICAL: Final = "oldest"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was selected."""
+    """A selection of files by photos, files, albums and a query."""
 
     photos: Sequence[str] = ()
     """UIDs; each selects all files of the photo but its sidecars."""
     files: Sequence[str] = ()
     """UIDs or hashes."""
     albums: Sequence[str] = ()
-    """UIDs; each selects what a search in the album finds."""
+    """UIDs; each selects the files that a search in the album finds."""
     query: str = ""
-    """Selects what a search for it finds; empty: nothing."""
+    """A query that selects the files it finds; empty: nothing."""
 
 
 class SeenAlbum(NamedTuple):
@@ -49,7 +49,7 @@ class SeenAlbum(NamedTuple):
 
 
 def parse_selection(given: Mapping[str, Any], *, most_albums: int = MOST_ALBUMS) -> Selection:
-    """The selection that the keys `photos`, `files`, `albums` and `q` make; None as a value counts as absent.
+    """Return the selection of the keys `photos`, `files`, `albums` and `q`; None as a value counts as absent.
 
     Raises:
         InvalidValueError: nothing is selected, too much is, or a value is no UID or hash; `field` names the key.
@@ -80,7 +80,7 @@ def _check(field: str, kind: str, valid: Sequence[bool]) -> None:
 
 
 def find_album(connection: Connection, uid: str, *, sees_private: bool) -> SeenAlbum | None:
-    """The album with this UID; None when there is none, or it may not be seen."""
+    """Return the album with this UID; None when there is none, or it may not be seen."""
     query = select(Album.uid, Album.title, Album.order).where(Album.uid == uid)
     row = connection.execute(query.where(visible_albums(sees_private=sees_private))).first()
     if row:
@@ -90,9 +90,10 @@ def find_album(connection: Connection, uid: str, *, sees_private: bool) -> SeenA
 
 
 def selected_ids(connection: Connection, selection: Selection, *, limit: int, sees_private: bool) -> list[int]:
-    """The ids of the first `limit` selected files, each once: of photos, files, albums in their orders, the query.
+    """Return the ids of the first `limit` selected files, each once.
 
-    What does not exist, or may not be seen, is left out.
+    The files of photos come first, then the files by themselves, the albums in their orders, and the query. Those that
+    do not exist or may not be seen are left out.
 
     Raises:
         InvalidQueryError: the query is not valid.
@@ -107,14 +108,14 @@ def selected_ids(connection: Connection, selection: Selection, *, limit: int, se
 
 
 def album_ids(connection: Connection, album: SeenAlbum, *, limit: int, sees_private: bool) -> Sequence[int]:
-    """The ids of the first `limit` files of an album, in its order."""
+    """Return the ids of the first `limit` files of an album, in its order."""
     order = album.order if album.order in ALBUM_ORDERS else _CHRONOLOGICAL
     request = parse_request({"s": album.uid, "order": order, "count": str(limit)})
     return matching_ids(connection, request, sees_private=sees_private)
 
 
 def bytes_of(connection: Connection, file_ids: Sequence[int]) -> int:
-    """The size of these files together."""
+    """Return the size of these files together."""
     total = cast(func.coalesce(func.sum(SearchRow.size), 0), BigInteger)  # PostgreSQL sums integers to decimals
     return sum(
         connection.scalar(select(total).where(SearchRow.file_id.in_(portion))) or 0
@@ -145,7 +146,7 @@ def _identified(
     most: int | None = None,
     sees_private: bool,
 ) -> Iterator[int]:
-    """The ids of files by the values of a column, in their order; of each value the first `most` files."""
+    """Yield the ids of files by the values of a column, in their order; the first `most` of each value."""
     seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
     for portion in in_portions(list(dict.fromkeys(values)), _PORTION):
         query = select(column, SearchRow.file_id).where(seen, column.in_(portion))

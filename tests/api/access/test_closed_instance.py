@@ -7,9 +7,9 @@ import stat
 import pytest
 
 from photosvc.app import create_app
-from photosvc.models import migrate
+from photosvc.models import schema
 from photosvc.web.current import current_service
-from tests.library import svc
+from tests.support.library import svc
 
 
 def mode(path):
@@ -19,7 +19,7 @@ def mode(path):
 def opened(instance, **settings):
     app = create_app(instance=instance, environ={}, settings=settings)
     with app.app_context():
-        migrate.upgrade(current_service().engine())
+        schema.upgrade(current_service().engine())
         app.test_client().get("/api/v1/status")
     return app
 

@@ -9,8 +9,8 @@ import pytest
 from photosvc.core import ids
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.web.actions import ACTION, PUBLIC
-from tests.api_client import check_error, open_api
-from tests.programs.server import serve
+from tests.support.api_client import check_error, open_api
+from tests.support.programs.server import serve
 
 HEADERS = ("HTTP_AUTHORIZATION", "HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
 #: Of each route. What does not reach the database needs no second run.
@@ -108,7 +108,7 @@ def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(ap
     for method, rule in sorted(views):
         view = views[method, rule]
         path = rule.replace("<user_uid>", api.uids["ann"])
-        path = path.replace("<credential>", "sess00000000").replace("<session_id>", "x")
+        path = path.replace("<credential>", "sess00000000").replace("<session_id>", "x").replace("<int:job_id>", "1")
         values = [value for token in tokens for value in mutations(draw, token)]
         for value in draw.sample(values, MUTATIONS[database] * times):
             api.clock.move(minutes=1)

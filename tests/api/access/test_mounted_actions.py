@@ -7,8 +7,8 @@ import pytest
 from photosvc.auth.policy import RULES
 from photosvc.web.actions import ACTION, PUBLIC, USES, mounted_actions, public, uses
 from photosvc.web.contract import answers
-from photosvc.web.service.parts import PARTS
-from tests.api_client import open_api
+from photosvc.web.parts import PARTS
+from tests.support.api_client import open_api
 
 SERVER, RESOURCE = "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"
 OPENID = "/.well-known/openid-configuration"

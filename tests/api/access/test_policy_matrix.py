@@ -16,8 +16,8 @@ from photosvc.dav import BLUEPRINT as WEBDAV
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, Credential, User
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.web.actions import ACTION, PUBLIC
-from tests.api_client import HASH, ROLES, check_error, open_api
-from tests.factories.accounts import add_client, add_credential, add_user
+from tests.support.api_client import HASH, ROLES, check_error, open_api
+from tests.support.factories.accounts import add_client, add_credential, add_user
 
 OWN, OTHER, UNKNOWN_UID = "own", "otto", "unobody0000000000"
 
@@ -48,6 +48,8 @@ class Row:
     """Also those roles may call it for their own account only."""
     link: bool = False
     """Opened by a link token in the path; headers are not looked at."""
+    any_scope: bool = False
+    """Open to every valid token, and to no other request."""
 
 
 def row(status, scope, kinds, roles, *, own=False, body=None, only_own=False):
@@ -96,6 +98,7 @@ TABLE = {
     "POST /index": row(400, "photos write", ANYTHING, EDITORS, body={"path": ".."}),
     "GET /index": row(200, "photos read", ANYTHING, EDITORS),
     "DELETE /index": row(200, "photos write", ANYTHING, EDITORS),
+    "GET /jobs/<int:job_id>": row(404, "photos read", ANYTHING, WRITERS),
     "POST /import": row(400, "files write", ANYTHING, ADMIN, body={"path": ".."}),
     "POST /import/<path:folder>": row(404, "files write", ANYTHING, ADMIN, body={}),
     "GET /import": row(200, "files read", ANYTHING, ADMIN),
@@ -179,6 +182,7 @@ TABLE = {
     "GET /metrics": row(200, "metrics read", ANYTHING, {"admin", "client"}),
     "GET /status": Row(200),
     "GET /healthz": Row(200),
+    "GET /credential": Row(204, any_scope=True),
     "GET /readyz": Row(200),
     "GET /openapi.json": Row(200),
     "POST /session": LOG_IN,
@@ -335,7 +339,7 @@ def call(api, route, token, target=OTHER, *, address="192.0.2.7", method=None):
     verb, _, rule = route.partition(" ")
     # An allowed removal must not affect the other accounts of this table.
     uid = UNKNOWN_UID if found.status == 404 and not found.own else api.uids[target]
-    path = rule.replace("<user_uid>", uid).replace("<credential>", "sess00000000")
+    path = rule.replace("<user_uid>", uid).replace("<credential>", "sess00000000").replace("<int:job_id>", "1")
     path = path.replace("<session_id>", ids.digest(token or "")).replace("<token>", token or "x")
     path = (
         path.replace("<photo_uid>", "ptouqe1kbhlaydg7").replace("<content_hash>", "0" * 40).replace("<size>", "fit_720")
@@ -404,7 +408,7 @@ def test_what_is_not_a_valid_token_is_401_everywhere_but_on_public_routes(api, r
     addresses = (f"198.18.{[*TABLE].index(route)}.{number}" for number in count())
     for reason, token in refused.items():
         answer = call(api, route, token, address=next(addresses))
-        if not TABLE[route].kinds:
+        if not TABLE[route].kinds and not TABLE[route].any_scope:
             assert answer.status_code == TABLE[route].status, reason
             continue
         check_error(answer, 401)

@@ -5,8 +5,8 @@ import logging
 import pytest
 
 from photosvc.web.current import current_service
-from tests.api_client import check_error
-from tests.library import RESOURCE
+from tests.support.api_client import check_error
+from tests.support.library import RESOURCE
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_surprise_is_500_without_details_and_logged_whole(api, monkeypatch, ca
 
 
 def test_a_database_without_tables_is_503_and_names_the_command(tmp_path):
-    from tests.library import open_library
+    from tests.support.library import open_library
 
     library = open_library(tmp_path / "instance", upgrade=False)
     for path in ("/api/v1/photos", "/api/v1/status"):

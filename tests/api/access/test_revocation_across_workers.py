@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.api_client import PASSWORD, open_api
-from tests.library import svc
-from tests.programs.server import serve
+from tests.support.api_client import PASSWORD, open_api
+from tests.support.library import svc
+from tests.support.programs.server import serve
 
 NEW = "new horse battery"
 THREADS, REQUESTS = 3, 120

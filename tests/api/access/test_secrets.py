@@ -6,7 +6,7 @@ import pyotp
 
 from photosvc.models import Base
 from photosvc.web.current import current_service
-from tests.api_client import PASSWORD, open_api
+from tests.support.api_client import PASSWORD, open_api
 
 NEW = "new horse battery"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from photosvc.auth.credentials import bearer
+from photosvc.auth import bearer
 from photosvc.core import ids
-from tests.api_client import PASSWORD, check_error
+from tests.support.api_client import PASSWORD, check_error
 
 FRAME = {"name": "frame", "scope": "photos", "password": PASSWORD}
 

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from photosvc.models import User
-from tests.api_client import PASSWORD, open_api
-from tests.costs import SERVICE_HASHER
-from tests.programs.server import serve
+from tests.support.api_client import PASSWORD, open_api
+from tests.support.costs import SERVICE_HASHER
+from tests.support.programs.server import serve
 
 
 @pytest.fixture(scope="module", params=[(2, 8), (1, 4)], ids=lambda size: f"{size[0]} workers of {size[1]} threads")

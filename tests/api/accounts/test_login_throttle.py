@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from photosvc.auth.accounts.passwords import hash_password
+from photosvc.auth.passwords import hash_password
 from photosvc.core import ids
 from photosvc.models import User
-from tests.api_client import PASSWORD, check_error, open_api
-from tests.timing import are_alike, medians
+from tests.support.api_client import PASSWORD, check_error, open_api
+from tests.support.timing import are_alike, medians
 
 HOME, AWAY = "192.0.2.7", "198.51.100.200"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from photosvc.core import ids
-from tests.api_client import PASSWORD, check_error
+from tests.support.api_client import PASSWORD, check_error
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pyotp
 import pytest
 
-from tests.api_client import PASSWORD, check_error
+from tests.support.api_client import PASSWORD, check_error
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api_client import PASSWORD, check_error
+from tests.support.api_client import PASSWORD, check_error
 
 NEW = "new horse battery"
 

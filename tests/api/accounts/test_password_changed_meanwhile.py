@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth.accounts import proof, users
+from photosvc.auth import second_factor, users
 from photosvc.models import User
-from tests.api_client import HASH, PASSWORD, check_error
+from tests.support.api_client import HASH, PASSWORD, check_error
 
 ALICE = "/users/{}"
 CHANGES = {
@@ -21,7 +21,7 @@ CHANGES = {
 def test_nothing_is_changed_by_a_password_that_is_not_valid_any_more(api, monkeypatch, change):
     method, path, body, field = CHANGES[change]
     own = api.session_of()
-    verify = proof.verify_password
+    verify = second_factor.verify_password
 
     def meanwhile(password, stored):
         with api.library.session() as session:
@@ -29,7 +29,7 @@ def test_nothing_is_changed_by_a_password_that_is_not_valid_any_more(api, monkey
             users.set_password(session, user, api.clock(), HASH)
         return verify(password, stored)
 
-    monkeypatch.setattr(proof, "verify_password", meanwhile)
+    monkeypatch.setattr(second_factor, "verify_password", meanwhile)
     refusal = check_error(api.call(method, path.format(api.uids["alice"]), own, json=body), 400)
     assert [detail["field"] for detail in refusal["details"]] == [field]
     monkeypatch.undo()

@@ -3,12 +3,14 @@
 import json
 
 import pytest
+from sqlalchemy import select
 
 from photosvc.core import ids
-from tests.api_client import HASH, PASSWORD, check_error
-from tests.factories.accounts import add_client, add_user
-from tests.factories.photos import add_photos, edit_photos
-from tests.library import RESOURCE
+from photosvc.models import ThrottleBucket
+from tests.support.api_client import HASH, PASSWORD, check_error
+from tests.support.factories.accounts import add_client, add_user
+from tests.support.factories.photos import add_photos, edit_photos
+from tests.support.library import RESOURCE
 
 KEYS = {
     "status", "id", "session_id", "access_token", "token_type", "expires_in", "provider", "scope", "user", "config",
@@ -50,6 +52,53 @@ def test_a_log_in_answers_all_that_known_clients_read(api, path):
     assert (config["public"], config["years"]) == (False, [])
     assert config["previewToken"].startswith("sess")
     assert config["downloadToken"].startswith("sess")
+
+
+#: What browsers send when a page of another origin makes them send a request.
+FOREIGN = [
+    {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
+    {"Sec-Fetch-Site": "same-site", "Origin": "http://localhost:8080"},
+    {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost"},
+    {"Sec-Fetch-Site": "new-kind"},
+    {"Origin": "http://evil.example"},
+    {"Origin": "http://localhost:8080"},
+    {"Origin": "https://localhost"},
+    {"Origin": "null"},
+    {"Origin": ""},
+]
+
+
+@pytest.mark.parametrize("path", ["/session", "/sessions", "/oauth/token", "/oauth/revoke", "/oauth/introspect"])
+def test_pages_of_other_origins_can_neither_log_in_nor_use_up_what_others_may_try(api, path):
+    wrong = {"username": "alice", "password": "wrong", "client_id": "cs5cpu17n6gj2qo5", "client_secret": "0" * 32}
+    form = {**wrong, "token": "0" * 48, "grant_type": "client_credentials"}
+    sent = {"data": json.dumps(wrong), "content_type": "text/plain"} if "session" in path else {"data": form}
+    for headers in FOREIGN:
+        answer = api.call("POST", path, headers=headers, **sent)
+        assert answer.status_code == 403, headers
+        assert "Another site or program sent this request" in answer.text
+        assert (answer.json["error"] == "access_denied") is ("oauth" in path)
+    with api.library.session() as session:
+        assert session.scalars(select(ThrottleBucket.key)).all() == []
+
+
+def test_programs_and_own_pages_log_in(api):
+    for headers in (
+        {},
+        {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost"},
+        {"Sec-Fetch-Site": "none"},  # no page, but a person or an extension of the browser
+        {"Sec-Fetch-Site": "none", "Origin": "moz-extension://8c5e"},
+        {"Origin": "http://localhost"},
+        {"Origin": "http://LOCALHOST"},
+    ):
+        assert api.call("POST", "/session", headers=headers, data=BODY).status_code == 200, headers
+
+
+def test_a_page_of_another_origin_that_may_send_headers_acts_with_its_token(api):
+    token = api.session_of()
+    for headers in FOREIGN:
+        answer = api.call("POST", "/albums", token, headers=headers, json={"Title": "A"})
+        assert answer.status_code == 200, answer.text
 
 
 def test_header_names_are_written_as_one_client_compares_them(api):

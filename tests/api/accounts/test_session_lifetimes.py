@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api_client import check_error, open_api
+from tests.support.api_client import check_error, open_api
 
 
 def test_without_use_a_session_ends_after_seven_days_to_the_second(api):

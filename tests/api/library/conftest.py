@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from photosvc.models import Photo
-from photosvc.search.projection.verify import count_orphans, differing
-from tests.library import Library, copy_library, open_library
+from photosvc.search.rows.renew import count_orphans, differing
+from tests.support.library import Library, copy_library, open_library
 
 
 @pytest.fixture

@@ -1,12 +1,15 @@
 """Albums over HTTP: the list, one album and its photos; that searches follow at once; who may see what."""
 
 import pytest
+from sqlalchemy import event
 
 from photosvc.library.albums import MOST_SMART_ALBUMS
 from photosvc.models import Album, Photo, SearchRow
-from photosvc.models.database.transactions import begin_write
-from tests.factories.photos import add_photos, edit_photos
-from tests.library import open_library
+from photosvc.models.engine import begin_write
+from photosvc.web.changes import one_batch
+from photosvc.web.current import current_service
+from tests.support.factories.photos import add_photos, edit_photos
+from tests.support.library import open_library
 
 pytestmark = pytest.mark.usefixtures("right_search_rows")
 
@@ -218,6 +221,24 @@ def test_liking_an_album_and_deleting_several(call, lake):
     assert answer["albums"] == [lake, other]
     assert call("GET", "/albums") == []
     assert call("POST", "/batch/albums/delete", 400, json={})["error"] == "No items selected"
+
+
+def test_unknown_albums_are_left_out_without_a_transaction_for_each(library, call, lake):
+    unknown = [f"at{number:014}" for number in range(2000)]
+    with library.app.app_context():
+        writes = []
+        event.listen(current_service().engine(), "begin", writes.append)
+        assert call("POST", "/batch/albums/delete", json={"albums": [*unknown, lake]})["albums"] == [lake]
+    assert len(writes) < 10
+
+
+def test_an_account_deletes_many_albums_in_one_request_at_a_time(library, call, lake, monkeypatch):
+    monkeypatch.setattr("photosvc.api.albums._BATCH", 1)
+    others = [call("POST", "/albums", json={"Title": "Other"})["UID"] for _ in range(2)]
+    with library.app.test_request_context(headers={"X-Auth-Token": library.token()}), one_batch():
+        call("POST", "/batch/albums/delete", 429, json={"albums": others})
+        assert call("POST", "/batch/albums/delete", json={"albums": [lake]})["albums"] == [lake]
+    assert call("POST", "/batch/albums/delete", json={"albums": others})["albums"] == others
 
 
 def test_a_library_has_a_limited_number_of_smart_albums(library, call):

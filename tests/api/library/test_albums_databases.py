@@ -1,15 +1,17 @@
-"""Albums on both databases, and eight callers that fill one album at once."""
+"""Albums and the journal on both databases, and eight callers that fill one album at once."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from photosvc.models import File, Marker, Photo
-from photosvc.models.database.transactions import begin_write
-from photosvc.search.projection.project import project
-from photosvc.search.projection.verify import differing
-from tests.factories.photos import add_photos
-from tests.library import open_library
+from photosvc.library.journal import Actor, Change, record
+from photosvc.models import File, LibraryState, Marker, Photo, PhotoChange
+from photosvc.models.engine import begin_write
+from photosvc.search.rows.renew import differing
+from photosvc.search.rows.write import project
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
+from tests.support.library import open_library
 
 
 @pytest.fixture
@@ -79,6 +81,7 @@ def test_people_are_renamed_and_merged_on_both_databases(library):
 
 
 def test_eight_callers_fill_one_album_and_nothing_is_lost(library):
+    library.app.extensions["photosvc"].writers.let_write(32)
     headers = {"X-Auth-Token": library.token()}
     with library.session() as session:
         uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
@@ -167,6 +170,7 @@ def test_a_filter_finds_folders_months_and_states_by_their_uids(library):
 
 
 def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(library):
+    library.app.extensions["photosvc"].writers.let_write(32)
     headers = {"X-Auth-Token": library.token()}
     with library.session() as session:
         uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
@@ -194,3 +198,21 @@ def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(libr
     assert answers <= {(0, 200), (1, 200), (2, 200), (3, 200)}
     with library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
+
+
+def test_the_oldest_changes_of_an_actor_go_on_both_databases(library, monkeypatch):
+    monkeypatch.setattr("photosvc.library.journal.MOST_BYTES", 10_000)
+    for actor in ("u1", "u2"):
+        for number in range(30 if actor == "u1" else 1):
+            with library.session() as session:
+                begin_write(session)
+                change = Change("photos.update", Actor(actor, actor))
+                record(session, change, NOW, {f"p{number % 3}": ({}, {"title": f"{number:02}" + "\\é" * 250})})
+    with library.session() as session:
+        rows = session.query(PhotoChange).order_by(PhotoChange.id).all()
+        sizes = {row.id: len((row.before + row.after).encode()) + 100 for row in rows if row.actor_uid == "u1"}
+        assert 8_000 < sum(sizes.values()) <= 10_000
+        assert [row.actor_uid for row in rows] == ["u1"] * len(sizes) + ["u2"]
+        assert "29" in rows[-2].after
+        counted = session.query(LibraryState.value).filter(LibraryState.name == "journal:u1").scalar()
+        assert counted == sum(sizes.values())

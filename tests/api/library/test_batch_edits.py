@@ -1,15 +1,17 @@
 """POST /batch/photos/edit and …/undo: values of each photo that many photos change by, and taking an edit back."""
 
+import sqlite3
+from contextlib import closing
 from itertools import count
 from types import SimpleNamespace
 
 import pytest
 
-from photosvc.api.library import batch as batches
-from photosvc.library.edits import flags, time_limit, undo
+from photosvc.web import changes as batches
+from photosvc.web import transactions
 from tests.api.library.test_photo_batches import batch, filled, is_projected, sender, uids  # noqa: F401 - fixtures
-from tests.factories.photos import add_photos
-from tests.library import copy_library, open_library
+from tests.support.factories.photos import add_photos
+from tests.support.library import copy_library, open_library
 
 
 @pytest.fixture
@@ -85,21 +87,106 @@ def test_an_edit_is_taken_back_but_for_photos_that_changed_since(library, batch)
     assert (again["photos"], again["left"]) == (0, 3)
 
 
-@pytest.mark.parametrize("action", ["edit", "undo", "archive", "private"])
-def test_a_batch_that_keeps_others_waiting_for_too_long_changes_nothing(library, batch, monkeypatch, action):  # noqa: F811
+@pytest.fixture
+def portions_of_one(monkeypatch):
+    """Batches with a photo in each transaction."""
+    for name in ("_PORTION", "_LEAST"):
+        monkeypatch.setattr(batches, name, 1)
+
+
+@pytest.mark.usefixtures("portions_of_one")
+@pytest.mark.parametrize("action", ["edit", "undo", "archive", "private", "delete"])
+def test_others_write_between_the_transactions_of_a_batch(library, batch, monkeypatch, action):  # noqa: F811
     chosen = uids(library)[:3]
     edit = batch("edit", photos=chosen, values={"Title": "Lake"})
-    before = [photo(library, uid) for uid in chosen]
-    moments = count(step=7)
-    monkeypatch.setattr(time_limit, "time", SimpleNamespace(monotonic=lambda: next(moments)))
-    for module in (batches, flags, undo):
-        monkeypatch.setattr(module, "_PORTION", 1)
+    written = []
+
+    def write(_seconds):
+        with closing(sqlite3.connect(library.instance / "photosvc.db", isolation_level=None, timeout=0)) as other:
+            other.execute("BEGIN IMMEDIATE")  # raises at once where the batch holds the lock
+            written.append(len(uids(library)))
+
+    monkeypatch.setattr(transactions, "time", SimpleNamespace(sleep=write, monotonic=count().__next__))
     body = {"edit": {"values": {"Title": "Sea"}}, "undo": {"change": edit["change"]}}.get(action, {})
-    answer = batch(action, status=503, photos=chosen, **body)
-    assert answer["error"].startswith(
-        "1 photo of 3 took 14 seconds, which keep others from writing: nothing was changed"
+    assert batch(action, photos=chosen, **body)["photos"] == 3
+    assert len(written) == 2
+    assert is_projected(library)
+
+
+@pytest.mark.usefixtures("portions_of_one")
+def test_an_edit_in_several_transactions_is_taken_back_as_one(library, batch):  # noqa: F811
+    chosen = uids(library)[:3]
+    before = [photo(library, uid)["Title"] for uid in chosen]
+    edit = batch("edit", photos=chosen, values={"Title": "Lake"})
+    assert (edit["photos"], batch("undo", photos=chosen, change=edit["change"])["photos"]) == (3, 3)
+    assert [photo(library, uid)["Title"] for uid in chosen] == before
+
+
+@pytest.mark.usefixtures("portions_of_one")
+def test_a_batch_that_takes_too_long_says_how_many_photos_it_changed(library, batch, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=count(step=20).__next__))
+    answer = batch("archive", status=503, photos=uids(library)[:5])
+    assert answer["error"] == (
+        "2 of 5 photos took 100 seconds: select the others again (before that, 2 photos archived)"
     )
-    assert [photo(library, uid) for uid in chosen] == before
+    assert len(uids(library)) == 3
+
+
+@pytest.mark.usefixtures("portions_of_one")
+def test_a_batch_that_meets_a_photo_it_cannot_change_says_how_many_it_changed(library, batch):  # noqa: F811
+    one, two, *_ = uids(library)
+    batch("edit", photos=[two], add_keywords=[f"a{number}" for number in range(200)])
+    answer = batch("edit", status=400, photos=[one, two], add_keywords=[f"b{number}" for number in range(100)])
+    assert answer["error"].endswith(" (before that, 1 photo changed)")
+    assert len(keywords(library, one)) == 100
+
+
+def break_table(library, name, new_name):
+    with closing(sqlite3.connect(library.instance / "photosvc.db", isolation_level=None)) as other:
+        other.execute(f"ALTER TABLE {name} RENAME TO {new_name}")
+
+
+@pytest.mark.usefixtures("portions_of_one")
+@pytest.mark.parametrize("failure", ["photo", "time", "database"])
+def test_the_error_of_an_edit_that_stops_has_the_number_that_takes_it_back(library, batch, monkeypatch, failure):  # noqa: F811
+    one, two, three, *_ = chosen = uids(library)
+    batch("edit", photos=[two], add_keywords=[f"a{number}" for number in range(200)])
+    before = {uid: keywords(library, uid) for uid in chosen}
+    added, status = ["lake"], 503
+    if failure == "photo":
+        added, status = [f"b{number}" for number in range(100)], 400
+    elif failure == "time":
+        monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=count(step=25).__next__))
+    else:
+        breaks = SimpleNamespace(
+            sleep=lambda _: break_table(library, "photosvc_photo_changes", "away"), monotonic=count().__next__
+        )
+        monkeypatch.setattr(transactions, "time", breaks)
+    answer = batch("edit", status=status, photos=[one, two, three], add_keywords=added)
+    monkeypatch.undo()
+    if failure == "database":
+        break_table(library, "away", "photosvc_photo_changes")
+    assert answer["code"] == status
+    assert answer["photos"] == sum(keywords(library, uid) != before[uid] for uid in chosen) > 0
+    assert batch("undo", photos=chosen, change=answer["change"])["photos"] == answer["photos"]
+    assert {uid: keywords(library, uid) for uid in chosen} == before
+
+
+@pytest.mark.usefixtures("portions_of_one")
+def test_an_account_has_one_large_batch_at_a_time(library, batch, monkeypatch):  # noqa: F811
+    chosen, refused = uids(library), []
+
+    def send_another(_seconds):
+        if not refused:
+            client, headers = library.app.test_client(), {"X-Auth-Token": library.token(role="admin")}
+            refused.append(client.post("/api/v1/batch/photos/archive", json={"photos": chosen[3:]}, headers=headers))
+            assert batch("archive", photos=chosen[4:])["photos"] == 1  # a small one needs no slot
+            assert batch("private", token=library.token("*", role="user"), photos=chosen[:2])["photos"] == 2
+
+    monkeypatch.setattr(transactions, "time", SimpleNamespace(sleep=send_another, monotonic=count().__next__))
+    assert batch("archive", photos=chosen[:3])["photos"] == 3
+    assert (refused[0].status_code, refused[0].headers["Retry-After"]) == (429, "5")
+    assert batch("restore", photos=chosen)["photos"] == 4
 
 
 def test_an_edit_that_changes_nothing_has_no_number(library, batch):  # noqa: F811

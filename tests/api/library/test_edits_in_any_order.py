@@ -4,14 +4,14 @@ import random
 
 import pytest
 
-from photosvc.index.running.job import rebuild_search
+from photosvc.index.run import rebuild_search
 from photosvc.models import Photo
-from photosvc.models.database.transactions import UnitOfWork
-from photosvc.search.projection.verify import differing
+from photosvc.models.engine import UnitOfWork
+from photosvc.search.rows.renew import differing
 from photosvc.web.current import current_service
-from tests.factories.indexing_requests import InlinePool
-from tests.library import copy_library, hashes, open_library
-from tests.pictures import exif, jpeg, xmp
+from tests.support.factories.indexing_requests import InlinePool
+from tests.support.library import copy_library, hashes, open_library
+from tests.support.pictures import exif, jpeg, xmp
 
 #: A run may estimate other places of photos after edits of those beside them.
 NO_ESTIMATES = {"PHOTOSVC_ESTIMATE_PLACES": False}
@@ -38,7 +38,7 @@ def filled(tmp_path_factory):
 
 @pytest.fixture
 def library(filled, tmp_path, monkeypatch):
-    monkeypatch.setattr("photosvc.index.running.job.WorkerPool", InlinePool)
+    monkeypatch.setattr("photosvc.index.run.WorkerPool", InlinePool)
     library = copy_library(filled, tmp_path / "instance", settings=NO_ESTIMATES)
     yield library
     library.close()

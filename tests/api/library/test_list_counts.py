@@ -5,10 +5,10 @@ from itertools import cycle
 import pytest
 
 from photosvc.models import File, Marker, Photo, photo_keywords
-from photosvc.models.database.transactions import begin_write
-from photosvc.search.projection.project import project
-from tests.factories.photos import add_photos, edit_photos
-from tests.library import open_library
+from photosvc.models.engine import begin_write
+from photosvc.search.rows.write import project
+from tests.support.factories.photos import add_photos, edit_photos
+from tests.support.library import open_library
 
 _PHOTOS = 24
 _LISTS = {

@@ -3,10 +3,10 @@
 import pytest
 
 from photosvc.models import Photo
-from photosvc.search.projection.verify import differing
-from tests.factories.photos import edit_photos
-from tests.library import copy_library, open_library
-from tests.pictures import exif, jpeg, xmp
+from photosvc.search.rows.renew import differing
+from tests.support.factories.photos import edit_photos
+from tests.support.library import copy_library, open_library
+from tests.support.pictures import exif, jpeg, xmp
 
 
 def showing(*names):

@@ -3,9 +3,9 @@
 import pytest
 
 from photosvc.models import Photo
-from photosvc.search.projection.project import project
-from tests.library import changes, copy_library, counts, hashes, open_library
-from tests.pictures import exif, jpeg
+from photosvc.search.rows.write import project
+from tests.support.library import changes, copy_library, counts, hashes, open_library
+from tests.support.pictures import exif, jpeg
 
 COUNT = 5
 
@@ -172,8 +172,9 @@ def test_removed_photos_do_not_come_back_and_their_originals_stay(library, batch
     library.put("c/same.jpg", (library.originals / "a/0.jpg").read_bytes())
     library.index()
     before, every = hashes(library.originals), uids(library)
+    object.__setattr__(library.app.extensions["photosvc"].settings, "delete_originals", False)
     batch("archive", photos=every[:1])
-    assert batch("delete", photos=every[:2]) == {"code": 200, "message": "2 photos removed", "photos": 2}
+    assert batch("delete", photos=every[:2]) == {"code": 200, "message": "2 photos deleted", "photos": 2}
     library.put("a/1.jpg", jpeg(99, 99))
     assert counts(library.index())[:4] == (0, 0, COUNT - 2, 0)
     library.put("a/1.jpg", jpeg(65, 48, exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
@@ -181,5 +182,5 @@ def test_removed_photos_do_not_come_back_and_their_originals_stay(library, batch
     assert uids(library, q="archived:true") == []
     assert hashes(library.originals) == before
     library.index(force=True)
-    assert len(uids(library)) == COUNT
+    assert uids(library, q="archived:true") + uids(library) == every
     assert hashes(library.originals) == before

@@ -4,8 +4,8 @@ import struct
 
 import pytest
 
-from tests.library import open_library
-from tests.pictures import exif, jpeg, xmp
+from tests.support.library import open_library
+from tests.support.pictures import exif, jpeg, xmp
 
 TAKEN = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2020:01:02 03:04:05"})
 

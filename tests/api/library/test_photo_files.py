@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.library import hashes, open_library
-from tests.pictures import exif, jpeg
+from tests.support.library import hashes, open_library
+from tests.support.pictures import exif, jpeg
 
 TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
 
@@ -56,17 +56,30 @@ def test_an_unstacked_file_is_a_photo_with_the_values_of_a_person(library, send)
     send("POST", f"/files/{file}/unstack", 404)
 
 
-def test_a_removed_file_does_not_come_back_and_its_original_stays(library, send):
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_deleted_file_waits_in_the_trash_or_where_it_is(library, send, moves):
+    object.__setattr__(library.app.extensions["photosvc"].settings, "delete_originals", moves)
     before, file = hashes(library.originals), other(send("GET"))["UID"]
     assert len(send("DELETE", f"/files/{file}")["Files"]) == 1
     library.index()
     assert len(library.find()) == 1
-    assert hashes(library.originals) == before
+    assert (hashes(library.originals) == before) is not moves
     last = send("GET")["Files"][0]["UID"]
     assert send("DELETE", f"/files/{last}", 409)["error"] == "the file is the only one of its photo"
     assert send("POST", f"/files/{last}/unstack", 409)["error"] == "the file is the only one of its photo"
-    library.index(force=True)
-    assert len(library.find()) == 2
+    assert send("DELETE", f"/files/{file}", 404)["code"] == 404
+    if moves:
+        library.index(force=True)
+        assert len(library.find()) == 1
+        photo = library.find()[0]["UID"]
+        answer = library.app.test_client().post(
+            "/api/v1/trash/restore", json={"photos": [photo]}, headers={"X-Auth-Token": library.token(role="admin")}
+        )
+        assert answer.status_code == 200
+    else:
+        library.index(force=True)
+    assert hashes(library.originals) == before
+    assert sorted(one["UID"] for one in send("GET")["Files"]) == sorted([last, file])
 
 
 def test_files_that_leave_a_photo_are_in_the_history_of_both_photos(library, send):

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.library import open_library
-from tests.pictures import encoded, exif, jpeg, quarters
+from photosvc.models import LibraryState, PhotoChange
+from tests.support.library import open_library
+from tests.support.pictures import encoded, exif, jpeg, quarters
 
 TAKEN = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2020:01:02 03:04:05"})
 
@@ -142,7 +143,7 @@ def test_a_photo_that_becomes_part_of_another_leaves_its_history_to_that(library
 
 
 def test_of_many_changes_of_a_photo_the_last_ones_are_kept(library, send, monkeypatch):
-    monkeypatch.setattr("photosvc.library.edits.journal.MOST_OF_PHOTO", 3)
+    monkeypatch.setattr("photosvc.library.journal.MOST_OF_PHOTO", 3)
     for number in range(5):
         send(json={"Title": f"Title {number}"})
     kept = send("GET", "/history")
@@ -156,3 +157,35 @@ def test_of_many_changes_of_a_photo_the_last_ones_are_kept(library, send, monkey
     assert [change["Action"] for change in kept] == ["photos.private", "photos.update", "photos.update"]
     send("POST", f"/history/{kept[1]['ID']}/undo")
     assert send("GET")["Title"] == "Title 3"
+
+
+def test_the_journal_of_an_account_is_bounded_in_bytes_and_the_oldest_changes_go(library, send, monkeypatch):
+    monkeypatch.setattr("photosvc.library.journal.MOST_BYTES", 30_000)
+    send("PUT", token=library.token(role="user"), json={"Title": "Another account"})
+    for number in range(60):
+        send(json={"Description": f"{number:02}" + "é" * 499})
+    with library.session() as session:
+        kept = [
+            len((change.before + change.after).encode()) + 100
+            for change in session.query(PhotoChange).filter(PhotoChange.actor_name == "user2")
+        ]
+        assert 25_000 < sum(kept) <= 30_000
+        counted = session.query(LibraryState.value).filter(LibraryState.name.startswith("journal:u")).all()
+        assert sum(kept) in {row[0] for row in counted}
+    history = send("GET", "/history?count=100")
+    assert [change["After"]["Description"][:2] for change in history[: len(kept)]] == [
+        f"{number:02}" for number in range(59, 59 - len(kept), -1)
+    ]
+    assert history[-1]["After"]["Title"] == "Another account"
+    send("POST", f"/history/{history[0]['ID']}/undo")
+    assert send("GET")["Description"].startswith("58")
+
+
+def test_keywords_of_an_edit_are_bounded_in_bytes(send):
+    words = ["é" * 255 for _ in range(33)]
+    answer = send(
+        status=400, json={"Details": {"Keywords": [f"{number}{word}"[:255] for number, word in enumerate(words)]}}
+    )
+    assert "16384 bytes" in answer["error"]
+    assert "Keywords" in answer["details"][0]["field"]
+    assert send(json={"Details": {"Keywords": [f"{number}{word}"[:240] for number, word in enumerate(words)]}})["UID"]

@@ -3,9 +3,10 @@
 import pytest
 
 from photosvc.models import Photo
-from tests.factories.photos import edit_photos
-from tests.library import open_library
-from tests.pictures import exif, jpeg, xmp
+from tests.api.library.test_labels import stop_after_one
+from tests.support.factories.photos import edit_photos
+from tests.support.library import open_library
+from tests.support.pictures import exif, jpeg, xmp
 
 pytestmark = pytest.mark.usefixtures("right_search_rows")
 
@@ -141,6 +142,34 @@ def test_people_of_private_photos_are_seen_only_by_who_sees_private(library, cal
     call("PUT", f"/subjects/{bobby}", 403, json={"Name": "X"}, token=library.token(role="viewer"))
 
 
+@pytest.mark.parametrize("name", ["Zoe", "BOB", "Ada"])
+def test_who_sees_no_private_photos_renames_people_on_the_others_alone(library, call, uid_of, name):
+    library.put("c/four.jpg", jpeg(90, 48, xmp=showing("Bob")))
+    library.index()
+    with library.session() as session:
+        edit_photos(session, [session.query(Photo.id).filter(Photo.name == "four").scalar()], private=True)
+    renamed = call("PUT", f"/subjects/{uid_of('Bob')}", json={"Name": name})
+    assert renamed["Name"] == name
+    for _ in range(2):
+        assert people(call("GET", "/subjects")) == {"Ada": 2, "Bobby": 1} | {name: 2 if name == "Ada" else 1}
+        everything = {"token": library.token(role="user")}
+        (private,) = library.find(q="filename:c/four.jpg", merged="true", **everything)
+        assert [marker["Name"] for marker in private["Files"][0]["Markers"]] == ["Bob"]
+        library.index(force=True)
+    (seen,) = library.find(q="filename:a/two.jpg", merged="true")
+    assert sorted(marker["Name"] for marker in seen["Files"][0]["Markers"]) == sorted(["Ada", name])
+
+
+def test_who_sees_no_private_photos_takes_labels_from_the_others_alone(library, call):
+    with library.session() as session:
+        edit_photos(session, [session.query(Photo.id).filter(Photo.name == "two").scalar()], private=True)
+    lake = next(label["UID"] for label in call("GET", "/labels") if label["Name"] == "lake")
+    assert call("PUT", f"/labels/{lake}", json={"Name": "sea"})["Name"] == "sea"
+    everything = {"token": library.token(role="user")}
+    assert library.names(q="keywords:lake", **everything) == ["a/two.jpg"]
+    assert library.names(q="keywords:sea", **everything) == ["a/one.jpg"]
+
+
 def test_labels_are_the_keywords_with_their_counts_and_faces_are_none(call):
     found = call("GET", "/labels?count=1000")
     assert people(found) == {"lake": 2, "Sun": 1}
@@ -174,9 +203,18 @@ def test_a_renaming_that_was_interrupted_is_finished_by_the_next(library, call, 
 
     ada = uid_of("Ada")
     with monkeypatch.context() as patched:
-        patched.setattr("photosvc.api.names.subjects.rename_photos", stop)
+        patched.setattr("photosvc.library.people.rename_photos", stop)
         call("PUT", f"/subjects/{ada}", 500, json={"Name": "Zed"})
     assert library.names(q="people:zed") == []
     assert call("PUT", f"/subjects/{ada}", json={"Name": "Abe"})["UID"] == ada
     assert people(call("GET", "/subjects")) == {"Abe": 2, "Bob": 1, "Bobby": 1}
     assert library.names(q="people:abe") == ["a/one.jpg", "a/two.jpg"]
+
+
+def test_a_person_on_too_many_photos_is_renamed_by_the_same_request_again(library, call, uid_of, monkeypatch):
+    ada = uid_of("Ada")
+    stopped = stop_after_one(call, monkeypatch, ("PUT", f"/subjects/{ada}", {"Name": "Zed"}))
+    assert stopped["photos"] == 1
+    assert len(library.names(q="people:zed")) == 1
+    assert call("PUT", f"/subjects/{ada}", json={"Name": "Zed"})["UID"] == ada
+    assert library.names(q="people:zed") == ["a/one.jpg", "a/two.jpg"]

@@ -2,20 +2,23 @@
 
 import json
 import os
+import re
 
 import pytest
+from sqlalchemy import select
 
-from photosvc.library.trash import deletion as deletions
-from photosvc.library.trash.names import TRASH_FOLDER
-from photosvc.models import Album, AlbumPhoto, Photo, Sidecar, UploadedFile, User
-from photosvc.search.projection.verify import differing
-from tests.api_client import ApiClient
-from tests.clock import NOW
-from tests.library import hashes, open_library
-from tests.pictures import exif, jpeg, xmp
+from photosvc.library import trash_deletion as deletions
+from photosvc.library.trash_folder import TRASH_FOLDER
+from photosvc.models import Album, AlbumPhoto, Base, DistinctPhoto, Photo, Sidecar, UploadedFile, User
+from photosvc.models.engine import begin_write
+from photosvc.search.rows.renew import differing
+from tests.api.library.test_markers import showing
+from tests.support.api_client import ApiClient
+from tests.support.clock import NOW
+from tests.support.library import hashes, open_library
+from tests.support.pictures import exif, jpeg, xmp
 
 TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
-SETTINGS = {"PHOTOSVC_DELETE_ORIGINALS": "true"}
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +34,6 @@ def filled(tmp_path_factory):
     library.index()
     library.close()
     return library
-
-
-@pytest.fixture
-def open_copy(open_copy):
-    """Opens the copy with a trash, unless the settings say otherwise."""
-    return lambda **settings: open_copy(**{**SETTINGS, **settings})
 
 
 def call(library, method, path, status=200, **options):
@@ -112,8 +109,74 @@ def test_a_photo_comes_back_from_the_trash_with_all_that_people_set(library):
     call(library, "POST", f"/photos/{uid}/history/{history[1]['ID']}/undo", 409)
 
 
+#: Tables in which nothing that people entered is, and columns that say when or by whom rows were written.
+DERIVED = re.compile(
+    "photosvc_(search_.*|library|audit.*|credentials|users|signing.*|index_.*|jobs|rejected_files|throttle.*)"
+)
+VOLATILE = {"updated_at", "checked_at"}
+
+
+def entered(library):
+    """Table -> its rows, of all tables that contain something which people enter."""
+    with library.session() as session:
+        return {
+            table.name: sorted(
+                str([value for column, value in row.items() if column not in VOLATILE])
+                for row in session.execute(select(table)).mappings()
+            )
+            for table in Base.metadata.sorted_tables
+            if not DERIVED.fullmatch(table.name)
+        }
+
+
+@pytest.mark.parametrize("moves", ["true", "false"])
+def test_everything_that_people_entered_comes_back_with_a_deleted_photo(open_copy, moves):
+    library = open_copy(PHOTOSVC_DELETE_ORIGINALS=moves)
+    library.put("g/face.jpg", jpeg(60, 50, xmp=showing("Ada", "")))
+    library.index()
+    every = list(dict.fromkeys(uids(library).values()))
+    uid, before = uids(library)["g/face.jpg"], hashes(library.originals)
+    album = call(library, "POST", "/albums", json={"Title": "Mine", "Order": "manual"})["UID"]
+    call(library, "POST", f"/albums/{album}/photos", json={"photos": every[::-1]})
+    texts = {"Title": "First", "Description": "High", "Private": True, "Rating": 4, "Details": {"Notes": "n"}}
+    call(library, "PUT", f"/photos/{uid}", json=texts)
+    call(library, "PUT", f"/photos/{uid}", json={"Title": "Second", "Details": {"Keywords": "snow, hill"}})
+    call(library, "POST", f"/photos/{uid}/like")
+    call(library, "POST", "/batch/photos/archive", json={"photos": [uid]})
+    named = {marker["UID"]: marker["Name"] for marker in photo(library, uid)["Files"][0]["Markers"]}
+    unnamed = next(marker for marker, name in named.items() if not name)
+    call(library, "PUT", f"/markers/{unnamed}", json={"Name": "Zoe", "SubjSrc": "manual"})
+    with library.session() as session:
+        begin_write(session)
+        ids = dict(session.execute(select(Photo.uid, Photo.id)).all())
+        session.add_all(DistinctPhoto(number=7, photo_id=ids[one]) for one in set(every[:2]) | {uid})
+    rows = entered(library)
+    assert len(rows["photosvc_distinct_photos"]) >= 2
+    assert call(library, "DELETE", f"/photos/{uid}")["photos"] == 1
+    assert (hashes(library.originals) == before) is (moves == "false")
+    library.index()
+    call(library, "GET", f"/photos/{uid}", 404)
+    assert call(library, "POST", "/trash/restore", json={"photos": [uid]})["files"] == ["g/face.jpg"]
+    assert hashes(library.originals) == before
+    after = entered(library)
+    assert len(after["photosvc_photo_changes"]) == len(rows["photosvc_photo_changes"]) + 2
+    assert set(rows.pop("photosvc_photo_changes")) < set(after.pop("photosvc_photo_changes"))
+    assert after == rows
+    history = call(library, "GET", f"/photos/{uid}/history")
+    titled = next(change for change in history if change["After"].get("Title") == "Second")
+    call(library, "POST", f"/photos/{uid}/history/{titled['ID']}/undo")
+    assert photo(library, uid)["Title"] == "First"
+    assert is_projected(library)
+    assert library.index().updated == 0
+    assert photo(library, uid)["Title"] == "First"
+
+
+def photo(library, uid):
+    return call(library, "GET", f"/photos/{uid}")
+
+
 def test_the_files_of_a_photo_stay_together_when_they_come_back_one_by_one(library, monkeypatch):
-    monkeypatch.setattr("photosvc.library.trash.restore.PORTION", 1)
+    monkeypatch.setattr("photosvc.library.trash_restore.PORTION", 1)
     before = uids(library)
     call(library, "POST", "/batch/photos/delete", json={"photos": sorted({*before.values()})})
     done = json.loads(svc(library, "trash", "restore", "--all", "--json").stdout)
@@ -330,7 +393,7 @@ def test_a_deletion_that_is_killed_after_its_commit_is_finished_by_the_next_run(
 
 def test_a_deletion_under_way_is_left_alone(library):
     with library.app.app_context():
-        from photosvc.library.trash.folder import Trash
+        from photosvc.library.trash_folder import Trash
         from photosvc.web.current import current_service
 
         service = current_service()

@@ -4,14 +4,12 @@ import json
 
 import pytest
 
-from photosvc.library.trash.names import TRASH_FOLDER
+from photosvc.library.trash_folder import TRASH_FOLDER
 from photosvc.models import Photo
-from photosvc.search.projection.verify import differing
-from tests.api_client import ApiClient
-from tests.library import hashes, open_library
-from tests.pictures import exif, jpeg
-
-SETTINGS = {"PHOTOSVC_DELETE_ORIGINALS": "true"}
+from photosvc.search.rows.renew import differing
+from tests.support.api_client import ApiClient
+from tests.support.library import hashes, open_library
+from tests.support.pictures import exif, jpeg
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +22,6 @@ def filled(tmp_path_factory):
     library.index()
     library.close()
     return library
-
-
-@pytest.fixture
-def open_copy(open_copy):
-    """Opens the copy with a trash, unless the settings say otherwise."""
-    return lambda **settings: open_copy(**{**SETTINGS, **settings})
 
 
 def call(library, method, path, status=200, *, role="admin", **options):
@@ -106,7 +98,7 @@ def test_a_name_that_another_file_has_stays_with_that_file(library):
 
 
 def test_a_request_restores_so_many_files(library, monkeypatch):
-    monkeypatch.setattr("photosvc.api.upkeep.trash.MOST_RESTORED", 2)
+    monkeypatch.setattr("photosvc.api.trash.MOST_RESTORED", 2)
     delete(library, "b/0.jpg", "b/1.jpg", "b/2.jpg")
     for files, complete in ((2, False), (1, True)):
         done = call(library, "POST", "/trash/restore", json={"all": True})
@@ -156,7 +148,7 @@ def test_the_trash_is_emptied_by_age_or_by_an_expected_number(library):
 
 
 def test_a_request_that_takes_too_long_leaves_the_rest(library, monkeypatch):
-    monkeypatch.setattr("photosvc.library.trash.empty._PATIENCE", -1)
+    monkeypatch.setattr("photosvc.library.trash_deletion._PATIENCE", -1)
     delete(library, "b/0.jpg")
     assert call(library, "DELETE", "/trash", json={"days": 0}) == {
         "code": 200, "message": "0 files deleted for good", "files": 0, "bytes": 0, "complete": False,

@@ -8,7 +8,7 @@ from authlib.oauth2.rfc7523 import private_key_jwt_sign
 from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
-from tests.clients.oauth_client import GRANT, ISSUER, check_oauth_error
+from tests.support.clients.oauth_client import GRANT, ISSUER, check_oauth_error
 
 TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 TOKEN_URL = f"{ISSUER}/api/v1/oauth/token"

@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from photosvc.auth.oauth.clients import Changes, change_client, remove_client
+from photosvc.auth.clients import Changes, change_client, remove_client
 from photosvc.core import ids
-from tests.clients.oauth_client import GRANT, Pair, basic, check_oauth_error, open_oauth_api
-from tests.clock import NOW
-from tests.factories.accounts import add_user
+from tests.support.clients.oauth_client import GRANT, Pair, basic, check_oauth_error, open_oauth_api
+from tests.support.clock import NOW
+from tests.support.factories.accounts import add_user
 
 
 @pytest.fixture(scope="module")

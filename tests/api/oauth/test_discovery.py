@@ -10,11 +10,11 @@ from flask_sqlalchemy import SQLAlchemy
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
-from photosvc.auth.oauth.metadata import well_known_url
+from photosvc.auth.metadata import well_known_url
 from photosvc.extension import PhotoService
-from photosvc.models import migrate
+from photosvc.models import schema
 from photosvc.web.current import current_service
-from tests.clients.oauth_client import GRANT, ISSUER, open_oauth_api
+from tests.support.clients.oauth_client import GRANT, ISSUER, open_oauth_api
 
 SERVER, OPENID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
 RESOURCE, JWKS = "/.well-known/oauth-protected-resource", "/.well-known/jwks.json"
@@ -212,7 +212,7 @@ def test_inside_another_app_documents_are_below_the_prefix_and_the_host(tmp_path
     db = SQLAlchemy(app)
     PhotoService(app, db=db, url_prefix="/media")
     with app.app_context():
-        migrate.upgrade(db.engine)
+        schema.upgrade(db.engine)
     client = app.test_client()
     for path in ("/media" + OPENID, "/media" + SERVER, SERVER + "/media", "/media" + JWKS):
         assert client.get(path).status_code == 200

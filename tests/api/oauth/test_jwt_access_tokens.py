@@ -7,12 +7,12 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet, OctKey, RSAKey
 
-from photosvc.auth.oauth.clients import Changes, change_client
+from photosvc.auth.clients import Changes, change_client
 from photosvc.core import ids
 from photosvc.core.accounts import JWT, OPAQUE
 from photosvc.web.current import current_service
-from tests.clients.oauth_client import ISSUER, open_oauth_api
-from tests.clock import NOW
+from tests.support.clients.oauth_client import ISSUER, open_oauth_api
+from tests.support.clock import NOW
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,14 @@
 import pytest
 from sqlalchemy import func, select
 
-from photosvc.auth.accounts.users import add_user, new_user
-from photosvc.auth.credentials.bearer import issue
-from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, remove_all_clients, remove_client
+from photosvc.auth.bearer import issue
+from photosvc.auth.clients import Changes, change_client, regenerate_secret, remove_all_clients, remove_client
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.users import add_user, new_user
 from photosvc.models import Client, Credential
-from tests.api_client import PASSWORD
-from tests.clients.oauth_client import GRANT, Pair, check_oauth_error
-from tests.clock import NOW
+from tests.support.api_client import PASSWORD
+from tests.support.clients.oauth_client import GRANT, Pair, check_oauth_error
+from tests.support.clock import NOW
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_revoking_twice_is_fine(oauth, client):
 def test_the_id_that_lists_show_revokes_nothing(oauth, client):
     token = oauth.token(client)
     with oauth.library.session() as session:
-        from photosvc.auth.credentials.tokens import verify
+        from photosvc.auth.tokens import verify
 
         uid = verify(session.connection(), token, NOW).credential_uid
     assert oauth.post("/revoke", {"token": uid}).status_code == 200

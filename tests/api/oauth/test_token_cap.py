@@ -5,8 +5,8 @@ import multiprocessing
 import pytest
 
 from photosvc.web.current import current_service
-from tests.clients.oauth_client import GRANT, basic, count_live, open_oauth_api
-from tests.programs.processes import at_once
+from tests.support.clients.oauth_client import GRANT, basic, count_live, open_oauth_api
+from tests.support.programs.processes import at_once
 
 PROCESSES = 8
 
@@ -72,7 +72,7 @@ def test_the_limit_holds_through_thirty_rounds_of_eight_processes(tmp_path, sett
 
 
 def test_a_limit_lowered_while_tokens_are_issued_holds(tmp_path, settings):
-    from photosvc.auth.oauth.clients import Changes, change_client
+    from photosvc.auth.clients import Changes, change_client
 
     with open_oauth_api(tmp_path, settings=settings) as oauth:
         client = oauth.register(limit=5)

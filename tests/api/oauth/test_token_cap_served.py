@@ -7,9 +7,9 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from photosvc.core.clock import system_clock
-from tests.clients.oauth_client import GRANT, basic, count_live, open_oauth_api
-from tests.programs.server import serve
+from photosvc.core.times import system_clock
+from tests.support.clients.oauth_client import GRANT, basic, count_live, open_oauth_api
+from tests.support.programs.server import serve
 
 WORKERS, ASKING, EACH = 4, 8, 20
 LIMITS = (10, 1, -1) * 10

@@ -3,7 +3,7 @@
 import pytest
 
 from photosvc.core import ids
-from tests.clients.oauth_client import GRANT, Pair, check_oauth_error, open_oauth_api
+from tests.support.clients.oauth_client import GRANT, Pair, check_oauth_error, open_oauth_api
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.api_client import open_api
-from tests.clients.picture_client import PictureClient
-from tests.pictures import dng, encoded, exif, heic, jpeg, quarters, swapped_profile, video
+from tests.support.api_client import open_api
+from tests.support.clients.picture_client import PictureClient
+from tests.support.pictures import dng, encoded, exif, heic, jpeg, quarters, swapped_profile, video
 
 ORIENTATIONS = range(1, 9)
 RED = (250, 20, 20)

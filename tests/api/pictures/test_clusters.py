@@ -7,13 +7,13 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from photosvc.core.geo import cell_token
-from photosvc.search.projection.project import project
 from photosvc.search.reading.request import parse_node
-from tests.examples import examples
-from tests.factories.varied_library import fill_varied_library, uid
-from tests.library import open_library
-from tests.queries.query_model import Matcher, shown
-from tests.queries.query_strategies import QUERIES
+from photosvc.search.rows.write import project
+from tests.support.examples import examples
+from tests.support.factories.varied_library import fill_varied_library, uid
+from tests.support.library import open_library
+from tests.support.queries.query_model import Matcher, shown
+from tests.support.queries.query_strategies import QUERIES
 
 PATH = "/api/v1/photos/clusters"
 QUICK = examples(20, suppress_health_check=list(HealthCheck))

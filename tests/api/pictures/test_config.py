@@ -4,11 +4,11 @@ import pytest
 
 from photosvc import __version__
 from photosvc.models import Photo
-from photosvc.pictures.thumbnails.sizes import SIZES
-from photosvc.search.projection.project import project
-from tests.api_client import check_error, open_api
-from tests.factories.varied_library import fill_varied_library
-from tests.pictures import exif, jpeg
+from photosvc.pictures.sizes import SIZES
+from photosvc.search.rows.write import project
+from tests.support.api_client import check_error, open_api
+from tests.support.factories.varied_library import fill_varied_library
+from tests.support.pictures import exif, jpeg
 
 
 @pytest.fixture(scope="module")

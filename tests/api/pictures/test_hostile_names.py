@@ -5,9 +5,9 @@ from itertools import count
 
 import pytest
 
-from tests.api_client import open_api
-from tests.clients.picture_client import PictureClient
-from tests.pictures import dng, encoded, jpeg, quarters, video
+from tests.support.api_client import open_api
+from tests.support.clients.picture_client import PictureClient
+from tests.support.pictures import dng, encoded, jpeg, quarters, video
 
 #: What leads out of a folder somewhere: plain, encoded once and twice, with NUL, backslashes, and Unicode.
 PARTS = ("..", "%2e%2e", "%252e%252e", "..%00", "..;", ".. ", "\u2025", "\uff0e\uff0e", "%c0%ae%c0%ae", "....", "~", "")
@@ -90,8 +90,15 @@ def state(folder):
     return found
 
 
-def test_no_route_changes_an_original_or_leaves_something_beside_it(new_pictures, tmp_path):
-    pictures = new_pictures  # whose photos are removed from the library
+@pytest.fixture
+def keeping(tmp_path):
+    """An empty library that leaves the originals of deleted photos where they are."""
+    with open_api(tmp_path / "keeping", settings={"PHOTOSVC_DELETE_ORIGINALS": "false"}) as api:
+        yield PictureClient(api)
+
+
+def test_no_route_changes_an_original_or_leaves_something_beside_it(keeping, tmp_path):
+    pictures = keeping
     library, api = pictures.library, pictures.api
     library.put("a.jpg", jpeg(320, 240))
     library.put("b.png", encoded(quarters(60, 40), "PNG"))

@@ -4,12 +4,12 @@ import pytest
 
 from photosvc.models import Album, File, Photo
 from photosvc.records.fields import rfc3339
-from photosvc.search.projection.project import project
-from tests.api_client import check_error, open_api
+from photosvc.search.rows.write import project
 from tests.contract.test_record_fields import EXTRA, RESULT, check
 from tests.contract.test_record_fields import FILE as RESULT_FILE
-from tests.factories.varied_library import START, fill_varied_library, visible_to_all
-from tests.pictures import exif, jpeg, video, xmp
+from tests.support.api_client import check_error, open_api
+from tests.support.factories.varied_library import START, fill_varied_library, visible_to_all
+from tests.support.pictures import exif, jpeg, video, xmp
 
 SOURCED = ("Keywords", "Notes", "Subject", "Artist", "Copyright", "License", "Software")
 DETAILS = {name + end: str for name in SOURCED for end in ("", "Src")}

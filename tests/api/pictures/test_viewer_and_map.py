@@ -9,14 +9,14 @@ from flask_sqlalchemy import SQLAlchemy
 from PIL import Image
 
 from photosvc.extension import PhotoService
-from photosvc.models import migrate
+from photosvc.models import schema
 from photosvc.web.current import current_service
-from tests.api_client import check_error, open_api
-from tests.clock import NOW, MovedClock
-from tests.factories.photos import add_photos
-from tests.factories.varied_library import fill_varied_library
-from tests.library import Library
-from tests.pictures import encoded, exif, jpeg, quarters
+from tests.support.api_client import check_error, open_api
+from tests.support.clock import NOW, MovedClock
+from tests.support.factories.photos import add_photos
+from tests.support.factories.varied_library import fill_varied_library
+from tests.support.library import Library
+from tests.support.pictures import encoded, exif, jpeg, quarters
 
 SHOWN = ("fit_720", "fit_1280", "fit_1920", "fit_2560", "fit_4096", "fit_7680")
 SECRET_LAKE = 'q=album:"secret lakes"'
@@ -102,7 +102,8 @@ def test_long_answers_are_sent_in_pieces_and_are_the_same(api, admin, monkeypatc
     paths = ("/photos/view?count=1000&order=name", "/geo?order=name", "/geo?q=type:nothing")
     whole = [get(api, path, admin).json for path in paths]
     for chunk in (1, 7):
-        monkeypatch.setattr("photosvc.search.reading.paging.page.CHUNK", chunk)
+        for name in ("CHUNK", "PIECE"):
+            monkeypatch.setattr(f"photosvc.search.reading.pages.{name}", chunk)
         for path, expected in zip(paths, whole, strict=True):
             answer = get(api, path, admin)
             assert answer.json == expected
@@ -140,7 +141,7 @@ def test_addresses_begin_where_the_service_is_mounted(tmp_path):
     PhotoService(host, db=db, url_prefix="/media")
 
     with host.app_context():
-        migrate.upgrade(current_service().engine())
+        schema.upgrade(current_service().engine())
     library = Library(host, MovedClock(), tmp_path)
     library.index()
     token = library.token("*")

@@ -4,10 +4,10 @@ import pytest
 from sqlalchemy import select, text
 
 from photosvc.models import Album, AlbumPhoto, Photo
-from photosvc.search.projection.project import project
-from tests.clock import NOW
-from tests.factories.photos import add_photos, edit_photos
-from tests.library import RESOURCE, open_library
+from photosvc.search.rows.write import project
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos, edit_photos
+from tests.support.library import RESOURCE, open_library
 
 
 @pytest.fixture(scope="module")

@@ -12,14 +12,14 @@ import pytest
 from sqlalchemy import delete, func, select
 
 from photosvc.models import Album, AlbumPhoto, Photo, SearchDocument
-from photosvc.search.projection.project import project, record_change
-from photosvc.search.reading.paging import page as pages
-from photosvc.search.reading.paging.documents import LibraryChangedError
+from photosvc.search.reading import pages
+from photosvc.search.reading.pages import LibraryChangedError
+from photosvc.search.rows.write import project, record_change
 from photosvc.web.current import current_service
-from photosvc.web.service.streamed import StreamedRead
-from tests.clock import NOW
-from tests.factories.photos import add_photos, edit_photos
-from tests.library import DATABASE, copy_library, open_library
+from photosvc.web.transactions import StreamedRead
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos, edit_photos
+from tests.support.library import DATABASE, copy_library, open_library
 
 ALBUMS = {name: ("a" + name).ljust(16, "0") for name in ("plain", "smart", "secret", "gone")}
 
@@ -152,7 +152,7 @@ def test_a_tag_may_be_weak_or_one_of_several(library, sent):
 
 def test_a_new_form_of_records_is_sent_although_the_library_is_unchanged(library, monkeypatch):
     first = library.get({"q": "zebra"})
-    monkeypatch.setattr("photosvc.search.reading.library.PROJECTION_VERSION", 1000)
+    monkeypatch.setattr("photosvc.search.reading.figures.PROJECTION_VERSION", 1000)
     again = ask_again(library, first, {"q": "zebra"})
     assert (again.status_code, again.json) == (200, first.json)
     assert again.headers["ETag"] != first.headers["ETag"]
@@ -198,10 +198,15 @@ def test_a_shuffle_without_seed_has_no_tag(library):
     assert "ETag" in library.get({"order": "random", "seed": 1}).headers
 
 
+def in_pieces(monkeypatch, results):
+    for name in ("CHUNK", "PIECE"):
+        monkeypatch.setattr(pages, name, results)
+
+
 @pytest.mark.parametrize("merged", ["true", "false"])
 def test_a_large_answer_comes_in_pieces_and_is_the_same(library, monkeypatch, merged):
     whole = library.get({"count": 1000, "merged": merged, "order": "newest"})
-    monkeypatch.setattr(pages, "CHUNK", 4)
+    in_pieces(monkeypatch, 4)
     streamed = library.get({"count": 999, "merged": merged, "order": "newest"})
     assert streamed.headers["X-Count"] == whole.headers["X-Count"]
     assert "Content-Length" not in streamed.headers
@@ -209,7 +214,7 @@ def test_a_large_answer_comes_in_pieces_and_is_the_same(library, monkeypatch, me
 
 
 def streamed(library, monkeypatch):
-    monkeypatch.setattr(pages, "CHUNK", 4)
+    in_pieces(monkeypatch, 4)
     client = library.app.test_client()
     return client.get("/api/v1/photos", headers={"X-Auth-Token": library.token()}, buffered=False)
 
@@ -227,7 +232,7 @@ def test_a_large_answer_is_of_one_moment(library, monkeypatch):
 
 def test_a_client_that_is_slow_to_take_a_large_answer_keeps_no_old_state_of_the_database(library, monkeypatch):
     whole = library.get().json
-    monkeypatch.setattr("photosvc.web.service.streamed.ONE_MOMENT", 0.05)
+    monkeypatch.setattr("photosvc.web.transactions.ONE_MOMENT", 0.05)
     log = library.instance / f"{DATABASE}-wal"
     with (
         closing(streamed(library, monkeypatch)) as answer,
@@ -251,7 +256,7 @@ def test_a_client_that_is_slow_to_take_a_large_answer_keeps_no_old_state_of_the_
 
 def test_a_late_piece_whose_files_are_gone_ends_the_answer(library, monkeypatch):
     over, end = Event(), StreamedRead._end
-    monkeypatch.setattr("photosvc.web.service.streamed.ONE_MOMENT", 0.0)
+    monkeypatch.setattr("photosvc.web.transactions.ONE_MOMENT", 0.0)
     monkeypatch.setattr(StreamedRead, "_end", lambda self: (end(self), over.set()))
     with closing(streamed(library, monkeypatch)) as answer:
         pieces = iter(answer.response)
@@ -284,7 +289,7 @@ def test_an_answer_that_breaks_off_is_not_valid_json(library, monkeypatch):
     with closing(streamed(library, monkeypatch)) as answer:
         pieces = iter(answer.response)
         received = next(pieces)
-        monkeypatch.setattr(pages.documents, "result_heads", break_off)
+        monkeypatch.setattr(pages, "result_heads", break_off)
         with pytest.raises(LibraryChangedError):
             received += b"".join(pieces)
     with pytest.raises(ValueError, match="Expecting"):

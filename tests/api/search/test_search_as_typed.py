@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.clock import NOW
-from tests.factories.typed_library import CLIP, EVERY, IMG, NIGHT, PARK, fill_typed_library
-from tests.library import open_library
+from tests.support.clock import NOW
+from tests.support.factories.typed_library import CLIP, EVERY, IMG, NIGHT, PARK, fill_typed_library
+from tests.support.library import open_library
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ from sqlalchemy import select
 from photosvc.models import File
 from photosvc.query.filters import NAMES
 from photosvc.search.reading.orders import ORDERS
-from tests.examples import examples
-from tests.factories.varied_library import fill_varied_library, visible_to_all
-from tests.library import Library, open_library
-from tests.queries.query_strategies import ANY_QUERIES, LARGE_QUERIES
+from tests.support.examples import examples
+from tests.support.factories.varied_library import fill_varied_library, visible_to_all
+from tests.support.library import Library, open_library
+from tests.support.queries.query_strategies import ANY_QUERIES, LARGE_QUERIES
 
 PAYLOADS = (
     "'", '"', "' OR '1'='1", "1 OR 1=1", "1); DROP TABLE photosvc_photos; --", "x' UNION SELECT 1 --", "%", "_", "\\",

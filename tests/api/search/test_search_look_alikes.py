@@ -5,8 +5,8 @@ import json
 import pytest
 from PIL import Image
 
-from tests.library import call_svc, open_library
-from tests.pictures import clouds, encoded
+from tests.support.library import call_svc, open_library
+from tests.support.pictures import clouds, encoded
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from sqlalchemy import delete, event
 
 from photosvc.models import Album
 from photosvc.web.current import current_service
-from tests.clock import NOW
-from tests.factories.photos import add_photos
-from tests.library import open_library
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
+from tests.support.library import open_library
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.clock import NOW
-from tests.factories.photos import add_photos
-from tests.library import open_library
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
+from tests.support.library import open_library
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ from sqlalchemy import select
 
 from photosvc.models import Photo
 from photosvc.search.reading.orders import ORDERS
-from tests.clients.oauth_client import open_oauth_api
-from tests.examples import examples
-from tests.factories.varied_library import fill_varied_library, uid, visible_to_all
-from tests.queries.query_strategies import QUERIES
+from tests.support.clients.oauth_client import open_oauth_api
+from tests.support.examples import examples
+from tests.support.factories.varied_library import fill_varied_library, uid, visible_to_all
+from tests.support.queries.query_strategies import QUERIES
 
 QUICK = examples(150, suppress_health_check=list(HealthCheck))
 SECRET_ALBUM = uid("a", 2)

@@ -8,12 +8,12 @@ from sqlalchemy import create_engine, event, select, text
 from sqlalchemy.exc import OperationalError
 
 from photosvc.models import Album, AlbumPhoto, Photo
-from photosvc.models.database.transactions import open_reader
-from photosvc.search.reading.paging import documents, page
+from photosvc.models.engine import open_reader
+from photosvc.search.reading import pages
 from photosvc.web.current import current_service
-from tests.clock import NOW
-from tests.factories.photos import add_photos, edit_photos
-from tests.library import DATABASE, open_library
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos, edit_photos
+from tests.support.library import DATABASE, open_library
 
 ALBUMS = [f"a{number:015}" for number in range(1001)]
 
@@ -41,7 +41,7 @@ def filled(library, photos=30):
 
 def meanwhile(monkeypatch, change):
     """Let `change` happen in another thread, between finding files and reading their texts."""
-    read, done = documents._read, []
+    read, done = pages._read, []
 
     def read_later(*arguments):
         if not done:
@@ -51,7 +51,7 @@ def meanwhile(monkeypatch, change):
             other.join()
         return read(*arguments)
 
-    monkeypatch.setattr(documents, "_read", read_later)
+    monkeypatch.setattr(pages, "_read", read_later)
     return done
 
 
@@ -107,7 +107,7 @@ def checked_out(library):
 
 
 def test_a_long_answer_that_is_never_sent_gives_its_connection_back(open_it, monkeypatch):
-    monkeypatch.setattr(page, "CHUNK", 30)
+    monkeypatch.setattr(pages, "CHUNK", 30)
     library = open_it()
     filled(library)
     token = library.token("photos")

@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import Marker
-from photosvc.search.projection.project import project
-from tests.factories.varied_library import fill_varied_library
-from tests.library import open_library
+from photosvc.search.rows.write import project
+from tests.support.factories.varied_library import fill_varied_library
+from tests.support.library import open_library
 
 PATH = "/api/v1/suggest"
 #: Of these a suggestion finds exactly the photos that it counts.

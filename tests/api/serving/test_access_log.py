@@ -7,11 +7,11 @@ import urllib.request
 
 import pytest
 
-from photosvc.core.texts.log_lines import FIELDS
-from photosvc.web.requests.access_log import LOGGER, masked_path, masked_query
-from tests.api_client import PASSWORD, open_api
-from tests.library import svc
-from tests.programs.server import serve
+from photosvc.core.logs import FIELDS
+from photosvc.web.access_log import LOGGER, masked_path, masked_query
+from tests.support.api_client import PASSWORD, open_api
+from tests.support.library import svc
+from tests.support.programs.server import serve
 
 ON = {"PHOTOSVC_ACCESS_LOG": "true"}
 TOKEN, APP, SECRET = "0123456789abcdef" * 3, "abcdef-012345-ghijkl-678901", "aB3" * 10 + "xY"

@@ -13,11 +13,11 @@ from werkzeug.test import Client
 
 from photosvc.extension import PhotoService
 from photosvc.web.current import current_service
-from tests.clients.oauth_client import GRANT, OAuthClients, check_oauth_error
-from tests.clock import NOW, MovedClock
-from tests.factories.photos import add_photos
-from tests.library import call_svc, copy_library, migrated_database, open_library
-from tests.programs.server import serve
+from tests.support.clients.oauth_client import GRANT, OAuthClients, check_oauth_error
+from tests.support.clock import NOW, MovedClock
+from tests.support.factories.photos import add_photos
+from tests.support.library import call_svc, copy_library, migrated_database, open_library
+from tests.support.programs.server import serve
 
 ISSUED = ("oauth-authorization-server", "openid-configuration", "oauth-protected-resource")
 SENTENCE = "PHOTOSVC_BASE_URL is not set, and OAuth names the public address of the service: its operator must set it."

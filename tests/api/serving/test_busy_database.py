@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import event, select
 
 from photosvc.api import session as session_api
-from photosvc.auth.accounts import passwords, proof
+from photosvc.auth import passwords, second_factor
 from photosvc.models import Credential
 from photosvc.web.current import current_service
-from tests.api_client import PASSWORD, check_error
+from tests.support.api_client import PASSWORD, check_error
 
 
 @contextmanager
@@ -130,7 +130,11 @@ def test_no_write_lock_is_held_while_a_password_is_hashed(api, monkeypatch, act)
 
         return with_a_free_lock
 
-    for module, name in ((passwords, "verify_password"), (proof, "verify_password"), (passwords, "hash_password")):
+    for module, name in (
+        (passwords, "verify_password"),
+        (second_factor, "verify_password"),
+        (passwords, "hash_password"),
+    ):
         monkeypatch.setattr(module, name, check(name))
     assert act(api, token).status_code in {200, 201}
     assert hashed

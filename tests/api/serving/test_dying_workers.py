@@ -15,10 +15,10 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from photosvc.core.clock import system_clock
-from tests.clients.oauth_client import GRANT, basic, open_oauth_api
-from tests.programs.server import serve
-from tests.programs.watching import wait
+from photosvc.core.times import system_clock
+from tests.support.clients.oauth_client import GRANT, basic, open_oauth_api
+from tests.support.programs.server import serve
+from tests.support.programs.watching import wait
 
 pytestmark = pytest.mark.slow
 

@@ -8,11 +8,11 @@ import pytest
 
 from photosvc.media.metadata import Metadata
 from photosvc.pages import BLUEPRINT as PAGES
-from tests.api_client import check_error, open_api
-from tests.clock import NOW
-from tests.factories.photos import new_extraction, store_extractions
-from tests.library import open_library
-from tests.pictures import exif, jpeg
+from tests.support.api_client import check_error, open_api
+from tests.support.clock import NOW
+from tests.support.factories.photos import new_extraction, store_extractions
+from tests.support.library import open_library
+from tests.support.pictures import exif, jpeg
 
 MOST = 4096
 LONG = {

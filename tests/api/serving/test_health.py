@@ -7,14 +7,14 @@ import urllib.request
 
 import pytest
 
-from photosvc.models import migrate
+from photosvc.models import schema
 from photosvc.models.base import SCHEMA_VERSION
 from photosvc.web.current import current_service
-from tests.api_client import check_error
-from tests.library import DATABASE, call_svc, copy_library, open_library
-from tests.programs import forks
-from tests.programs.forks import SURROUNDINGS
-from tests.programs.server import serve
+from tests.support.api_client import check_error
+from tests.support.library import DATABASE, call_svc, copy_library, open_library
+from tests.support.programs import forks
+from tests.support.programs.forks import SURROUNDINGS
+from tests.support.programs.server import serve
 
 READY = ("/readyz", "/status")
 
@@ -36,7 +36,7 @@ def test_a_service_lives_is_ready_and_operational(library):
 def test_an_old_schema_is_told_also_when_it_fitted_before(library, path):
     assert ask(library, path).status_code == 200
     with library.app.app_context():
-        migrate.downgrade(current_service().engine(), f"{int(SCHEMA_VERSION) - 1:04}")
+        schema.downgrade(current_service().engine(), f"{int(SCHEMA_VERSION) - 1:04}")
     assert "run `svc db upgrade`" in check_error(ask(library, path), 503)["error"]
     assert ask(library, "/healthz").status_code == 200
 

@@ -9,11 +9,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select
 
 from photosvc.models import Album, Photo
-from photosvc.models.database.transactions import begin_write
-from tests.clock import NOW
-from tests.library import open_library
-from tests.pictures import jpeg
-from tests.programs.server import serve
+from photosvc.models.engine import begin_write
+from tests.support.clock import NOW
+from tests.support.library import open_library
+from tests.support.pictures import jpeg
+from tests.support.programs.server import serve
 
 ROUTE = "/api/v1/photos"
 
@@ -163,7 +163,7 @@ def test_the_guide_names_every_metric(library):
     library.get(token=library.token())
     text = library.get(path="/api/v1/metrics", token=library.token("metrics")).text
     families = {(family.name, family.type) for family in text_string_to_metric_families(text)}
-    assert len(families) == 10
+    assert len(families) == 11
     for name, kind in families:
         (row,) = [line for line in guide.splitlines() if line.startswith("|") and f"`{name}" in line]
         assert row.split(" | ")[1] == kind

@@ -1,5 +1,7 @@
 """The OpenAPI document: valid, complete, and true to what the service answers."""
 
+import re
+
 import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
@@ -10,11 +12,14 @@ from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.query.filters import FILTERS
 from photosvc.web.actions import public
 from photosvc.web.contract import contract_of
-from tests.api_client import PASSWORD, open_api
-from tests.factories.photos import add_photos
+from tests.support.api_client import PASSWORD, open_api
+from tests.support.factories.photos import add_photos
 
 #: Views that the document leaves out: placeholders; also those of WebDAV, which RFC 4918 describes.
 LEFT_OUT = {"not_implemented"}
+
+#: Begins an argument of a route, with its converter.
+ARGUMENT = re.compile(r"<(?:\w+:)?")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +60,7 @@ def test_it_is_valid_openapi(document):
 def test_it_has_every_route_of_the_api_and_no_other(api, document):
     app = api.library.app
     routes = {
-        f"{method} {rule.rule.removeprefix('/api/v1').replace('<path:', '{').replace('<', '{').replace('>', '}')}"
+        f"{method} {ARGUMENT.sub('{', rule.rule.removeprefix('/api/v1')).replace('>', '}')}"
         for rule in app.url_map.iter_rules()
         if rule.rule.startswith("/api/v1/") and app.view_functions[rule.endpoint].__name__ not in LEFT_OUT
         for method in rule.methods - {"HEAD", "OPTIONS"}
@@ -78,6 +83,16 @@ def test_each_tag_is_used_has_a_name_of_words_and_says_what_it_is_about(document
 
 def parameters(document, path):
     return {parameter["name"]: parameter for parameter in document["paths"][path]["get"]["parameters"]}
+
+
+def test_changes_of_names_may_be_answered_with_a_job(document):
+    for method, path in (
+        ("put", "/labels/{label_uid}"), ("put", "/subjects/{subject_uid}"), ("post", "/batch/labels/delete"),
+    ):  # fmt: skip
+        answers = document["paths"][path][method]["responses"]
+        assert {"200", "202"} < set(answers)
+        assert set(answers["202"]["headers"]) == {"Location"}
+        assert "job" in answers["202"]["content"]["application/json"]["schema"]["required"]
 
 
 def test_every_view_has_a_contract(api):

@@ -19,11 +19,11 @@ from sqlalchemy import select
 
 from photosvc.core.ids import new_client_secret
 from photosvc.models import Album, Credential, File, Keyword, Marker, Photo, User
-from photosvc.models.database.transactions import begin_write
-from tests.api_client import API, HASH, ApiClient, open_api
-from tests.examples import examples
-from tests.factories.accounts import add_client, add_user
-from tests.pictures import exif, jpeg, xmp
+from photosvc.models.engine import begin_write
+from tests.support.api_client import API, HASH, ApiClient, open_api
+from tests.support.examples import examples
+from tests.support.factories.accounts import add_client, add_user
+from tests.support.pictures import exif, jpeg, xmp
 
 _CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance]
 _CASES, _CASES_OF_SLOW_TESTS = 100, 8

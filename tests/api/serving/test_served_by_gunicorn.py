@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from tests.library import SURROUNDINGS, open_library
-from tests.pictures import exif, jpeg
-from tests.programs.ports import free_port, wait_for
+from tests.support.library import SURROUNDINGS, open_library
+from tests.support.pictures import exif, jpeg
+from tests.support.programs.ports import free_port, wait_for
 
 HEADERS = ("Content-Type", "X-Count", "X-Limit", "X-Offset", "X-Download-Token", "X-Preview-Token")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.library import SURROUNDINGS
-from tests.programs.ports import free_port
-from tests.programs.watching import wait
+from tests.support.library import SURROUNDINGS
+from tests.support.programs.ports import free_port
+from tests.support.programs.watching import wait
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="Linux tells how memory is shared")
 

@@ -2,14 +2,15 @@
 
 import http.client
 import socket
+import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.library import open_library
-from tests.programs.server import serve
+from tests.support.library import open_library
+from tests.support.programs.server import serve
 
 POST = b"POST /api/v1/session HTTP/1.1\r\nHost: a\r\n"
 SMALL_CHUNK = b"1;" + b"a" * 200 + b"\r\n{\r\n"
@@ -19,8 +20,12 @@ GET = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    library = open_library(tmp_path_factory.mktemp("slow") / "instance")
+def library(tmp_path_factory):
+    return open_library(tmp_path_factory.mktemp("slow") / "instance")
+
+
+@pytest.fixture(scope="module")
+def server(library):
     options = ["--worker-class", "photosvc.serving.Worker"]
     with serve(library.instance, workers=1, threads=4, options=options) as address:
         yield urlsplit(address)
@@ -65,6 +70,8 @@ def first_line(connection):
         pytest.param(POST + b"Transfer-Encoding: chunked\r\n\r\n14\r\n{", id="half a chunk"),
         pytest.param(POST + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", id="half of the chunks"),
         pytest.param(POST + b"Transfer-Encoding: chunked\r\n\r\n" + SMALL_CHUNK * 340, id="small chunks"),
+        pytest.param(GET + b"\r\n" + GET, id="half of a second request"),
+        pytest.param(GET + (b"X: " + b"a" * 8000 + b"\r\n") * 9, id="a head without an end"),
         pytest.param(POST + b"Content-Length: 20\r\nExpect: 100-continue\r\n\r\n", id="a body that was asked for"),
     ],
 )
@@ -169,6 +176,29 @@ def test_fifty_clients_that_send_a_byte_now_and_then_delay_nobody(server, connec
         for connection in dripping:
             connection.sendall(bytes([byte]))
         status_within(server, SOON)
+
+
+@pytest.mark.slow
+def test_bodies_that_arrive_byte_by_byte_hold_half_of_the_threads_at_most(server, connections, library):
+    token = library.token("*", role="viewer").encode()
+    head = b"POST /api/v1/zip HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nX-Auth-Token: " + token
+    dripping = [connections(head + b"\r\nContent-Length: 1000000\r\n\r\n" + b" " * 70_000) for _ in range(30)]
+    ends = threading.Event()
+
+    def drip():
+        while not ends.wait(0.01):
+            for connection in dripping:
+                with suppress(OSError):
+                    connection.send(b" ")
+
+    dripper = threading.Thread(target=drip)
+    dripper.start()
+    try:
+        for _ in range(5):
+            status_within(server, SOON)
+    finally:
+        ends.set()
+        dripper.join()
 
 
 def test_more_idle_connections_than_the_server_has_places_for_delay_nobody(server, connections):

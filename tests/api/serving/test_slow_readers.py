@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 from PIL import Image
 
-from tests.api_client import open_api
-from tests.clients.picture_client import PictureClient
-from tests.pictures import encoded
-from tests.programs.server import serve
+from tests.support.api_client import open_api
+from tests.support.clients.picture_client import PictureClient
+from tests.support.pictures import encoded
+from tests.support.programs.server import serve
 
 WORKERS = {"own": ["--worker-class", "photosvc.serving.Worker"], "gunicorn": ["--worker-class", "gthread"]}
 LARGE = 12 << 20

@@ -2,11 +2,17 @@
 
 import io
 import zipfile
+from importlib import import_module
 
 import pytest
+from sqlalchemy import delete
 
-from tests.api_client import check_error
-from tests.clients.upload_client import (
+from photosvc.models import User
+from photosvc.models.engine import begin_write
+from photosvc.web.current import current_service
+from tests.api.uploads.test_resumable_uploads import create, patch
+from tests.support.api_client import check_error, open_api
+from tests.support.clients.upload_client import (
     CRLF,
     FORM,
     form,
@@ -19,7 +25,7 @@ from tests.clients.upload_client import (
     sha1,
     upload,
 )
-from tests.pictures import clouds, encoded
+from tests.support.pictures import clouds, encoded
 
 HTML = b"<!DOCTYPE html><script>alert(1)</script>"
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>'
@@ -123,6 +129,35 @@ def test_no_name_leads_out_of_the_originals_or_into_an_answer_unescaped(api, tok
     assert len(added) >= len(NAMES) - 3
     assert set(originals(api)) == before | added
     assert all(name.startswith("2024/05/20240501_120000_") for name in added)
+
+
+@pytest.mark.parametrize(
+    "step", ["uploads._receive", "resumable.append", "uploads.add_uploads", "resumable.add_uploads"]
+)
+def test_files_of_an_account_that_is_deleted_while_they_arrive_are_refused(tmp_path, new_database, monkeypatch, step):
+    module, _, name = f"photosvc.api.{step}".rpartition(".")
+    proceed = getattr(import_module(module), name)
+    with open_api(tmp_path, database=b"", settings={"PHOTOSVC_DATABASE_URI": new_database()}) as api:
+        token, data = api.app_password("alice", "*"), picture(1)
+        path = create(api, token, len(data)) if "uploads." not in step else ""
+        if step == "uploads.add_uploads":
+            post(api, token, "gone", ("a.jpg", data))
+
+        def delete_account(*given, **options):
+            current_service().end_reading()
+            with api.library.session() as session:
+                begin_write(session)
+                session.execute(delete(User).where(User.name == "alice"))
+
+            return proceed(*given, **options)
+
+        monkeypatch.setattr(f"{module}.{name}", delete_account)
+        if path:
+            answer = patch(api, token, path, data, 0)
+        else:
+            answer = put(api, token, "gone") if "add" in step else post(api, token, "gone", ("a.jpg", data))
+        assert check_error(answer, 403)["error"] == "The account was deleted while its files arrived."
+        assert originals(api) == {}
 
 
 FILE = b'Content-Disposition: form-data; name="files"; filename="%b"'

@@ -2,24 +2,27 @@
 
 import gc
 import os
+from dataclasses import replace
 
 import pytest
 
-from photosvc.cli.library.chores import chores_of
-from photosvc.library.imports.wishes import MOST_WAITING
-from photosvc.models import ImportWish
+from photosvc.cli.thumbs import chores_of
+from photosvc.index.jobs import IMPORT, KINDS
+from photosvc.library.import_jobs import waiting
+from photosvc.models import Job
 from photosvc.web.current import current_service
-from photosvc.web.service.indexer import Indexer
-from tests.api_client import check_error, open_api
-from tests.clients.upload_client import changed, originals, parts, picture, sha1
-from tests.factories.indexing_requests import InlinePool, index_at_once
+from photosvc.web.indexer import Indexer
+from tests.support.api_client import check_error, open_api
+from tests.support.clients.upload_client import changed, originals, parts, picture, sha1
+from tests.support.factories.accounts import add_user
+from tests.support.factories.indexing_requests import InlinePool, index_at_once
 
 
 @pytest.fixture
 def api(tmp_path, monkeypatch):
-    for name in ("photosvc.library.uploads.inspect", "photosvc.index.running.job"):
+    for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
-    monkeypatch.setattr("photosvc.api.upkeep.imports.wake_indexer", lambda _: Indexer.STARTED)
+    monkeypatch.setattr("photosvc.api.imports.wake_indexer", lambda _: Indexer.STARTED)
     with open_api(tmp_path) as api, changed(api, watch_settle=0):
         (api.library.instance / "import").mkdir()
         yield api
@@ -54,7 +57,7 @@ def import_all(api):
 
 def wished(api):
     with api.library.session() as session:
-        return {row.folder: (row.moves, row.albums) for row in session.query(ImportWish)}
+        return {one.folder: (one.moves, " ".join(one.albums)) for one in waiting(session)}
 
 
 def named(data):
@@ -115,7 +118,7 @@ def test_stopping_withdraws_imports_that_wait_or_go_on(api, token):
         put(api, f"{number}.jpg", picture(100 + number))
     api.call("POST", "/import", token)
     with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("photosvc.library.imports.on_request._STEP", 0)
+        patch.setattr("photosvc.library.jobs._STEP", 0)
         chores = chores_of(current_service())
         assert chores.often()
         assert len(originals(api)) == 32
@@ -131,9 +134,10 @@ def test_an_indexer_that_was_killed_leaves_its_wish_to_the_next(api, token):
         put(api, f"{number}.jpg", picture(200 + number))
     api.call("POST", "/import", token, json={"move": True})
     with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("photosvc.library.imports.on_request._STEP", 0)
+        patch.setattr("photosvc.library.jobs._STEP", 0)
         assert chores_of(current_service()).often()
     gc.collect()  # it held a lock
+    api.library.clock.move(seconds=90)  # and a lease
     assert wished(api) == {"": (True, "")}
     import_all(api)
     assert (wished(api), left(api), len(originals(api))) == ({}, [], 40)
@@ -219,12 +223,14 @@ def test_an_album_that_is_none_is_named(api, token):
 
 
 def test_only_so_many_folders_wait(api, token):
-    for number in range(MOST_WAITING + 1):
+    most = IMPORT.most_waiting
+    for number in range(most + 1):
         (api.library.instance / "import" / str(number)).mkdir()
     statuses = [
-        api.call("POST", "/import", token, json={"path": str(number)}).status_code for number in range(MOST_WAITING + 1)
+        api.call("POST", "/import", token, json={"path": str(number)}).status_code
+        for number in range(IMPORT.most_waiting + 1)
     ]
-    assert statuses == [200] * MOST_WAITING + [429]
+    assert statuses == [200] * IMPORT.most_waiting + [429]
     assert api.call("POST", "/import", token, json={"path": "0"}).status_code == 200
 
 
@@ -267,7 +273,7 @@ def test_an_import_that_failed_or_was_stopped_says_so(api, token):
     api.library.clock.move(minutes=1)
     api.call("POST", "/import", token, json={"move": True})
     with api.library.app.app_context(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("photosvc.library.imports.on_request._STEP", 0)
+        patch.setattr("photosvc.library.jobs._STEP", 0)
         assert chores_of(current_service()).often()
         states = [one["State"] for one in api.call("GET", "/import", token).json["imports"]]
         assert states == ["running", "failed"]
@@ -284,8 +290,8 @@ def test_so_many_imports_and_failures_are_remembered(api, token):
         put(api, f"{number}.jpg", picture(number))
         put(api, f"{number}.xmp", b"<x:xmpmeta")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("photosvc.library.imports.reports.MOST_KEPT", 2)
-        patch.setattr("photosvc.library.imports.reports.MOST_FAILURES", 3)
+        patch.setitem(KINDS, "import", replace(IMPORT, most_kept=2))
+        patch.setattr("photosvc.library.import_jobs.MOST_FAILURES", 3)
         for _ in range(4):
             api.library.clock.move(minutes=1)
             api.call("POST", "/import", token)
@@ -312,3 +318,25 @@ def test_failed_files_of_index_runs_are_listed_until_they_can_be_read(api, token
     api.library.put("bad.jpg", picture(3), age=60)
     api.library.index()
     assert [one["Name"] for one in api.call("GET", "/errors", token).json] == ["empty.jpg"]
+
+
+def test_a_job_is_seen_by_who_asked_for_it_with_its_counts(api, token):
+    put(api, "camera/a.jpg", picture(1))
+    api.call("POST", "/import", token, json={"path": "camera"})
+    at = "2026-03-01T12:00:00Z"
+    waits = {
+        "ID": 1, "Kind": "import", "State": "waiting", "Outcome": "", "Attempts": 0, "Message": "", "Counts": {},
+        "CreatedAt": at, "NotBefore": at, "StartedAt": None, "EndedAt": None,
+    }  # fmt: skip
+    assert api.call("GET", "/jobs/1", token).json == waits
+    import_all(api)
+    counts = {"imported": 1, "duplicate": 0, "skipped": 0, "failed": 0}
+    done = {"State": "done", "Outcome": "done", "Attempts": 1, "Counts": counts, "StartedAt": at, "EndedAt": at}
+    assert api.call("GET", "/jobs/1", token).json == {**waits, **done}
+    with api.library.session() as session:
+        bob = add_user(session, name="bob", role="user")
+        session.get(Job, 1).user_id = bob.id
+    assert api.call("GET", "/jobs/1", api.app_password("bob", "photos")).json["ID"] == 1
+    check_error(api.call("GET", "/jobs/1", api.client_token("photos")), 404)
+    for number in ("99", str(2**63), "x", "-1"):
+        check_error(api.call("GET", f"/jobs/{number}", token), 404)

@@ -3,21 +3,21 @@
 import pytest
 from sqlalchemy.orm import Session
 
-from photosvc.index.running.job import run_index
-from photosvc.index.running.run_lock import RunCancelledError
-from photosvc.index.running.summary import IndexOptions
-from photosvc.index.running.wishes import waiting
+from photosvc.index.jobs import RunCancelledError
+from photosvc.index.requested import waiting
+from photosvc.index.run import run_index
+from photosvc.index.run_log import IndexOptions
 from photosvc.web.current import current_service
-from photosvc.web.service.indexer import Indexer
-from tests.api_client import check_error, open_api
-from tests.factories.indexing_requests import InlinePool
-from tests.pictures import clouds, encoded
+from photosvc.web.indexer import Indexer
+from tests.support.api_client import check_error, open_api
+from tests.support.factories.indexing_requests import InlinePool
+from tests.support.pictures import clouds, encoded
 
 
 @pytest.fixture
 def api(tmp_path, monkeypatch):
-    monkeypatch.setattr("photosvc.index.running.job.WorkerPool", InlinePool)
-    monkeypatch.setattr("photosvc.api.upkeep.index_runs.wake_indexer", lambda _: Indexer.STARTED)
+    monkeypatch.setattr("photosvc.index.run.WorkerPool", InlinePool)
+    monkeypatch.setattr("photosvc.api.index_runs.wake_indexer", lambda _: Indexer.STARTED)
     with open_api(tmp_path) as api:
         yield api
 

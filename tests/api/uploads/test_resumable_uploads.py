@@ -3,15 +3,17 @@
 import hashlib
 from base64 import b64encode
 from datetime import timedelta
+from threading import Thread
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from photosvc.index.requested import wish
 from photosvc.library.staging import Staging
-from tests.api_client import check_error
-from tests.clients.upload_client import changed, open_uploads, originals, parts, picture, post, put, sha1
-from tests.examples import examples
+from tests.support.api_client import check_error, open_api
+from tests.support.clients.upload_client import changed, open_uploads, originals, parts, picture, post, put, sha1
+from tests.support.examples import examples
 
 TYPE = "application/offset+octet-stream"
 
@@ -89,6 +91,38 @@ def test_a_file_in_pieces_is_added_with_the_last_one(api, token):
     assert name in originals(api)
 
 
+def test_a_file_whose_original_is_gone_is_added_again(api, token):
+    data = picture(40, "2022:02:03 04:05:06")
+    name = f"2022/02/20220203_040506_{sha1(data)[:8].upper()}.jpg"
+    for _ in range(2):
+        path = create(api, token, len(data), filename="a.jpg")
+        assert patch(api, token, path, data, 0).status_code == 204
+        assert originals(api)[name] == data
+        (api.library.originals / name).unlink()
+
+
+def test_no_piece_is_refused_for_good_while_the_disk_of_the_originals_is_away(api, token):
+    post(api, token, "known", ("b.jpg", picture(42)))
+    put(api, token, "known")
+    data = picture(41, "2022:02:03 04:05:06")
+    path = create(api, token, len(data), filename="a.jpg")
+    assert patch(api, token, path, data[:10], 0).status_code == 204
+    root = api.library.originals
+    root.rename(root.with_name("unmounted"))
+    root.mkdir()
+    try:
+        answers = [patch(api, token, path, data[10:], 10), tus(api, token, "HEAD", path)]
+        answers.append(tus(api, token, "POST", Upload_Length=9))
+        assert [answer.status_code for answer in answers] == [503, 503, 503]
+        assert list(root.iterdir()) == []
+    finally:
+        root.rmdir()
+        root.with_name("unmounted").rename(root)
+    assert offset_of(api, token, path) == 10
+    assert patch(api, token, path, data[10:], 10).status_code == 204
+    assert data in originals(api).values()
+
+
 def test_files_of_a_bundle_are_added_together(api, token):
     one, two = picture(2), picture(3)
     path = create(api, token, len(one), filename="a.jpg", upload="trip")
@@ -154,12 +188,12 @@ def test_a_server_that_was_killed_at_the_last_piece_adds_the_file_when_it_is_ask
     path = create(api, token, len(data), filename="a.jpg")
     with monkeypatch.context() as change:
         if moment == "before the hash":
-            change.setattr("photosvc.api.library.resumable.store", killed)
+            change.setattr("photosvc.api.resumable.store", killed)
         elif moment == "before the name":
-            change.setattr("photosvc.api.library.resumable.finish", killed)
+            change.setattr("photosvc.api.resumable.finish", killed)
         else:
-            change.setattr("photosvc.api.library.adding.delete", killed)
-            change.setattr("photosvc.api.library.adding.update", killed)
+            change.setattr("photosvc.api.uploads.delete", killed)
+            change.setattr("photosvc.api.uploads.update", killed)
         with pytest.raises(KeyboardInterrupt):
             patch(api, token, path, data, 0)
     assert (data in originals(api).values()) == (moment == "after the name")
@@ -173,12 +207,36 @@ def test_a_complete_file_of_a_bundle_waits_although_its_last_answer_was_lost(api
     data = picture(43)
     path = create(api, token, len(data), filename="a.jpg", upload="lost")
     with monkeypatch.context() as change:
-        change.setattr("photosvc.api.library.resumable.store", killed)
+        change.setattr("photosvc.api.resumable.store", killed)
         with pytest.raises(KeyboardInterrupt):
             patch(api, token, path, data, 0)
     assert put(api, token, "lost").json["files"] == []
     assert offset_of(api, token, path) == len(data)
     assert [file["status"] for file in put(api, token, "lost").json["files"]] == ["added"]
+
+
+def test_who_asks_while_another_request_adds_the_file_is_told_to_ask_again(tmp_path, new_postgres, monkeypatch):
+    asked, data = [], picture(62)
+    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
+        monkeypatch.setattr("photosvc.api.resumable.wake_indexer", lambda _: None)
+        token = api.app_password("alice", "files")
+        path = create(api, token, len(data))
+
+        def ask():
+            asked.append(tus(api, token, "HEAD", path).status_code)
+            asked.append(patch(api, token, path, b"", len(data)).status_code)
+
+        def wish_when_placed(*given):
+            thread = Thread(target=ask)
+            thread.start()
+            thread.join()
+            return wish(*given)
+
+        monkeypatch.setattr("photosvc.library.uploads.wish", wish_when_placed)
+        assert patch(api, token, path, data, 0).status_code == 204
+        assert asked == [423, 423]
+        assert offset_of(api, token, path) == len(data)
+        assert len(originals(api)) == 1
 
 
 def test_another_version_of_the_protocol_is_refused(api, token):
@@ -221,6 +279,27 @@ def test_what_is_no_picture_is_refused_when_it_is_complete(api, token):
     check_error(patch(api, token, path, b"no picture", 0), 422)
     check_error(patch(api, token, path, b"", 10), 404)
     assert parts(api) == []
+
+
+def test_the_files_of_an_account_that_wait_are_limited_whatever_uploads_they_belong_to(api, monkeypatch):
+    monkeypatch.setattr("photosvc.library.upload_albums.MOST_WAITING", 3)
+    token, before = api.app_password("ann", "files"), parts(api)
+    with changed(api, upload_files=2):
+        paths = [create(api, token, 10, upload=f"bundle{number}") for number in range(3)]
+        for headers in ({}, {"Upload_Metadata": metadata(upload="further")}):
+            error = check_error(tus(api, token, "POST", Upload_Length=10, **headers), 413)
+            assert error["error"].startswith("3 files of yours wait already")
+        check_error(post(api, token, "form", ("a.jpg", b"x"), name="ann"), 413)
+        assert len(parts(api)) == len(before) + 3
+        other = create(api, api.app_password("alice", "files"), 10, upload="bundle0")
+        assert tus(api, token, "DELETE", paths.pop()).status_code == 204
+        paths.append(create(api, token, 10))
+    with changed(api, upload_files=4):  # one upload may have more than all
+        paths.append(create(api, token, 10, upload="bundle0"))
+    for path in paths:
+        tus(api, token, "DELETE", path)
+    tus(api, api.app_password("alice", "files"), "DELETE", other)
+    assert parts(api) == before
 
 
 def test_uploads_belong_to_their_owner_and_expire(api, token):

@@ -1,16 +1,22 @@
 """Uploads: POST sends files, PUT adds them to the originals."""
 
+import os
+import shutil
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import event
 
-from photosvc.cli.library.chores import chores_of
+from photosvc.cli.thumbs import chores_of
 from photosvc.library.staging import Staging
 from photosvc.web.current import current_service
-from tests.api_client import check_error
-from tests.clients.upload_client import (
+from photosvc.web.indexer import Indexer
+from photosvc.web.transactions import WritersBusyError
+from tests.support.api_client import check_error
+from tests.support.clients.upload_client import (
     CRLF,
     FORM,
     changed,
@@ -24,8 +30,8 @@ from tests.clients.upload_client import (
     sha1,
     upload,
 )
-from tests.examples import examples
-from tests.pictures import clouds, dng, encoded, jpeg, xmp
+from tests.support.examples import examples
+from tests.support.pictures import clouds, dng, encoded, jpeg, xmp
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +93,92 @@ def test_what_the_library_has_is_answered_with_its_uid_and_not_stored_again(api,
     assert parts(api) == []
 
 
+def replace_by_other(path):
+    path.write_bytes(picture(99))
+
+
+def lengthen(path):
+    with path.open("ab") as file:
+        file.write(b"x")
+
+
+def change_one_byte(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("seed", "spoil"), [(100, Path.unlink), (101, replace_by_other), (102, lengthen), (103, change_one_byte)]
+)
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_an_upload_is_kept_when_the_original_with_its_content_is_gone_from_the_disk(
+    api, token, monkeypatch, seed, spoil, is_indexed
+):
+    data = picture(seed + 10 * is_indexed)
+    if not is_indexed:
+        monkeypatch.setattr("photosvc.api.uploads.wake_indexer", lambda _: Indexer.NONE)
+    post(api, token, "spoilt1", ("a.jpg", data))
+    (first,) = put(api, token, "spoilt1").json["files"]
+    spoil(api.library.originals / first["FileName"])
+    post(api, token, "spoilt2", ("b.jpg", data))
+    (second,) = put(api, token, "spoilt2").json["files"]
+    assert second["status"] == "added"
+    assert data in originals(api).values()
+    if is_indexed and spoil is Path.unlink:
+        assert second["PhotoUID"] == first["PhotoUID"]
+    post(api, token, "spoilt3", ("c.jpg", data))
+    assert put(api, token, "spoilt3").json["files"][0]["status"] == "duplicate"
+
+
+def test_an_upload_is_a_duplicate_of_an_original_whose_time_alone_changed(api, token):
+    data = picture(60)
+    (first,) = upload(api, token, "touched1", ("a.jpg", data))
+    os.utime(api.library.originals / first["FileName"], (1_500_000_000, 1_500_000_000))
+    before = originals(api)
+    (second,) = upload(api, token, "touched2", ("a.jpg", data))
+    assert (second["status"], second["FileName"]) == ("duplicate", first["FileName"])
+    assert originals(api) == before
+
+
+@pytest.mark.parametrize("is_mount_point", [True, False])
+def test_uploads_wait_while_the_disk_of_the_originals_is_away(api, token, is_mount_point):
+    known, new = picture(61 + is_mount_point), picture(63 + is_mount_point)
+    (first,) = upload(api, token, "away1", ("a.jpg", known))
+    post(api, token, "away2", ("a.jpg", known), ("b.jpg", new))
+    root = api.library.originals
+    root.rename(root.with_name("unmounted"))
+    if is_mount_point:
+        root.mkdir()
+    try:
+        answer = put(api, token, "away2")
+        check_error(answer, 503)
+        assert answer.headers["Retry-After"] == "30"
+        check_error(post(api, token, "away3", ("c.jpg", picture(65))), 503)
+        assert [path for path in root.rglob("*") if path.is_file()] == []
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+        root.with_name("unmounted").rename(root)
+    found = {file["name"]: file for file in put(api, token, "away2").json["files"]}
+    assert (found["a.jpg"]["status"], found["a.jpg"]["FileName"]) == ("duplicate", first["FileName"])
+    assert found["b.jpg"]["status"] == "added"
+    assert originals(api)[found["b.jpg"]["FileName"]] == new
+
+
+def test_an_upload_that_is_answered_503_leaves_no_original_and_can_be_added_again(api, token, monkeypatch):
+    def fails(*_, **__):
+        raise WritersBusyError
+
+    data = picture(77, "2019:09:09 09:09:09")
+    assert post(api, token, "taken-back", ("a.jpg", data)).status_code == 200
+    with monkeypatch.context() as broken:
+        broken.setattr("photosvc.library.uploads.wish", fails)
+        assert put(api, token, "taken-back", albums=[]).status_code == 503
+    assert list((api.library.originals / "2019").rglob("*.jpg")) == []
+    assert put(api, token, "taken-back", albums=[]).status_code == 200
+    assert [path.read_bytes() for path in (api.library.originals / "2019").rglob("*.jpg")] == [data]
+
+
 def test_files_that_belong_together_keep_one_name_and_are_one_photo(api, token, tmp_path):
     raw = dng(tmp_path / "x.dng").read_bytes()
     shown = picture(3, "2023:01:02 03:04:05")
@@ -134,12 +226,29 @@ def test_photos_are_added_to_albums_by_uid_and_title_also_those_of_duplicates(ap
     assert put(api, narrow, "albums3").json["files"][0]["status"] == "added"
 
 
+def test_fifty_titles_are_looked_up_among_all_albums_at_once_and_equal_ones_are_one_album(api, token):
+    with api.library.app.app_context():
+        engine = current_service().engine()
+    titles, reads = [f"Trip {number}" for number in range(49)], []
+
+    def note(_connection, _cursor, statement, *_):
+        reads.append("photosvc_albums.title" in statement and "ORDER BY photosvc_albums.id" in statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    post(api, token, "titles", ("1.jpg", picture(61)))
+    assert put(api, token, "titles", albums=[*titles, "TRIP 0"]).status_code == 200
+    event.remove(engine, "before_cursor_execute", note)
+    assert sum(reads) == 1
+    made = [one["Title"] for one in api.call("GET", "/albums?count=999&q=trip", token).json]
+    assert sorted(made) == sorted(titles)
+
+
 def test_a_photo_that_was_removed_comes_back_when_it_is_sent_again(api, token):
     data = picture(9)
     (file,) = upload(api, token, "gone1", ("a.jpg", data))
     api.call("POST", "/batch/photos/delete", token, json={"photos": [file["PhotoUID"]]})
     (again,) = upload(api, token, "gone2", ("a.jpg", data))
-    assert (again["FileName"], again["PhotoUID"] != file["PhotoUID"]) == (file["FileName"], True)
+    assert (again["FileName"], again["PhotoUID"]) == (file["FileName"], file["PhotoUID"])
 
 
 def test_who_may_not_upload_is_refused(api, token):

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.api_client import open_api
-from tests.pictures import clouds, encoded
-from tests.programs.server import serve
+from tests.support.api_client import open_api
+from tests.support.pictures import clouds, encoded
+from tests.support.programs.server import serve
 
 pytestmark = pytest.mark.slow
 DONE = {"added", "duplicate"}

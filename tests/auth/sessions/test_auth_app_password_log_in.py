@@ -4,25 +4,24 @@ import pyotp
 import pytest
 from sqlalchemy import func, select
 
-from photosvc.auth import policy
-from photosvc.auth.accounts import second_factor
-from photosvc.auth.accounts.passwords import hash_password
-from photosvc.auth.accounts.users import set_password
-from photosvc.auth.credentials.bearer import find_credential, issue, revoke
-from photosvc.auth.credentials.tokens import verify
+from photosvc.auth import policy, second_factor
+from photosvc.auth.bearer import find_credential, issue, revoke
 from photosvc.auth.errors import (
     ClientLoginError,
     InsufficientScopeError,
     InvalidCredentialsError,
     InvalidTokenError,
 )
+from photosvc.auth.passwords import hash_password
 from photosvc.auth.principal import APP_SESSION
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.tokens import verify
+from photosvc.auth.users import set_password
 from photosvc.core import ids
 from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION, Credential
-from tests.api_client import HASH, PASSWORD
-from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_client, add_credential, add_user, log_in
+from tests.support.api_client import HASH, PASSWORD
+from tests.support.clock import NOW, SECOND
+from tests.support.factories.accounts import add_client, add_credential, add_user, log_in
 
 DAY = 86400 * SECOND
 

@@ -2,26 +2,25 @@ import pyotp
 import pytest
 from sqlalchemy import func, select
 
-from photosvc.auth.accounts import passwords, second_factor
-from photosvc.auth.accounts.users import change_user, set_password
-from photosvc.auth.credentials.bearer import issue
-from photosvc.auth.credentials.login_sessions import log_out
-from photosvc.auth.credentials.origin import Origin
-from photosvc.auth.credentials.tokens import verify
+from photosvc.auth import passwords, second_factor
+from photosvc.auth.bearer import issue
 from photosvc.auth.errors import (
     InvalidCredentialsError,
     InvalidPasscodeError,
     InvalidTokenError,
     PasscodeRequiredError,
 )
+from photosvc.auth.login import log_out
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.tokens import Origin, verify
+from photosvc.auth.users import change_user, set_password
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, Credential, User
-from photosvc.models.database.transactions import begin_write
-from tests.api_client import HASH, PASSWORD
-from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_user, log_in
+from photosvc.models.engine import begin_write
+from tests.support.api_client import HASH, PASSWORD
+from tests.support.clock import NOW, SECOND
+from tests.support.factories.accounts import add_user, log_in
 
 DAY = 86400 * SECOND
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from photosvc.auth.credentials.open_sessions import end_sessions, find_owned, list_sessions, renew_proof
-from photosvc.auth.credentials.tokens import verify
+from photosvc.auth.bearer import end_sessions, find_owned, list_sessions, renew_proof
+from photosvc.auth.tokens import verify
 from photosvc.core.errors import NotFoundError
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Credential
-from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_credential, add_user
+from tests.support.clock import NOW, SECOND
+from tests.support.factories.accounts import add_credential, add_user
 
 
 def add(session, user, **values):

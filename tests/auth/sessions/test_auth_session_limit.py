@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event, func, insert, select
 
-from photosvc.auth.credentials import bearer
-from photosvc.auth.credentials.bearer import issue, sweep
-from photosvc.auth.credentials.tokens import verify
+from photosvc.auth import bearer
+from photosvc.auth.bearer import issue, sweep
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING
+from photosvc.auth.tokens import verify
 from photosvc.models import LOGIN_SESSION, Credential
-from photosvc.models.database.transactions import begin_write
-from tests.api_client import HASH, PASSWORD
-from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_user, log_in
+from photosvc.models.engine import begin_write
+from tests.support.api_client import HASH, PASSWORD
+from tests.support.clock import NOW, SECOND
+from tests.support.factories.accounts import add_user, log_in
 
 
 @pytest.fixture

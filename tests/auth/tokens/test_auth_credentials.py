@@ -3,8 +3,8 @@ import re
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth.credentials import bearer
-from photosvc.auth.credentials.bearer import (
+from photosvc.auth import bearer
+from photosvc.auth.bearer import (
     end_login_sessions,
     find_credential,
     issue,
@@ -14,15 +14,15 @@ from photosvc.auth.credentials.bearer import (
     revoke_all,
     sweep,
 )
-from photosvc.auth.credentials.tokens import verify
 from photosvc.auth.errors import AppPasswordLimitError, InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING, Scope, parse_scope
+from photosvc.auth.tokens import verify
 from photosvc.core import ids
 from photosvc.core.accounts import MAX_CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
-from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_credential, add_user
+from tests.support.clock import NOW, SECOND
+from tests.support.factories.accounts import add_credential, add_user
 
 
 def test_an_app_password_is_shown_once_and_kept_as_a_digest(session):

@@ -3,15 +3,14 @@ from authlib.oauth2.rfc6749 import InvalidClientError, InvalidScopeError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.auth.credentials.tokens import find, verify
-from photosvc.auth.oauth.client_authentication import authenticate, granted_scope
-from photosvc.auth.oauth.client_tokens import store_token
-from photosvc.auth.oauth.clients import Changes, change_client, regenerate_secret, register, remove_client
+from photosvc.auth.clients import Changes, change_client, regenerate_secret, register, remove_client
+from photosvc.auth.grants import authenticate, granted_scope, store_token
 from photosvc.auth.scopes import EVERYTHING, SCOPES, is_within, parse_scope
+from photosvc.auth.tokens import find, verify
 from photosvc.core import ids
-from tests.clock import NOW, SECOND
-from tests.examples import examples
-from tests.library import open_session
+from tests.support.clock import NOW, SECOND
+from tests.support.examples import examples
+from tests.support.library import open_session
 
 WORDS = st.lists(
     st.sampled_from([scope.name for scope in SCOPES] + ["users:false", "photos:true", "Photos", "x", ""]), max_size=5

@@ -4,23 +4,17 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from photosvc.auth.accounts import passwords, users
-from photosvc.auth.credentials.bearer import find_credential, issue, revoke
-from photosvc.auth.credentials.link_tokens import (
-    download_token,
-    preview_token,
-    verify_any,
-    verify_download,
-    verify_preview,
-)
-from photosvc.auth.credentials.tokens import verify
+from photosvc.auth import passwords, users
+from photosvc.auth.bearer import find_credential, issue, revoke
 from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.link_tokens import download_token, preview_token, verify_any, verify_download, verify_preview
 from photosvc.auth.scopes import EVERYTHING
+from photosvc.auth.tokens import verify
 from photosvc.models import ACCESS_TOKEN, LOGIN_SESSION
-from tests.clock import NOW, SECOND
-from tests.examples import examples
-from tests.factories.accounts import add_credential, add_user
-from tests.library import new_settings
+from tests.support.clock import NOW, SECOND
+from tests.support.examples import examples
+from tests.support.factories.accounts import add_credential, add_user
+from tests.support.library import new_settings
 
 
 def login(session, user, **values):

@@ -3,16 +3,15 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth.credentials.bearer import delete_expired
-from photosvc.auth.credentials.origin import Origin
-from photosvc.auth.credentials.tokens import find, needs_touch, touch, verify, verify_uid
+from photosvc.auth.bearer import delete_expired
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
-from photosvc.auth.oauth.client_tokens import use_of_tokens
+from photosvc.auth.grants import use_of_tokens
 from photosvc.auth.principal import APP_SESSION
+from photosvc.auth.tokens import Origin, find, needs_touch, touch, verify, verify_uid
 from photosvc.core import ids
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
-from tests.clock import NOW, SECOND
-from tests.factories.accounts import add_client, add_credential, add_user
+from tests.support.clock import NOW, SECOND
+from tests.support.factories.accounts import add_client, add_credential, add_user
 
 MINUTE = 60 * SECOND
 

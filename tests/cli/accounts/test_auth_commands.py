@@ -6,8 +6,8 @@ import re
 import pytest
 
 from photosvc.core import ids
-from tests.api_client import open_api
-from tests.programs.terminal import type_at
+from tests.support.api_client import open_api
+from tests.support.programs.terminal import type_at
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 from joserfc.jwk import RSAKey
 
-from photosvc.auth.accounts.users import add_user, new_user
+from photosvc.auth.users import add_user, new_user
 from photosvc.cli import svc as command
-from tests.clients.oauth_client import Pair, open_oauth_api
-from tests.library import SVC, call_svc, svc
+from tests.support.clients.oauth_client import Pair, open_oauth_api
+from tests.support.library import SVC, call_svc, svc
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def run(oauth, monkeypatch):
     """Run a command in this process; `answers` are typed on a terminal."""
 
     def run(*arguments, answers=None):
-        monkeypatch.setattr("photosvc.cli.terminal.prompts.has_terminal", lambda: answers is not None)
+        monkeypatch.setattr("photosvc.cli.terminal.has_terminal", lambda: answers is not None)
         return CliRunner().invoke(command, arguments, obj=lambda: oauth.library.app, input=answers)
 
     return run

@@ -10,11 +10,11 @@ from urllib.request import Request, urlopen
 import pyotp
 import pytest
 
-from photosvc.auth import key_replacement
-from tests.api_client import PASSWORD, check_error, open_api
+from photosvc.auth import keys
 from tests.audit.rows import rows
-from tests.library import call_svc, svc
-from tests.programs.server import serve
+from tests.support.api_client import PASSWORD, check_error, open_api
+from tests.support.library import call_svc, svc
+from tests.support.programs.server import serve
 
 PICTURE = "/t/" + "0" * 40 + "/{}/fit_720"
 
@@ -101,14 +101,14 @@ def killed(instance, step, *, after):
     process = os.fork()
     if process == 0:
         try:
-            inner = getattr(key_replacement, step)
+            inner = getattr(keys, step)
 
             def stop(*arguments, **options):
                 found = inner(*arguments, **options) if after else None
                 os.kill(os.getpid(), signal.SIGKILL)
                 return found
 
-            setattr(key_replacement, step, stop)
+            setattr(keys, step, stop)
             call_svc("keys", "rotate", "--service", instance=instance)
         finally:
             os._exit(0)
@@ -141,7 +141,7 @@ def test_a_run_that_is_killed_leaves_a_library_that_works_and_another_run_finish
 def test_the_old_key_goes_only_when_the_disk_has_what_the_new_one_encrypted(own_key, monkeypatch):
     api, done = own_key, []
     enrol(api)
-    fsync, put_in_place = os.fsync, key_replacement.put_in_place
+    fsync, put_in_place = os.fsync, keys.put_in_place
 
     def flush(descriptor):
         done.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
@@ -152,7 +152,7 @@ def test_the_old_key_goes_only_when_the_disk_has_what_the_new_one_encrypted(own_
         put_in_place(settings)
 
     monkeypatch.setattr(os, "fsync", flush)
-    monkeypatch.setattr(key_replacement, "put_in_place", put)
+    monkeypatch.setattr(keys, "put_in_place", put)
     assert rotate(api).returncode == 0
     assert done == ["secret_key.next", "instance", "photosvc.db-wal", "put in place", "instance"]
 
@@ -203,7 +203,7 @@ def test_an_unwritable_folder_changes_nothing(own_key, monkeypatch):
     def refuse(*_arguments, **_options):
         raise PermissionError(13, "Permission denied", "secret_key.next")
 
-    monkeypatch.setattr(key_replacement, "_write", refuse)
+    monkeypatch.setattr(keys, "_write", refuse)
     done = rotate(api)
     assert (done.returncode, done.stderr) == (1, "Error: Permission denied: secret_key.next\n")
     assert api.log_in(code=totp.at(api.clock())).status_code == 200

@@ -4,9 +4,9 @@ from subprocess import run
 
 import pytest
 
-from tests.api_client import PASSWORD
-from tests.library import SURROUNDINGS, SVC
-from tests.programs.terminal import type_at
+from tests.support.api_client import PASSWORD
+from tests.support.library import SURROUNDINGS, SVC
+from tests.support.programs.terminal import type_at
 
 NEW = "new horse battery"
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.api_client import PASSWORD
-from tests.programs.terminal import type_at
+from tests.support.api_client import PASSWORD
+from tests.support.programs.terminal import type_at
 
 
 @pytest.fixture

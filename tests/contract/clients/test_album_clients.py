@@ -10,11 +10,11 @@ from photoprism import PhotoprismClient, PhotoprismSession
 from photoprism.models import form
 
 from photosvc.models import Photo
-from photosvc.search.projection.verify import differing
-from tests.api_client import API, PASSWORD, open_api
-from tests.factories.photos import add_photos
-from tests.library import open_library
-from tests.programs.server import serve
+from photosvc.search.rows.renew import differing
+from tests.support.api_client import API, PASSWORD, open_api
+from tests.support.factories.photos import add_photos
+from tests.support.library import open_library
+from tests.support.programs.server import serve
 
 pytestmark = pytest.mark.slow
 

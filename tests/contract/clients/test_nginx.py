@@ -4,20 +4,22 @@ import http.client
 import os
 import re
 import shutil
+import socket
 import subprocess
 import time
 from base64 import b64encode
+from contextlib import suppress
 from email import message_from_bytes
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
 
-from tests.api_client import open_api
-from tests.clients.picture_client import PictureClient
-from tests.pictures import encoded, quarters
-from tests.programs.ports import free_port, wait_for
-from tests.programs.server import serve
+from tests.support.api_client import open_api
+from tests.support.clients.picture_client import PictureClient
+from tests.support.pictures import encoded, quarters
+from tests.support.programs.ports import free_port, wait_for
+from tests.support.programs.server import serve
 
 CONFIG = Path(__file__).parents[3] / "deploy" / "nginx.conf"
 NAMES = [
@@ -77,7 +79,10 @@ def nginx(tmp_path_factory, pictures):
     """A function that asks nginx, which stands in front of gunicorn."""
     folder = tmp_path_factory.mktemp("nginx")
     with serve(
-        pictures.library.instance, environ={"PHOTOSVC_SENDFILE_HEADER": "X-Accel-Redirect", "PHOTOSVC_PROXIES": "1"}
+        pictures.library.instance,
+        threads=16,
+        options=["--config", str(CONFIG.with_name("gunicorn.conf.py"))],
+        environ={"PHOTOSVC_SENDFILE_HEADER": "X-Accel-Redirect", "PHOTOSVC_PROXIES": "1"},
     ) as address:
         port = free_port()
         config = main_file(folder, port, urlsplit(address).netloc, pictures.library)
@@ -95,7 +100,7 @@ def nginx(tmp_path_factory, pictures):
 
         try:
             wait_for(port)
-            get.log = folder / "access.log"
+            get.log, get.port, get.master = folder / "access.log", port, process.pid
             yield get
         finally:
             process.terminate()
@@ -110,6 +115,50 @@ def records(pictures):
 @pytest.fixture(scope="module")
 def tokens(pictures):
     return pictures.tokens()
+
+
+def stored_bodies(master):
+    """Bytes of bodies on the disk of nginx, which unlinks these files as soon as it has opened them."""
+    total = 0
+    for worker in Path(f"/proc/{master}/task/{master}/children").read_text().split():
+        for descriptor in Path(f"/proc/{worker}/fd").iterdir():
+            with suppress(OSError):
+                if "/client_body/" in str(descriptor.readlink()):
+                    total += descriptor.stat().st_size
+    return total
+
+
+def sent(nginx, head, megabytes):
+    """The status of a request with a body of so many megabytes, and the most bytes of it that nginx stored."""
+    stored = 0
+    with socket.create_connection(("127.0.0.1", nginx.port), timeout=20) as client:
+        client.sendall(f"{head}\r\nHost: photos.example.org\r\n\r\n".encode())
+        with suppress(OSError):  # nginx ends a connection whose body it does not want
+            for _ in range(megabytes):
+                client.sendall(b"100000\r\n" + bytes(1 << 20) + b"\r\n" if "chunked" in head else bytes(1 << 20))
+                stored = max(stored, stored_bodies(nginx.master))
+        answer = b""
+        with suppress(OSError):
+            answer = client.recv(4096)
+    return answer.partition(b"\r\n")[0].decode(), stored
+
+
+@pytest.mark.parametrize("target", ["PUT /originals/a.jpg", "POST /api/v1/users/u/upload/t", "POST /sign-in", "GET /x"])
+@pytest.mark.parametrize("length", ["Content-Length: 900000000", "Transfer-Encoding: chunked"])
+def test_the_large_body_of_a_stranger_is_neither_stored_nor_passed_on(nginx, target, length):
+    answers = {sent(nginx, f"{target} HTTP/1.1\r\n{length}{more}", 12) for more in ("", "\r\nX-Auth-Token: wrong")}
+    assert answers == {("HTTP/1.1 401 Unauthorized", 0)}
+
+
+def test_large_and_small_bodies_of_accounts_arrive(nginx, pictures):
+    password = pictures.api.app_password(scope="webdav")
+    basic = "Basic " + b64encode(f"alice:{password}".encode()).decode()
+    status, stored = sent(
+        nginx, f"PUT /originals/large.bin HTTP/1.1\r\nContent-Length: {12 << 20}\r\nAuthorization: {basic}", 12
+    )
+    assert (status.split()[1] in {"201", "204", "415", "422"}, stored > 0) == (True, True), status
+    small = nginx("/api/v1/session", "POST")
+    assert b'{"code":' in small[2]  # the service's own answer, not that of nginx
 
 
 @pytest.mark.parametrize("number", range(len(NAMES)), ids=lambda number: repr(NAMES[number]))
@@ -191,16 +240,19 @@ def test_the_folders_cannot_be_asked_for_from_outside(nginx, path):
 
 
 def test_nginx_follows_no_link(nginx, pictures, records, tokens, tmp_path):
-    (tmp_path / "secret.txt").write_text("secret")
-    cache = pictures.cache()
     path = f"/api/v1/t/{records[101]['Hash']}/{tokens[0]}/tile_50"
-    assert nginx(path)[0] == 200
-    kept = Path(cache.path(records[101]["Hash"], "tile_50.jpg"))
-    kept.unlink()
-    kept.symlink_to(tmp_path / "secret.txt")
-    status, _, body = nginx(path)
+    status, _, thumbnail = nginx(path)
+    assert status == 200
+    # The service follows links to folders of the cache, which operators may have moved: nginx has to refuse these.
+    folder = Path(pictures.cache().path(records[101]["Hash"], "tile_50.jpg")).parent
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    try:
+        status, _, body = nginx(path)
+    finally:
+        folder.unlink()
     assert status in (403, 404)
-    assert b"secret" not in body
+    assert thumbnail not in body
 
 
 def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
@@ -284,3 +336,24 @@ def test_pages_of_long_queries_arrive_through_stock_buffers(nginx, pictures):
 def test_doubled_slashes_are_not_redirected(nginx):
     status, headers, _ = nginx("//api/v1//status?" + "a" * 3900)
     assert (status, "Location" in headers) == (404, False)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/albums", "/api/v1/session"])
+def test_a_body_over_the_limit_gets_the_answer_of_the_service_and_no_request_after_it_is_lost(nginx, pictures, path):
+    headers = {"X-Auth-Token": pictures.library.token("*", role="admin"), "Content-Type": "application/json"}
+    answers = []
+    for number in range(40):
+        connection = http.client.HTTPConnection("127.0.0.1", nginx.port, timeout=20)
+        for size in (3 << 20, 5):
+            connection.request("POST", path, b'{"' + b"x" * size, headers)
+            answer = connection.getresponse()
+            answers.append((number, answer.status, answer.read()[:12]))
+        connection.close()
+    expected = [(413, b'{"code":413,'), (400, b'{"code":400,')]
+    assert answers == [(number, *answer) for number in range(40) for answer in expected]
+    assert "upstream prematurely" not in (nginx.log.parent / "error.log").read_text()
+
+
+def test_nginx_gives_up_idle_connections_before_the_service_does():
+    served = int(re.search(r"(?m)^keepalive = (\d+)$", CONFIG.with_name("gunicorn.conf.py").read_text())[1])
+    assert int(re.search(r"(?m)^ *keepalive_timeout (\d+)s;$", CONFIG.read_text())[1]) + 10 <= served

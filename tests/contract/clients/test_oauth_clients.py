@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.library import SURROUNDINGS, call_svc, open_library
-from tests.programs.ports import free_port
+from tests.support.library import SURROUNDINGS, call_svc, open_library
+from tests.support.programs.ports import free_port
 
 NPM = Path(__file__).with_name("npm")
 

@@ -16,9 +16,9 @@ from photoprism.exceptions import PhotoprismNotFoundError
 from photoprism.models import query
 from PIL import Image
 
-from tests.api_client import API, PASSWORD, open_api
-from tests.pictures import encoded, exif, jpeg, quarters, video
-from tests.programs.server import serve
+from tests.support.api_client import API, PASSWORD, open_api
+from tests.support.pictures import encoded, exif, jpeg, quarters, video
+from tests.support.programs.server import serve
 
 GPS = {1: "N", 2: [(48, 1), (51, 1), (30, 1)], 3: "E", 4: [(2, 1), (17, 1), (40, 1)]}
 LOCATED = exif({}, {0x9003: "2021:07:04 18:30:15"}, GPS)

@@ -21,12 +21,12 @@ from photoprism.exceptions import PhotoprismError, PhotoprismNotFoundError
 from photoprism.models import form
 
 from photosvc.models import Photo
-from photosvc.search.projection.verify import differing
-from tests.api_client import API, PASSWORD, open_api
-from tests.clients.photoprysm_import import import_photoprysm
-from tests.library import SURROUNDINGS
-from tests.pictures import exif, jpeg
-from tests.programs.server import serve
+from photosvc.search.rows.renew import differing
+from tests.support.api_client import API, PASSWORD, open_api
+from tests.support.clients.photoprysm_import import import_photoprysm
+from tests.support.library import SURROUNDINGS
+from tests.support.pictures import exif, jpeg
+from tests.support.programs.server import serve
 
 pytestmark = pytest.mark.slow
 

@@ -11,13 +11,13 @@ from aiophotoprism import Photoprism
 from tusclient.client import TusClient
 from tusclient.exceptions import TusCommunicationError
 
-from tests.api_client import API, PASSWORD, open_api
-from tests.clients.photoprysm_import import import_photoprysm
-from tests.clients.upload_client import originals, parts, picture, sha1
-from tests.library import SURROUNDINGS
-from tests.pictures import clouds, encoded
-from tests.programs.server import serve
-from tests.programs.watching import wait
+from tests.support.api_client import API, PASSWORD, open_api
+from tests.support.clients.photoprysm_import import import_photoprysm
+from tests.support.clients.upload_client import originals, parts, picture, sha1
+from tests.support.library import SURROUNDINGS
+from tests.support.pictures import clouds, encoded
+from tests.support.programs.server import serve
+from tests.support.programs.watching import wait
 
 pytestmark = pytest.mark.slow
 

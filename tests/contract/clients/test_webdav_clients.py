@@ -12,9 +12,9 @@ import pytest
 from webdav3.client import Client as WebdavClient3
 from webdav4.client import Client as Webdav4
 
-from tests.pictures import jpeg
-from tests.programs.dav_server import USER
-from tests.programs.watching import watch
+from tests.support.pictures import jpeg
+from tests.support.programs.dav_server import USER
+from tests.support.programs.watching import watch
 
 pytestmark = pytest.mark.slow
 

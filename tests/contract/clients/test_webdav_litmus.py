@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.programs.dav_server import USER, serve_dav
+from tests.support.programs.dav_server import USER, serve_dav
 
 #: Tests of each suite of litmus 0.13: one that dies prints no summary.
 SUITES = {"basic": 16, "copymove": 13, "props": 30, "locks": 41, "http": 4}

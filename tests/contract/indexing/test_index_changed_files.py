@@ -6,11 +6,12 @@ import shutil
 import pytest
 
 from photosvc.core.errors import NotFoundError
-from photosvc.index.scanning import changes, disks
-from photosvc.index.scanning.scan import scan as scan_folder
+from photosvc.index import changes
+from photosvc.index import scan as disks
+from photosvc.index.scan import scan as scan_folder
 from photosvc.models import File, Photo, RejectedFile
-from tests.library import call_svc, counts, reasons
-from tests.pictures import encoded, exif, jpeg, quarters
+from tests.support.library import call_svc, counts, reasons
+from tests.support.pictures import encoded, exif, jpeg, quarters
 
 
 def test_a_file_that_comes_back_broken_is_missing_no_more(library):
@@ -123,6 +124,22 @@ def test_a_disk_that_goes_in_the_middle_of_a_scan_takes_no_file_along(library, m
 
     monkeypatch.setattr(changes, "scan", scan)
     assert library.index().unmounted == {"disk": 1, "disk2": 1}
+
+
+@pytest.mark.parametrize("was_mounted", [True, False])
+def test_a_disk_that_comes_back_before_the_scan_ends_takes_no_file_along(library, mounts, monkeypatch, was_mounted):
+    with_two_disks(library, mounts)
+    root = library.originals.resolve()
+    seen = {f"{root}/disk": "1"} if was_mounted else {}
+
+    def scan(*given):
+        found = list(scan_folder(*given))
+        seen[f"{root}/disk"] = "2"
+        return iter(found)
+
+    monkeypatch.setattr(disks, "mounts_below", lambda _: dict(seen))
+    monkeypatch.setattr(changes, "scan", scan)
+    assert library.index().unmounted == {"disk": 1}
 
 
 def test_a_purge_marks_the_files_of_a_disk_that_went_and_forgets_it(library, mounts):

@@ -1,6 +1,6 @@
 """When photos were taken: which source counts, and what a search shows of a date that is only partly known."""
 
-from tests.pictures import exif, jpeg, xmp
+from tests.support.pictures import exif, jpeg, xmp
 
 SHOWN = ("TakenSrc", "TakenAt", "TakenAtLocal", "TimeZone", "Year", "Month", "Day")
 

@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from photosvc.cli import svc
 from photosvc.models import Photo
-from tests.library import open_library
-from tests.pictures import exif, jpeg, video
+from tests.support.library import open_library
+from tests.support.pictures import exif, jpeg, video
 
 NOON = datetime(2020, 5, 1, 12)  # noqa: DTZ001 - wall time
 PARIS, VERSAILLES, LYON = (48.8584, 2.2945), (48.8049, 2.1204), (45.7640, 4.8357)

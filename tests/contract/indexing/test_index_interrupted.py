@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from photosvc.pictures.cache.folder import PictureCache
-from tests.api_client import open_api
-from tests.library import DATABASE, SURROUNDINGS, hashes, open_library, svc
-from tests.pictures import jpeg
+from photosvc.pictures.cache import PictureCache
+from tests.support.api_client import open_api
+from tests.support.library import DATABASE, SURROUNDINGS, hashes, open_library, svc
+from tests.support.pictures import jpeg
 
 #: Columns that differ between two libraries of the same files: numbers, random identifiers, times of the runs.
 _VARYING = re.compile(r"(.*_)?(id|uid|key|at|hash_key)$|shuffle$")
@@ -63,7 +63,7 @@ def thumbnails(library):
 
 def run_killed(library, kills, lines, seed):
     arguments = [library.instance, *map(str, (kills, lines, seed))]
-    command = [sys.executable, "-m", "tests.programs.killed_runs", *arguments]
+    command = [sys.executable, "-m", "tests.support.programs.killed_runs", *arguments]
     done = subprocess.run(command, env=SURROUNDINGS, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -5,13 +5,15 @@ import subprocess
 import sys
 
 import pytest
+from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError
-from photosvc.index.running import run_lock as module
-from photosvc.index.running.run_lock import run_lock
-from photosvc.models import INDEXER, LibraryState
-from tests.library import SURROUNDINGS, counts, new_settings
-from tests.pictures import jpeg
+from photosvc.index import lease as module
+from photosvc.index.requested import run_lock
+from photosvc.models import Job
+from photosvc.web.current import current_service
+from tests.support.library import SURROUNDINGS, counts, new_settings
+from tests.support.pictures import jpeg
 
 
 @pytest.fixture
@@ -65,7 +67,7 @@ def test_the_next_run_on_the_same_machine_takes_over_at_once_from_one_that_was_k
 import os, signal
 from sqlalchemy.orm import Session
 from photosvc.app import create_app
-from photosvc.index.running.run_lock import run_lock
+from photosvc.index.requested import run_lock
 from photosvc.web.current import current_service
 app = create_app(instance={str(library.instance)!r}, environ={{}})
 with app.app_context():
@@ -75,12 +77,23 @@ with app.app_context():
 """
     done = subprocess.run([sys.executable, "-c", program], env=SURROUNDINGS, check=False, timeout=60)
     assert done.returncode == -signal.SIGKILL
-    assert lease_row(library) > 0
+    assert lease_row(library) > library.clock()
     assert counts(library.index()) == (0, 0, 0, 0, 0, 0)
     assert lease_row(library) is None
 
 
 def lease_row(library):
     with library.session() as session:
-        state = session.get(LibraryState, INDEXER)
-        return state and state.value
+        return session.scalar(select(Job.leased_until).where(Job.state == "running"))
+
+
+def test_processes_that_look_alike_in_two_containers_are_two_owners(library):
+    """One host name, one process id and one path of the cache, which is a volume of its own in each container."""
+    library.put("a.jpg", jpeg())
+    with library.app.app_context():
+        settings = current_service().settings
+    with library.session() as session, run_lock(session, settings, library.clock):
+        settings.cache.rename(library.instance / "cache of the first")
+        with pytest.raises(ConflictError, match="Another index run is going on"):
+            library.index()
+    assert counts(library.index()) == (1, 0, 0, 0, 0, 0)

@@ -7,9 +7,9 @@ import pytest
 
 from photosvc.index.extract import READER_VERSION
 from photosvc.models import File, RejectedFile
-from tests.clock import NOW
-from tests.library import call_svc, counts
-from tests.pictures import jpeg
+from tests.support.clock import NOW
+from tests.support.library import call_svc, counts
+from tests.support.pictures import jpeg
 
 
 @pytest.fixture

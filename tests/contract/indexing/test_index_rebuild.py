@@ -1,9 +1,9 @@
 """Search rows and whole libraries that are built again are the same."""
 
 from photosvc.models import File, LibraryState, SearchDocument
-from tests.clock import NOW
-from tests.library import call_svc
-from tests.pictures import exif, jpeg
+from tests.support.clock import NOW
+from tests.support.library import call_svc
+from tests.support.pictures import exif, jpeg
 
 
 def test_search_rows_rendered_again_are_the_same_and_no_original_is_opened(library):
@@ -36,7 +36,7 @@ def test_search_rows_of_an_older_version_are_reported_and_rendered_by_the_next_r
 
 
 def test_a_second_library_of_the_same_originals_has_the_same_records(library, tmp_path):
-    from tests.library import open_library
+    from tests.support.library import open_library
 
     library.put("a.jpg", jpeg(exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
     library.put("2019-05-06/b.jpg", jpeg(80, 48))

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from photosvc.core.errors import ConflictError, NotFoundError
-from tests.library import SURROUNDINGS, call_svc, changes, counts, hashes, svc
-from tests.pictures import dng, encoded, exif, heic, jpeg, quarters, video
+from tests.support.library import SURROUNDINGS, call_svc, changes, counts, hashes, svc
+from tests.support.pictures import dng, encoded, exif, heic, jpeg, quarters, video
 
 
 def test_a_second_run_changes_nothing_and_opens_no_unchanged_file(library):
@@ -183,7 +183,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 from photosvc.app import create_app
 from photosvc.web.current import current_service
-from photosvc.index.running.job import IndexOptions, run_index
+from photosvc.index.run import IndexOptions, run_index
 app = create_app(instance={str(library.instance)!r}, environ={{"PHOTOSVC_BASE_URL": "https://photos.example.org"}})
 with app.app_context():
     service = current_service()

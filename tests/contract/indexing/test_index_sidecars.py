@@ -6,8 +6,8 @@ from itertools import permutations
 import pytest
 
 from photosvc.models import Album, AlbumPhoto, File, Photo, Sidecar
-from tests.library import counts, reasons
-from tests.pictures import jpeg, xmp
+from tests.support.library import counts, reasons
+from tests.support.pictures import jpeg, xmp
 
 TAKEN = 1_580_472_000  # 2020-01-31T12:00:00Z
 

@@ -2,8 +2,8 @@
 
 import os
 
-from tests.library import counts, reasons
-from tests.pictures import jpeg
+from tests.support.library import counts, reasons
+from tests.support.pictures import jpeg
 
 UNSETTLED = "it may still be being written; a later run reads it"
 

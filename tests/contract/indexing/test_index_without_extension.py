@@ -3,8 +3,8 @@
 from sqlalchemy import select
 
 from photosvc.models import File
-from tests.library import open_library, reasons
-from tests.pictures import encoded, jpeg, quarters, raf, video
+from tests.support.library import open_library, reasons
+from tests.support.pictures import encoded, jpeg, quarters, raf, video
 
 
 def files(library):

@@ -4,7 +4,7 @@ import os
 from urllib.parse import unquote_to_bytes
 
 from tests.dav.client import DavClient
-from tests.library import hashes
+from tests.support.library import hashes
 
 SECRET = b"SECRET-outside"
 METHODS = (

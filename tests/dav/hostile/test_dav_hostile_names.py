@@ -4,9 +4,9 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.api_client import open_api
 from tests.dav.hostile.client import METHODS, is_untouched, prepare, send
-from tests.library import hashes
+from tests.support.api_client import open_api
+from tests.support.library import hashes
 
 OUT = [
     "..",

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from tests.api_client import open_api
 from tests.dav.hostile.client import LOCKINFO, METHODS, PATCH, is_untouched, prepare, send
+from tests.support.api_client import open_api
 
 TOKENS = [
     "<opaquelocktoken:1>",

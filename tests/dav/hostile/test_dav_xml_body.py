@@ -4,7 +4,7 @@ from io import BytesIO
 
 import pytest
 
-from photosvc.dav.properties.xml_body import LengthRequiredError, XmlError, XmlTooLargeError, read_xml
+from photosvc.dav.xml import LengthRequiredError, XmlError, XmlTooLargeError, read_xml
 
 HEAD = b'<D:propfind xmlns:D="DAV:">'
 TAIL = b"</D:propfind>"

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from photosvc.models import DavLock
 from photosvc.web.current import current_service
-from tests.library import SURROUNDINGS
+from tests.support.library import SURROUNDINGS
 
 ROUNDS = 50
 
@@ -20,7 +20,14 @@ def test_two_processes_never_grant_two_exclusive_locks_and_leave_them_when_kille
         database = current_service().engine().url.render_as_string(hide_password=False)
     processes = [
         Popen(
-            [sys.executable, "-m", "tests.programs.locking_process", str(stored.instance), database, f"u{number}"],
+            [
+                sys.executable,
+                "-m",
+                "tests.support.programs.locking_process",
+                str(stored.instance),
+                database,
+                f"u{number}",
+            ],
             env=SURROUNDINGS,
             cwd=Path(__file__).parents[3],
             stdin=PIPE,

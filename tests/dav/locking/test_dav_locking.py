@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from tests.api_client import open_api
 from tests.dav.client import DavClient
 from tests.dav.hostile.client import LOCKINFO, METHODS
+from tests.support.api_client import open_api
 
 WEEK = 7 * 24 * 3600
 PATCH = b'<propertyupdate xmlns="DAV:"><set><prop><a xmlns="urn:x"/></prop></set></propertyupdate>'

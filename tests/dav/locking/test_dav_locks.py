@@ -6,8 +6,8 @@ from threading import Barrier
 import pytest
 from sqlalchemy import delete, select
 
-from photosvc.dav.locking import locks
-from photosvc.dav.locking.locks import TooManyLocksError
+from photosvc.dav import locks
+from photosvc.dav.locks import TooManyLocksError
 from photosvc.models import DavLock
 from photosvc.web.current import current_service
 from tests.dav.locking.rows import new_lock

@@ -1,8 +1,8 @@
 import pytest
 from sqlalchemy import func, select
 
+from photosvc.index.catalog import Catalog, PlainCatalog
 from photosvc.index.places import Gazetteer
-from photosvc.index.storing.catalog import Catalog, PlainCatalog
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Place
 
 

@@ -5,17 +5,17 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.describing.file_columns import read_extraction
+from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
+from photosvc.index.file_columns import read_extraction
 from photosvc.index.places import Gazetteer
-from photosvc.index.scanning.scan import FoundFile
-from photosvc.index.storing.catalog import Catalog
-from photosvc.index.storing.store import Saved, Store
+from photosvc.index.scan import FoundFile
+from photosvc.index.store import Saved, Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Camera, File, Keyword, Photo, Place, RejectedFile, SearchDocument, SearchRow, SearchText
-from photosvc.search.projection.rebuild import rebuild
-from tests.clock import NOW
-from tests.factories.photos import new_extraction
+from photosvc.search.rows.renew import rebuild
+from tests.support.clock import NOW
+from tests.support.factories.photos import new_extraction
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_every_field_of_an_extraction_survives_its_columns(library, session):
     extraction = new_extraction(
         1, metadata=metadata, orientation=6, motion=True, duration_ns=1, fps=29.97, frames=2,
         projection="equirectangular", color_profile="sRGB", look_1=1, look_2=2, look_3=3, look_4=65535,
-        problem=Problem.of(Reason.OVER_PIXEL_LIMIT, 144, 100),
+        problem=Problem.of(Reason.BOMB, 144, 1000),
     )  # fmt: skip
     assert [item.name for item in fields(Metadata) if getattr(metadata, item.name) == item.default] == []
     assert [item.name for item in fields(Extraction) if getattr(extraction, item.name) == item.default] == []

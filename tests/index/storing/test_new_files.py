@@ -5,17 +5,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, func, select
 
-from photosvc.core.values.stacks import KINDS
+from photosvc.core.vocabulary import KINDS
+from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
-from photosvc.index.scanning.scan import FoundFile
-from photosvc.index.storing.catalog import Catalog
-from photosvc.index.storing.store import Store
+from photosvc.index.scan import FoundFile
+from photosvc.index.store import Store
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Base, File, Photo
-from photosvc.models.database.engine import configure_engine
-from photosvc.models.database.transactions import UnitOfWork, begin_write
-from tests.clock import NOW
-from tests.factories.photos import add_photos, new_extraction
+from photosvc.models.engine import UnitOfWork, begin_write, configure_engine
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos, new_extraction
 
 FACES = tuple(Region(name, "face", 0.1, 0.2, 0.3, 0.4) for name in ("Bob", "Ann"))
 OF_EDITOR = Metadata(document_id="xmp.did:1")

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from time import monotonic
 from types import SimpleNamespace
 
@@ -14,18 +15,20 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from photosvc.core.errors import ConflictError
-from photosvc.index.running.run_lock import RunCancelledError
-from photosvc.index.running.summary import Summary
-from photosvc.index.running.wishes import waiting, wish
-from photosvc.index.watch import watcher as module
-from photosvc.index.watch.events import FolderEvents
-from photosvc.index.watch.on_request import RequestedIndexer, indexer_lock, takes_wishes
-from photosvc.index.watch.watcher import Chores, Reporter, Watcher
+from photosvc.index import run as job
+from photosvc.index import watcher as module
+from photosvc.index.events import FolderEvents
+from photosvc.index.jobs import RunCancelledError
+from photosvc.index.requested import Wish, run_lock, waiting, wish
+from photosvc.index.run_log import Summary
+from photosvc.index.store import due_folders
+from photosvc.index.watcher import Chores, Reporter, RequestedIndexer, Watcher, indexer_lock, takes_jobs
 from photosvc.web.current import current_service
-from tests.clock import NOW
-from tests.library import Library, open_library
-from tests.pictures import jpeg
-from tests.programs.watching import wait
+from tests.support.clock import NOW
+from tests.support.library import Library, open_library
+from tests.support.pictures import jpeg
+from tests.support.programs import deadly_extract
+from tests.support.programs.watching import wait
 
 
 class StopError(BaseException):
@@ -75,10 +78,14 @@ def failing(monkeypatch, *errors):
     """Let the first runs raise these errors and others do nothing; gives the folders of all runs."""
     left, folders = list(errors), []
 
-    def run_index(session, settings, clock, options, progress, observer):
+    def run_index(session, settings, clock, options, *_, **__):
         folders.append((options.subfolder, options.force))
-        if left:
-            raise left.pop(0)
+        error = left.pop(0) if left else None
+        if isinstance(error, ConflictError) and not isinstance(error, RunCancelledError):
+            raise error  # the run did not begin
+        with run_lock(session, settings, clock, Wish(options.subfolder, options.force)):
+            if error:
+                raise error
         return Summary(seconds=0.5)
 
     monkeypatch.setattr(module, "run_index", run_index)
@@ -102,6 +109,35 @@ def test_errors_are_said_once_and_tried_again_after_growing_pauses(watched, monk
     assert folders == [("", False)] * 7
     assert watched.pauses[6] == 0.5
     assert watched.ran == []
+
+
+def test_a_file_whose_reading_failed_for_no_fault_of_its_own_is_tried_again_when_that_is_due(tmp_path, monkeypatch):
+    library = open_library(tmp_path, settings={"PHOTOSVC_WATCH_SETTLE": "0"})
+    watched = Watched(library, monkeypatch)
+    library.put("old/a.jpg", jpeg())
+    library.put("new/mistaken.jpg", jpeg(90, 48))
+    monkeypatch.setattr(module, "_RETRIES", 0)
+    with monkeypatch.context() as broken:
+        broken.setattr(job, "extract", deadly_extract.extract)
+        watched.run(2)
+    assert (watched.ran, library.names(), watched.said) == ([""], ["old/a.jpg"], [])
+    watched.run(2)
+    assert (watched.ran, library.names(), watched.said) == ([""], ["old/a.jpg"], [])
+    watched.run(3, lambda: None, lambda: library.clock.move(minutes=1))
+    assert (watched.ran, library.names()) == (["", "new"], ["new/mistaken.jpg", "old/a.jpg"])
+
+
+def test_a_file_that_is_due_while_its_disk_is_away_is_put_off(library, monkeypatch):
+    library.put("old/a.jpg", jpeg())
+    path = library.put("disk/mistaken.jpg", jpeg(90, 48))
+    monkeypatch.setattr(job, "extract", deadly_extract.extract)
+    library.index()
+    path.rename(library.instance / "away.jpg")
+    library.clock.move(minutes=1)
+    library.index(unmounted=frozenset({"disk"}))
+    with library.session() as session:
+        assert due_folders(session, library.clock()) == set()
+        assert due_folders(session, library.clock() + timedelta(hours=1)) == {"disk"}
 
 
 def test_a_wish_stays_until_its_run_has_succeeded_and_none_is_lost(watched, monkeypatch):
@@ -136,34 +172,40 @@ def test_an_indexer_on_request_fulfils_wishes_and_makes_way_for_another(library,
     (library.originals / "a").mkdir()
     runs: list[str] = []
 
-    def run_index(_session, _settings, _clock, options):
+    def run_index(session, settings, clock, options, **_):
         runs.append(options.subfolder)
-        if len(runs) == 1:
-            raise RunCancelledError
-        if len(runs) == 2:
+        if len(runs) == 3:
             raise ConflictError
+        with run_lock(session, settings, clock, Wish(options.subfolder)):
+            if len(runs) == 1:
+                raise RunCancelledError
 
-    monkeypatch.setattr("photosvc.index.watch.on_request.run_index", run_index)
-    monkeypatch.setattr("photosvc.index.watch.on_request._PAUSE", 0)
+    monkeypatch.setattr("photosvc.index.watcher.run_index", run_index)
+    monkeypatch.setattr("photosvc.index.watcher._PAUSE", 0)
     with library.session() as session:
         wish(session, NOW, "a")
     chores: list[str] = []
     with library.app.app_context():
         service = current_service()
-        own = Chores(lambda: chores.append("often"), lambda: chores.append("hourly"))
+
+        def often():
+            chores.append("often")
+            library.clock.move(seconds=40)  # until a run is tried again that was stopped
+
+        own = Chores(often, lambda: chores.append("hourly"))
         indexer = RequestedIndexer(service.engine(), service.settings, service.clock, own, idle_seconds=0.05)
         indexer.run()
-        assert runs == ["a"]
+        assert runs == ["a", "a"]
         with library.session() as session:
             assert waiting(session) == []
             wish(session, NOW, "b")
         with indexer_lock(service.settings):
-            assert takes_wishes(service.settings)
+            assert takes_jobs(service.settings)
             indexer.run()
-        assert runs == ["a"]
-        assert not takes_wishes(service.settings)
+        assert runs == ["a", "a"]
+        assert not takes_jobs(service.settings)
         indexer.run()
-    assert runs == ["a", "", ""]
+    assert runs == ["a", "a", "", ""]
     assert chores[-1] == "hourly"
 
 
@@ -202,14 +244,14 @@ def test_without_watches_the_originals_are_scanned_and_one_sentence_says_so(watc
 def test_a_disk_below_the_originals_is_followed_when_it_comes_and_guarded_when_it_goes(watched, monkeypatch):
     mounted: dict[str, str] = {}
     root = watched.library.originals
-    monkeypatch.setattr("photosvc.index.watch.events.mounts_below", lambda _: dict(mounted))
+    monkeypatch.setattr("photosvc.index.events.mounts_below", lambda _: dict(mounted))
 
     def mount(number):
         return lambda: mounted.update({f"{root}/nas": number})
 
     runs: list[frozenset[str]] = []
 
-    def run_index(session, settings, clock, options, progress, observer):
+    def run_index(session, settings, clock, options, *_, **__):
         runs.append(options.unmounted)
         return Summary()
 
@@ -282,7 +324,7 @@ def test_folders_that_appear_while_they_are_counted_are_no_folders_without_a_wat
     events, made = FolderEvents(tmp_path, Reports()), []
 
     def patch(walk):  # only for the module: the threads that watch use it too
-        monkeypatch.setattr("photosvc.index.watch.events.os", SimpleNamespace(**{**vars(os), "walk": walk}))
+        monkeypatch.setattr("photosvc.index.events.os", SimpleNamespace(**{**vars(os), "walk": walk}))
 
     def walk_later(folder):
         if not made:
@@ -292,7 +334,7 @@ def test_folders_that_appear_while_they_are_counted_are_no_folders_without_a_wat
     patch(walk_later)
     try:
         assert events.unwatched() == 0
-        monkeypatch.setattr("photosvc.index.watch.events._LATE_SECONDS", 0.1)
+        monkeypatch.setattr("photosvc.index.events._LATE_SECONDS", 0.1)
         patch(lambda folder: [*os.walk(folder), "refused by the system"])
         assert events.unwatched() == 1
     finally:

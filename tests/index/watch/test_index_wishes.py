@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy import create_engine
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.index.running import wishes
-from photosvc.index.running.wishes import Wish, fulfil, waiting, wish
-from photosvc.index.watch.runs import gathered_runs
+from photosvc.index import requested
+from photosvc.index.jobs import INDEX
+from photosvc.index.lease import Lease
+from photosvc.index.requested import Wish, runs_for, waiting, wish
 from photosvc.models import Base
-from photosvc.models.database.engine import configure_engine
-from photosvc.models.database.transactions import write_session
-from tests.clock import NOW
+from photosvc.models.engine import configure_engine, write_session
+from tests.support.clock import NOW
 
 
 def stored(session):
@@ -45,8 +45,8 @@ def test_a_wish_for_a_path_that_scans_leave_out_is_refused(session, folder):
 def test_a_folder_whose_name_no_disk_can_have_is_looked_for_above(tmp_path):
     (tmp_path / "2024").mkdir()
     wished = [Wish("2024/" + "x" * 300), Wish("y" * 300 + "/z"), Wish("2024/" + "日" * 100, force=True)]
-    assert gathered_runs(tmp_path, (), wished[:1]) == [("2024", False)]
-    assert gathered_runs(tmp_path, (), wished) == [("2024", True), ("", False)]
+    assert runs_for(tmp_path, (), wished[:1]) == [Wish("2024")]
+    assert runs_for(tmp_path, (), wished) == [Wish("2024", force=True), Wish("")]
 
 
 def test_names_that_are_not_utf_8_are_stored_as_the_library_writes_them(session):
@@ -54,17 +54,23 @@ def test_names_that_are_not_utf_8_are_stored_as_the_library_writes_them(session)
     assert stored(session) == [("%FFcaf%E9", False)]
 
 
-def test_a_fulfilled_wish_is_deleted_and_one_that_came_meanwhile_stays(session):
-    wish(session, NOW, "a")
-    wish(session, NOW, "b")
-    taken = waiting(session)
-    wish(session, NOW, "b", force=True)
-    fulfil(session, taken)
-    assert stored(session) == [("b", True)]
+def test_a_fulfilled_wish_is_deleted_and_one_that_came_meanwhile_stays(new_database):
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    with write_session(engine) as session:
+        wish(session, NOW, "a")
+        wish(session, NOW, "b")
+    lease = Lease(engine, lambda: NOW)
+    lease.begin(INDEX, "", {"force": False}, covers=Wish("").covers)
+    with write_session(engine) as session:
+        wish(session, NOW, "b", force=True)
+        lease.finish(session)
+        assert stored(session) == [("b", True)]
+    engine.dispose()
 
 
 def test_too_many_folders_become_a_wish_for_everything(session, monkeypatch):
-    monkeypatch.setattr(wishes, "MOST_WAITING", 3)
+    monkeypatch.setattr(requested, "MOST_WAITING", 3)
     for number in range(9):
         wish(session, NOW, f"f{number}")
     assert stored(session) == [("", False), ("f0", False), ("f1", False), ("f2", False)]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from photosvc.web.service.parts import PAGES, PARTS
-from tests.api_client import ApiClient, check_error
-from tests.library import open_library
+from photosvc.web.parts import PAGES, PARTS
 from tests.pages.browser import OWN, TYPED, Browser
+from tests.support.api_client import ApiClient, check_error
+from tests.support.library import open_library
 
 #: Requests by cookie: kind, Sec-Fetch-Site, Origin, X-Photosvc -> what happens.
 OTHER_PORT, NOBODY, OTHER = "http://localhost:8443", "null", "https://example.com"
@@ -21,7 +21,7 @@ def headers_of(site, origin, mark=None, **more):
 
 @pytest.fixture(scope="module")
 def signed_in(tmp_path_factory):
-    from tests.api_client import open_api
+    from tests.support.api_client import open_api
 
     with open_api(tmp_path_factory.mktemp("cookie")) as api:
         browser = Browser(api)
@@ -127,7 +127,7 @@ def test_over_https_it_is_a_host_cookie(browser):
 
 
 def test_behind_tls_that_forwards_no_scheme_the_public_address_decides(tmp_path):
-    from tests.api_client import database_with_users
+    from tests.support.api_client import database_with_users
 
     library = open_library(
         tmp_path, settings={"PHOTOSVC_BASE_URL": "https://photos.example"}, database=database_with_users()
@@ -167,7 +167,7 @@ def _signed_in_name(browser):
 
 
 def test_pages_that_are_not_mounted_take_no_cookie(tmp_path):
-    from tests.api_client import database_with_users
+    from tests.support.api_client import database_with_users
 
     library = open_library(tmp_path / "a", database=database_with_users())
     browser = Browser(ApiClient(library))

@@ -5,11 +5,11 @@ from threading import Barrier, Thread
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth.accounts import first_account
+from photosvc.auth import first_account
 from photosvc.models import User
-from tests.api_client import ApiClient
-from tests.library import open_library
 from tests.pages.browser import OWN, Browser, text_of
+from tests.support.api_client import ApiClient
+from tests.support.library import open_library
 
 PASSWORD = "a library of my own"
 
@@ -81,6 +81,29 @@ def test_the_code_cannot_be_guessed(fresh, code):
     answers = [make(fresh, f"AAAA-AAA{digit}") for digit in "23456789ABC"]
     assert [answer.status_code for answer in answers] == [400] * 10 + [429]
     assert make(fresh, code).status_code == 429
+
+
+def test_failed_log_ins_from_the_owners_address_leave_the_tries_for_the_code(fresh, code):
+    for _ in range(11):
+        answer = fresh.api.call("POST", "/session", json={"username": "a", "password": "b"}, address=fresh.address)
+    assert answer.status_code == 429
+    assert [make(fresh, "AAAA-AAAA").status_code for _ in range(9)] == [400] * 9
+    assert make(fresh, code).status_code == 303
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {**OWN, "Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
+        {**OWN, "Sec-Fetch-Site": "same-site", "Origin": "http://localhost:8080"},
+        {"Origin": "http://localhost:8080"},
+        {"Origin": "null"},
+    ],
+)
+def test_forms_of_other_origins_use_up_no_tries_for_the_code(fresh, code, headers):
+    form = {"code": "AAAA-AAAA", "name": "x", "password": PASSWORD, "again": PASSWORD}
+    assert {fresh.send("/welcome", form, headers=headers).status_code for _ in range(12)} == {403}
+    assert make(fresh, code).status_code == 303
 
 
 def test_nobody_elses_guesses_keep_the_owner_from_it(fresh, code):

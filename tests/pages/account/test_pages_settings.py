@@ -6,9 +6,9 @@ from html import unescape
 import pyotp
 import pytest
 
-from photosvc.auth.credentials import bearer
-from tests.api_client import PASSWORD
+from photosvc.auth import bearer
 from tests.pages.browser import OWN, Browser, text_of
+from tests.support.api_client import PASSWORD
 
 ACCOUNT = "/settings/account"
 APPS = f"{ACCOUNT}/apps"

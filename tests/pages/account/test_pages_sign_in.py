@@ -6,12 +6,11 @@ import re
 import pytest
 from sqlalchemy import select, update
 
-from photosvc.auth.accounts import second_factor, users
-from photosvc.auth.credentials import half_login
+from photosvc.auth import login, second_factor, users
 from photosvc.models import Credential, User
-from tests.api_client import HASH, PASSWORD
-from tests.factories.accounts import add_user
 from tests.pages.browser import OWN, TYPED, Browser, text_of
+from tests.support.api_client import HASH, PASSWORD
+from tests.support.factories.accounts import add_user
 
 
 def second_factor_of(api, name):
@@ -130,7 +129,7 @@ def test_codes_cannot_be_guessed(browser, api):
 def test_the_step_between_ends_after_five_minutes_and_with_the_password(browser, api):
     _, codes = second_factor_of(api, "alice")
     half = half_of(browser.sign_in())
-    api.clock.move(seconds=half_login.SECONDS)
+    api.clock.move(seconds=login.SECONDS)
     late = browser.send("/sign-in", {"half": half, "code": codes[0]})
     assert (late.status_code, "half" in late.text) == (403, False)
     half = half_of(browser.sign_in())

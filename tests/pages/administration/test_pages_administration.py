@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.api_client import PASSWORD
 from tests.pages.browser import OWN, Browser, text_of
+from tests.support.api_client import PASSWORD
 
 ACCOUNTS = "/administration/accounts"
 CONFIRM = "/administration/confirm"

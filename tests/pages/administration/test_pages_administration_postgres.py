@@ -2,8 +2,8 @@
 
 import re
 
-from tests.api_client import PASSWORD, open_api
 from tests.pages.browser import OWN, Browser, text_of
+from tests.support.api_client import PASSWORD, open_api
 
 HERE = "/administration"
 HOSTILE = "%00", "%ff", "%ED%A0%80", "'", "%25", "9" * 300, "\u202e"

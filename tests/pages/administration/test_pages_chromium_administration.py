@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import update
 
 from photosvc.models import Credential
-from tests.api_client import PASSWORD, open_api
-from tests.factories.accounts import add_client, add_user
 from tests.pages.chromium import open_chromium, open_page
-from tests.programs.server import serve
+from tests.support.api_client import PASSWORD, open_api
+from tests.support.factories.accounts import add_client, add_user
+from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -6,11 +6,11 @@ import re
 import pytest
 from sqlalchemy import select
 
-from photosvc.library.look_alikes.finding import look_if_wished
 from photosvc.models import Photo
-from photosvc.web.service.indexer import Indexer
+from photosvc.web.indexer import Indexer
 from tests.pages.browser import OWN, Browser, text_of
-from tests.pictures import clouds, encoded, exif, jpeg
+from tests.support.factories.indexing_requests import look_at_once
+from tests.support.pictures import clouds, encoded, exif, jpeg
 
 LIBRARY = "/administration/library"
 FAILURES, TRASH = f"{LIBRARY}/failures", f"{LIBRARY}/trash"
@@ -21,8 +21,8 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 @pytest.fixture
 def ann(api, monkeypatch):
     """A browser in which the administrator is signed in; no indexer is started."""
-    for page in ("overview", "look_alikes"):
-        monkeypatch.setattr(f"photosvc.pages.administration.library.{page}.wake_indexer", lambda _: Indexer.STARTED)
+    for page in ("library", "look_alikes"):
+        monkeypatch.setattr(f"photosvc.pages.{page}.wake_indexer", lambda _: Indexer.STARTED)
     browser = Browser(api)
     assert browser.sign_in("ann").status_code == 303
     return browser
@@ -109,13 +109,8 @@ def trash(api, *names):
     """Delete originals with their photos."""
     with api.library.session() as session:
         uids = session.scalars(select(Photo.uid)).all()
-    object.__setattr__(settings_of(api), "delete_originals", True)
     answer = api.call("POST", "/batch/photos/delete", api.app_password("ann"), json={"photos": uids})
     assert answer.json["photos"] == len(names)
-
-
-def settings_of(api):
-    return api.library.app.extensions["photosvc"].settings
 
 
 def alike(api):
@@ -134,7 +129,7 @@ def look(ann, api):
     assert "Ask again" in asked  # its process may have been killed
     with api.library.session() as session:
         engine = session.get_bind()
-    assert look_if_wished(engine, api.clock)
+    assert look_at_once(engine, api.clock)
     return shown(ann, ALIKE)
 
 

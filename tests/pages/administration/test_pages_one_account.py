@@ -5,8 +5,8 @@ import re
 import pyotp
 import pytest
 
-from tests.api_client import PASSWORD
 from tests.pages.browser import OWN, Browser, text_of
+from tests.support.api_client import PASSWORD
 
 ACCOUNTS = "/administration/accounts"
 NEW = "a much better password"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.pages.administration.library.plots import columns
+from photosvc.pages.library import columns
 
 
 def shown(years):

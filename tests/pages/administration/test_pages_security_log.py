@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from photosvc.auth.audit.events import Event
+from photosvc.auth.audit_log import Event
 from photosvc.models import AuditEntry
-from photosvc.pages.administration.event_words import EVENTS, PARTS
-from tests.clock import NOW
+from photosvc.pages.security_log import EVENTS, PARTS
 from tests.pages.browser import OWN, Browser, text_of
+from tests.support.clock import NOW
 
 LOG = "/administration/security-log"
 

@@ -8,12 +8,12 @@ from sqlalchemy import select
 
 from photosvc.library import albums
 from photosvc.models import Album, Photo
-from photosvc.pages.albums import listing
-from photosvc.search.projection.project import project
-from tests.api_client import open_api
-from tests.factories.photos import add_photos, edit_photos
+from photosvc.pages import albums as listing
+from photosvc.search.rows.write import project
 from tests.pages.browser import OWN, Browser, text_of
 from tests.pages.photos.test_pages_photos import photos_of
+from tests.support.api_client import open_api
+from tests.support.factories.photos import add_photos, edit_photos
 
 HOSTILE = '"><img src=x onerror=alert(1)>\u202e{{7*7}}'
 

@@ -1,5 +1,6 @@
 """The page of the API: every operation of the document, and commands that work as they are pasted."""
 
+import gzip
 import html
 import json
 import re
@@ -9,10 +10,11 @@ import subprocess
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.api_client import open_api
+from photosvc.pages import api_docs
 from tests.pages.browser import TYPED, Browser, text_of
-from tests.pictures import jpeg
-from tests.programs.server import serve
+from tests.support.api_client import open_api
+from tests.support.pictures import jpeg
+from tests.support.programs.server import serve
 
 #: Values that an example cannot know.
 SECRET = {"password", "old", "code", "username"}
@@ -134,3 +136,42 @@ def test_commands_run_in_a_shell_as_they_are_pasted(tmp_path):
             assert run("read_photo", UID=uid, PHOTO_UID=uid)["UID"] == uid
             album = run("create_album")["UID"]
             assert run("read_album", ALBUM_UID=album)["UID"] == album
+
+
+def test_the_page_is_made_once_revalidated_and_packed_for_those_who_are_not_signed_in(browser):
+    client = browser.api.library.app.test_client()
+    first = client.get("/api-docs")
+    kept = api_docs._parts.cache_info().misses
+    again = client.get("/api-docs", headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    packed = client.get("/api-docs", headers={"Accept-Encoding": "gzip"})
+    assert gzip.decompress(packed.data) == first.data
+    assert (packed.headers["Content-Encoding"], len(packed.data) < len(first.data) / 5) == ("gzip", True)
+    assert packed.headers["ETag"] != first.headers["ETag"]
+    assert {"Accept-Encoding", "Cookie"} <= set(packed.vary)
+    assert api_docs._parts.cache_info().misses == kept
+    other = client.get("/api-docs", headers={"Host": "other.example"})
+    assert other.headers["ETag"] != first.headers["ETag"]
+    assert b"http://other.example/api/v1" in other.data
+    assert api_docs._parts.cache_info().misses == kept  # the parts are those of all addresses of a client
+
+
+def test_pages_of_two_apps_in_a_process_and_of_two_prefixes_are_kept_apart(browser, tmp_path):
+    with open_api(tmp_path / "other", settings={"PHOTOSVC_BASE_URL": "https://photos.example.org"}) as other:
+        both = [one.library.app.test_client().get("/api-docs") for one in (browser.api, other)]
+        assert b"https://photos.example.org/api/v1" in both[1].data
+        assert b"https://photos.example.org" not in both[0].data
+    below = browser.api.library.app.test_client().get("/api-docs", environ_overrides={"SCRIPT_NAME": "/below"})
+    assert b'action="/below/api-docs"' in below.data
+    assert b'action="/below/api-docs"' not in both[0].data
+    assert below.headers["ETag"] != both[0].headers["ETag"]
+
+
+def test_the_document_is_revalidated_and_packed(api):
+    client = api.library.app.test_client()
+    whole = client.get("/api/v1/openapi.json")
+    packed = client.get("/api/v1/openapi.json", headers={"Accept-Encoding": "gzip"})
+    assert gzip.decompress(packed.data) == whole.data
+    for one in (whole, packed):
+        tag = {"If-None-Match": one.headers["ETag"], "Accept-Encoding": one.headers.get("Content-Encoding", "")}
+        assert client.get("/api/v1/openapi.json", headers=tag).status_code == 304

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.api_client import open_api
 from tests.pages.chromium import open_chromium, open_page
-from tests.pictures import exif, jpeg
-from tests.programs.server import serve
+from tests.support.api_client import open_api
+from tests.support.pictures import exif, jpeg
+from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -35,7 +35,7 @@ def chromium():
 @pytest.fixture
 def page(served, chromium):
     """The photos, all of them selected, with the dialog."""
-    with open_page(chromium, served[0], expected="400") as page:
+    with open_page(chromium, served[0], expected="400|503") as page:
         page.wait_for_selector(f"{FIRST} img.here")
         page.keyboard.press("Control+a")
         page.wait_for_selector(f".actions .count:has-text('{TOTAL}')")
@@ -105,6 +105,23 @@ def test_a_value_that_is_wrong_is_told_beside_its_field_and_changes_nothing(serv
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     assert photos(served) == before
+
+
+def test_what_an_edit_that_stopped_has_changed_is_taken_back(served, page):
+    before = titles(served)
+
+    def stop_midway(route):
+        body = route.request.post_data_json
+        changed = route.fetch(post_data={**body, "photos": body["photos"][:2]}).json()
+        assert changed["photos"] == 2
+        stopped = {"code": 503, "error": "it took long", "photos": 2, "change": changed["change"]}
+        route.fulfill(status=503, json=stopped)
+
+    page.route("**/batch/photos/edit", stop_midway)
+    page.fill("[name=Title]", "Lake")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".alert:not([hidden]):has-text('it took long; what was changed is taken back')")
+    assert titles(served) == before
 
 
 def test_the_panel_leads_to_what_is_alike_and_p_makes_a_photo_private(served, chromium):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.api_client import open_api
 from tests.pages.chromium import open_chromium, open_page
-from tests.pictures import exif, jpeg
-from tests.programs.server import serve
+from tests.support.api_client import open_api
+from tests.support.pictures import exif, jpeg
+from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

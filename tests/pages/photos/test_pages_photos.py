@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import Photo
-from photosvc.pages.photos import listing as page_of_photos
-from photosvc.search.projection.project import project
-from tests.api_client import open_api
-from tests.factories.photos import add_photos, edit_photos
+from photosvc.pages import photos as page_of_photos
+from photosvc.search.rows.write import project
 from tests.pages.browser import OWN, Browser, text_of
-from tests.pictures import exif, jpeg
+from tests.support.api_client import open_api
+from tests.support.factories.photos import add_photos, edit_photos
+from tests.support.pictures import exif, jpeg
 
 HOSTILE = '"><script>alert(1)</script>\u202e{{7*7}}'
 

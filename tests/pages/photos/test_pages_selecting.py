@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.api_client import open_api
 from tests.pages.chromium import open_chromium, open_page
-from tests.pictures import exif, jpeg
-from tests.programs.server import serve
+from tests.support.api_client import open_api
+from tests.support.pictures import exif, jpeg
+from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -21,8 +21,7 @@ def served(tmp_path_factory):
             taken = exif({}, {0x9003: f"2023:05:0{number + 1} 10:00:00"})
             api.library.put(f"IMG_{number}.jpg", jpeg(80, 60, exif=taken) + bytes([number]))
         api.library.index()
-        environ = {"PHOTOSVC_DELETE_ORIGINALS": "true"}
-        with serve(api.library.instance, workers=1, threads=4, environ=environ) as base:
+        with serve(api.library.instance, workers=1, threads=4) as base:
             yield base, api
 
 
@@ -156,12 +155,14 @@ def test_archived_photos_are_deleted_after_a_question_and_come_back_from_the_tra
     ready(page)
     page.focus(f"{FIRST} a")
     page.keyboard.press("Delete")
-    page.wait_for_selector("dialog:has-text('Delete 1 photo from the library? The originals go into the trash.')")
+    page.wait_for_selector(
+        "dialog:has-text('Delete 1 photo? The originals move to the trash and can be restored until')"
+    )
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     page.keyboard.press("Delete")
     page.click("dialog .primary")
-    says(page, "1 photo deleted")
+    says(page, "1 photo moved to the trash")
     page.wait_for_selector(".empty:has-text('Nothing is left here.')")
     assert not (served[1].library.originals / "IMG_4.jpg").exists()
     page.keyboard.press("Control+z")

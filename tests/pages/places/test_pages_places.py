@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from photosvc.core.errors import SettingError
-from photosvc.pages.places.countries import narrowed
+from photosvc.pages.places import narrowed
 from photosvc.settings import load_settings
-from tests.api_client import open_api
 from tests.pages.browser import OWN, Browser, text_of
-from tests.pictures import exif, jpeg
+from tests.support.api_client import open_api
+from tests.support.pictures import exif, jpeg
 
 TILES = "https://tiles.example.org/{z}/{x}/{y}.png"
 SPOTS = {"a.jpg": (49, 24, 8, 41), "b.jpg": (49, 25, 8, 42), "c.jpg": (48, 51, 2, 21)}

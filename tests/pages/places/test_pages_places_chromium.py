@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from tests.api_client import open_api
 from tests.pages.chromium import open_chromium, open_page
 from tests.pages.places.test_pages_places import put_spots
-from tests.programs.server import serve
+from tests.support.api_client import open_api
+from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -7,11 +7,11 @@ import socket
 import pytest
 from PIL import Image
 
-from tests.api_client import open_api
 from tests.pages.chromium import open_chromium, open_page
 from tests.pages.places.test_pages_places import put_spots
 from tests.pages.places.tile_server import COLOR, serve_tiles
-from tests.programs.server import serve
+from tests.support.api_client import open_api
+from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

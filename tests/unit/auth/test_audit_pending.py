@@ -3,10 +3,9 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from photosvc.auth.audit.entry import Entry
-from photosvc.auth.audit.events import Event
-from photosvc.auth.audit.pending import MOST_KINDS, MOST_WAITING, Pending
-from tests.clock import NOW
+from photosvc.auth.audit_log import Entry, Event
+from photosvc.auth.audit_store import MOST_KINDS, MOST_WAITING, Pending
+from tests.support.clock import NOW
 
 MINUTE = timedelta(minutes=1)
 

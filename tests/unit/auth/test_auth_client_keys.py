@@ -5,7 +5,7 @@ import json
 import pytest
 from joserfc.jwk import ECKey, RSAKey
 
-from photosvc.auth.oauth.client_keys import check_public_keys, parse_keys
+from photosvc.auth.client_assertions import check_public_keys, parse_keys
 from photosvc.core.errors import InvalidValueError
 
 RSA = RSAKey.generate_key(2048)

@@ -2,13 +2,12 @@
 
 import pytest
 
-from photosvc.auth.credentials import link_tokens
+from photosvc.auth import link_tokens
 from photosvc.auth.errors import InvalidTokenError
-from photosvc.auth.host_user import HostUser, is_host_uid
-from photosvc.auth.principal import HOST_USER
+from photosvc.auth.principal import HOST_USER, HostUser, is_host_uid
 from photosvc.core import ids
-from tests.clock import NOW
-from tests.library import new_settings
+from tests.support.clock import NOW
+from tests.support.library import new_settings
 
 
 @pytest.mark.parametrize(

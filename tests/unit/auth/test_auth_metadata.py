@@ -1,6 +1,6 @@
 import pytest
 
-from photosvc.auth.oauth.metadata import openid_configuration, resource_metadata, resource_metadata_url, well_known_url
+from photosvc.auth.metadata import openid_configuration, resource_metadata, resource_metadata_url, well_known_url
 
 
 @pytest.mark.parametrize(

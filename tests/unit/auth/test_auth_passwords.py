@@ -2,12 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.auth import keys
-from photosvc.auth.accounts import passwords
-from photosvc.auth.accounts.passwords import check_password, hash_password, needs_rehash, verify_password
-from photosvc.auth.throttle.turns import Turns
+from photosvc.auth import keys, passwords
+from photosvc.auth.passwords import check_password, hash_password, needs_rehash, verify_password
+from photosvc.auth.turns import Turns
 from photosvc.core.errors import InvalidValueError
-from tests.examples import examples
+from tests.support.examples import examples
 
 pytestmark = pytest.mark.usefixtures("service_hasher")
 

@@ -19,13 +19,17 @@ from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
-from tests.clock import NOW, SECOND
+from tests.support.clock import NOW, SECOND
 
 MANAGEMENT = {action for action in RULES if action.startswith(("users.", "clients.", "tokens."))}
 
 
 def principal(kind=LOGIN_SESSION, role="user", scope="*", **values):
-    values = {"user_uid": "u1" if kind in {LOGIN_SESSION, APP_PASSWORD} else None, **values}
+    values = {
+        "user_uid": "u1" if kind in {LOGIN_SESSION, APP_PASSWORD} else None,
+        "sees_private": role in {"admin", "user"},
+        **values,
+    }
     return Principal(
         kind=kind,
         credential_id=1,
@@ -33,7 +37,6 @@ def principal(kind=LOGIN_SESSION, role="user", scope="*", **values):
         credential_name="",
         scope=parse_scope(scope),
         role=role,
-        sees_private=False,
         created_at=NOW,
         expires_at=None,
         **values,
@@ -70,7 +73,7 @@ WRITES = {
     "albums.delete",
 }
 #: What everyone but viewers may read in addition.
-HISTORY = {"photos.history"}
+HISTORY = {"photos.history", "jobs.view"}
 SESSION = {"session.read", "session.end"}
 #: What only log-ins by an account's password may do.
 LOGIN = {"session.confirm"}
@@ -147,6 +150,8 @@ IMPORTS = {
         ({"kind": HOST_USER, "role": "viewer"}, READS),
         ({"kind": HOST_USER, "role": "user"}, READS | HISTORY | WRITES | TRASH | {"photos.index"}),
         ({"kind": HOST_USER, "role": "user", "scope": "photos read"}, PHOTOS | HISTORY | LISTS),
+        ({"kind": HOST_USER, "role": "user", "sees_private": False}, READS | HISTORY | WRITES | {"photos.index"}),
+        ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "logs read", "sees_private": False}, {"audit.view"}),
         (
             {"kind": HOST_USER, "role": "admin"},
             READS | HISTORY | WRITES | IMPORTS | {"metrics.view", "oauth.introspect"},

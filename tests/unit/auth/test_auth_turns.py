@@ -6,7 +6,7 @@ from threading import Barrier, Event, Thread
 import pytest
 
 from photosvc.auth.errors import BusyError
-from photosvc.auth.throttle.turns import Turns
+from photosvc.auth.turns import Turns
 
 
 class Clock:
@@ -25,7 +25,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("photosvc.auth.throttle.turns.time", clock)
+    monkeypatch.setattr("photosvc.auth.turns.time", clock)
     return clock
 
 

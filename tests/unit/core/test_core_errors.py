@@ -5,7 +5,7 @@ import pytest
 
 from photosvc.auth import errors as auth_errors
 from photosvc.core import errors
-from photosvc.core.clock import ZERO_TIME, system_clock
+from photosvc.core.times import ZERO_TIME, system_clock
 from photosvc.media import errors as media_errors
 
 

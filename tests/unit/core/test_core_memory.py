@@ -1,15 +1,18 @@
 """The memory that is left, and garbage collection during long jobs."""
 
+import ctypes
 import gc
 import mmap
 import resource
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import run
 
 import pytest
 
-from photosvc.core import memory
-from photosvc.core.memory import address_space, available_memory, frozen_heap
+from photosvc.core import machine
+from photosvc.core.machine import address_space, available_memory, frozen_heap, give_back, share_arenas
 
 
 @pytest.fixture
@@ -43,16 +46,60 @@ def test_a_process_without_a_limit_may_use_two_gibibytes(monkeypatch):
 
 
 def test_a_process_with_a_limit_may_use_what_it_has_not_mapped(monkeypatch):
-    monkeypatch.setattr(memory, "address_space", lambda: 300)
+    monkeypatch.setattr(machine, "address_space", lambda: 300)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1000, 1000))
     assert available_memory() == 700
     monkeypatch.setattr(resource, "getrlimit", lambda _: (200, 200))
     assert available_memory() == 0
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells how much memory a process has")
+def test_freed_memory_is_given_back_and_threads_share_what_is_free():
+    program = """if True:
+        import ctypes, re, sys, threading
+        from photosvc.core.machine import give_back, share_arenas
+
+        def private():
+            return int(re.search(r"RssAnon:\\s+(\\d+)", open("/proc/self/status").read())[1]) >> 10
+
+        def fill(number):
+            all_threads.wait()
+            blocks = [bytes(2000) for _ in range(4000)]
+            all_threads.wait()
+            kept[number] = blocks[::100]  # between free ones
+
+        share_arenas()
+        all_threads, kept, before = threading.Barrier(16), {}, private()
+        threads = [threading.Thread(target=fill, args=(number,)) for number in range(16)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        held = private() - before
+        give_back()
+        print(held, private() - before, flush=True)
+        ctypes.CDLL(None).malloc_info(0, ctypes.c_void_p.in_dll(ctypes.CDLL(None), "stdout"))
+    """
+    output = run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    held, left = map(int, output.split(maxsplit=2)[:2])
+    assert held > 50
+    assert left < 15
+    assert output.count("<heap nr=") <= 2
+
+
+def test_other_c_libraries_are_left_alone(monkeypatch):
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
+    share_arenas()
+    give_back()
+
+
 def test_the_mapped_memory_grows_by_what_is_mapped(monkeypatch):
     before = address_space()
     with mmap.mmap(-1, 64 << 20):
         assert address_space() - before >= 64 << 20
-    monkeypatch.setattr(memory, "Path", lambda _: Path("/nowhere/statm"))
+    monkeypatch.setattr(machine, "Path", lambda _: Path("/nowhere/statm"))
     assert address_space() == 1 << 30
+
+
+def test_memory_can_be_shared_and_given_back_in_the_process_itself():
+    share_arenas()
+    give_back()
+    assert available_memory() > 0

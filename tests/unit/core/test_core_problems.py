@@ -3,7 +3,16 @@ import re
 
 import pytest
 
-from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, Validity, signal_symbol, system_symbol
+from photosvc.core.problems import (
+    FileProblemError,
+    Problem,
+    Reason,
+    Severity,
+    Validity,
+    pause_after,
+    signal_symbol,
+    system_symbol,
+)
 from photosvc.media.errors import MissingExtraError
 
 
@@ -18,6 +27,35 @@ def test_every_problem_has_a_sentence_and_survives_its_columns(reason):
     problem = example(reason)
     assert "{" not in problem.sentence
     assert Problem.from_columns(problem.reason.value, problem.detail) == problem
+
+
+#: Stored reasons that last as long as the file stays as it is: their cause is in the file, or a person's decision.
+FINAL = {
+    Reason.BAD_SIDECAR, Reason.UNRELATED, Reason.EMPTY, Reason.TOO_LARGE, Reason.WRONG_CONTENT, Reason.MISSING_EXTRA,
+    Reason.TRUNCATED, Reason.UNDECODABLE, Reason.BAD_HEADER, Reason.READ_ERROR, Reason.OVER_MEMORY, Reason.BOMB,
+    Reason.NO_PIXELS, Reason.UNDECODABLE_RAW, Reason.RAW_WITHOUT_COLORS, Reason.TRUNCATED_VIDEO,
+    Reason.UNDECODABLE_VIDEO, Reason.NO_VIDEO, Reason.NO_FRAME, Reason.VIDEO_SIZE, Reason.CONVERTED_TOO_LARGE,
+    Reason.REMOVED, Reason.DUPLICATE,
+}  # fmt: skip
+
+
+def test_only_faults_of_a_file_are_final():
+    final = {reason for reason in Reason if not reason.may_pass and reason.validity is not Validity.NOT_STORED}
+    assert final == FINAL, (
+        "if the cause may lie outside the file, give the reason Validity.SPACED; else list it in FINAL"
+    )
+
+
+def test_what_may_pass_is_tried_again_after_pauses_that_grow_to_a_day():
+    assert [pause_after(attempts).total_seconds() for attempts in (0, 1, 2, 3, 4, 5, 6, 1000)] == [
+        60, 60, 600, 3600, 21_600, 86_400, 86_400, 86_400,
+    ]  # fmt: skip
+
+
+def test_an_answer_says_when_to_ask_again_for_what_may_pass_and_only_for_that():
+    error = FileProblemError(Reason.TIMEOUT, 60)
+    assert (error.status, error.retry_after) == (503, 60)
+    assert FileProblemError(Reason.UNDECODABLE).status == 422
 
 
 def test_codes_are_words_of_their_own():
@@ -38,8 +76,8 @@ def test_an_empty_code_is_no_problem():
         (Problem.of(Reason.SYMBOLIC_LINK), "a symbolic link, which is not followed"),
         (Problem.of(Reason.NOT_REGULAR), "not a regular file"),
         (Problem.of(Reason.TOO_DEEP, 2), "more than 2 folders deep"),
-        (Problem.of(Reason.KILLED, "SIGKILL"), "The file made its reader crash (Killed)."),
-        (Problem.of(Reason.KILLED, "40"), "The file made its reader crash (40)."),
+        (Problem.of(Reason.KILLED, "SIGKILL"), "The reader of the file was killed (Killed)."),
+        (Problem.of(Reason.KILLED, "40"), "The reader of the file was killed (40)."),
         (Problem.of(Reason.OVER_PIXEL_LIMIT, 144, 100), "the picture has 144 megapixels, the limit is 100"),
         (Problem.of(Reason.MISSING_EXTRA, "raw"), "needs the extra \"raw\": pip install 'photosvc[raw]'"),
     ],

@@ -1,8 +1,8 @@
 import pytest
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.scanning.changes import KnownFile
-from photosvc.index.scanning.scan import FoundFile
+from photosvc.index.changes import KnownFile
+from photosvc.index.scan import FoundFile
 
 FOUND = FoundFile("a.jpg", 10, 20)
 

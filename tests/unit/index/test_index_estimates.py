@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from photosvc.index.estimates.positions import Estimate, Located, estimate
+from photosvc.index.estimates import Estimate, Located, estimate
 
 NOON = datetime(2020, 5, 1, 12)  # noqa: DTZ001 - wall time
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.index.describing.compose import split_name, title_in
-from photosvc.index.describing.dated_names import date_in
-from tests.examples import examples
+from photosvc.index.compose import date_in, title_in
+from photosvc.index.stack_rules import split_name
+from tests.support.examples import examples
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from photosvc.index.describing.describe import Scored, quality
+from photosvc.index.describe import Scored, quality
 
 
 def scored(**values):

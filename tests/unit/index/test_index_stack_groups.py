@@ -4,9 +4,8 @@ from random import Random
 
 import pytest
 
-from photosvc.core.values.stacks import KINDS, parse_kinds
-from photosvc.index.stacking.groups import MAX_FILES, Member, divide
-from photosvc.index.stacking.names import burst_of, original_of, series_of
+from photosvc.core.vocabulary import KINDS, parse_kinds
+from photosvc.index.stack_rules import MAX_FILES, Member, burst_of, divide, original_of, series_of
 
 SHORT, LONG = 3_100_000_000, 3_100_000_001
 

@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from photosvc.index.describing.compose import StackedFile
-from photosvc.index.describing.taken import taken
+from photosvc.index.compose import StackedFile
+from photosvc.index.describe import taken
 from photosvc.index.extract import Extraction
 from photosvc.media.metadata import Metadata
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.index.places import to_local, to_utc, zone_at
-from tests.examples import examples
+from tests.support.examples import examples
 
 zones = st.sampled_from(["", "UTC", "Europe/Berlin", "Pacific/Kiritimati", "Etc/GMT+12", "Nowhere/Else"])
 

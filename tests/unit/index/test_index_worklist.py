@@ -3,11 +3,10 @@ import tracemalloc
 import pytest
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.running.summary import Summary
-from photosvc.index.scanning import changes
-from photosvc.index.scanning.changes import KnownFile, find_changes
-from photosvc.index.scanning.scan import FoundFile, Unreachable
-from photosvc.index.scanning.worklist import Worklist
+from photosvc.index import changes
+from photosvc.index.changes import KnownFile, Worklist, find_changes
+from photosvc.index.run_log import Summary
+from photosvc.index.scan import FoundFile, Unreachable
 
 
 @pytest.fixture

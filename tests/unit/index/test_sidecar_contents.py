@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.problems import FileProblemError, Reason
-from photosvc.index.sidecars.read import MAX_BYTES, MAX_JSON, Content, Kind, read_sidecar
+from photosvc.index.sidecar_formats import MAX_BYTES, MAX_JSON, Content, Kind, read_sidecar
 from photosvc.media.metadata import Metadata, Region
-from tests.examples import examples
-from tests.pictures import xmp
+from tests.support.examples import examples
+from tests.support.pictures import xmp
 
 PICTURE = {
     "title": "IMG_1.jpg",

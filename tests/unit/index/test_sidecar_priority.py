@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from photosvc.index.sidecars.merge import StoredSidecar, marked, ranked, with_sidecars
-from photosvc.index.sidecars.read import Kind
+from photosvc.index.sidecar_formats import Kind
+from photosvc.index.sidecar_values import StoredSidecar, marked, ranked, with_sidecars
 from photosvc.media.metadata import Metadata, Region
 
 NOON = datetime(2020, 1, 31, 12)  # noqa: DTZ001 - wall time

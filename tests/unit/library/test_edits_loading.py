@@ -4,15 +4,15 @@ import pytest
 from sqlalchemy import create_engine, event, select
 from sqlalchemy.orm import Session
 
-from photosvc.index.describing.markers import write_markers
+from photosvc.index.catalog import PlainCatalog
+from photosvc.index.file_columns import write_markers
 from photosvc.index.places import Gazetteer
-from photosvc.index.storing.catalog import PlainCatalog
-from photosvc.library.edits.loading import load_photo, load_photos
+from photosvc.library.loading import load_photo, load_photos
 from photosvc.media.metadata import Region
 from photosvc.models import Photo
-from photosvc.models.database.engine import configure_engine
-from tests.clock import NOW
-from tests.factories.photos import add_photos
+from photosvc.models.engine import configure_engine
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos
 
 
 @pytest.fixture(scope="module")

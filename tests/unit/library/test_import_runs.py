@@ -6,14 +6,13 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
-from photosvc.index.running.wishes import waiting
-from photosvc.library.imports.folder import ImportFolder
-from photosvc.library.staging.errors import ReadOnlyError, StorageFullError
-from photosvc.library.staging.part import Part
+from photosvc.index.requested import waiting
+from photosvc.library.import_folder import ImportFolder
+from photosvc.library.staging_part import Part, ReadOnlyError, StorageFailedError, StorageFullError
 from photosvc.models import UploadedFile
-from tests.clients.upload_client import picture, sha1
-from tests.factories.import_folder import open_imports
-from tests.pictures import clouds, dng, encoded, xmp
+from tests.support.clients.upload_client import picture, sha1
+from tests.support.factories.import_folder import open_imports
+from tests.support.pictures import clouds, dng, encoded, xmp
 
 ABOUT = xmp('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">At the lake</rdf:li></rdf:Alt></dc:title>')
 
@@ -96,7 +95,9 @@ def test_a_duplicate_is_not_removed_when_its_original_has_other_bytes_by_now(imp
     data = picture(9)
     original = imports.library.put("trip/a.jpg", data)
     imports.library.index()
+    time = original.stat().st_mtime_ns
     original.write_bytes(data[:-2] + b"XX")
+    os.utime(original, ns=(time, time))
     imports.put("a.jpg", data)
     assert imports.bring(moves=True) == {"a.jpg": ("duplicate", "trip/a.jpg")}
     assert imports.left() == ["a.jpg"]
@@ -117,6 +118,30 @@ def test_an_original_that_is_gone_is_imported_again(imports):
     (imports.library.originals / named(data)).unlink()
     assert imports.bring() == {"a.jpg": ("imported", named(data))}
     assert imports.originals() == {named(data): data}
+
+
+def test_an_indexed_original_that_has_other_content_by_now_is_imported_again(imports):
+    data = picture(13)
+    original = imports.library.put("trip/a.jpg", data)
+    imports.library.index()
+    original.write_bytes(picture(14))
+    imports.put("a.jpg", data)
+    assert imports.bring(moves=True) == {"a.jpg": ("imported", named(data))}
+    assert imports.originals() == {"trip/a.jpg": picture(14), named(data): data}
+
+
+def test_nothing_is_imported_while_the_disk_of_the_originals_is_away(imports):
+    root = imports.library.originals
+    imports.library.put("trip/a.jpg", picture(15))
+    imports.library.index()
+    imports.put("a.jpg", picture(15))
+    imports.put("b.jpg", picture(16))
+    root.rename(root.with_name("unmounted"))
+    root.mkdir()
+    with pytest.raises(StorageFailedError):
+        imports.bring(moves=True)
+    assert list(root.rglob("*.jpg")) == []
+    assert imports.left() == ["a.jpg", "b.jpg"]
 
 
 def test_a_dry_run_writes_nothing(imports):

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.index.scanning.scan import scan
+from photosvc.index.scan import scan
+from photosvc.library import staging_part as part_module
 from photosvc.library.staging import Staging
-from photosvc.library.staging import part as part_module
-from photosvc.library.staging.errors import (
+from photosvc.library.staging_part import (
     IncompleteError,
     NameRefusedError,
     NameTakenError,
@@ -322,12 +322,12 @@ def test_who_opened_a_part_before_it_was_placed_cannot_write_to_the_original(sta
     flock = fcntl.flock
 
     def late(file: int, flags: int) -> None:
-        monkeypatch.setattr("photosvc.library.staging.folder.fcntl.flock", flock)
+        monkeypatch.setattr("photosvc.library.staging.fcntl.flock", flock)
         with staging.resume(token, most_bytes=MOST) as part:
             part.place("a.jpg", replace=True)
         flock(file, flags)
 
-    monkeypatch.setattr("photosvc.library.staging.folder.fcntl.flock", late)
+    monkeypatch.setattr("photosvc.library.staging.fcntl.flock", late)
     with pytest.raises(PartMissingError), staging.resume(token, most_bytes=MOST):
         pass
     assert (originals / "a.jpg").read_bytes() == b"abc"

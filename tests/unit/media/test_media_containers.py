@@ -8,15 +8,13 @@ import pytest
 
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.extract import extract
-from photosvc.media.containers.gif import read_gif
-from photosvc.media.containers.heif import XMP_BOX, read_heif
-from photosvc.media.containers.packets import Packets, resource
-from photosvc.media.containers.png import read_png
-from photosvc.media.containers.reader import read_embedded
+from photosvc.media.containers import read_embedded, read_gif, read_png
 from photosvc.media.errors import register_heic
 from photosvc.media.formats import sniff
-from photosvc.media.pixels.preview import open_shown
-from tests.files.containers import (
+from photosvc.media.isobmff import XMP_BOX, read_heif
+from photosvc.media.packets import Packets, resource
+from photosvc.media.picture import open_shown
+from tests.support.files.containers import (
     bigtiff,
     box,
     gif_with_xmp,
@@ -26,7 +24,7 @@ from tests.files.containers import (
     psd,
     raw_profile,
 )
-from tests.pictures import encoded, exif, heic, iptc, jpeg, quarters, xmp
+from tests.support.pictures import encoded, exif, heic, iptc, jpeg, quarters, xmp
 
 EXIF = exif({0x010F: "Canon", 0x0110: "Canon EOS R", 0x0112: 6}, {0x9003: "2020:01:02 03:04:05"})
 XMP = xmp(attributes='photoshop:Headline="From XMP" tiff:Orientation="8"')

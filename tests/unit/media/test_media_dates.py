@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.core.clock import system_clock
-from photosvc.media.dates import DAY, MONTH, YEAR, WrittenDate, read_date
+from photosvc.core.times import system_clock
+from photosvc.media.metadata import DAY, MONTH, YEAR, WrittenDate, read_date
 from photosvc.media.text import parse_date, parse_offset
-from tests.examples import examples
+from tests.support.examples import examples
 
 
 @pytest.mark.parametrize(

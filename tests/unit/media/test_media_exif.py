@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.media.exif.reader import Exif, read_canon_exif, read_exif, read_exif_file
+from photosvc.media.exif import Exif, read_canon_exif, read_exif, read_exif_file
 from photosvc.media.metadata import Metadata
-from tests.examples import examples
-from tests.pictures import apple_note, exif, jpeg
+from tests.support.examples import examples
+from tests.support.pictures import apple_note, exif, jpeg
 
 
 def metadata_of(image=None, camera=None, gps=None) -> Metadata:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from photosvc.media.iptc import read_iptc
 from photosvc.media.metadata import Metadata, merge_file
-from tests.examples import examples
-from tests.pictures import iptc
+from tests.support.examples import examples
+from tests.support.pictures import iptc
 
 
 def test_everything_the_press_writes_is_read():

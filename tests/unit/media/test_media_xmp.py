@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.metadata import Metadata, Region
-from photosvc.media.xmp.packet import Xmp, read_sidecar, read_xmp
-from photosvc.media.xmp.regions import upright
-from tests.examples import examples
-from tests.pictures import xmp
+from photosvc.media.xmp import Xmp, read_sidecar, read_xmp, upright
+from tests.support.examples import examples
+from tests.support.pictures import xmp
 
 
 def bag(name: str, *values: str, kind: str = "Bag") -> str:

@@ -4,9 +4,8 @@ import hashlib
 
 import pytest
 
-from photosvc.pictures.cache import use as cache_uses
-from photosvc.pictures.cache.folder import PictureCache
-from photosvc.pictures.cache.use import cache_use
+from photosvc.pictures import cache as cache_uses
+from photosvc.pictures.cache import PictureCache, cache_use
 
 
 @pytest.fixture

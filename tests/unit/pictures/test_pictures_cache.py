@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.pictures.cache.eviction import Usage
-from photosvc.pictures.cache.folder import PictureCache
+from photosvc.pictures.cache import PictureCache, Usage
 
 HASH = "abcdef" + "0" * 34
 
@@ -165,3 +164,32 @@ def test_clearing_removes_everything_and_says_how_much(tmp_path):
 
 def test_an_empty_cache_that_was_never_written_is_empty(tmp_path):
     assert (cache(tmp_path).usage(), cache(tmp_path).evict(), cache(tmp_path).clear()) == (Usage(), Usage(), Usage())
+
+
+@pytest.mark.timeout(20)
+def test_an_abandoned_temporary_name_is_removed_whatever_has_it(tmp_path):
+    found = cache(tmp_path, limit=1000)
+    found.write(HASH, "x", b"1" * 100)
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"mine")
+    pipe, link = (Path(found.path(HASH, "x")).with_name(f".tmp-{name}") for name in ("pipe", "link"))
+    os.mkfifo(pipe)
+    link.symlink_to(outside)
+    for path in (pipe, link):
+        os.utime(path, (0, 0), follow_symlinks=False)
+    found.evict()
+    assert [path.name for path in pipe.parent.iterdir()] == [f"{HASH}_x"]
+    assert outside.read_bytes() == b"mine"
+
+
+def test_a_folder_in_place_of_a_file_is_missing_and_makes_way(tmp_path):
+    found = cache(tmp_path)
+    place = Path(found.path(HASH, "x"))
+    (place / "inner").mkdir(parents=True)
+    assert read(found, HASH, "x") is None
+    found.write(HASH, "x", b"picture")
+    assert read(found, HASH, "x") == b"picture"
+    place.unlink()
+    (place / "inner").mkdir(parents=True)
+    assert found.remove_all([HASH]) == 1
+    assert not place.exists()

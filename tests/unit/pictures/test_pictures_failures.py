@@ -7,7 +7,7 @@ import pytest
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import FileProblemError, Reason
 from photosvc.media.errors import DecodeError, MissingExtraError
-from photosvc.pictures.thumbnails.failures import Failures
+from photosvc.pictures.on_demand import Failures
 from photosvc.workers.pool import WorkerDiedError, WorkerTimeoutError
 
 HASH = "ab" * 20

@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from photosvc.pictures.thumbnails.geometry import Target, needed_side, thumbnail_size
-from photosvc.pictures.thumbnails.render import render
-from photosvc.pictures.thumbnails.sizes import SIZES, Area
-from tests.examples import examples
-from tests.pictures import CORNERS, encoded, quarters, swapped_profile
+from photosvc.pictures.render import render
+from photosvc.pictures.sizes import SIZES, Area, Target, needed_side, thumbnail_size
+from tests.support.examples import examples
+from tests.support.pictures import CORNERS, encoded, quarters, swapped_profile
 
 T = Image.Transpose
 #: How an upright picture is stored when its Exif orientation is this (TIFF 6.0, tag 274).

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.pictures.thumbnails.sizes import SIZES, USUAL, WHOLE, Area
-from tests.examples import examples
+from photosvc.pictures.sizes import SIZES, USUAL, WHOLE, Area
+from tests.support.examples import examples
 
 
 def test_every_size_that_clients_ask_for_has_its_pixels():

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.query.values.alternatives import Alternative, UnclosedQuoteError, read_groups
-from tests.examples import examples
+from photosvc.query.alternatives import Alternative, UnclosedQuoteError, read_groups
+from tests.support.examples import examples
 
 ALL = "|!-*&"
 

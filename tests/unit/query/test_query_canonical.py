@@ -7,16 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.query.canonical import canonical_text
-from photosvc.query.combining import combine, parse_parameters
+from photosvc.query.areas import locate
 from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS, NAMES
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or
-from photosvc.query.operands import Choice, TakenOut
-from photosvc.query.parser import parse_query
-from photosvc.query.values.areas import locate
-from tests.examples import examples
-from tests.queries.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES, UID
+from photosvc.query.nodes import And, Choice, Everything, Filter, Node, Not, Nothing, Or, TakenOut
+from photosvc.query.parser import combine, parse_parameters, parse_query
+from tests.support.examples import examples
+from tests.support.queries.canonical import canonical_text
+from tests.support.queries.query_strategies import HOSTILE, ODD_QUERIES, ODD_VALUES, UID
 
 
 def normal(node: Node) -> bool:

@@ -3,12 +3,10 @@
 import pytest
 
 from photosvc.query.errors import InvalidQueryError
-from photosvc.query.filter_spec import FilterSpec, Kind
+from photosvc.query.filter_spec import EXPECTED, FilterSpec, Kind
 from photosvc.query.filters import FILTERS, NAMES, find_filter
-from photosvc.query.nodes import Everything, Filter, conjuncts
-from photosvc.query.operands import Choice
+from photosvc.query.nodes import Choice, Everything, Filter, conjuncts
 from photosvc.query.parser import parse_query
-from photosvc.query.values.expected import EXPECTED
 
 ROWS = pytest.mark.parametrize("spec", FILTERS.values(), ids=FILTERS.keys())
 

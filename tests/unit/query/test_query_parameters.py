@@ -2,12 +2,24 @@
 
 import pytest
 
-from photosvc.query.combining import Pairs, combine, parse_parameters, parse_scope
+from photosvc.query.areas import locate
 from photosvc.query.errors import InvalidQueryError
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
-from photosvc.query.operands import Cell, Choice, Circle, Near, Pattern, PlusCode, Word
-from photosvc.query.parser import parse_query, split_order
-from photosvc.query.values.areas import locate
+from photosvc.query.nodes import (
+    And,
+    Cell,
+    Choice,
+    Circle,
+    Everything,
+    Filter,
+    Near,
+    Node,
+    Not,
+    Or,
+    Pattern,
+    PlusCode,
+    Word,
+)
+from photosvc.query.parser import Pairs, combine, parse_parameters, parse_query, parse_scope, split_order
 
 UID = "pqbcf5j446s0futy"
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from photosvc.query.canonical import canonical_text
 from photosvc.query.errors import InvalidQueryError
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
-from photosvc.query.operands import Choice, Pattern, Phrase, Range, Word
+from photosvc.query.nodes import And, Choice, Everything, Filter, Node, Not, Or, Pattern, Phrase, Range, Word
 from photosvc.query.parser import MOST_TERMS, parse_query
+from tests.support.queries.canonical import canonical_text
 
 
 def word(text: str) -> Word:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.query.plural import other_forms
+from photosvc.query.fold import other_forms
 
 PAIRS = (
     ("flower", "flowers"), ("city", "cities"), ("toy", "toys"), ("box", "boxes"), ("bus", "buses"),

@@ -6,23 +6,27 @@ import pytest
 
 from photosvc.core.geo import Box
 from photosvc.query.filters import FILTERS
-from photosvc.query.nodes import And, Everything, Filter, Node, Source
-from photosvc.query.operands import (
+from photosvc.query.nodes import (
+    And,
     Cell,
     Choice,
     Circle,
     Days,
+    Everything,
+    Filter,
     Near,
+    Node,
     Operand,
     Pattern,
     Phrase,
     Range,
     Since,
+    Source,
     Uid,
     Value,
     Word,
 )
-from photosvc.query.values.reader import read_filter
+from photosvc.query.reader import read_filter
 
 PHOTO = "pqbcf5j446s0futy"
 SHA1 = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from marshmallow import Schema, fields
 
 from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, compile_schema
-from tests.examples import examples
+from tests.support.examples import examples
 
 
 class Both(Schema):

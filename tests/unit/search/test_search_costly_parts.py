@@ -1,10 +1,16 @@
-"""The parts of a query that an error names as costly."""
+"""The parts of a query that an error names as costly, and the cost of an error."""
+
+import time
+from types import SimpleNamespace
 
 import pytest
 
+from photosvc.core.errors import NotFoundError
 from photosvc.query.filters import FILTERS
 from photosvc.query.parser import parse_query
-from photosvc.search.limits.costly import costly_parts
+from photosvc.search.limits import costly_parts
+from photosvc.search.reading import towns
+from photosvc.search.reading.towns import _names_like, find_town
 
 UNINDEXED = "no index finds photos by this: it is compared with every one"
 MANY = "this part of the search reads very many photos"
@@ -57,3 +63,30 @@ def test_each_name_is_that_of_a_filter():
     for spec in FILTERS.values():
         fields = [field for field, _ in named(spec.example)]
         assert set(fields) <= {*FILTERS, "q"}
+
+
+@pytest.mark.parametrize("name", ["san drian de juarrosxz", "santago cuautlalpanxz"])
+def test_a_place_that_is_unknown_takes_little_longer_than_reading_the_names_like_it(name):
+    def seconds():
+        began = time.thread_time()
+        assert len([*_names_like(name)]) > 1900
+        read, began = time.thread_time() - began, time.thread_time()
+        with pytest.raises(NotFoundError, match=f'no place "{name}"$'):
+            find_town(name, "")
+        return (time.thread_time() - began) / read
+
+    assert min(seconds() for _ in range(5)) < 15  # 180 with a whole table of slips for each name
+
+
+def test_an_unknown_place_is_refused_after_few_rows_at_each_of_which_other_threads_may_interrupt_it(monkeypatch):
+    rows = []
+
+    class Counted:
+        def execute(self, *asked):
+            return (rows.append(row) or row for row in table.connection.execute(*asked))
+
+    table = towns._TABLE
+    monkeypatch.setattr(towns, "_TABLE", SimpleNamespace(connection=Counted()))
+    with pytest.raises(NotFoundError, match='no place "san migueeel"; did you mean "san miguel"'):
+        find_town("san migueeel", "")
+    assert len(rows) < 5

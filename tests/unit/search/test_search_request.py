@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.search.reading.orders import DEFAULT_ORDER, ORDERS, Cursor, order_named, parse_cursor
-from tests.examples import examples
+from tests.support.examples import examples
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 COUNTS = st.integers(0, 2**53 - 1)

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.query.fold import MOST_WORDS, words
-from photosvc.query.operands import Phrase, Word
+from photosvc.query.nodes import Phrase, Word
 from photosvc.search.word_text import needles, word_text
-from tests.examples import examples
-from tests.queries.query_model import has_term
+from tests.support.examples import examples
+from tests.support.queries.query_model import has_term
 
 
 def test_sections_are_separate_and_occur_once():

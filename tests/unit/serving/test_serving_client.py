@@ -8,7 +8,7 @@ import time
 import pytest
 
 from photosvc.serving import client as serving
-from photosvc.serving.budget import WaitBudget
+from photosvc.serving.arrival import WaitBudget
 from photosvc.serving.client import MOST_KEPT, Client
 
 DATA = os.urandom(1 << 20)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.datastructures import Headers
 
-from photosvc.web.transfers.ranges import (
+from photosvc.web.sending import (
     MAX_RANGES,
     Range,
     RangeNotSatisfiableError,
@@ -16,7 +16,7 @@ from photosvc.web.transfers.ranges import (
     parse_ranges,
     range_applies,
 )
-from tests.examples import examples
+from tests.support.examples import examples
 
 ETAG = "0123456789abcdef"
 MODIFIED = datetime(2024, 5, 1, 12, 0, 0, tzinfo=UTC)

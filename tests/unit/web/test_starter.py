@@ -4,8 +4,8 @@ from threading import Event
 
 import pytest
 
-from photosvc.web.service.starter import Starter
-from tests.programs.watching import wait
+from photosvc.web.current import Starter
+from tests.support.programs.watching import wait
 
 
 class Program:

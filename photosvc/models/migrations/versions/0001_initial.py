@@ -662,7 +662,7 @@ def create_search_tables() -> None:
 
 
 def _add_unknown() -> None:
-    """The rows that mean «unknown»: camera 1, lens 1, place and cell zz."""
+    """Return the rows that mean «unknown»: camera 1, lens 1, place and cell zz."""
     names = ("make", "model", "type")
     for table, columns in (("photosvc_cameras", names), ("photosvc_lenses", names[:2])):
         values = dict.fromkeys(columns, "") | {"id": 1, "model": "Unknown"}

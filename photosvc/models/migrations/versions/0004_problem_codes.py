@@ -89,7 +89,7 @@ def to_code(sentence: str, _detail: str) -> tuple[str, str]:
 
 
 def to_sentence(code: str, detail: str) -> tuple[str, str]:
-    """The sentence of a code and its details, without details."""
+    """Return the sentence of a code and its details, without details."""
     details = detail.split("\n") * (2 if code == "missing_extra" else 1)
     words = WORDS.get(code, {})
     return SENTENCES.get(code, code).format(*(words.get(one, one) for one in details)), ""

@@ -42,7 +42,7 @@ def downgrade() -> None:
 
 
 def _terms(row: str = "") -> str:
-    """The SQL text of all words of a row, those of sections behind their marks."""
+    """Return the SQL text of all words of a row, those of sections behind their marks."""
     sections = (f"replace(rtrim({row}{section}), ' ', ' {mark}')" for section, mark in MARKS.items())
     return " || ".join((f"rtrim({row}words)", *sections))
 
@@ -65,7 +65,7 @@ def _drop() -> None:
 
 
 def _create(content: str, terms: Callable[[str], str], columns: Iterable[str]) -> None:
-    """The index of SQLite over these columns of texts, with the triggers that keep it."""
+    """Return the index of SQLite over these columns of texts, with the triggers that keep it."""
     add = f"INSERT INTO {INDEX}(rowid, words) VALUES (new.photo_id, {terms('new.')})"  # noqa: S608 - constants
     remove = (
         f"INSERT INTO {INDEX}({INDEX}, rowid, words) "  # noqa: S608 - constants

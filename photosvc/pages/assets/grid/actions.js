@@ -42,11 +42,12 @@ export class Actions {
     const value = !chosen.every((photo) => photo[mark]), list = uids(chosen.filter((photo) => photo[mark] !== value));
     const set = async (some, now) => {
       const result = await this.#timeline.changing(() => send(some, batch, body(now)));
-      this.#timeline.change(new Set(result.sent), {[mark]: now});
+      if (result.partly) this.#follow(null);
+      else this.#timeline.change(new Set(result.sent), {[mark]: now});
       return result;
     };
     const result = await set(list, value);
-    this.say(asFar(told(result.sent.length, value), result), async () => whole(await set(result.sent, !value)));
+    this.say(asFar(told(result.partly ? result.count : result.sent.length, value), result), async () => whole(await set(result.sent, !value)));
   }
 
   async archive(chosen) {
@@ -62,14 +63,16 @@ export class Actions {
     });
   }
 
-  // Out of the library: where originals go into the trash, they can be taken back.
+  // Deleted photos can be restored: from the trash, or, where originals are not deleted, from where they are.
   async delete(chosen) {
-    const list = uids(chosen), trash = site.deletes === "trash", it = list.length === 1 ? "its files" : "their files";
-    const becomes = trash ? `The originals go into the trash.` : `${it[0].toUpperCase()}${it.slice(1)} stay where they are, and index runs leave them out. What people changed here is lost.`;
-    if (!(await confirmed(`Delete ${counted(list.length)} from the library? ${becomes}`, "Delete"))) return;
+    const list = uids(chosen), days = Number(site.trashdays), trash = site.deletes === "trash";
+    const last = new Date(Date.now() + days * 86400e3).toLocaleDateString(undefined, {dateStyle: "long"});
+    const until = days ? `until ${last}` : "until the trash is emptied";
+    const becomes = trash ? `The originals move to the trash and can be restored ${until}.` : "The originals stay where they are; index runs leave them out.";
+    if (!(await confirmed(`Delete ${counted(list.length)}? ${becomes}`, "Delete"))) return;
     const next = this.#next(new Set(list)), result = await send(list, "delete", {});
     this.#gone(next);
-    this.say(asFar(`${counted(result.count)} deleted`, result), trash && may("untrash") && (async () => {
+    this.say(asFar(`${counted(result.count)} ${trash ? "moved to the trash" : "deleted"}`, result), may("untrash") && (async () => {
       for (const photos of portions(result.sent)) while (!(await post("/trash/restore", {photos})).complete);
       this.#follow(next);
     }));
@@ -140,7 +143,8 @@ const uids = (list) => list.map((photo) => photo.uid);
 const confirmed = async (...asked) => (await import("./confirm.js")).confirmed(...asked);
 
 // Sends a batch in portions, as far as that goes: the photos that were `sent`, how many of them changed (`count`), and
-// what went `wrong` behind them. An error of the first portion is thrown.
+// what went `wrong` behind them, with the number of the `rest`; `partly` where a portion is among those sent of which some
+// changed. An error before anything changed is thrown.
 async function send(list, batch, more) {
   const sent = [];
   let count = 0;
@@ -148,8 +152,9 @@ async function send(list, batch, more) {
     try {
       count += (await post(`/batch/photos/${batch}`, {photos, ...more})).photos;
     } catch (error) {
-      if (!sent.length) throw error;
-      return {sent, count, wrong: error, rest: list.length - sent.length};
+      const partly = error.done?.photos ?? 0, rest = list.length - sent.length - partly;
+      if (!sent.length && !partly) throw error;
+      return {sent: partly ? [...sent, ...photos] : sent, count: count + partly, wrong: error, rest, partly};
     }
     sent.push(...photos);
   }

@@ -6,10 +6,12 @@ const allowed = new Set((site.may || "").split(" "));
 export const may = (action) => allowed.has(action);
 
 export class Failure extends Error {
-  constructor(status, message, details = []) {
+  // `done`: what was changed nevertheless, as the answer to a whole request has it.
+  constructor(status, message, details = [], done = {}) {
     super(message);
     this.status = status;
     this.details = details;
+    this.done = done;
   }
 }
 
@@ -35,7 +37,7 @@ export async function call(path, {method = "GET", body, headers = {}, signal} = 
     if (method === "GET" && !document.querySelector("dialog[open], [data-unsaved], .uploads progress")) location.reload();
     throw new Failure(401, "You are signed out. Sign in again in another tab, then try again here.");
   }
-  if (!answer.ok) throw new Failure(answer.status, data?.error || data?.message || `The server answered ${answer.status}.`, data?.details);
+  if (!answer.ok) throw new Failure(answer.status, data?.error || data?.message || `The server answered ${answer.status}.`, data?.details, {photos: data?.photos ?? 0, change: data?.change});
   return {data, headers: answer.headers};
 }
 

@@ -102,13 +102,22 @@ async function send(list, body, change) {
   try {
     await change(async () => {
       for (const photos of portions(list)) {
-        const {photos: changed, change: edit} = await post("/batch/photos/edit", {photos, ...body});
-        total += changed;
-        if (edit) edits.push({photos, change: edit});
+        const keep = ({change: edit}) => edit && edits.push({photos, change: edit});
+        try {
+          const done = await post("/batch/photos/edit", {photos, ...body});
+          total += done.photos;
+          keep(done);
+        } catch (error) {
+          keep(error.done);
+          throw error;
+        }
       }
     });
   } catch (error) {
-    if (edits.length) await undo();
+    if (edits.length) {
+      await undo();
+      for (const told of [error, ...error.details]) told.message += "; what was changed is taken back";
+    }
     throw error;
   }
   return {photos: total, text: `${number(total)} of ${counted(list.length)} changed`, undo: edits.length ? undo : null};

@@ -11,8 +11,8 @@ from urllib.parse import quote, unquote
 import pytest
 
 from photosvc.web.current import current_service
-from tests.api_client import check_error
-from tests.pictures import encoded, quarters
+from tests.support.api_client import check_error
+from tests.support.pictures import encoded, quarters
 
 DUE = "The file is no longer as the library knows it; an index run is due."
 

@@ -15,10 +15,10 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import File, Photo
-from photosvc.search.projection.project import project
-from tests.clock import NOW
-from tests.library import open_library
-from tests.programs.server import serve
+from photosvc.search.rows.write import project
+from tests.support.clock import NOW
+from tests.support.library import open_library
+from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -5,11 +5,11 @@ import os
 import pytest
 from PIL import Image
 
-from photosvc.search.reading.paging import page
+from photosvc.search.reading import pages
 from photosvc.web.current import current_service
-from tests.api_client import check_error, open_api
-from tests.clients.picture_client import PictureClient
-from tests.pictures import encoded
+from tests.support.api_client import check_error, open_api
+from tests.support.clients.picture_client import PictureClient
+from tests.support.pictures import encoded
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_an_owner_without_a_slot_is_refused_and_others_are_not(pictures):
 
 
 def test_a_search_whose_answer_is_sent_in_pieces_takes_a_slot(pictures, slots, monkeypatch):
-    monkeypatch.setattr(page, "CHUNK", 1)
+    monkeypatch.setattr(pages, "CHUNK", 1)
     token = pictures.library.token("photos", role="admin")
     taken = [slots.take(owner) for owner in ("one", "other")]
     check_error(pictures.api.call("GET", "/photos?count=2", token), 503)

@@ -2,24 +2,27 @@
 
 import re
 import shutil
+import sqlite3
 import subprocess
-from contextlib import contextmanager
+import time
+from contextlib import closing, contextmanager
 from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
 from sqlalchemy import select, update
 
-from photosvc.api import zips
+from photosvc.api import downloads
 from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, ZipSelection
-from photosvc.pictures.archives.selections import MOST_WAITING
-from photosvc.search.projection.project import project
-from photosvc.web.current import ARCHIVES_EACH
-from tests.api_client import ApiClient, check_error, open_api
-from tests.clock import NOW
-from tests.factories.photos import edit_photos
-from tests.library import open_library
-from tests.pictures import exif, jpeg
+from photosvc.pictures import selections
+from photosvc.pictures.selections import MOST_WAITING
+from photosvc.search.rows.write import project
+from photosvc.web.current import ARCHIVES_EACH, SELECTIONS, SELECTIONS_EACH
+from tests.support.api_client import ApiClient, check_error, open_api
+from tests.support.clock import NOW
+from tests.support.factories.photos import edit_photos
+from tests.support.library import open_library
+from tests.support.pictures import exif, jpeg
 
 TITLES = {"2020/lake.jpg": "Lake", "2021/tree.jpg": "Tree", "2022/secret.jpg": "Secret", "2019/old.jpg": "Old"}
 NOTE = "NOT INCLUDED.txt"
@@ -260,6 +263,17 @@ def test_postgresql_keeps_selections_alike(tmp_path, new_postgres):
         ]
 
 
+def test_on_postgresql_the_credentials_of_an_account_or_client_share_a_limit(tmp_path, new_postgres, monkeypatch):
+    monkeypatch.setattr("photosvc.pictures.selections.MOST_OF_OWNER", 3)
+    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
+        fill(api.library)
+        alice, client = [api.app_password(), api.session_of()], api.client_token("photos")
+        tokens = [api.app_password("ann"), client, api.access_token(), *alice, *alice]
+        names = [post(api, token, albums=[album(2)]).json["filename"] for token in tokens]
+        found = [api.call("HEAD", f"/zip/{name}", token).status_code for name, token in zip(names, tokens, strict=True)]
+        assert found == [200, 200, 200, 404, 200, 200, 200]
+
+
 # What somebody may not see
 
 
@@ -336,12 +350,92 @@ def test_expired_selections_and_those_over_the_limit_are_deleted(own):
     tree = uid(own, "2021/tree.jpg")
     names = [post(own, token, photos=[tree]).json["filename"] for _ in range(MOST_WAITING + 2)]
     kept = post(own, other, photos=[tree]).json["filename"]
-    with own.library.session() as session:
-        assert set(session.scalars(select(ZipSelection.name))) == {*names[2:], kept}
+    assert [own.call("GET", f"/zip/{name}", token).status_code for name in names] == [404] * 2 + [200] * MOST_WAITING
+    assert own.call("GET", f"/zip/{kept}", other).status_code == 200
+    assert count_stored(own) == MOST_WAITING + 1
     own.clock.move(hours=1)
     last = post(own, other, photos=[tree]).json["filename"]
-    with own.library.session() as session:
-        assert list(session.scalars(select(ZipSelection.name))) == [last]
+    assert own.call("GET", f"/zip/{last}", other).status_code == 200
+    assert count_stored(own) == 1
+
+
+def count_stored(api):
+    """The number of selections of a library, whose files nobody else may read."""
+    files = list((api.library.instance / "cache/selections").iterdir())
+    assert {path.stat().st_mode & 0o7777 for path in files} == {0o600}
+    assert files[0].parent.stat().st_mode & 0o7777 == 0o700
+    with api.library.session() as session:
+        assert session.query(ZipSelection).count() == 0
+    return len(files)
+
+
+def test_the_account_with_the_most_selections_loses_its_oldest_when_there_are_too_many(own, monkeypatch):
+    monkeypatch.setattr(selections, "MOST_IN_ALL", 6)
+    tree, ann = uid(own, "2021/tree.jpg"), own.app_password("ann")
+    alice = [own.app_password(), own.app_password()]
+
+    def add(token):
+        own.clock.move(seconds=1)
+        return token, f"/zip/{post(own, token, photos=[tree]).json['filename']}"
+
+    made = [add(ann), *(add(token) for token in alice * 3), add(ann), add(ann)]
+    found = [own.call("GET", path, token).status_code for token, path in made]
+    assert found == [200, 404, 404, 404, 200, 200, 200, 200, 200]
+    assert count_stored(own) == 6
+
+
+def test_selections_are_stored_while_another_process_holds_the_write_lock(own):
+    token, tree = own.access_token(), uid(own, "2021/tree.jpg")
+    assert post(own, token, photos=[tree]).status_code == 200
+    with closing(sqlite3.connect(own.library.instance / "photosvc.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        for _ in range(20):
+            assert list(fetch(own, token, "name=file", photos=[tree])) == ["tree.jpg"]
+        assert time.monotonic() - began < 5
+        other.execute("ROLLBACK")
+
+
+def test_an_account_selects_files_for_two_archives_at_once_and_a_worker_for_four(own):
+    token, tree = own.app_password(), uid(own, "2021/tree.jpg")
+    account = own.call("GET", "/session", token).json["user"]["UID"]
+    with own.library.app.app_context():
+        slots = own.library.app.extensions["photosvc"].selections
+    held = [slots.take(account) for _ in range(SELECTIONS_EACH)]
+    refused = post(own, token, photos=[tree])
+    check_error(refused, 429)
+    assert refused.headers["Retry-After"] == "1"
+    assert post(own, own.app_password("ann"), photos=[tree]).status_code == 200
+    held += [slots.take("other") for _ in range(SELECTIONS - SELECTIONS_EACH)]
+    check_error(post(own, own.app_password("ann"), photos=[tree]), 503)
+    for free in held:
+        free()
+    check_error(post(own, token, photos=["p" + "0" * 15]), 404)
+    for _ in range(SELECTIONS + 1):
+        assert post(own, token, photos=[tree]).status_code == 200
+
+
+def test_a_selection_whose_file_is_broken_or_a_link_is_gone(own, tmp_path):
+    token, tree = own.access_token(), uid(own, "2021/tree.jpg")
+    path = f"/zip/{post(own, token, photos=[tree]).json['filename']}"
+    (file,) = (own.library.instance / "cache/selections").iterdir()
+    content = file.read_bytes()
+    file.write_bytes(content[:-1])
+    check_error(own.call("GET", path, token), 404)
+    file.unlink()
+    (tmp_path / "elsewhere").write_bytes(content)
+    file.symlink_to(tmp_path / "elsewhere")
+    check_error(own.call("GET", path, token), 404)
+
+
+def test_a_selection_that_cannot_be_stored_is_503(own):
+    token, tree = own.access_token(), uid(own, "2021/tree.jpg")
+    folder = own.library.instance / "cache/selections"
+    folder.parent.mkdir(exist_ok=True)
+    folder.write_bytes(b"no folder")
+    answer = post(own, token, photos=[tree])
+    assert check_error(answer, 503)["error"].startswith("The selection cannot be stored")
+    assert answer.headers["Retry-After"] == "60"
 
 
 def test_a_selection_dies_with_its_credential_and_its_user(own):
@@ -353,8 +447,8 @@ def test_a_selection_dies_with_its_credential_and_its_user(own):
     check_error(own.call("GET", path, token), 401)
     with own.library.session() as session:
         session.query(Credential).delete()
-    with own.library.session() as session:
-        assert session.query(ZipSelection).count() == 0
+    check_error(own.call("GET", f"{path}?t={link}"), 403)
+    check_error(own.call("GET", path, token), 401)
 
 
 # What changes meanwhile
@@ -397,7 +491,7 @@ def begin(api, path, token):
 
 
 def test_what_is_sent_is_checked_again_for_each_portion(own, monkeypatch):
-    monkeypatch.setattr(zips, "_PORTION", 1)
+    monkeypatch.setattr(downloads, "_PORTION", 1)
     own.library.put("2023/large.jpg", picture(2023) + b"\0" * 300_000)
     own.library.put("2024/last.jpg", picture(2024, 48))
     own.library.index()
@@ -454,7 +548,7 @@ def test_an_archive_over_the_limit_of_bytes_is_413_with_the_figure(tmp_path):
 
 
 def test_an_archive_of_too_many_files_is_413_with_the_figure(filled, monkeypatch):
-    monkeypatch.setattr(zips, "MOST_FILES", 2)
+    monkeypatch.setattr(downloads, "MOST_FILES", 2)
     alice = filled.app_password()
     for answer in (post(filled, alice, albums=[album(1)]), filled.call("GET", f"/albums/{album(1)}/dl", alice)):
         assert check_error(answer, 413)["error"] == "more than 2 files are selected: select fewer"

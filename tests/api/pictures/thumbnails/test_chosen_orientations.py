@@ -2,14 +2,14 @@
 
 import pytest
 
-from photosvc.core.values.orientation import followed_by, inverse
-from photosvc.media.pixels.decode import UPRIGHT
+from photosvc.core.vocabulary import followed_by, inverse
+from photosvc.media.decode import UPRIGHT
 from photosvc.models import Photo
-from photosvc.search.projection.verify import differing
-from tests.api_client import open_api
-from tests.clients.picture_client import PictureClient
-from tests.library import hashes
-from tests.pictures import exif, jpeg, quarters, video, xmp
+from photosvc.search.rows.renew import differing
+from tests.support.api_client import open_api
+from tests.support.clients.picture_client import PictureClient
+from tests.support.library import hashes
+from tests.support.pictures import exif, jpeg, quarters, video, xmp
 
 ORIENTATIONS = range(1, 9)
 FACE = """<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:RegionList><rdf:Bag><rdf:li rdf:parseType="Resource">

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.api_client import open_api
-from tests.clients.picture_client import PictureClient
-from tests.pictures import exif, jpeg, xmp
+from tests.support.api_client import open_api
+from tests.support.clients.picture_client import PictureClient
+from tests.support.pictures import exif, jpeg, xmp
 
 
 @pytest.fixture(scope="module")

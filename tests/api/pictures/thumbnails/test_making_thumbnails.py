@@ -6,26 +6,28 @@ import re
 import resource
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageChops, ImageStat
 from sqlalchemy import select
 
 from photosvc.models import File
 from photosvc.web.current import current_service
-from tests.api_client import check_error, open_api
-from tests.clients.picture_client import PictureClient
-from tests.files.small_disk import mounted
-from tests.pictures import CORNERS, encoded, jpeg, png_bomb, quarters
-from tests.programs.server import serve
+from tests.support.api_client import check_error, open_api
+from tests.support.clients.picture_client import PictureClient
+from tests.support.files.small_disk import mounted
+from tests.support.pictures import CORNERS, clouds, encoded, jpeg, png_bomb, quarters
+from tests.support.programs.server import serve
 
 ROOT = Path(__file__).parents[4]
 HASHES = [f"{number:02x}" * 20 for number in range(8)]
@@ -33,7 +35,7 @@ HASHES = [f"{number:02x}" * 20 for number in range(8)]
 
 def asking(folder, seconds, *hashes):
     """A process that asks for thumbnails whose maker takes some seconds each."""
-    command = [sys.executable, "-m", "tests.programs.asking_process", str(folder), str(seconds), *hashes]
+    command = [sys.executable, "-m", "tests.support.programs.asking_process", str(folder), str(seconds), *hashes]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
@@ -85,7 +87,7 @@ def test_processes_killed_at_any_moment_leave_no_half_file(tmp_path):
         process.kill()
         process.communicate()
         kept = [path for path in tmp_path.glob("cache/pictures/**/*.jpg") if not path.name.startswith(".tmp-")]
-        assert {path.stat().st_size for path in kept} <= {2_000_000}
+        assert {path.stat().st_size for path in kept} <= {2_000_005}
         shutil.rmtree(tmp_path / "cache" / "pictures", ignore_errors=True)
     assert asking(tmp_path, 0, *HASHES).communicate(timeout=60)[0].split() == HASHES
 
@@ -154,7 +156,8 @@ def test_a_worker_that_is_killed_costs_one_answer(limited, hashes, worker):
         until(lambda: not workers._idle)
         time.sleep(0.2)  # for the thread that was idle to give the picture to the worker
         os.kill(pid, signal.SIGKILL)
-        assert check_error(answer.result(60), 422)["error"] == "The file made its reader crash (Killed)."
+        assert check_error(answer.result(60), 503)["error"] == "The reader of the file was killed (Killed)."
+        assert answer.result().headers["Retry-After"] == "60"
     assert limited.thumbnail(hashes[1], "left_224").status_code == 200
     assert not list(limited.cache().folder.rglob(".tmp-*"))
 
@@ -236,6 +239,7 @@ def test_what_was_used_longest_ago_is_evicted_when_the_cache_is_full(limited, ha
     assert 0 < sum(cache.has(content_hash, "old.jpg") for content_hash in hashes) < 8
 
 
+@pytest.mark.usefixtures("hashes")
 @pytest.mark.parametrize("data", [b"", b"\xff\xd8\xff no picture"])
 def test_a_larger_thumbnail_that_is_damaged_does_not_spoil_the_smaller_ones(limited, data):
     content_hash = limited.hash_of("noise.png")
@@ -319,3 +323,68 @@ def test_two_hundred_new_thumbnails_for_forty_connections_are_all_answered(new_p
     assert {status for status, _, _ in answers} == {200}
     assert min(size for _, size, _ in answers) > 10_000
     assert used < 400
+
+
+def cut(data):
+    return data[: len(data) // 2]
+
+
+def emptied_by_a_crash(data):
+    return data[: len(data) // 2].ljust(len(data), b"\0")
+
+
+def other_bytes(data):
+    return b"\xaa" * len(data)
+
+
+@pytest.mark.parametrize("size", ["fit_720", "tile_500"])
+@pytest.mark.parametrize("damage", [cut, emptied_by_a_crash, other_bytes, lambda _: b"", lambda data: data + b"\0"])
+def test_a_damaged_thumbnail_in_the_cache_is_made_again_and_never_sent(pictures, monkeypatch, size, damage):
+    content_hash = pictures.hash_of("photo.jpg")
+    kind = {"Accept": "image/webp,image/*"}
+    whole = pictures.thumbnail(content_hash, size, **kind)
+    settings = pictures.library.app.extensions["photosvc"].settings
+    with monkeypatch.context() as behind:
+        behind.setattr(type(settings), "sendfile_header", "X-Accel-Redirect")
+        sent = pictures.thumbnail(content_hash, size, **kind)
+        path = settings.cache / sent.headers["X-Accel-Redirect"].partition("/cache/")[2]
+        path.write_bytes(damage(path.read_bytes()))
+        again = pictures.thumbnail(content_hash, size, **kind)
+        assert again.headers["ETag"] == whole.headers["ETag"]
+        assert again.data == whole.data or path.read_bytes() == whole.data
+    assert pictures.thumbnail(content_hash, size, **kind).data == whole.data
+
+
+def link_to_a_picture(path, elsewhere):
+    path.symlink_to(elsewhere)
+
+
+def named_pipe(path, _):
+    os.mkfifo(path)
+
+
+def folder(path, _):
+    (path / "inner").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("put", [link_to_a_picture, named_pipe, folder])
+def test_only_files_of_the_cache_itself_are_sent(pictures, tmp_path, put):
+    content_hash = pictures.hash_of("photo.jpg")
+    whole = pictures.thumbnail(content_hash, "tile_500").data
+    (tmp_path / "elsewhere").write_bytes(pictures.thumbnail(content_hash, "tile_100").data)
+    path = Path(pictures.cache().path(content_hash, "tile_500.jpg"))
+    path.unlink()
+    put(path, tmp_path / "elsewhere")
+    assert pictures.thumbnail(content_hash, "tile_500").data == whole
+    assert stat.S_ISREG(path.lstat().st_mode)
+
+
+def test_a_damaged_thumbnail_is_no_source_of_smaller_ones(pictures):
+    content_hash = pictures.put("wide.jpg", encoded(clouds(1, 2400, 1600), "JPEG"))
+    whole = Image.open(BytesIO(pictures.thumbnail(content_hash, "tile_224").data))
+    assert pictures.thumbnail(content_hash, "fit_2048").status_code == 200
+    for path in Path(pictures.cache().path(content_hash, "tile_224.jpg")).parent.glob("*.jpg"):
+        data = path.read_bytes()
+        path.write_bytes(data[: len(data) // 4] + bytes(9 * len(data)))
+    again = Image.open(BytesIO(pictures.thumbnail(content_hash, "tile_224").data))
+    assert max(ImageStat.Stat(ImageChops.difference(whole, again)).mean) < 3

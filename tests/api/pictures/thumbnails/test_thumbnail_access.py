@@ -5,10 +5,10 @@ from itertools import count
 
 import pytest
 
-from tests.api_client import HASH, check_error, open_api
-from tests.clients.picture_client import BROWSER, PictureClient
-from tests.factories.accounts import add_user
-from tests.pictures import encoded, quarters
+from tests.support.api_client import HASH, check_error, open_api
+from tests.support.clients.picture_client import BROWSER, PictureClient
+from tests.support.factories.accounts import add_user
+from tests.support.pictures import encoded, quarters
 
 NUMBERS = count()
 SEES_ALL, SEES_LITTLE = ("admin", "user"), ("viewer",)

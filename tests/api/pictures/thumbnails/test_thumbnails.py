@@ -7,11 +7,11 @@ from PIL import Image
 from sqlalchemy import select
 
 from photosvc.models import File, Marker
-from photosvc.pictures.thumbnails.sizes import NAMED
-from tests.api_client import check_error
-from tests.clients.picture_client import BROWSER
-from tests.clock import NOW
-from tests.pictures import CORNERS
+from photosvc.pictures.sizes import NAMED
+from tests.support.api_client import check_error
+from tests.support.clients.picture_client import BROWSER
+from tests.support.clock import NOW
+from tests.support.pictures import CORNERS
 
 
 def near(pixel, expected, tolerance=8):

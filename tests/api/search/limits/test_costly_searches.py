@@ -11,12 +11,12 @@ from sqlalchemy import select
 
 from photosvc.core.ids import digest
 from photosvc.models import Credential
-from photosvc.search.limits.turns import Turns
+from photosvc.search.turns import Turns
 from photosvc.web.current import current_service
-from tests.api_client import check_error
-from tests.factories.photos import add_photos
-from tests.factories.slow_rows import slow_rows
-from tests.library import open_library
+from tests.support.api_client import check_error
+from tests.support.factories.photos import add_photos
+from tests.support.factories.slow_rows import slow_rows
+from tests.support.library import open_library
 
 
 @pytest.fixture(scope="module")

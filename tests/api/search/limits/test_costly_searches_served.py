@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.factories.photos import add_photos
-from tests.factories.slow_rows import slow_rows
-from tests.library import open_library
-from tests.programs.server import serve
+from tests.support.factories.photos import add_photos
+from tests.support.factories.slow_rows import slow_rows
+from tests.support.library import open_library
+from tests.support.programs.server import serve
 
 pytestmark = pytest.mark.slow
 

@@ -11,10 +11,10 @@ from sqlalchemy import func, select
 
 from photosvc.models import Photo
 from photosvc.web.current import current_service
-from tests.api_client import check_error
-from tests.factories.photos import add_photos
-from tests.factories.slow_rows import slow_rows
-from tests.library import open_library
+from tests.support.api_client import check_error
+from tests.support.factories.photos import add_photos
+from tests.support.factories.slow_rows import slow_rows
+from tests.support.library import open_library
 
 TOO_LONG = "the search took too long"
 #: Seconds of what ends after 0.2; without a deadline it takes more than 6.

@@ -8,11 +8,11 @@ from sqlalchemy import create_engine, delete, event, update
 
 from photosvc.core.ids import digest
 from photosvc.models import Credential, Photo
-from photosvc.models.database.unchanged import Commits, Unchanged
-from photosvc.web.answers import kept_pages
+from photosvc.models.unchanged import Commits, Unchanged
+from photosvc.web import kept_pages
 from photosvc.web.current import current_service
-from tests.factories.photos import add_photos, edit_photos
-from tests.library import open_library
+from tests.support.factories.photos import add_photos, edit_photos
+from tests.support.library import open_library
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from sqlalchemy import select
 
 from photosvc.models import Photo
 from photosvc.search.reading.orders import ORDERS
-from tests.clock import NOW
-from tests.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
-from tests.library import open_library
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
+from tests.support.library import open_library
 
 STEPS = (1, 3, 8)
 

@@ -9,11 +9,11 @@ from sqlalchemy import select
 from photosvc.media.metadata import Metadata
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.query.fold import fold
-from photosvc.search.projection.project import project
 from photosvc.search.reading.orders import ORDERS
-from tests.clock import NOW
-from tests.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
-from tests.library import open_library
+from photosvc.search.rows.write import project
+from tests.support.clock import NOW
+from tests.support.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
+from tests.support.library import open_library
 
 PHOTOS, FILES = 40, 47
 ALBUM = "a" + "0" * 15

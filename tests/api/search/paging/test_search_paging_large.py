@@ -13,12 +13,12 @@ import pytest
 from sqlalchemy import delete, select
 
 from photosvc.models import File, Photo
-from photosvc.models.database.transactions import begin_write
-from photosvc.search.projection.project import project
+from photosvc.models.engine import begin_write
 from photosvc.search.reading.orders import ORDERS
-from tests.clock import NOW
-from tests.factories.photos import new_extraction, store_extractions
-from tests.library import open_library
+from photosvc.search.rows.write import project
+from tests.support.clock import NOW
+from tests.support.factories.photos import new_extraction, store_extractions
+from tests.support.library import open_library
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1800)]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.core.folders.closed import close_files, close_folder, make_closed
+from photosvc.core.paths import close_files, close_folder, make_closed, making_closed_files, open_files
 
 
 def mode(path):
@@ -48,3 +48,15 @@ def test_rights_that_cannot_be_changed_are_told_with_the_command(caplog):
     assert caplog.messages == [
         "/proc/self/stat can be read by other accounts of this machine: as its owner, run chmod 400 /proc/self/stat"
     ]
+
+
+def test_files_made_meanwhile_are_closed_and_open_ones_are_told_with_the_command(tmp_path):
+    made, opened, absent = tmp_path / "made", tmp_path / "open", tmp_path / "absent"
+    opened.touch()
+    opened.chmod(0o644)
+    with making_closed_files():
+        made.touch()
+    assert mode(made) == 0o600
+    (told,) = open_files([made, opened, absent])
+    assert f"chmod 600 {opened}" in told
+    assert mode(opened) == 0o644

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from photosvc.core.errors import SettingError
-from photosvc.core.folders.instance import default_instance, make_instance
+from photosvc.core.instance import default_instance, make_instance
 
 
 @pytest.fixture
@@ -83,6 +83,6 @@ def test_a_database_in_the_virtual_environment_is_still_used(installed, tmp_path
 
 def test_a_default_folder_that_cannot_be_made_names_the_variable(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
-    monkeypatch.setattr("photosvc.core.folders.instance.default_instance", lambda _: tmp_path / "file" / "instance")
+    monkeypatch.setattr("photosvc.core.instance.default_instance", lambda _: tmp_path / "file" / "instance")
     with pytest.raises(SettingError, match=r"/instance, the default of PHOTOSVC_INSTANCE, cannot be made: Not a dir"):
         make_instance(None, {})

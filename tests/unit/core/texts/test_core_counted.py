@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.core.texts.counted import counted, which
+from photosvc.core.words import counted, which
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,7 @@ import sys
 
 import pytest
 
-from photosvc.core.texts.log_lines import (
-    FIELDS,
-    JsonFormatter,
-    LineFormatter,
-    as_text,
-    write_lines,
-    write_warnings_only,
-)
+from photosvc.core.logs import FIELDS, JsonFormatter, LineFormatter, as_text, write_lines, write_warnings_only
 
 
 def record(message, *arguments, error=None, **fields):

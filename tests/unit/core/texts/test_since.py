@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.texts.since import parse_since, parse_until
-from tests.clock import NOW
+from photosvc.core.times import parse_since, parse_until
+from tests.support.clock import NOW
 
 
 @pytest.mark.parametrize(

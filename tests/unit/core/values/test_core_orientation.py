@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 from PIL.Image import Transpose
 
-from photosvc.core.values.orientation import followed_by, inverse, swaps_sides
+from photosvc.core.vocabulary import followed_by, inverse, swaps_sides
 
 ALL = range(1, 9)
 #: What shows a picture of each orientation upright.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.core.values.sources import AUTO, MANUAL, META, NAME, XMP, gives_way
+from photosvc.core.vocabulary import AUTO, MANUAL, META, NAME, XMP, gives_way
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.core.values.stacks import DEFAULT_KINDS, parse_kinds
+from photosvc.core.vocabulary import DEFAULT_KINDS, parse_kinds
 
 
 def test_kinds_are_separated_by_blanks_or_commas_in_any_case():

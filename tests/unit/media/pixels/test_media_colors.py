@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from photosvc.core.values.colors import COLORS
-from photosvc.media.pixels.color import chroma, color_id, colors_of, difference, main_color, read_colors, to_lab
-from tests.examples import examples
+from photosvc.core.vocabulary import COLORS
+from photosvc.media.colours import chroma, color_id, colors_of, difference, main_color, read_colors, to_lab
+from tests.support.examples import examples
 
 DOCUMENTED = (
     "000000 9e9e9e 795548 ffdf00 ffffff 9c27b0 3f51b5 00bcd4 009688 4caf50 cddc39 ffeb3b ff00ff ff9800 f44336 e91e63"

@@ -1,3 +1,4 @@
+import errno
 import struct
 import sys
 import warnings
@@ -11,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
+from photosvc.core.problems import Problem, Reason
 from photosvc.media import errors as extras
+from photosvc.media.decode import open_picture, scaled
 from photosvc.media.errors import DecodeError, MissingExtraError, PictureTooLargeError
 from photosvc.media.formats import by_extension
-from photosvc.media.pixels.decode import open_picture, scaled
-from photosvc.media.pixels.picture import Picture, read_picture
-from photosvc.media.pixels.preview import open_shown
-from tests.examples import examples
-from tests.pictures import CORNERS, dng, encoded, exif, heic, jpeg, png_bomb, png_header, quarters
+from photosvc.media.picture import Picture, open_shown, read_picture
+from tests.support.examples import examples
+from tests.support.pictures import CORNERS, dng, encoded, exif, heic, jpeg, png_bomb, png_header, quarters
 
 
 def read_preview(source, kind_row, longest):
@@ -232,6 +233,39 @@ def test_a_missing_extra_is_a_clear_reason(monkeypatch, tmp_path, extra, module,
     with pytest.raises(MissingExtraError) as caught:
         read_preview(BytesIO(data), row(extension), 720)
     assert caught.value.message == reason
+
+
+def test_a_mistake_of_ours_is_not_damage_of_the_file(monkeypatch):
+    """Errors as our own code and wrong calls of libraries raise them, at each step of reading."""
+
+    def no_such_argument(*_):
+        return quarters().resize((1, 1), no_such_argument=1)
+
+    def no_such_key(*_):
+        return Problem.from_columns("no such reason", "")
+
+    for step in ("completed", "read_colors", "read_look", "_small", "_shape"):
+        for mistake, error in ((no_such_argument, TypeError), (no_such_key, KeyError)):
+            with monkeypatch.context() as patch:
+                patch.setattr(f"photosvc.media.picture.{step}", mistake)
+                with pytest.raises(error):
+                    read_picture(BytesIO(jpeg()), row("jpg"))
+
+
+def test_a_disk_that_fails_while_a_picture_is_decoded_is_no_damage_of_the_file(monkeypatch):
+    def fail(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("photosvc.media.picture.scaled", fail)
+    found = read_picture(BytesIO(jpeg()), row("jpg"))
+    assert (found.problem, found.width) == (Problem.of(Reason.UNREADABLE, "EIO"), 64)
+
+
+def test_a_reader_that_takes_other_arguments_is_not_a_bad_header(monkeypatch):
+    read_picture(BytesIO(jpeg()), row("jpg"))  # imports the reader
+    monkeypatch.setitem(Image.OPEN, "JPEG", (lambda source: source, None))
+    with pytest.raises(TypeError):
+        read_picture(BytesIO(jpeg()), row("jpg"))
 
 
 @examples(150)

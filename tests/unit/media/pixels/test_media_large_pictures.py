@@ -7,11 +7,11 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from photosvc.core.memory import address_space, available_memory
+from photosvc.core.machine import address_space, available_memory
+from photosvc.media.decode import open_picture, scaled
 from photosvc.media.formats import by_extension
-from photosvc.media.pixels.decode import open_picture, scaled
-from photosvc.media.pixels.picture import read_picture
-from tests.pictures import encoded, exif, heic, jpeg, png_header, quarters
+from photosvc.media.picture import read_picture
+from tests.support.pictures import encoded, exif, heic, jpeg, png_header, quarters
 
 NEEDS = "the picture takes {} MB of memory to decode, more than PHOTOSVC_INDEX_MEMORY leaves"
 
@@ -29,7 +29,7 @@ def worker(monkeypatch):
     """Sets the memory that a worker with so many MB has left."""
 
     def limit(megabytes):
-        monkeypatch.setattr("photosvc.media.pixels.cost.available_memory", lambda: megabytes * 1_000_000 + (32 << 20))
+        monkeypatch.setattr("photosvc.media.cost.available_memory", lambda: megabytes * 1_000_000 + (32 << 20))
 
     return limit
 

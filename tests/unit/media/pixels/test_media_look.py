@@ -6,8 +6,8 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageDraw, ImageOps
 
-from photosvc.media.pixels.look import Look, perceptual_hash, read_look
-from tests.pictures import clouds, encoded
+from photosvc.media.colours import Look, perceptual_hash, read_look
+from tests.support.pictures import clouds, encoded
 
 
 def bits(one, other):

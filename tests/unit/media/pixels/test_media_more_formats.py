@@ -13,13 +13,12 @@ from PIL import Image
 
 from photosvc.core.problems import Reason
 from photosvc.media import errors as extras
+from photosvc.media.decode import scaled
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import by_extension, sniff
-from photosvc.media.pixels.decode import scaled
-from photosvc.media.pixels.picture import Picture, read_picture
-from photosvc.media.pixels.preview import open_shown
-from tests.examples import examples
-from tests.pictures import CORNERS, avif_with_plain_alpha, encoded, exif, jxl, quarters, tiff, xmp
+from photosvc.media.picture import Picture, open_shown, read_picture
+from tests.support.examples import examples
+from tests.support.pictures import CORNERS, avif_with_plain_alpha, encoded, exif, jxl, quarters, tiff, xmp
 
 BLOCK = exif({0x010F: "Canon", 0x0110: "Canon EOS R5", 0x0112: 1}, {0x9003: "2021:02:03 04:05:06"})
 
@@ -195,7 +194,7 @@ def test_a_vast_svg_is_drawn_small():
     ],
 )
 def test_a_missing_extra_is_named(monkeypatch, module, extra, extension, data):
-    from photosvc.media.pixels import vips
+    from photosvc.media import vips
 
     extras.register_jxl.cache_clear()
     vips._library.cache_clear()

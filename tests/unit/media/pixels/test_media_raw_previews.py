@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.media.formats import FORMATS, sniff
-from photosvc.media.pixels.picture import Picture, read_picture
-from photosvc.media.pixels.preview import open_shown
-from photosvc.media.pixels.raw_preview import find_preview
-from tests.examples import examples
-from tests.pictures import exif, jpeg, raf, raw_with_preview
+from photosvc.media.picture import Picture, open_shown, read_picture
+from photosvc.media.raw import find_preview
+from tests.support.examples import examples
+from tests.support.pictures import exif, jpeg, raf, raw_with_preview
 
 PREVIEW = jpeg(320, 240)
 

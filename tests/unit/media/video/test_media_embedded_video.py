@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.media.video.embedded import Slice, embedded_duration, find_embedded, open_slice
-from tests.examples import examples
-from tests.files.videos import google_photo, heic_photo, micro_video, samsung_photo, samsung_trailer
-from tests.pictures import jpeg
+from photosvc.media.embedded import Slice, embedded_duration, find_embedded, open_slice
+from tests.support.examples import examples
+from tests.support.files.videos import google_photo, heic_photo, micro_video, samsung_photo, samsung_trailer
+from tests.support.pictures import jpeg
 
 VIDEO = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom" + b"the rest"
 
@@ -59,7 +59,7 @@ def test_what_does_not_hold_a_video_where_it_says_is_a_plain_picture(photo):
 def test_what_av_cannot_open_is_a_plain_picture_and_without_av_the_mark_is_believed(monkeypatch):
     photo = google_photo(VIDEO)
     assert embedded_duration(BytesIO(photo), len(photo)) is None
-    monkeypatch.setattr("photosvc.media.video.embedded.has_extra", lambda _extra: False)
+    monkeypatch.setattr("photosvc.media.embedded.has_extra", lambda _extra: False)
     assert embedded_duration(BytesIO(photo), len(photo)) == 0
     assert embedded_duration(BytesIO(jpeg()), len(jpeg())) is None
 

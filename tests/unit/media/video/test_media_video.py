@@ -1,16 +1,24 @@
 import sys
 from datetime import UTC, datetime
+from functools import partial
+from io import BytesIO
+from pathlib import Path
 
+import av
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from photosvc.index.extract import extract
+from photosvc.media.convert import convert_video
+from photosvc.media.embedded import embedded_duration
 from photosvc.media.errors import DecodeError, MissingExtraError
 from photosvc.media.metadata import Metadata
-from photosvc.media.video.container import read_video
-from photosvc.media.video.tags import read_tags
-from tests.examples import examples
-from tests.pictures import video
+from photosvc.media.mp4 import read_tags
+from photosvc.media.video import read_poster, read_video
+from tests.support.examples import examples
+from tests.support.files.videos import google_photo
+from tests.support.pictures import video
 
 
 @pytest.mark.parametrize(
@@ -100,6 +108,41 @@ def test_a_cut_video_is_a_reason(tmp_path):
     path.write_bytes(path.read_bytes()[:200])
     with path.open("rb") as source, pytest.raises(DecodeError):
         read_video(source)
+
+
+def test_a_tag_that_is_not_utf_8_is_read_as_latin_1(tmp_path):
+    path = video(tmp_path / "a.avi", codec="mjpeg", tags={"title": "H_fen"})
+    path.write_bytes(path.read_bytes().replace(b"H_fen", "Häfen".encode("latin-1")))
+    with path.open("rb") as source:
+        assert read_video(source).metadata.title == "Häfen"
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        read_video,
+        lambda source: read_poster(source, 100),
+        lambda source: extract(Path(source.name)),
+        lambda source: convert_video(source, f"{source.name}.mp4", 1 << 20, print),
+        lambda source: embedded_duration(BytesIO(photo := google_photo(source.read())), len(photo)),
+    ],
+    ids=["index", "poster", "extraction", "conversion", "motion photo"],
+)
+def test_an_argument_that_the_library_no_longer_knows_is_our_mistake_and_no_damage(tmp_path, monkeypatch, read):
+    path = video(tmp_path / "a.mp4", codec="libx264")
+    monkeypatch.setattr(av, "open", partial(av.open, no_such_argument=1))
+    with path.open("rb") as source, pytest.raises(TypeError, match="no_such_argument"):
+        read(source)
+
+
+@pytest.mark.parametrize("read", [read_video, lambda source: read_poster(source, 100)])
+def test_a_mistake_in_our_handling_of_a_frame_is_no_missing_frame(tmp_path, monkeypatch, read):
+    def mistaken(frame, longest):
+        raise AttributeError
+
+    monkeypatch.setattr("photosvc.media.video.picture_of", mistaken)
+    with video(tmp_path / "a.avi", codec="mjpeg").open("rb") as source, pytest.raises(AttributeError):
+        read(source)
 
 
 def test_a_missing_extra_is_a_clear_reason(tmp_path, monkeypatch):

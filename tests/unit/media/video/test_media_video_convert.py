@@ -9,13 +9,13 @@ import pytest
 from PIL import Image
 
 from photosvc.core.problems import Reason
+from photosvc.media.convert import VideoTooLargeError, convert_video
 from photosvc.media.errors import DecodeError, StorageError
-from photosvc.media.video.convert import VideoTooLargeError, convert_video
-from photosvc.media.video.poster import read_poster
-from photosvc.media.video.tracks import read_tracks
-from tests.files.videos import SECOND, X265, film, turned
-from tests.library import CAMERA_ORIGINALS
-from tests.pictures import CORNERS, quarters
+from photosvc.media.mp4 import read_tracks
+from photosvc.media.video import read_poster
+from tests.support.files.videos import SECOND, X265, film, turned
+from tests.support.library import CAMERA_ORIGINALS
+from tests.support.pictures import CORNERS, quarters
 
 
 @dataclass

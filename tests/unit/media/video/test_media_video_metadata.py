@@ -8,11 +8,11 @@ import pytest
 
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.extract import extract
-from photosvc.media.containers.heif import XMP_BOX
+from photosvc.media.described import read_video_metadata
+from photosvc.media.isobmff import XMP_BOX
 from photosvc.media.metadata import Metadata
-from photosvc.media.video.described import read_video_metadata
-from tests.files.containers import box
-from tests.pictures import video, xmp
+from tests.support.files.containers import box
+from tests.support.pictures import video, xmp
 
 XMP = xmp(attributes='photoshop:Headline="From XMP" xmp:Rating="4"')
 FTYP = box(b"ftyp", b"qt  \0\0\0\0qt  ")

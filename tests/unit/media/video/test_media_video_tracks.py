@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.media.video.tracks import Tracks, read_tracks
-from tests.examples import examples
-from tests.files.videos import film
+from photosvc.media.mp4 import Tracks, read_tracks
+from tests.support.examples import examples
+from tests.support.files.videos import film
 
 
 def tracks(data, before=b""):

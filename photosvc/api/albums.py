@@ -1,0 +1,342 @@
+"""The albums of the API, the photos in them, and their public links, of which there are none."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+from werkzeug.exceptions import MethodNotAllowed
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.ids import ALBUM, PHOTO, is_uid
+from photosvc.core.words import counted
+from photosvc.library.album_photos import (
+    add_photos,
+    arrange_photos,
+    photos_in_order,
+    remove_photos,
+)
+from photosvc.library.albums import album_of_people, album_to_change, albums_among, make_album
+from photosvc.models.engine import session_on
+from photosvc.records.albums import (
+    AlbumEditSchema,
+    AlbumResultSchema,
+    AlbumSelectionSchema,
+    ArrangementSchema,
+    ZipSelectionSchema,
+)
+from photosvc.search.limits import SearchEndedError
+from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, parse_albums_request
+from photosvc.search.reading.figures import state_tag
+from photosvc.search.reading.library_albums import kind_of
+from photosvc.search.reading.selection import MOST_SELECTED, find_album, parse_selection
+from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
+from photosvc.web.changes import PhotosChange, change_photos, change_values, delete_whole, one_batch
+from photosvc.web.contract import (
+    ETAG,
+    MESSAGE,
+    NUMBER,
+    TEXT,
+    answers,
+    describe,
+    json_object,
+    refuses,
+    takes,
+    takes_query,
+)
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
+
+#: Bytes of a selection: 20,000 UIDs take 400 KB.
+MAX_BODY: Final = 1 << 20
+#: Requests that delete more albums than this run one at a time for each account: each album is a transaction.
+_BATCH: Final = 500
+_UIDS: Final = {"type": "array", "items": TEXT}
+_DELETED: Final = json_object("code message albums", code=NUMBER, message=TEXT, albums=_UIDS)
+_schema = AlbumResultSchema()
+_ALBUM: Final = {"type": "object"}
+_CHANGED: Final = {"type": "array", "items": json_object("PhotoUID AlbumUID", PhotoUID=TEXT, AlbumUID=TEXT)}
+_ADDED: Final = json_object(
+    "code message album photos added", code=NUMBER, message=TEXT, album=_ALBUM, photos=_UIDS, added=_CHANGED
+)
+_REMOVED: Final = json_object(
+    "code message album photos removed", code=NUMBER, message=TEXT, album=_ALBUM, photos=_UIDS, removed=_CHANGED
+)
+_ORDER: Final = json_object("photos", photos=_UIDS)
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add albums to the API."""
+    api.add_url_rule("/albums", view_func=list_albums, methods=["GET"])
+    api.add_url_rule("/albums", view_func=create_album, methods=["POST"])
+    api.add_url_rule("/albums/<album_uid>", view_func=read_album, methods=["GET"])
+    api.add_url_rule("/albums/<album_uid>", view_func=update_album, methods=["PUT"])
+    api.add_url_rule("/albums/<album_uid>", "patch_album", update_album, methods=["PATCH"])
+    api.add_url_rule("/albums/<album_uid>", view_func=remove_album, methods=["DELETE"])
+    api.add_url_rule("/albums/<album_uid>/like", view_func=like_album, methods=["POST"])
+    api.add_url_rule("/albums/<album_uid>/like", view_func=dislike_album, methods=["DELETE"])
+    api.add_url_rule("/batch/albums/delete", view_func=delete_albums, methods=["POST"])
+    api.add_url_rule("/albums/<album_uid>/clone", view_func=clone_albums, methods=["POST"])
+    api.add_url_rule("/albums/<album_uid>/photos", view_func=list_album_photos, methods=["GET"])
+    api.add_url_rule("/albums/<album_uid>/photos", view_func=add_album_photos, methods=["POST"])
+    api.add_url_rule("/albums/<album_uid>/photos", view_func=arrange_album_photos, methods=["PUT"])
+    api.add_url_rule("/albums/<album_uid>/photos", view_func=remove_album_photos, methods=["DELETE"])
+    api.add_url_rule("/albums/<album_uid>/links", view_func=list_album_links, methods=["GET"])
+    api.add_url_rule("/albums/<album_uid>/links", view_func=add_album_link, methods=["POST"])
+
+
+def _list_parameters() -> list[dict[str, Any]]:
+    described = {
+        **page_parameters("albums"),
+        "type": ({"type": "string", "enum": [*TYPES], "default": TYPES[0]}, "Albums of people, or computed ones."),
+        "q": (TEXT, "Part of the title."),
+        "order": ({"type": "string", "enum": [*ORDERS]}, "The order of the albums."),
+    }
+    return describe(described)
+
+
+@require("albums.search")
+@takes_query(_list_parameters)
+@answers(AlbumResultSchema, "A page of albums.", many=True, headers={**page_headers("albums"), **ETAG})
+def list_albums() -> Response:
+    """List the albums of people, or the folders, months or states of the library, each with its number of photos."""
+    service, who = current_service(), principal()
+    sees_private = who.sees_private
+    page = read_page()
+    asked = parse_albums_request(request.args, page.count, page.offset)
+    with searching(who.owner_uid) as connection:
+        etag = state_tag(connection, "albums", asked, sees_private=sees_private)
+        if is_fresh(etag):
+            return not_modified(etag)
+        albums = service.albums.page(connection, asked, sees_private=sees_private)
+    return page.answer(json_answer([_schema.dump(album) for album in albums], etag=etag), len(albums))
+
+
+@require("albums.view")
+@answers(AlbumResultSchema, "The album.", headers=ETAG)
+@refuses(404)
+def read_album(album_uid: str) -> Response:
+    """Show an album with the number of its photos; the parameter `s` of the search finds these."""
+    service, who = current_service(), principal()
+    sees_private = who.sees_private
+    with searching(who.owner_uid, "uid") as connection:
+        etag = state_tag(connection, "album", album_uid, sees_private=sees_private)
+        found = service.albums.find(connection, album_uid, sees_private=sees_private)
+    if found is None:
+        raise _no_album()
+    if is_fresh(etag):
+        return not_modified(etag)
+    return json_answer(_schema.dump(found), etag=etag)
+
+
+@require("albums.create")
+@takes(AlbumEditSchema, any_type=True)
+@answers(AlbumResultSchema, "The new album.")
+@refuses(400, 409)
+def create_album(given: dict[str, Any]) -> Response:
+    """Make an album; with a `Filter` a smart one, which contains the photos that this query finds."""
+    service = current_service()
+    with service.changing() as session:
+        uid = make_album(session, given, service.now()).uid
+    return json_answer(record_of_album(uid))
+
+
+@require("albums.update")
+@takes(AlbumEditSchema, any_type=True)
+@answers(AlbumResultSchema, "The album as it is now.")
+@refuses(400, 404, 409)
+def update_album(given: dict[str, Any], album_uid: str) -> Response:
+    """Change an album: fields that are absent or null stay as they are."""
+    return json_answer(_changed(album_uid, given))
+
+
+@require("albums.update")
+@answers(MESSAGE, "The album is a favourite.")
+@refuses(404, 409)
+def like_album(album_uid: str) -> Response:
+    """Make an album a favourite."""
+    return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, {"favorite": True})})
+
+
+@require("albums.update")
+@answers(MESSAGE, "The album is no favourite.")
+@refuses(404, 409)
+def dislike_album(album_uid: str) -> Response:
+    """Make an album no favourite."""
+    return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, {"favorite": False})})
+
+
+@require("albums.delete")
+@answers(MESSAGE, "The album is deleted.")
+@refuses(404, 409)
+def remove_album(album_uid: str) -> Response:
+    """Delete an album. Its photos stay in the library."""
+    return json_answer({"code": 200, "message": f"{delete_whole(album_uid)} deleted"})
+
+
+@require("albums.delete")
+@takes(AlbumSelectionSchema, any_type=True, max_body=MAX_BODY)
+@answers(_DELETED, "The UIDs of the albums that are deleted.")
+@refuses(400, 404, 409, 429)
+def delete_albums(given: dict[str, Any]) -> Response:
+    """Delete the albums in `albums`; unknown ones are left out."""
+    service, sees_private = current_service(), principal().sees_private
+    selection = parse_selection({"photos": None, "files": None, "q": None, **given}, most_albums=MOST_SELECTED)
+    uids = dict.fromkeys(selection.albums)
+    with service.loading() as session:
+        for uid in filter(kind_of, uids):  # refused before any is deleted
+            with suppress(NotFoundError):
+                album_of_people(session, uid, sees_private=sees_private)
+        present = albums_among(session, list(uids), sees_private=sees_private)
+    deleted: list[str] = []
+    with one_batch() if len(present) > _BATCH else nullcontext():
+        for uid in present:
+            with suppress(NotFoundError):
+                delete_whole(uid)
+                deleted.append(uid)
+    return json_answer({"code": 200, "message": f"{len(deleted)} albums deleted", "albums": deleted})
+
+
+def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
+    change_values(album_uid, values)
+    return record_of_album(album_uid)
+
+
+def _find_changed(uid: str, *, counted: bool) -> AlbumRecord | None:
+    service, who = current_service(), principal()
+    with searching(who.owner_uid, "uid") as connection:
+        found = service.albums.find(connection, uid, sees_private=who.sees_private, counted=counted)
+        if found is None:
+            found = service.albums.find(connection, uid, sees_private=True, counted=False)
+            found = found and replace(found, photo_count=0)
+    return found
+
+
+def record_of_album(uid: str) -> dict[str, Any]:
+    """Return the record of an album that this request changed, even if the change made it private."""
+    try:
+        found = _find_changed(uid, counted=True)
+    except SearchEndedError:  # the change is committed: answer with the number known last, or 0
+        found = _find_changed(uid, counted=False)
+    if found is None:
+        raise _no_album()
+    record: dict[str, Any] = _schema.dump(found)
+    return record
+
+
+def _no_album() -> NotFoundError:
+    msg = "there is no such album"
+    return NotFoundError(msg, field="uid")
+
+
+@require("albums.view")
+@answers(_ORDER, "The UIDs of the photos.")
+@refuses(404, 409)
+def list_album_photos(album_uid: str) -> Response:
+    """List the photos of an album in the order that people gave them; new ones are the last."""
+    return _in_order(album_uid)
+
+
+@require("albums.update")
+@takes(ArrangementSchema, any_type=True, max_body=MAX_BODY)
+@answers(_ORDER, "The UIDs of all photos in their new order.")
+@refuses(400, 404, 409)
+def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
+    """Move photos of an album, in the order given, before the photo `before`, or to the beginning."""
+    service, who = current_service(), principal()
+    if len(given["photos"]) > MOST_SELECTED or not all(is_uid(uid, PHOTO) for uid in given["photos"]):
+        msg = f"photos: send at most {MOST_SELECTED:,} photo UIDs"
+        raise InvalidValueError(msg, field="photos")
+    if not (given["before"] is None or is_uid(given["before"], PHOTO)):
+        msg = "before: send a photo UID"
+        raise InvalidValueError(msg, field="before")
+    with service.changing() as session:
+        album = album_to_change(session, album_uid, sees_private=who.sees_private)
+        arrange_photos(session, album, given["photos"], given["before"], service.now(), sees_private=who.sees_private)
+    return _in_order(album_uid)
+
+
+@require("albums.update")
+@takes(ZipSelectionSchema, any_type=True, max_body=MAX_BODY)
+@answers(_ADDED, "The album, what was selected, and what is new in the album.")
+@refuses(400, 404, 409)
+def add_album_photos(given: dict[str, Any], album_uid: str) -> Response:
+    """Add photos to an album: by their UIDs, by files or albums, or by a query.
+
+    The query of a smart album decides what it contains: there, only photos that were removed can be added again.
+    """
+    return _with_photos(album_uid, given, add_photos, "added")
+
+
+@require("albums.update")
+@takes(ZipSelectionSchema, any_type=True, max_body=MAX_BODY)
+@answers(_REMOVED, "The album, what was selected, and what is no longer in the album.")
+@refuses(400, 404, 409)
+def remove_album_photos(given: dict[str, Any], album_uid: str) -> Response:
+    """Remove photos from an album, also from a smart one. They stay in the library."""
+    return _with_photos(album_uid, given, remove_photos, "removed")
+
+
+@require("albums.update")
+@takes(AlbumSelectionSchema, any_type=True, max_body=MAX_BODY)
+@answers(_ADDED, "The album, what was selected, and what is new in the album.")
+@refuses(400, 404, 409)
+def clone_albums(given: dict[str, Any], album_uid: str) -> Response:
+    """Add the photos of the albums in `albums`, also of smart and computed ones, to an album of chosen photos."""
+    return _with_photos(album_uid, {"photos": None, "files": None, "q": None, **given}, add_photos, "added")
+
+
+@require("albums.view")
+@answers({"type": "object"}, "No links.", many=True)
+@refuses(404)
+def list_album_links(album_uid: str) -> Response:
+    """Answer with an empty list: this service makes no public links to albums."""
+    _check_album(album_uid)
+    return json_answer([])
+
+
+@require("albums.update")
+@answers({"type": "object"}, "Never.")
+@refuses(404, 405)
+def add_album_link(album_uid: str) -> Response:
+    """Refuse: this service makes no public links to albums."""
+    _check_album(album_uid)
+    msg = "this service makes no public links; give people an account or an app password"
+    raise MethodNotAllowed(["GET"], msg)
+
+
+def _in_order(album_uid: str) -> Response:
+    who = principal()
+    with searching(who.owner_uid, "uid") as connection, session_on(connection) as session:
+        album = album_of_people(session, album_uid, sees_private=who.sees_private)
+        uids = photos_in_order(session, album, sees_private=who.sees_private)
+    return json_answer({"photos": uids})
+
+
+def _check_album(uid: str) -> None:
+    with current_service().reading() as connection:
+        found = is_uid(uid, ALBUM) and find_album(connection, uid, sees_private=principal().sees_private)
+    if not found:
+        msg = "there is no such album"
+        raise NotFoundError(msg, field="uid")
+
+
+def _with_photos(
+    album_uid: str,
+    given: Mapping[str, Any],
+    change: PhotosChange,
+    outcome: str,
+) -> Response:
+    photos, changed = change_photos(album_uid, parse_selection(given), change)
+    record = record_of_album(album_uid)
+    answer = {
+        "code": 200,
+        "message": f"{counted(len(changed), 'photo')} {outcome}: {record['Title']}",
+        "album": record,
+        "photos": list(photos.values()),
+        outcome: [{"PhotoUID": photos[photo_id], "AlbumUID": album_uid} for photo_id in changed],
+    }
+    # The client photoprism 0.1.0 reads the fields of the album at the top level, and after `clone` in `a`.
+    return json_answer({**record, **answer, "a": record})

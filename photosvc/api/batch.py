@@ -1,0 +1,220 @@
+"""Changes and deletion of many photos: POST /batch/photos/…; DELETE /photos/<uid> deletes one in the same way."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any, Final
+
+from flask import Blueprint, Response
+from sqlalchemy.orm import Session
+
+from photosvc.api.uploads import taking_originals
+from photosvc.core.errors import NotFoundError
+from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.words import counted
+from photosvc.index.catalog import PlainCatalog
+from photosvc.index.places import Gazetteer
+from photosvc.library import flags, trash_originals
+from photosvc.library.apply import apply
+from photosvc.library.changing import Each, changing, undo_batch
+from photosvc.library.flags import Flagging, change_flags, selected_photos
+from photosvc.library.journal import Actor, Change, find_own, first_of_batch
+from photosvc.library.loading import load_photos
+from photosvc.library.trash_deletion import Deletion
+from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
+from photosvc.web.answers import json_answer
+from photosvc.web.changes import change_in_portions
+from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
+
+#: Photos in one batch; `change_in_portions` limits their cost.
+MOST: Final = 20_000
+MOST_EDITED: Final = 10_000
+#: Photos in one deletion, which also moves their originals.
+MOST_DELETED: Final = 10_000
+#: Bytes of the request: 20,000 UIDs take 400 KB.
+_MAX_BODY: Final = 1 << 20
+_COUNTED: Final = json_object("code message photos", code=NUMBER, message=TEXT, photos=NUMBER)
+_EDITED: Final = json_object(
+    "code message photos change",
+    code=NUMBER,
+    message=TEXT,
+    photos=NUMBER,
+    change={"type": ["integer", "null"], "description": "The number of the edit, to take it back; null: none changed."},
+)
+_UNDONE: Final = json_object("code message photos left", code=NUMBER, message=TEXT, photos=NUMBER, left=NUMBER)
+_MEANING: Final = "How many photos changed."
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the batches to the API."""
+    for name, view in (
+        ("archive", archive_photos),
+        ("restore", restore_photos),
+        ("approve", approve_photos),
+        ("private", hide_photos),
+        ("edit", edit_photos),
+        ("undo", undo_edit),
+        ("delete", delete_photos),
+    ):
+        api.add_url_rule(f"/batch/photos/{name}", view_func=view, methods=["POST"])
+    api.add_url_rule("/photos/<photo_uid>", view_func=remove_photo, methods=["DELETE"])
+
+
+@require("photos.update")
+@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
+@answers(_COUNTED, _MEANING)
+@refuses(400, 409, 429)
+def archive_photos(given: dict[str, Any]) -> Response:
+    """Archive photos: searches show them only with `archived:true`."""
+    return _flag(given, "photos.archive", flags.archive, "archived")
+
+
+@require("photos.update")
+@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
+@answers(_COUNTED, _MEANING)
+@refuses(400, 409, 429)
+def restore_photos(given: dict[str, Any]) -> Response:
+    """Bring archived photos back."""
+    return _flag(given, "photos.restore", flags.unarchive, "restored")
+
+
+@require("photos.update")
+@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
+@answers(_COUNTED, _MEANING)
+@refuses(400, 409, 429)
+def approve_photos(given: dict[str, Any]) -> Response:
+    """Take photos out of review."""
+    return _flag(given, "photos.approve", flags.approve_many, "approved")
+
+
+@require("photos.update")
+@takes(PrivateBatchSchema, any_type=True, max_body=_MAX_BODY)
+@answers(_COUNTED, _MEANING)
+@refuses(400, 409, 429)
+def hide_photos(given: dict[str, Any]) -> Response:
+    """Make photos private, or no longer private; without `private`, invert the flag of each, as clients expect."""
+    return _flag(given, "photos.private", flags.make_private(given["private"]), "changed")
+
+
+@require("photos.update")
+@takes(EditBatchSchema, any_type=True, max_body=_MAX_BODY)
+@answers(_EDITED, _MEANING)
+@refuses(400, 409, 429)
+def edit_photos(given: dict[str, Any]) -> Response:
+    """Write the same `values` into photos, as `PUT /photos/<uid>` does; at most 10,000 photos.
+
+    Keywords can be added to each photo or removed from it, and times moved. To undo the edit, send `change` of the
+    answer to `POST /batch/photos/undo`.
+    """
+    values = {**given["values"], **(given["values"].pop("details", None) or {})}
+    each = Each(given["add_keywords"], given["remove_keywords"], given["shift"])
+    entry, number = Change("photos.update", Actor.of(principal())), None
+
+    def edit(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
+        nonlocal number
+        catalog, loaded = PlainCatalog(session, Gazetteer.load()), load_photos(session, photo_ids)
+        catalog.remember(loaded.photos)
+        with changing(session, catalog, loaded, entry, now) as touched:
+            for photo in loaded.photos:
+                apply(photo, each.values(photo, values), catalog)
+        if touched and number is None:
+            number = first_of_batch(session, [photo.uid for photo in touched], entry, now)
+        return len(touched)
+
+    return _batch(given, edit, "changed", most=MOST_EDITED, more=lambda: {"change": number})
+
+
+@require("photos.update")
+@takes(UndoBatchSchema, any_type=True, max_body=_MAX_BODY)
+@answers(_UNDONE, "How many photos are what they were, and how many stay because they changed since.")
+@refuses(400, 404, 409, 429)
+def undo_edit(given: dict[str, Any]) -> Response:
+    """Undo an edit of many photos by the same account; photos that changed since then stay as they are."""
+    actor, left = Actor.of(principal()), 0
+
+    def take_back(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
+        nonlocal left
+        first = find_own(session, given["change"], actor)
+        undone, not_undone = undo_batch(session, photo_ids, first, Change("photos.undo", actor), now)
+        left += not_undone
+        return undone
+
+    return _batch(given, take_back, "taken back", most=MOST_EDITED, more=lambda: {"left": left})
+
+
+@require("photos.delete")
+@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
+@answers(_COUNTED, "How many photos were deleted.")
+@refuses(400, 409, 429, 507)
+def delete_photos(given: dict[str, Any]) -> Response:
+    """Delete photos: their originals move into the trash, from which they are restored with all that people entered.
+
+    Without `PHOTOSVC_DELETE_ORIGINALS` the originals stay where they are, and the photos are restored in the same way.
+    """
+    return _remove(given)
+
+
+@require("photos.delete")
+@answers(_COUNTED, "The photo is deleted.")
+@refuses(404, 507)
+def remove_photo(photo_uid: str) -> Response:
+    """Delete one photo, as `POST /batch/photos/delete` does."""
+    answer = _remove({"photos": [photo_uid], "q": None}) if is_uid(photo_uid, PHOTO) else None
+    if answer is None or not (answer.json or {}).get("photos"):
+        msg = "there is no such photo"
+        raise NotFoundError(msg, field="uid")
+    return answer
+
+
+def _remove(given: dict[str, Any]) -> Response:
+    change = Change("photos.delete", Actor.of(principal()))
+
+    def remove(session: Session, photo_ids: Sequence[int], now: datetime, deletion: Deletion | None) -> int:
+        return trash_originals.delete_photos(session, photo_ids, deletion, change, now)
+
+    return _batch(given, remove, "deleted", most=MOST_DELETED, around=taking_originals)
+
+
+def _flag(given: dict[str, Any], action: str, flagging: Flagging, done: str) -> Response:
+    def change(session: Session, photo_ids: Sequence[int], now: datetime) -> int:
+        return change_flags(session, photo_ids, flagging, Change(action, Actor.of(principal())), now)
+
+    return _batch(given, change, done, most=MOST)
+
+
+def _batch(
+    given: dict[str, Any],
+    change: Callable[..., int],
+    done: str,
+    *,
+    most: int,
+    around: Callable[[], AbstractContextManager[Any]] | None = None,
+    more: Callable[[], dict[str, object]] = dict,
+) -> Response:
+    """Change the selected photos, and answer with the number of those that changed.
+
+    Args:
+        given: the selection.
+        change: gets the session of a transaction, the ids of some photos, the time, and the value of `around`.
+        done: the past participle for the message, such as "archived".
+        most: the largest number of photos.
+        around: a context around each transaction.
+        more: returns further fields of the answer, also if the batch stops after some photos.
+
+    Raises:
+        PhotosvcError: one of `selected_photos` or `change_in_portions`.
+
+    """
+    service, who = current_service(), principal()
+    now = service.now()
+    with searching(who.owner_uid) as connection:
+        photo_ids = selected_photos(connection, given, most=most, sees_private=who.sees_private)
+
+    def change_some(session: Session, portion: Sequence[int], *held: Any) -> int:  # noqa: ANN401 - that of `around`
+        return change(session, portion, now, *held)
+
+    count = change_in_portions(photo_ids, change_some, done, around=around, more=more)
+    return json_answer({"code": 200, "message": f"{counted(count, 'photo')} {done}", "photos": count, **more()})

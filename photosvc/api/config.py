@@ -1,0 +1,100 @@
+"""The configuration for clients, GET /config, and the description of the API for programs, GET /openapi.json."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from flask import Blueprint, Response, request, url_for
+
+from photosvc import __version__
+from photosvc.auth import link_tokens, policy
+from photosvc.auth.principal import Principal
+from photosvc.pictures.sizes import SIZES, Size
+from photosvc.records.accounts import ConfigSchema
+from photosvc.search.reading.figures import Counts
+from photosvc.web.actions import public
+from photosvc.web.addresses import address_of
+from photosvc.web.answers import json_answer, json_text, revalidated
+from photosvc.web.contract import ETAG, answers
+from photosvc.web.current import Service, current_service
+from photosvc.web.openapi import document
+from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
+
+#: Seconds a client may cache the description of the API; it changes with the version and the settings only.
+_MAX_AGE = 300
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the configuration to the API."""
+    api.add_url_rule("/config", view_func=read_config, methods=["GET"])
+    api.add_url_rule("/openapi.json", view_func=openapi, methods=["GET"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientConfig:
+    """The part of the configuration in the answer to a log-in; `ClientConfigSchema` dumps it."""
+
+    download_token: str
+    preview_token: str
+    years: Sequence[int]
+    public: bool = False
+    version: str = __version__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Config(ClientConfig):
+    """The whole configuration; `ConfigSchema` dumps it."""
+
+    name: str
+    site_url: str
+    base_uri: str
+    api_uri: str
+    count: Counts
+    edition: str = "photosvc"
+    mode: str = "user"
+    auth_mode: str = "password"
+    readonly: bool
+    """The originals are read-only."""
+    thumbs: Sequence[Size] = tuple(SIZES.values())
+
+
+def client_config(service: Service, who: Principal) -> ClientConfig:
+    """Return the configuration for this principal; a token that it may not use is empty."""
+    settings, now = service.settings, service.now()
+    may_download = policy.may(who, "photos.download")
+    with searching(who.owner_uid, "config") as connection:
+        years = service.years.read(connection, sees_private=who.sees_private)
+    return ClientConfig(
+        download_token=link_tokens.download_token(settings, who, now) if may_download else "",
+        preview_token=link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
+        years=years,
+    )
+
+
+@require("config.view")
+@answers(ConfigSchema, "The configuration.")
+def read_config() -> Response:
+    """Show the configuration: tokens for links, sizes of thumbnails, addresses, and the size of the library."""
+    service, who = current_service(), principal()
+    with searching(who.owner_uid, "config") as connection:
+        count = service.counts.read(connection, sees_private=who.sees_private)
+    api_uri = url_for(".read_config").removesuffix("/config")
+    config = _Config(
+        **asdict(client_config(service, who)),
+        name=service.settings.site_name,
+        site_url=address_of(service, request, "/"),
+        base_uri=api_uri.removesuffix("/api/v1"),
+        api_uri=api_uri,
+        count=count,
+        readonly=service.settings.readonly,
+    )
+    return json_answer(ConfigSchema().dump(config))
+
+
+@public
+@answers({"type": "object"}, "This document.", headers=ETAG)
+def openapi() -> Response:
+    """Describe the API as an OpenAPI 3.1 document, generated from its routes, policy, filters and records."""
+    answer = json_text(document(str(request.url_rule).removesuffix("/openapi.json")))
+    answer.headers["Cache-Control"] = f"public, max-age={_MAX_AGE}"
+    return revalidated(answer)

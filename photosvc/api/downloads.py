@@ -1,0 +1,349 @@
+"""Downloads of originals: one byte for byte by /dl/<hash> and /photos/<uid>/dl, many as an archive.
+
+Archives are those of albums, /albums/<uid>/dl, and of selections: POST /zip stores one, GET /zip/<name> sends it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from http import HTTPStatus
+from io import FileIO
+from typing import Any, Final
+from weakref import finalize
+
+from flask import Blueprint, Response, request
+from sqlalchemy import Connection, Engine
+
+from photosvc.auth import policy, tokens
+from photosvc.auth.errors import InvalidTokenError
+from photosvc.auth.principal import HOST_USER, Principal
+from photosvc.core.errors import NotFoundError, PhotosvcError
+from photosvc.core.ids import ALBUM, is_uid
+from photosvc.core.words import counted
+from photosvc.library.upload_checks import check_disk
+from photosvc.models.engine import open_reader
+from photosvc.pictures import selections
+from photosvc.pictures.archives import Entry, stream_zip
+from photosvc.pictures.originals import descriptor_of, download_name, safe_name
+from photosvc.pictures.selections import SelectionFiles, Waiting
+from photosvc.records.albums import ZipSelectionSchema
+from photosvc.search.reading.files import SeenFile, file_with_hash, files_of_photo, files_with_ids
+from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids
+from photosvc.web.answers import ReadyResponse, json_answer
+from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
+from photosvc.web.current import Service, current_service
+from photosvc.web.icons import or_icon
+from photosvc.web.protector import principal, require, require_download
+from photosvc.web.searching import searching
+from photosvc.web.sending import (
+    FileAnswer,
+    ServerBusyError,
+    TooManyAtOnceError,
+    begin_transfer,
+    disposition,
+    original_of,
+    send_file,
+    take_slot,
+    while_there,
+)
+
+_BINARY: Final = {"type": "string", "format": "binary"}
+#: Browsers must not run scripts in the file, even if they take it for a page.
+_SANDBOX: Final = ("Content-Security-Policy", "default-src 'none'; sandbox")
+_CACHED: Final = ("Cache-Control", "private, no-cache")
+#: Files in one archive.
+MOST_FILES: Final = 50_000
+#: Bytes of the request: 20,000 hashes take 860 KB.
+_MAX_BODY: Final = 1 << 20
+_MIB: Final = 1 << 20
+#: Files whose rows are read at once, while the archive is sent: their visibility is checked at this moment.
+_PORTION: Final = 50
+#: Seconds after which an archive of the same owner may be finished.
+_RETRY_AFTER: Final = 30
+_ARCHIVE: Final = {"type": "string", "format": "binary"}
+_STORED: Final = json_object(
+    "code message filename count size", code=NUMBER, message=TEXT, filename=TEXT, count=NUMBER, size=NUMBER
+)
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add downloads to the API."""
+    api.add_url_rule("/dl/<content_hash>", view_func=download_file, methods=["GET"])
+    api.add_url_rule("/photos/<photo_uid>/dl", view_func=download_photo, methods=["GET"])
+    api.add_url_rule("/albums/<album_uid>/dl", view_func=download_album, methods=["GET"])
+    api.add_url_rule("/zip", view_func=select_files, methods=["POST"])
+    api.add_url_rule("/zip/<name>", view_func=download_selection, methods=["GET"])
+
+
+def download_parameters() -> list[dict[str, object]]:
+    """Return the query parameters of downloads, as OpenAPI has them."""
+    return [
+        {
+            "name": "t",
+            "in": "query",
+            "description": "A download token; without it, show an access token in a header.",
+            "schema": {"type": "string"},
+        },
+        {
+            "name": "name",
+            "in": "query",
+            "description": "What the file is called: by time and title, as in the library, or as when it was imported.",
+            "schema": {"enum": ["share", "file", "original"], "default": "share"},
+        },
+    ]
+
+
+@or_icon
+@require_download
+@takes_query(download_parameters)
+@answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*")
+@refuses(404, 410, 412, 416, 429, 503)
+def download_file(content_hash: str) -> Response:
+    """Send the original with this SHA1, whole or in ranges."""
+    service = current_service()
+    with service.reading() as connection:
+        found = file_with_hash(connection, content_hash.lower(), sees_private=principal().sees_private)
+    if found is None:
+        msg = "there is no such file"
+        raise NotFoundError(msg, field="hash")
+    return _send(found)
+
+
+@or_icon
+@require_download
+@takes_query(download_parameters)
+@answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*")
+@refuses(404, 410, 412, 416, 429, 503)
+def download_photo(photo_uid: str) -> Response:
+    """Send the primary original of a photo, whole or in ranges."""
+    service = current_service()
+    with service.reading() as connection:
+        files = files_of_photo(connection, photo_uid, sees_private=principal().sees_private)
+    if not files:
+        msg = "there is no such photo"
+        raise NotFoundError(msg, field="uid")
+    return _send(files[0])
+
+
+def saved_name(found: SeenFile, kind: str) -> str:
+    """Return the name under which a file is saved; `kind` is the parameter `name` of the request."""
+    return download_name(
+        kind,
+        name=found.name,
+        original_name=found.original_name,
+        title=found.title,
+        taken_at_local=found.taken_at_local,
+    )
+
+
+def _send(found: SeenFile) -> Response:
+    service = current_service()
+    service.close()  # a large file is read for long, without the database
+    with while_there(service, found.name):
+        file = FileIO(descriptor_of(original_of(service.settings, found)))
+    return send_file(
+        FileAnswer(
+            file=file,
+            size=found.size,
+            content_type=_harmless(found.mime),
+            etag=found.hash,
+            internal=f"originals/{found.name}",
+            modified_ns=found.mtime_ns,
+            headers=[_CACHED, _SANDBOX, disposition(saved_name(found, request.args.get("name", "")))],
+        )
+    )
+
+
+def _harmless(media_type: str) -> str:
+    """Return a media type that no browser runs: pictures and videos keep theirs."""
+    kind = media_type.partition("/")[0]
+    return media_type if kind in {"image", "video"} and "xml" not in media_type else "application/octet-stream"
+
+
+class ArchiveTooLargeError(PhotosvcError):
+    """The archive would be too large: select fewer files."""
+
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+
+
+class TooManyArchivesError(PhotosvcError):
+    """You are downloading several archives already: wait until one of them is complete."""
+
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    retry_after = _RETRY_AFTER
+
+
+class SelectionsBusyError(ServerBusyError):
+    """The server selects files for as many archives as it may: send it again."""
+
+    retry_after = 1
+
+
+class TooManySelectionsError(TooManyAtOnceError):
+    """You are selecting files for several archives already: wait until one of them is stored."""
+
+    retry_after = 1
+
+
+@require("photos.download")
+@takes(ZipSelectionSchema, max_body=_MAX_BODY)
+@answers(_STORED, "The archive's name below `/zip/`; it waits there for an hour.")
+@refuses(400, 404, 413, 429, 503)
+def select_files(given: dict[str, Any]) -> Response:
+    """Select files to download as one archive, with the same credential or its download token."""
+    selection = parse_selection(given)
+    free = take_slot(current_service().selections, SelectionsBusyError, TooManySelectionsError)
+    try:
+        waiting, filename, size = _select(selection, given)
+    finally:
+        free()
+    count = len(waiting.file_ids)
+    message = f"{counted(count, 'file')} selected"
+    return json_answer({"code": 200, "message": message, "filename": filename, "count": count, "size": size})
+
+
+@require_download
+@takes_query(download_parameters)
+@answers(_ARCHIVE, "The archive.", media_type="application/zip")
+@refuses(404, 413, 429, 503)
+def download_selection(name: str) -> Response:
+    """Send the archive of files that were selected with the same credential."""
+    return _send_archive(_find(current_service(), principal(), name))
+
+
+@require_download
+@takes_query(download_parameters)
+@answers(_ARCHIVE, "The archive.", media_type="application/zip")
+@refuses(404, 413, 429, 503)
+def download_album(album_uid: str) -> Response:
+    """Send the files of an album as an archive, in its order; of a smart album, the files that it contains now."""
+    who = principal()
+    with searching(who.owner_uid, "uid") as connection:
+        album = None
+        if is_uid(album_uid, ALBUM):
+            album = find_album(connection, album_uid, sees_private=who.sees_private)
+        if album is None:
+            msg = "there is no such album"
+            raise NotFoundError(msg, field="uid")
+        file_ids = album_ids(connection, album, limit=MOST_FILES + 1, sees_private=who.sees_private)
+        if not file_ids:
+            msg = "the album contains no files"
+            raise NotFoundError(msg, field="uid")
+    return _send_archive(Waiting(album.title, file_ids))
+
+
+def _select(selection: Selection, given: Mapping[str, Any]) -> tuple[Waiting, str, int]:
+    """Store a selection of files; return it with the name of its archive and its size in bytes."""
+    service, who = current_service(), principal()
+    now = service.now()
+    with searching(who.owner_uid) as connection:
+        file_ids = selected_ids(connection, selection, limit=MOST_FILES + 1, sees_private=who.sees_private)
+        if not file_ids:
+            msg = "none of the selected items exists"
+            raise NotFoundError(msg, field=next(name for name in ("photos", "files", "albums", "q") if given[name]))
+        size = _check_size(service, connection, file_ids)
+        title = _title(connection, selection, now, sees_private=who.sees_private)
+    waiting = Waiting(title, file_ids)
+    return waiting, _store(service, who, now, waiting), size
+
+
+def _store(service: Service, who: Principal, now: datetime, waiting: Waiting) -> str:
+    """Store a selection; return the name of its archive."""
+    if (files := _files(service)) is not None:
+        return files.store(now, who.owner_uid, who.credential_uid, waiting)
+    with service.writing() as session:
+        return selections.store(session, now, who.credential_uid, waiting)
+
+
+def _find(service: Service, who: Principal, name: str) -> Waiting:
+    """Return the selection with this name, if it belongs to the principal."""
+    if (files := _files(service)) is not None:
+        return files.find(service.now(), who.owner_uid, who.credential_uid, name)
+    with service.reading() as connection:
+        return selections.find(connection, service.now(), who.credential_uid, name)
+
+
+def _files(service: Service) -> SelectionFiles | None:
+    """Return the store of selections in files if the database is SQLite, which one machine has to itself, else None."""
+    return SelectionFiles(service.settings.cache) if service.engine().dialect.name == "sqlite" else None
+
+
+def _title(connection: Connection, selection: Selection, now: datetime, *, sees_private: bool) -> str:
+    """Return the title of the archive: that of the only selected album, or else the time."""
+    if len(selection.albums) == 1 and not (selection.photos or selection.files or selection.query):
+        album = find_album(connection, selection.albums[0], sees_private=sees_private)
+        if album is not None:
+            return album.title
+    return f"photos-{now:%Y%m%d-%H%M%S}"
+
+
+def _check_size(service: Service, connection: Connection, file_ids: Sequence[int]) -> int:
+    """Return the total size of the files in bytes.
+
+    Raises:
+        ArchiveTooLargeError: there are more files or bytes than one archive may hold.
+
+    """
+    if len(file_ids) > MOST_FILES:
+        msg = f"more than {MOST_FILES:,} files are selected: select fewer"
+        raise ArchiveTooLargeError(msg)
+    size = bytes_of(connection, file_ids)
+    if size > service.settings.zip_size * _MIB:
+        found, most = -(-size // _MIB), service.settings.zip_size
+        msg = f"the selected files have {found:,} MiB, an archive may have {most:,} MiB: select fewer"
+        raise ArchiveTooLargeError(msg)
+    return size
+
+
+def _send_archive(waiting: Waiting) -> Response:
+    service, who = current_service(), principal()
+    with service.loading() as session:
+        _check_size(service, session.connection(), waiting.file_ids)
+        check_disk(session, service.settings)
+    headers = [
+        ("Content-Type", "application/zip"),
+        ("Cache-Control", "no-store"),
+        disposition(safe_name(f"{waiting.title.strip() or 'album'}.zip")),
+    ]
+    if request.method == "HEAD":
+        return ReadyResponse(headers=headers)
+    free = service.archives.take(who.owner_uid)
+    if free is None:
+        raise TooManyArchivesError
+    # The engine is looked up now: an answer is sent after its request has ended.
+    entries = _entries(service, service.engine(), who, waiting.file_ids, request.args.get("name", ""))
+    answer = ReadyResponse(stream_zip(entries), headers=headers)
+    # `finalize`, because an answer that is dropped before a server reads it is never closed.
+    answer.call_on_close(finalize(answer, free))
+    answer.call_on_close(begin_transfer(answer))
+    return answer
+
+
+def _entries(
+    service: Service, engine: Engine, who: Principal, file_ids: Sequence[int], kind: str
+) -> Iterator[Entry | None]:
+    """Yield the entries of an archive, None for files that may no longer be seen.
+
+    No transaction is open between portions: the client decides how long the archive takes.
+    """
+    for start in range(0, len(file_ids), _PORTION):
+        portion = file_ids[start : start + _PORTION]
+        with closing(open_reader(engine)) as connection:
+            found = _open_files(service, connection, who, portion)
+        yield from (None for _ in range(len(portion) - len(found)))
+        for file in found:
+            yield Entry(saved_name(file, kind), original_of(service.settings, file), file.taken_at_local)
+
+
+def _open_files(service: Service, connection: Connection, who: Principal, file_ids: Sequence[int]) -> list[SeenFile]:
+    """Return the files that the principal may download at this moment; none after its credential has ended.
+
+    Users of a host app keep the rights of the request, because the host can no longer tell who they are.
+    """
+    try:
+        now = who if who.kind == HOST_USER else tokens.verify_uid(connection, who.credential_uid, service.now())
+    except InvalidTokenError:
+        return []
+    if not policy.may(now, "photos.download"):
+        return []
+    return files_with_ids(connection, file_ids, sees_private=now.sees_private)

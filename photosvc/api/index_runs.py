@@ -1,0 +1,150 @@
+"""Index runs (/index), the jobs that requests asked for (/jobs), and the files that failed (/errors).
+
+A process of its own does the work: `svc watch`, or one that the request starts.
+"""
+
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+
+from photosvc.auth.principal import Principal
+from photosvc.core.accounts import ADMIN
+from photosvc.core.errors import NotFoundError
+from photosvc.core.words import counted
+from photosvc.index import requested, run_log
+from photosvc.index.jobs import State, is_running
+from photosvc.library.names import is_asked_by
+from photosvc.library.problems import failed_files, forget_import_failures
+from photosvc.models import Job
+from photosvc.records.upkeep import FailedFileSchema, IndexReportSchema, IndexRunSchema, IndexWishSchema, JobSchema
+from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
+from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, describe, json_object, refuses, takes, takes_query
+from photosvc.web.current import current_service
+from photosvc.web.indexer import Indexer, wake_indexer
+from photosvc.web.protector import principal, require
+
+INDEXER: Final = {"type": "string", "enum": [indexer.value for indexer in Indexer]}
+MESSAGES: Final = {
+    Indexer.RUNNING: "The indexer that runs takes it.",
+    Indexer.STARTED: "An indexer was started for it.",
+    Indexer.NONE: "It waits for svc watch.",
+}
+#: Runs in the list.
+SHOWN: Final = 20
+_wish, _report = IndexWishSchema(), IndexReportSchema()
+_ARRAY: Final = {"type": "array", "items": {"type": "object"}}
+_LISTED: Final = json_object("running waiting runs", running=FLAG, waiting=_ARRAY, runs=_ARRAY)
+_job = JobSchema()
+#: The greatest number that the databases hold.
+_LAST = 2**63 - 1
+_failed = FailedFileSchema()
+#: Characters of the longest part of a name to look for.
+_LONGEST: Final = 1024
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the index runs, jobs and failures to the API."""
+    api.add_url_rule("/index", view_func=list_index_runs, methods=["GET"])
+    api.add_url_rule("/index", view_func=start_index, methods=["POST"])
+    api.add_url_rule("/index", view_func=stop_index, methods=["DELETE"])
+    api.add_url_rule("/jobs/<int:job_id>", view_func=show_job, methods=["GET"])
+    api.add_url_rule("/errors", view_func=list_failures, methods=["GET"])
+    api.add_url_rule("/errors", view_func=clear_failures, methods=["DELETE"])
+
+
+@require("index.view")
+@answers(_LISTED, "The index runs.")
+def list_index_runs() -> Response:
+    """List the last 20 index runs, the latest first, and the folders that wait; `running` says if a run is going on.
+
+    Of the runs over one folder that changed nothing, only the last one is listed.
+    """
+    service = current_service()
+    with service.loading() as session:
+        running = is_running(session, service.now())
+        waiting = [_wish.dump(one) for one in requested.waiting(session)]
+        runs = [_report.dump(one) for one in run_log.reports(session, service.now(), count=SHOWN)]
+    return json_answer({"running": running, "waiting": waiting, "runs": runs})
+
+
+@require("photos.index")
+@takes(IndexRunSchema, any_type=True)
+@answers(json_object("code message indexer", code=NUMBER, message=TEXT, indexer=INDEXER), "Who does it.")
+@refuses(400, 503)
+def start_index(given: dict[str, Any]) -> Response:
+    """Ask for the originals, or a folder of them, to be indexed. Equal requests that wait become one."""
+    service = current_service()
+    with service.writing() as session:
+        requested.wish(session, service.now(), (given["path"] or "").strip("/"), force=bool(given["rescan"]))
+    indexer = wake_indexer(service)
+    return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
+
+
+@require("photos.index")
+@answers(json_object("code message stopped", code=NUMBER, message=TEXT, stopped=FLAG), "Whether there was one.")
+@refuses(503)
+def stop_index() -> Response:
+    """Ask the running index run to stop before its next batch, and drop the requests that wait.
+
+    Files that are indexed already stay; folders of new uploads are still indexed.
+    """
+    service = current_service()
+    with service.writing() as session:
+        stopped = requested.stop(session, service.now())
+    message = "The index run stops." if stopped else "No index run is going on."
+    return json_answer({"code": 200, "message": message, "stopped": stopped})
+
+
+@require("jobs.view")
+@answers(JobSchema, "The job.")
+@refuses(404)
+def show_job(job_id: int) -> Response:
+    """Show the progress of a job that the account or client asked for; administrators see the jobs of everybody.
+
+    `State` is `waiting` also between two tries; `Outcome` then says how the last try ended, and `Message` why. A job
+    that has ended is remembered until enough later jobs of its kind have ended.
+    """
+    who = principal()
+    with current_service().loading() as session:
+        job = session.get(Job, job_id) if job_id <= _LAST else None
+        if job is None or not (_is_own(job, who) or who.role == ADMIN):
+            msg = "There is no such job, or it ended long ago."
+            raise NotFoundError(msg)
+        state = State.STOPPED if job.cancelled else State(job.state)
+        counts = {name: value for name, value in job.report.items() if name != "message"}
+        message = job.report.get("message", "")
+        return json_answer(_job.dump({"job": job, "state": state, "message": message, "counts": counts}))
+
+
+def _is_own(job: Job, who: Principal) -> bool:
+    if job.user_id is not None:
+        return job.user_id == who.user_id
+    return is_asked_by(job.arguments, who.owner_uid)  # clients and users of host apps have no account here
+
+
+def _parameters() -> list[dict[str, Any]]:
+    return describe({**page_parameters("files"), "q": (TEXT, "Part of the name.")})
+
+
+@require("errors.view")
+@takes_query(_parameters)
+@answers(FailedFileSchema, "A page of files that failed.", many=True, headers=page_headers("files"))
+def list_failures() -> Response:
+    """List the files that could not be indexed, shown or imported, the last one first.
+
+    A file of the originals is listed until an index run can read it or it is gone.
+    """
+    page = read_page()
+    text = request.args.get("q", "").strip().replace("\x00", "")[:_LONGEST]
+    with current_service().loading() as session:
+        found = failed_files(session, text=text, count=page.count, offset=page.offset)
+        return page.answer(json_answer([_failed.dump(one) for one in found]), len(found))
+
+
+@require("errors.clear")
+@answers(json_object("code message files", code=NUMBER, message=TEXT, files=NUMBER), "How many were forgotten.")
+def clear_failures() -> Response:
+    """Forget the files that could not be imported; files that index runs cannot read are still listed."""
+    with current_service().writing() as session:
+        files = forget_import_failures(session)
+    return json_answer({"code": 200, "message": f"{counted(files, 'failure')} of imports forgotten", "files": files})

@@ -1,0 +1,230 @@
+"""Labels, which are the keywords of photos: their list, changes in all photos that have one, and those of one photo."""
+
+from typing import Any, Final
+
+from flask import Blueprint, Response
+
+from photosvc.api.names import JOB, PAGE_HEADERS, accepted, ask_for_many, change_names, list_entries, list_parameters
+from photosvc.api.photos import Editing, change_one
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.library.apply import keep_keywords
+from photosvc.library.labels import (
+    LabelChange,
+    Respelling,
+    add_label,
+    check_name,
+    label_of,
+    mark_favorite,
+    remove_label,
+    respell,
+)
+from photosvc.query.fold import fold
+from photosvc.records.people import (
+    LabelEditSchema,
+    LabelEntitySchema,
+    LabelSchema,
+    LabelSelectionSchema,
+    PhotoLabelEditSchema,
+)
+from photosvc.records.photo import PhotoSchema
+from photosvc.search.reading.people import Label
+from photosvc.web.answers import json_answer, json_text
+from photosvc.web.contract import ETAG, NUMBER, TEXT, answers, json_object, or_answers, refuses, takes, takes_query
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
+
+_label, _entity = LabelSchema(), LabelEntitySchema()
+_UIDS: Final = {"type": "array", "items": TEXT}
+_DELETED: Final = json_object("code message labels photos", code=NUMBER, message=TEXT, labels=_UIDS, photos=NUMBER)
+#: The `Uncertainty` by which clients remove a label from a photo.
+_ABSENT = 100
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add labels to the API; clients mark favourites at two addresses."""
+    api.add_url_rule("/labels", view_func=list_labels, methods=["GET"])
+    api.add_url_rule("/labels/<label_uid>", view_func=rename_label, methods=["PUT"])
+    for name in ("like", "favorite"):
+        api.add_url_rule(f"/labels/<label_uid>/{name}", f"label_{name}", like_label, methods=["POST"])
+        api.add_url_rule(f"/labels/<label_uid>/{name}", f"label_no_{name}", dislike_label, methods=["DELETE"])
+    api.add_url_rule("/batch/labels/delete", view_func=delete_labels, methods=["POST"])
+    path = "/photos/<photo_uid>/label"
+    api.add_url_rule(path, view_func=label_photo, methods=["POST"])
+    api.add_url_rule(f"{path}/<label_id>", view_func=confirm_label, methods=["PUT"])
+    api.add_url_rule(f"{path}/<label_id>", view_func=unlabel_photo, methods=["DELETE"])
+
+
+@require("labels.search")
+@takes_query(list_parameters)
+@answers(LabelSchema, "A page of keywords.", many=True, headers={**PAGE_HEADERS, **ETAG})
+def list_labels() -> Response:
+    """List the keywords of the photos, each with the number of its photos."""
+    return list_entries("labels", current_service().labels, _label)
+
+
+@require("labels.update")
+@takes(LabelEditSchema, any_type=True)
+@answers(LabelEntitySchema, "The label as it is now.")
+@or_answers(JOB)
+@refuses(400, 404, 429)
+def rename_label(given: dict[str, Any], label_uid: str) -> Response:
+    """Rename a label, or make it a favourite.
+
+    All photos with the label get the new one instead, as by an edit of their keywords; the name of another label
+    merges the two. Files that are indexed later have the keywords that they contain. If over 1,000 photos have the
+    label, a job does it.
+    """
+    name, favorite = given.get("name"), given.get("favorite")
+    if name is None and favorite is None:
+        msg = "Name: send a name, or Favorite"
+        raise InvalidValueError(msg, field="Name")
+    if name is not None:
+        check_name(name)
+    label = _find(label_uid)
+    if name is not None and name != label.name:
+        renamed = _rename(label, name, favorite)
+        if isinstance(renamed, Response):
+            return renamed
+        label = renamed
+    if favorite is not None and favorite != label.favorite:
+        _mark(label, favorite=favorite)
+    return json_answer(_entity.dump(_find(label.uid)))
+
+
+def _rename(label: Label, name: str, favorite: bool | None) -> Label | Response:
+    if fold(name) == fold(label.name):
+        return _respell(label, name, favorite)
+    wanted = True if favorite is None and label.favorite else favorite
+    sees_private = principal().sees_private
+    change = LabelChange([fold(label.name)], name, "labels.rename", sees_private=sees_private, favorite=wanted)
+    changed = change_names(change, "label_uid")
+    return changed if isinstance(changed, Response) else _named(name)
+
+
+def _respell(label: Label, name: str, favorite: bool | None) -> Label | Response:
+    change = Respelling(fold(name))
+    with current_service().changing() as session:
+        respell(session, label.id, name)
+        if favorite is not None:
+            mark_favorite(session, label.id, favorite=favorite)
+        job_id = ask_for_many(session, change)
+    if job_id is not None:
+        return accepted(job_id)
+    changed = change_names(change, "label_uid")
+    return changed if isinstance(changed, Response) else _find(label.uid)
+
+
+@require("labels.update")
+@answers(LabelEntitySchema, "The label as it is now.")
+@refuses(404)
+def like_label(label_uid: str) -> Response:
+    """Make a label a favourite."""
+    _mark(_find(label_uid), favorite=True)
+    return json_answer(_entity.dump(_find(label_uid)))
+
+
+@require("labels.update")
+@answers(LabelEntitySchema, "The label as it is now.")
+@refuses(404)
+def dislike_label(label_uid: str) -> Response:
+    """Make a label no favourite."""
+    _mark(_find(label_uid), favorite=False)
+    return json_answer(_entity.dump(_find(label_uid)))
+
+
+@require("labels.update")
+@takes(LabelSelectionSchema, any_type=True)
+@answers(_DELETED, "The UIDs of the labels that no photo has any more, and how many photos changed.")
+@or_answers(JOB)
+@refuses(400, 429)
+def delete_labels(given: dict[str, Any]) -> Response:
+    """Remove the labels in `labels` from all photos, as by an edit of their keywords; unknown ones are left out.
+
+    If over 1,000 photos have them, a job does it.
+    """
+    uids = set(given["labels"] or ())
+    if not uids:
+        msg = "No items selected"
+        raise InvalidValueError(msg, field="labels")
+    found = [label for label in _every() if label.uid in uids]
+    folded = [fold(label.name) for label in found]
+    photos = change_names(LabelChange(folded, None, "labels.delete", principal().sees_private), "labels")
+    if isinstance(photos, Response):
+        return photos
+    message = f"{len(found)} labels deleted"
+    return json_answer({"code": 200, "message": message, "labels": [label.uid for label in found], "photos": photos})
+
+
+def _mark(label: Label, *, favorite: bool) -> None:
+    with current_service().changing() as session:
+        mark_favorite(session, label.id, favorite=favorite)
+
+
+def _every() -> list[Label]:
+    service, who = current_service(), principal()
+    with searching(who.owner_uid, "label_uid") as connection:
+        return service.labels.read(connection, sees_private=who.sees_private)
+
+
+def _find(uid: str) -> Label:
+    found = next((label for label in _every() if label.uid == uid), None)
+    if found is None:
+        msg = "there is no such label"
+        raise NotFoundError(msg, field="uid")
+    return found
+
+
+def _named(name: str) -> Label:
+    found = next((label for label in _every() if fold(label.name) == fold(name)), None)
+    if found is None:  # its photos are archived, or were changed meanwhile
+        msg = "no photo in searches has this label"
+        raise NotFoundError(msg, field="Name")
+    return found
+
+
+@require("photos.update")
+@takes(PhotoLabelEditSchema, any_type=True)
+@answers(PhotoSchema, "The photo as it is now.")
+@refuses(400, 404, 409, 412)
+def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
+    """Add a label to a photo: a keyword, which outlives every index run as other edits do."""
+    name = given["name"]
+    if name is None:
+        msg = "Name: send the name of the label"
+        raise InvalidValueError(msg, field="Name")
+    check_name(name)
+
+    def change(editing: Editing) -> None:
+        add_label(editing.catalog, editing.photo, name)
+
+    return json_text(change_one(photo_uid, "photos.label", change)[0])
+
+
+@require("photos.update")
+@takes(PhotoLabelEditSchema, any_type=True)
+@answers(PhotoSchema, "The photo as it is now.")
+@refuses(400, 404, 412)
+def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Response:
+    """Keep the label, even if the files say something else later; an `Uncertainty` of 100 removes it from the photo."""
+
+    def change(editing: Editing) -> None:
+        if given["uncertainty"] == _ABSENT:
+            remove_label(editing.catalog, editing.photo, label_id)
+        else:
+            label_of(editing.photo.keywords, label_id)
+            keep_keywords(editing.photo)
+
+    return json_text(change_one(photo_uid, "photos.label", change)[0])
+
+
+@require("photos.update")
+@answers(PhotoSchema, "The photo as it is now.")
+@refuses(404, 412)
+def unlabel_photo(photo_uid: str, label_id: str) -> Response:
+    """Remove a label from a photo; it stays away when the files are read again."""
+
+    def change(editing: Editing) -> None:
+        remove_label(editing.catalog, editing.photo, label_id)
+
+    return json_text(change_one(photo_uid, "photos.label", change)[0])

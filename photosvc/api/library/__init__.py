@@ -1,1 +1,0 @@
-"""What people change: photos, albums and the persons on photos."""

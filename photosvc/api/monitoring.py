@@ -1,0 +1,165 @@
+"""Checks and metrics: GET /healthz, /readyz and /metrics for monitors, /credential for proxies, /status for clients.
+
+The metrics are in the text format 0.0.4 of Prometheus.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from flask import Blueprint, Response
+
+from photosvc import __version__
+from photosvc.index.scan import are_away
+from photosvc.library.staging_part import StorageFailedError
+from photosvc.models.engine import session_on
+from photosvc.search.limits import ClientGoneError, SearchesBusyError, SearchTooLongError
+from photosvc.search.reading.figures import Figures, figures
+from photosvc.web.actions import public
+from photosvc.web.answers import json_answer
+from photosvc.web.contract import TEXT, answers, json_object, refuses
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+from photosvc.web.request_counts import BOUNDS, Latency, Series
+from photosvc.web.searching import searching
+
+if TYPE_CHECKING:
+    from prometheus_client import Metric
+
+
+_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class OriginalsAwayError(StorageFailedError):
+    """The folder of originals is missing or empty; is its disk mounted? Searches work without it."""
+
+
+#: The suffix of the endpoint that answers even if the database fails.
+ALIVE = ".healthz"
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the checks and the metrics to the API."""
+    api.add_url_rule("/healthz", view_func=healthz, methods=["GET"])
+    api.add_url_rule("/readyz", view_func=readyz, methods=["GET"])
+    api.add_url_rule("/status", view_func=status, methods=["GET"])
+    api.add_url_rule("/metrics", view_func=metrics, methods=["GET"])
+    api.add_url_rule("/credential", view_func=credential, methods=["GET"])
+
+
+@public
+@answers(json_object("status version", status=TEXT, version=TEXT), "The process lives.")
+def healthz() -> Response:
+    """Answer `alive`, even if the database fails: if this gets no answer, the process has to be restarted."""
+    return json_answer({"status": "alive", "version": __version__})
+
+
+@public
+@answers(json_object("status version", status=TEXT, version=TEXT), "The service can answer requests.")
+def readyz() -> Response:
+    """Answer `ready`; 503 while /status does, or while the originals are away: searches work without them."""
+    service = current_service()
+    service.check_database()
+    with service.loading() as session:
+        if are_away(session, service.settings.originals):
+            raise OriginalsAwayError
+    return json_answer({"status": "ready", "version": __version__})
+
+
+@public
+@answers(json_object("status version", status=TEXT, version=TEXT), "The service can answer.")
+def status() -> Response:
+    """Answer `operational`; 503 while the database is down, has another schema, or belongs to another service key."""
+    current_service().check_database()
+    return json_answer({"status": "operational", "version": __version__})
+
+
+@public
+@answers(None, "The credential is valid.", status=204)
+@refuses(401, 403, 429)
+def credential() -> Response:
+    """Answer 204 for a valid credential of any scope, else 401; proxies ask before they accept a large body."""
+    principal()
+    return Response(status=204)
+
+
+@require("metrics.view")
+@answers(TEXT, "Prometheus text format 0.0.4.", media_type="text/plain")
+def metrics() -> Response:
+    """Show the size of the library, and the number of requests with their latencies, as metrics.
+
+    Private photos and albums count for clients that may see them.
+    """
+    # Of prometheus_client, only the text format is used. Its counters would need a folder in the environment before
+    # their import, for the whole process and so for a host app as well; they cost 25 ms at each start and take four
+    # times as long for each request.
+    from prometheus_client import CollectorRegistry, generate_latest
+
+    service = current_service()
+    with searching(principal().owner_uid, "metrics") as connection, session_on(connection) as session:
+        found = figures(session, sees_private=principal().sees_private)
+        away = are_away(session, service.settings.originals, within=True)
+    registry = CollectorRegistry(auto_describe=False)
+    counts = service.requests
+    searches = _searches(counts.ended_searches())
+    registry.register(_Collected([*_library(found, away=away), *_requests(counts.read()), searches]))
+    return Response(generate_latest(registry), content_type=_TEXT)
+
+
+class _Collected:
+    """A collector of these metrics, as a registry expects it."""
+
+    def __init__(self, metrics: "list[Metric]") -> None:
+        self.collect = lambda: metrics
+
+
+def _library(found: Figures, *, away: bool) -> "Iterator[Metric]":
+    yield _gauge("photosvc_build_info", "The version that answers.", {__version__: 1}, label="version")
+    yield _gauge("photosvc_photos", "Photos by type, none hidden or archived.", found.photos, label="type")
+    for name, meaning, value in (
+        ("photosvc_files", "Files of the library that are present and readable.", found.files),
+        ("photosvc_files_missing", "Files of the library that are no longer in the originals folder.", found.missing),
+        ("photosvc_files_broken", "Files that cannot be shown.", found.broken),
+        ("photosvc_originals_available", "1 while the originals and all disks below them are there, else 0.", not away),
+        ("photosvc_albums", "Albums.", found.albums),
+        ("photosvc_library_changes", "Committed changes of the library since its creation.", found.changes),
+    ):
+        yield _gauge(name, meaning, {"": int(value)})
+
+
+def _gauge(name: str, meaning: str, values: Mapping[str, int], *, label: str = "") -> "Metric":
+    from prometheus_client.core import GaugeMetricFamily
+
+    family = GaugeMetricFamily(name, meaning, labels=[label] if label else [])
+    for value, number in sorted(values.items()):
+        family.add_metric([value] if label else [], number)
+    return family
+
+
+def _searches(ended: Mapping[str, int]) -> "Metric":
+    from prometheus_client.core import CounterMetricFamily
+
+    family = CounterMetricFamily("photosvc_searches_ended", "Searches ended before they were done.", labels=["reason"])
+    for reason in (SearchTooLongError.reason, ClientGoneError.reason, SearchesBusyError.reason):
+        family.add_metric([reason], ended.get(reason, 0))
+    return family
+
+
+def _requests(counts: Mapping[Series, Latency]) -> "Iterator[Metric]":
+    """Yield the counts by route, method and status, and the latencies by route."""
+    from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+    from prometheus_client.utils import floatToGoString
+
+    answered = CounterMetricFamily("photosvc_requests", "Requests answered.", labels=["route", "method", "status"])
+    taken = HistogramMetricFamily(
+        "photosvc_request_seconds", "Seconds until the headers of the answer were ready.", labels=["route"]
+    )
+    for series, latency in counts.items():
+        answered.add_metric([series.route, series.method, str(series.status)], latency.buckets[-1])
+    for route, members in groupby(counts.items(), key=lambda item: item[0].route):
+        latencies = [latency for _, latency in members]
+        buckets = map(sum, zip(*(latency.buckets for latency in latencies), strict=True))
+        bounds = map(floatToGoString, (*BOUNDS, float("inf")))
+        taken.add_metric([route], [*zip(bounds, buckets, strict=True)], sum(latency.seconds for latency in latencies))
+    yield answered
+    yield taken

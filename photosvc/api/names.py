@@ -1,0 +1,134 @@
+"""The common part of people and labels: their lists, and changes of one on all photos that have it.
+
+A change of few photos is made at once, one of many by a job.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from flask import Response, request, url_for
+from marshmallow import Schema
+from sqlalchemy.orm import Session
+
+from photosvc.api.index_runs import INDEXER, MESSAGES
+from photosvc.core.errors import InvalidValueError
+from photosvc.library.journal import Actor
+from photosvc.library.names import MOST_AT_ONCE, NameChange, ask, marks_favorite
+from photosvc.query.fold import fold
+from photosvc.search.reading.figures import Kept, state_tag
+from photosvc.search.reading.people import Label, Person
+from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
+from photosvc.web.changes import change_in_portions
+from photosvc.web.contract import NUMBER, TEXT, Contract, Header, describe, json_object, read_switch
+from photosvc.web.current import current_service
+from photosvc.web.indexer import wake_indexer
+from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+
+PAGE_HEADERS: Final = page_headers("entries")
+#: Orders of the lists: by name, the most frequent first, or favourites first.
+_ORDERS: Final[dict[str, Callable[[Person | Label], Any]]] = {
+    "name": lambda entry: fold(entry.name),
+    "slug": lambda entry: fold(entry.name),
+    "count": lambda entry: -entry.photo_count,
+    "relevance": lambda entry: -entry.photo_count,
+    "favorites": lambda entry: not entry.favorite,
+}
+#: The answer of a view that leaves a change to a job.
+JOB: Final = Contract(
+    json_object("code message job indexer", code=NUMBER, message=TEXT, job=NUMBER, indexer=INDEXER),
+    meaning="Over 1,000 photos have it: a job changes them. Its `State` tells when it is done.",
+    status=202,
+    headers={"Location": Header("string", "Where to ask how far the job is.")},
+)
+
+
+def list_parameters() -> list[dict[str, Any]]:
+    """Return the parameters of a list, as OpenAPI has them."""
+    described = {
+        **page_parameters("entries"),
+        "q": (TEXT, "Part of the name."),
+        "favorite": ({"type": "boolean", "default": False}, "Favourites only."),
+        "order": ({"type": "string", "enum": [*_ORDERS], "default": "name"}, "The order of the entries."),
+    }
+    return describe(described)
+
+
+def list_entries(name: str, kept: Kept[list[Any]], schema: Schema) -> Response:
+    """Answer with a page of the entries that the caller may see.
+
+    Raises:
+        InvalidValueError: a parameter is not valid.
+
+    """
+    sees_private = principal().sees_private
+    page = read_page()
+    wanted, order = fold(request.args.get("q", "")), request.args.get("order", "").strip().lower() or "name"
+    if order not in _ORDERS:
+        msg = f"order {order[:40]!r} is unknown: use one of {', '.join(_ORDERS)}"
+        raise InvalidValueError(msg, field="order")
+    favorite = read_switch("favorite")
+    with searching(principal().owner_uid) as connection:
+        asked = (page.count, page.offset, wanted, order, favorite)
+        etag = state_tag(connection, name, *asked, sees_private=sees_private)
+        if is_fresh(etag):
+            return not_modified(etag)
+        every: Sequence[Any] = kept.read(connection, sees_private=sees_private)
+    found = [entry for entry in every if wanted in fold(entry.name) and (entry.favorite or not favorite)]
+    found = sorted(found, key=_ORDERS[order])[page.offset : page.offset + page.count]
+    return page.answer(json_answer([schema.dump(entry) for entry in found], etag=etag), len(found))
+
+
+def change_names(change: NameChange, part: str) -> int | Response:
+    """Make a change, or ask for a job that does; return the number of changed photos, or the answer with the job.
+
+    Args:
+        change: of labels or people.
+        part: the parameter that an error names if the search for the photos takes too long.
+
+    Raises:
+        TooManyJobsError: as many changes of the account wait as are allowed.
+        PhotosvcError: one of `change_in_portions`.
+
+    """
+    service, who, count = current_service(), principal(), 0
+    now, actor = service.now(), Actor.of(who)
+    for _ in range(change.PASSES):
+        with searching(who.owner_uid, part) as connection:
+            photo_ids, change_some = change.prepare(connection, actor)
+        if len(photo_ids) > MOST_AT_ONCE:
+            with service.writing() as session:
+                job_id = ask(session, change, actor, who.user_id, now)
+            return accepted(job_id)
+
+        def change_portion(session: Session, portion: list[int]) -> int:
+            return change_some(session, portion, now)  # noqa: B023 - called in this round
+
+        count += change_in_portions(photo_ids, change_portion, "changed", is_repeatable=True)
+    if (marking := marks_favorite(change)) is not None:
+        with service.changing() as session:
+            marking.finish(session, now)
+    return count
+
+
+def ask_for_many(session: Session, change: NameChange) -> int | None:
+    """Ask for a job if a change affects many photos, in the write transaction that decides on it; return the job's id.
+
+    Raises:
+        TooManyJobsError: as many changes of the account wait as are allowed.
+
+    """
+    service, who = current_service(), principal()
+    actor = Actor.of(who)
+    photo_ids, _ = change.prepare(session.connection(), actor)
+    return ask(session, change, actor, who.user_id, service.now()) if len(photo_ids) > MOST_AT_ONCE else None
+
+
+def accepted(job_id: int) -> Response:
+    """Answer with the number of a job, and start an indexer for it unless one runs."""
+    indexer = wake_indexer(current_service())
+    answer = json_answer(
+        {"code": 202, "message": MESSAGES[indexer], "job": job_id, "indexer": indexer.value}, JOB.status
+    )
+    answer.headers["Location"] = url_for(".show_job", job_id=job_id)
+    return answer

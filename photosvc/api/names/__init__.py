@@ -1,1 +1,0 @@
-"""What photos are called by: people, marked areas and labels."""

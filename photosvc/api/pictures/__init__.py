@@ -1,1 +1,0 @@
-"""The routes of what a library shows: thumbnails, originals, videos and archives of originals."""

@@ -1,0 +1,369 @@
+"""Resumable uploads: large files in pieces, by the protocol tus 1.0 at /uploads.
+
+The routes serve the core of https://tus.io/protocols/resumable-upload and the extensions in `_EXTENSIONS`. A complete
+file is added to the originals at once, or, if its metadata name `upload`, with the other files of
+`PUT /users/<uid>/upload/<token>`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from hmac import compare_digest
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from flask import Blueprint, Response, request, url_for
+from sqlalchemy import delete, update
+from werkzeug.exceptions import MethodNotAllowed, UnsupportedMediaType
+from werkzeug.http import http_date
+
+from photosvc.api.uploads import UPLOAD_TOKEN, add_uploads, has_vanished
+from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
+from photosvc.core.problems import FileProblemError
+from photosvc.library.staging_part import Part, PartLockedError, PartMissingError, TooLargeError
+from photosvc.library.upload_albums import LIFETIME, add_waiting, find_upload
+from photosvc.library.uploads import REFUSED
+from photosvc.models import Upload
+from photosvc.pictures.originals import safe_name
+from photosvc.web.actions import public
+from photosvc.web.contract import Header, answers, refuses, takes_bytes, takes_headers
+from photosvc.web.current import current_service
+from photosvc.web.indexer import wake_indexer
+from photosvc.web.protector import require
+from photosvc.web.receiving import (
+    ALGORITHMS,
+    MOST_METADATA,
+    VERSION,
+    ChecksumError,
+    Sender,
+    check_version,
+    read_piece,
+    receiving,
+    sender,
+    upload_checksum,
+    upload_metadata,
+    whole_number,
+    with_tus_headers,
+)
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+#: Time after the last piece during which a missing file counts as being added by another request.
+_ADDING: Final = timedelta(minutes=1)
+_EXTENSIONS: Final = "creation,expiration,checksum,termination"
+_PIECE_TYPE: Final = "application/offset+octet-stream"
+_MIB: Final = 1 << 20
+
+
+class ExpiredUploadError(PhotosvcError):
+    """The upload was not continued in time."""
+
+    status = HTTPStatus.GONE
+
+
+def append(part: Part, length: int, checksum: "tuple[_Hash, bytes] | None") -> None:
+    """Write the request's body to a part.
+
+    Raises:
+        CutBodyError: the client disconnected; the bytes that arrived are kept, unless the piece has a checksum.
+        ChecksumError: the checksum differs; nothing is kept.
+        TooLargeError: the file would be longer than announced.
+
+    """
+    left = length - part.size
+    if (request.content_length or 0) > left:
+        raise TooLargeError
+    request.max_content_length = left + 1
+    if checksum is None:
+        _each_piece(part.write)
+        return
+    digest, expected = checksum
+    with part.on_trial():
+
+        def write(piece: bytes) -> None:
+            digest.update(piece)
+            part.write(piece)
+
+        _each_piece(write)
+        if not compare_digest(digest.digest(), expected):
+            raise ChecksumError
+
+
+def _each_piece(take: Callable[[bytes], None]) -> None:
+    stream = request.stream
+    while piece := read_piece(stream):
+        take(piece)
+
+
+def measured(who: Sender, upload: Upload) -> int:
+    """Return the number of bytes that have arrived; add a complete file whose last piece got no answer."""
+    try:
+        size = who.staging.size_of(upload.token)
+    except PartMissingError:
+        upload = find(who, upload.token)  # another request may have added the file meanwhile
+        if upload.finished:
+            return upload.size
+        if not upload.hash:
+            raise
+        size = upload.size  # the server ended after it had placed the file
+    if size < upload.size or (upload.hash and upload.bundle):
+        return size
+    with receiving():
+        if not upload.hash:
+            with who.staging.resume(upload.token, most_bytes=upload.size, expected_length=upload.size) as part:
+                store(upload, part.sha1, upload.expires_at)
+        if not upload.bundle:
+            finish(who, upload)
+    return size
+
+
+@contextmanager
+def adding_elsewhere(who: Sender, token: str) -> Iterator[None]:
+    """Refuse a part that is missing in the block as locked if another request has completed and is adding it.
+
+    Raises:
+        PartLockedError: another request is adding the file, or has added it; HEAD shows the progress.
+        PartMissingError: the part is gone.
+
+    """
+    try:
+        yield
+    except PartMissingError:
+        if find(who, token).hash:
+            raise PartLockedError from None
+        raise
+
+
+def store(upload: Upload, sha1: str, expires_at: datetime) -> None:
+    """Store the hash of a complete file, or an empty one, and the time at which the upload expires."""
+    upload.hash = sha1
+    with current_service().writing() as session:
+        change = update(Upload).where(Upload.id == upload.id).values(hash=sha1, expires_at=expires_at)
+        session.execute(change, execution_options={"synchronize_session": False})
+
+
+def finish(who: Sender, upload: Upload) -> None:
+    """Add a complete file to the originals.
+
+    Raises:
+        FileProblemError: the file is refused; the upload is gone.
+        PartLockedError: another request seems to be adding the file.
+
+    """
+    service = current_service()
+    (outcome,) = add_uploads(who, [upload], service.now(), keep=True)
+    if has_vanished(outcome) and upload.expires_at - LIFETIME + _ADDING > service.now():
+        raise PartLockedError
+    if outcome.status == REFUSED and outcome.problem is not None:
+        forget(who, upload)
+        raise FileProblemError(outcome.problem.reason, *outcome.problem.details)
+    wake_indexer(service)
+
+
+def forget(who: Sender, upload: Upload) -> None:
+    """Delete an upload with the bytes that have arrived."""
+    with current_service().writing() as session:
+        session.execute(delete(Upload).where(Upload.id == upload.id))
+    who.staging.delete(upload.token)
+
+
+def find(who: Sender, token: str) -> Upload:
+    """Return the upload with this token.
+
+    Raises:
+        PartMissingError: the sender has no such upload.
+        ExpiredUploadError: it was not continued in time.
+
+    """
+    service = current_service()
+    with service.loading() as session:
+        upload = find_upload(session, who.user_id, token) if token.isalnum() else None
+        session.expunge_all()
+    service.end_reading()
+    if upload is None:
+        raise PartMissingError
+    if upload.expires_at <= service.now():
+        raise ExpiredUploadError
+    return upload
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the resumable uploads to the API."""
+    for path, view, method in (
+        ("/uploads", create_upload, "POST"),
+        ("/uploads", describe_uploads, "OPTIONS"),
+        ("/uploads/<token>", continue_upload, "PATCH"),
+        ("/uploads/<token>", measure_upload, "HEAD"),
+        ("/uploads/<token>", end_upload, "DELETE"),
+        ("/uploads/<token>", override_method, "POST"),
+        ("/uploads/<token>", describe_upload, "OPTIONS"),
+    ):
+        api.add_url_rule(path, view_func=view, methods=[method], provide_automatic_options=False)
+
+
+@with_tus_headers
+@public
+@answers(None, "What is served, in headers.", 204)
+def describe_uploads() -> Response:
+    """Show the version of the protocol and its extensions."""
+    answer = Response(status=HTTPStatus.NO_CONTENT)
+    answer.headers["Tus-Version"] = VERSION
+    answer.headers["Tus-Extension"] = _EXTENSIONS
+    answer.headers["Tus-Max-Size"] = str(_largest())
+    answer.headers["Tus-Checksum-Algorithm"] = ",".join(ALGORITHMS)
+    return answer
+
+
+@with_tus_headers
+@public
+@answers(None, "What is served, in headers.", 204)
+def describe_upload(token: str) -> Response:  # noqa: ARG001 - alike for every upload
+    """Show the version of the protocol and its extensions."""
+    return describe_uploads()
+
+
+@with_tus_headers
+@require("files.upload")
+@takes_headers(
+    Tus_Resumable=VERSION, Upload_Length="Bytes of the file.", Upload_Metadata="`filename` and `upload`, in Base64."
+)
+@answers(None, "The upload has this address.", 201, headers={"Location": Header("string", "Where to send pieces.")})
+@refuses(400, 412, 413, 503, 507)
+def create_upload() -> Response:
+    """Begin a resumable upload (tus 1.0, creation) of `Upload-Length` bytes.
+
+    `Upload-Metadata` may contain the name of the file (`filename`), and the token of an upload of several files
+    (`upload`).
+    """
+    check_version()
+    service, who = current_service(), sender()
+    if "Upload-Concat" in request.headers:
+        msg = "Upload-Concat: files are not put together from several uploads"
+        raise InvalidValueError(msg, field="Upload-Concat")
+    length, metadata = whole_number("Upload-Length"), upload_metadata()
+    if length == 0:
+        msg = "Upload-Length: an empty file is no picture"
+        raise InvalidValueError(msg, field="Upload-Length")
+    name = metadata.get("filename") or metadata.get("name") or "file"
+    bundle = metadata.get("upload", "")
+    if bundle and not UPLOAD_TOKEN.fullmatch(bundle):
+        msg = "upload: the token has 1 to 200 letters, digits, dots, dashes, tildes and low lines"
+        raise InvalidValueError(msg, field="Upload-Metadata")
+    now = service.now()
+    with who.staging.receive(most_bytes=_largest(), expected_length=length, keep=True) as part:
+        upload = Upload(
+            token=part.token,
+            user_id=who.user_id,
+            bundle=bundle,
+            name=safe_name(name.replace("\\", "/").rpartition("/")[2]),
+            size=length,
+            described=request.headers.get("Upload-Metadata", ""),
+            created_at=now,
+            expires_at=now + LIFETIME,
+        )
+        with service.writing() as session:
+            add_waiting(session, service.settings, [upload])
+    answer = Response(status=HTTPStatus.CREATED)
+    answer.headers["Location"] = url_for(".continue_upload", token=part.token)
+    answer.headers["Upload-Expires"] = http_date(now + LIFETIME)
+    return answer
+
+
+@with_tus_headers
+@require("files.upload")
+@answers(None, "How much has arrived, in headers.")
+@refuses(404, 410, 412, 422, 423, 429, 503, 507)
+def measure_upload(token: str) -> Response:
+    """Show in `Upload-Offset` where to continue an upload.
+
+    A complete file whose last piece got no answer, because the server ended, is added now: clients send nothing more
+    once all of it has arrived.
+    """
+    check_version()
+    who = sender()
+    upload = find(who, token)
+    size = upload.size if upload.finished else measured(who, upload)
+    answer = Response()
+    answer.headers["Upload-Offset"] = str(size)
+    answer.headers["Upload-Length"] = str(upload.size)
+    answer.headers["Upload-Expires"] = http_date(upload.expires_at)
+    if 0 < len(upload.described) <= MOST_METADATA:
+        answer.headers["Upload-Metadata"] = upload.described
+    return answer
+
+
+@with_tus_headers
+@require("files.upload")
+@takes_bytes(_PIECE_TYPE)
+@takes_headers(
+    Tus_Resumable=VERSION, Upload_Offset="Where the piece begins.", Upload_Checksum="`sha1` or `sha256`, and Base64."
+)
+@answers(
+    None, "The piece is stored.", 204, headers={"Upload-Offset": Header("integer", "How much of the file has arrived.")}
+)
+@refuses(400, 404, 409, 410, 412, 413, 415, 422, 423, 429, 460, 503, 507)
+def continue_upload(token: str) -> Response:
+    """Send the next piece of a file, from `Upload-Offset` on. The last one adds the file to the library."""
+    check_version()
+    service, who = current_service(), sender()
+    if request.mimetype != _PIECE_TYPE:
+        msg = f"send pieces as {_PIECE_TYPE}"
+        raise UnsupportedMediaType(msg)
+    offset, checksum = whole_number("Upload-Offset"), upload_checksum()
+    upload = find(who, token)
+    expires_at = service.now() + LIFETIME
+    if upload.finished:
+        if offset != upload.size or request.content_length:
+            msg = "The upload is complete."
+            raise ConflictError(msg)
+        size = upload.size
+    else:
+        with receiving():
+            with (
+                adding_elsewhere(who, token),
+                who.staging.resume(token, most_bytes=upload.size, expected_length=upload.size) as part,
+            ):
+                if part.size != offset:
+                    msg = f"The next piece begins at {part.size}."
+                    raise ConflictError(msg, field="Upload-Offset")
+                append(part, upload.size, checksum)
+                size = part.size
+                sha1 = part.sha1 if size == upload.size else ""
+            store(upload, sha1, expires_at)
+            if sha1 and not upload.bundle:
+                finish(who, upload)
+    answer = Response(status=HTTPStatus.NO_CONTENT)
+    answer.headers["Upload-Offset"] = str(size)
+    answer.headers["Upload-Expires"] = http_date(expires_at)
+    return answer
+
+
+@with_tus_headers
+@require("files.upload")
+@answers(None, "The upload is gone.", 204)
+@refuses(404, 410, 412)
+def end_upload(token: str) -> Response:
+    """Cancel an upload (tus 1.0, termination); a file that was added stays."""
+    check_version()
+    who = sender()
+    forget(who, find(who, token))
+    return Response(status=HTTPStatus.NO_CONTENT)
+
+
+@with_tus_headers
+@require("files.upload")
+@answers(None, "As the method in `X-HTTP-Method-Override`.")
+@refuses(400, 404, 405, 409, 410, 412, 413, 415, 422, 423, 429, 460, 503, 507)
+def override_method(token: str) -> Response:
+    """Do the PATCH or DELETE that the header `X-HTTP-Method-Override` names, for clients that can only send POST."""
+    views = {"PATCH": continue_upload, "DELETE": end_upload}
+    view = views.get(request.headers.get("X-HTTP-Method-Override", "").upper())
+    if view is None:
+        check_version()
+        raise MethodNotAllowed(["OPTIONS", "HEAD", "PATCH", "DELETE"])
+    return view(token=token)
+
+
+def _largest() -> int:
+    return current_service().settings.max_file_size * _MIB

@@ -1,1 +1,0 @@
-"""What clients and monitors ask about the service itself."""

@@ -1,0 +1,136 @@
+"""The login session of the caller, at /session and /sessions: log-in, confirmation of the password, log-out."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from photosvc.api.config import ClientConfig, client_config
+from photosvc.auth import login as login_sessions
+from photosvc.auth import users
+from photosvc.auth.audit_log import Event
+from photosvc.auth.principal import Principal
+from photosvc.core import ids
+from photosvc.core.accounts import PROOF_SECONDS
+from photosvc.core.errors import InvalidValueError, PermissionDeniedError
+from photosvc.models import LOGIN_SESSION, User
+from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
+from photosvc.web import own_account
+from photosvc.web.actions import public, roles_of, uses
+from photosvc.web.answers import json_answer
+from photosvc.web.auditing import record
+from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
+from photosvc.web.current import Service, current_service
+from photosvc.web.protector import principal, require, token_of
+from photosvc.web.sessions import log_in as log_in_account
+from photosvc.web.sessions import sweep_sessions
+
+_ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
+_CONFIRMED = json_object("code message confirmed_for", code=NUMBER, message=TEXT, confirmed_for=NUMBER)
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the login session to the API, under both of its names."""
+    for path in ("/session", "/sessions"):
+        name = path.strip("/")
+        api.add_url_rule(path, f"log_in_{name}", log_in, methods=["POST"])
+        api.add_url_rule(path, f"read_{name}", read, methods=["GET"])
+        api.add_url_rule(path, f"log_out_{name}", log_out, methods=["DELETE"])
+        api.add_url_rule(f"{path}/<session_id>", f"read_one_{name}", read, methods=["GET"])
+        api.add_url_rule(f"{path}/<session_id>", f"log_out_one_{name}", log_out, methods=["DELETE"])
+    api.add_url_rule("/session/confirm", view_func=confirm_session, methods=["POST"])
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    access_token: str
+    session_id: str
+    expires_in: int
+    provider: str
+    scope: str
+    user: User
+    config: ClientConfig
+
+    @property
+    def id(self) -> str:
+        return self.access_token
+
+
+@public
+@uses("session.create")
+@takes(LoginSchema, any_type=True)  # three known clients send another Content-Type, or none at all
+@answers(LoginSessionSchema, "The login session.")
+@refuses(401, 403, 429)
+def log_in(body: dict[str, Any]) -> Response:
+    """Exchange a password, or an app password, for a login session. A token in the request is ignored."""
+    service = current_service()
+    login = log_in_account(service, body["username"], body["password"], body["code"])
+    answer = _answer(service, login.principal, login.secret)
+    sweep_sessions(service)
+    return answer
+
+
+@require("session.read")
+@answers(LoginSessionSchema, "The login session.")
+def read(session_id: str | None = None) -> Response:
+    """Show the login session of the token in the request."""
+    token = _own_token(session_id)
+    return _answer(current_service(), principal(), token)
+
+
+@require("session.end")
+@answers(_ENDED, "The login session has ended.")
+def log_out(session_id: str | None = None) -> Response:
+    """End the login session of the token in the request, at once on all workers."""
+    token = _own_token(session_id)
+    with current_service().writing() as session:
+        login_sessions.log_out(session, principal())
+        record(session, Event.LOGOUT, target=principal().credential_uid)
+    return json_answer({"code": 200, "status": "deleted", "session_id": ids.digest(token)})
+
+
+@require("session.confirm")
+@takes(PasswordSchema)
+@answers(_CONFIRMED, "The password is right.")
+@refuses(429)
+def confirm_session(body: dict[str, Any]) -> Response:
+    """Confirm the account's password: for an hour from now on, an administrator may change other accounts."""
+    own_account.confirm_password(principal().user_uid or "", body["password"])
+    return json_answer({"code": 200, "message": "Password confirmed.", "confirmed_for": PROOF_SECONDS})
+
+
+def _own_token(session_id: str | None) -> str:
+    """Return the token of the request.
+
+    Raises:
+        InvalidValueError: the path contains the token, which it must not: servers and proxies log addresses.
+        PermissionDeniedError: the path names another session than the token's own.
+
+    """
+    token = token_of(request) or ""
+    if session_id is not None:
+        if session_id == token:
+            msg = "session_id: a token does not belong into an address; leave it out, or send the session's own id"
+            raise InvalidValueError(msg, field="session_id")
+        if session_id not in (ids.digest(token), principal().credential_uid):
+            msg = "This is not your own session."
+            raise PermissionDeniedError(msg)
+    return token
+
+
+def _answer(service: Service, who: Principal, token: str) -> Response:
+    with service.loading() as session:
+        user = users.find_user(session, who.user_uid or "")
+    view = _View(
+        access_token=token,
+        session_id=ids.digest(token),
+        expires_in=who.expires_in(service.now()),
+        provider="local" if who.standing == LOGIN_SESSION else "application",
+        scope=str(who.scope),
+        user=user,
+        config=client_config(service, who),
+    )
+    answer = json_answer(LoginSessionSchema(webdav_roles=roles_of("webdav.read")).dump(view))
+    answer.headers["X-Session-ID"] = token
+    answer.headers["X-Auth-Token"] = token
+    return answer

@@ -1,0 +1,239 @@
+"""People on photos: their list, names and favourites (/subjects), and the names of marked areas (/markers/<uid>)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+from flask import Blueprint, Response, request
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from photosvc.api.names import JOB, PAGE_HEADERS, accepted, ask_for_many, change_names, list_entries, list_parameters
+from photosvc.api.photos import Editing, change_one
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.ids import MARKER, is_uid
+from photosvc.index.describe import areas_of
+from photosvc.index.file_columns import choose_name as choose_marker_name
+from photosvc.index.file_columns import own_markers
+from photosvc.index.sidecar_links import sidecars_of
+from photosvc.library.people import PersonChange, SeenPersonChange, choose_name, mark_favorite, photos_with
+from photosvc.models import File, Marker, Photo
+from photosvc.query.fold import fold, words
+from photosvc.records.people import MarkerEditSchema, SubjectEditSchema, SubjectSchema
+from photosvc.records.photo import MarkerSchema
+from photosvc.search.reading.people import Person
+from photosvc.web.answers import json_answer
+from photosvc.web.contract import ETAG, answers, or_answers, refuses, takes, takes_query
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
+
+_subject = SubjectSchema()
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add people, faces and marked areas to the API."""
+    api.add_url_rule("/subjects", view_func=list_subjects, methods=["GET"])
+    api.add_url_rule("/subjects/<subject_uid>", view_func=read_subject, methods=["GET"])
+    api.add_url_rule("/subjects/<subject_uid>", view_func=rename_subject, methods=["PUT"])
+    api.add_url_rule("/subjects/<subject_uid>/like", view_func=like_subject, methods=["POST"])
+    api.add_url_rule("/subjects/<subject_uid>/like", view_func=dislike_subject, methods=["DELETE"])
+    api.add_url_rule("/faces", view_func=list_faces, methods=["GET"])
+    api.add_url_rule("/markers/<marker_uid>", view_func=name_marker, methods=["PUT"])
+    api.add_url_rule("/markers/<marker_uid>/subject", view_func=unname_marker, methods=["DELETE"])
+
+
+@require("people.search")
+@takes_query(list_parameters)
+@answers(SubjectSchema, "A page of people.", many=True, headers={**PAGE_HEADERS, **ETAG})
+def list_subjects() -> Response:
+    """List the people on photos, each with the number of their photos."""
+    if request.args.get("type", "").strip().lower() not in {"", "person"}:
+        return json_answer([])
+    return list_entries("people", current_service().people, _subject)
+
+
+@require("people.search")
+@answers({"type": "object"}, "No faces.", many=True)
+def list_faces() -> Response:
+    """Answer with an empty list: this service recognises no faces. Names come from the marked areas of files."""
+    return json_answer([])
+
+
+@require("people.search")
+@answers(SubjectSchema, "The person.")
+@refuses(404)
+def read_subject(subject_uid: str) -> Response:
+    """Show a person with the number of their photos."""
+    return json_answer(_subject.dump(_find(subject_uid)))
+
+
+@require("people.update")
+@takes(SubjectEditSchema, any_type=True)
+@answers(SubjectSchema, "The person as it is now.")
+@or_answers(JOB)
+@refuses(400, 404, 429)
+def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
+    """Rename a person, or make them a favourite.
+
+    The name of another person merges the two under the UID of that person. A name outlives every index run: files
+    with an earlier name show this person. If over 1,000 photos show the person, a job does it.
+    """
+    name, favorite = given.get("name"), given.get("favorite")
+    if name is None and favorite is None:
+        msg = "Name: send a name, or Favorite"
+        raise InvalidValueError(msg, field="Name")
+    if name is not None and not words(name):
+        msg = "Name: send a name with letters or digits"
+        raise InvalidValueError(msg, field="Name")
+    person = _find(subject_uid)
+    uid = person.uid if name is None else _rename(person, name, favorite)
+    if isinstance(uid, Response):
+        return uid
+    if favorite is not None:
+        _mark(uid, favorite=favorite)
+    return json_answer(_subject.dump(_find(uid)))
+
+
+@require("people.update")
+@answers(SubjectSchema, "The person as it is now.")
+@refuses(404)
+def like_subject(subject_uid: str) -> Response:
+    """Make a person a favourite."""
+    _mark(subject_uid, favorite=True)
+    return json_answer(_subject.dump(_find(subject_uid)))
+
+
+@require("people.update")
+@answers(SubjectSchema, "The person as it is now.")
+@refuses(404)
+def dislike_subject(subject_uid: str) -> Response:
+    """Make a person no favourite."""
+    _mark(subject_uid, favorite=False)
+    return json_answer(_subject.dump(_find(subject_uid)))
+
+
+class _UnseenPhotosError(Exception):
+    """Photos that the principal may not see show the person."""
+
+
+def _rename(person: Person, name: str, favorite: bool | None) -> str | Response:
+    """Rename a person; return their UID, or the answer with the job that renames them.
+
+    Photos of the person that the principal may not see keep the name: on the others, the name is changed as by naming
+    each marked area, which makes another person.
+    """
+    service = current_service()
+    try:
+        with service.changing() as session:
+            uid = choose_name(session, person, name, service.now(), favorite=favorite)
+            change = PersonChange(uid, fold(person.name))
+            if not principal().sees_private:
+                _check_all_seen(session, change)
+            job_id = ask_for_many(session, change)
+    except _UnseenPhotosError:
+        return _rename_seen(person, name, favorite)
+    if job_id is not None:
+        return accepted(job_id)
+    changed = change_names(change, "subject_uid")
+    return changed if isinstance(changed, Response) else uid
+
+
+def _check_all_seen(session: Session, change: PersonChange) -> None:
+    connection = session.connection()
+    names = change.names(connection)
+    if photos_with(connection, names) != photos_with(connection, names, sees_private=False):
+        raise _UnseenPhotosError
+
+
+def _rename_seen(person: Person, name: str, favorite: bool | None) -> str | Response:
+    changed = change_names(SeenPersonChange(fold(person.name), name, favorite), "subject_uid")
+    if isinstance(changed, Response):
+        return changed
+    service, who = current_service(), principal()
+    with searching(who.owner_uid, "subject_uid") as connection:
+        every = service.people.read(connection, sees_private=False)
+    return next((one.uid for one in every if fold(one.name) == fold(name)), person.uid)
+
+
+def _mark(uid: str, *, favorite: bool) -> None:
+    service, person = current_service(), _find(uid)
+    if person.favorite != favorite:
+        with service.changing() as session:
+            mark_favorite(session, person, service.now(), favorite=favorite)
+
+
+def _find(uid: str) -> Person:
+    service, who = current_service(), principal()
+    with searching(who.owner_uid, "subject_uid") as connection:
+        every = service.people.read(connection, sees_private=who.sees_private)
+    found = next((person for person in every if person.uid == uid), None)
+    if found is None:
+        msg = "there is no such person"
+        raise NotFoundError(msg, field="uid")
+    return found
+
+
+@require("people.update")
+@takes(MarkerEditSchema, any_type=True)
+@answers(MarkerSchema, "The marked area as it is now.")
+@refuses(400, 404, 409, 412)
+def name_marker(given: dict[str, Any], marker_uid: str) -> Response:
+    """Name the person on a marked area; null restores the name in the file.
+
+    The name outlives every index run, as long as the file has this area. It is in the history of the photo.
+    """
+    name = given["name"]
+    if name and not words(name):
+        msg = "Name: send a name with letters or digits"
+        raise InvalidValueError(msg, field="Name")
+    return _named(marker_uid, name)
+
+
+@require("people.update")
+@answers(MarkerSchema, "The marked area, which has no name now.")
+@refuses(404, 409, 412)
+def unname_marker(marker_uid: str) -> Response:
+    """Remove the name of the person on a marked area, also if the file has one."""
+    return _named(marker_uid, "")
+
+
+def _named(marker_uid: str, name: str | None) -> Response:
+    body, _ = change_one(_photo_of(marker_uid), "people.marker", _naming(marker_uid, name))
+    markers = (marker for file in orjson.loads(body)["Files"] for marker in file["Markers"])
+    found = next((marker for marker in markers if marker["UID"] == marker_uid), None)
+    if found is None:
+        raise _no_marker()
+    return json_answer(found)
+
+
+def _naming(marker_uid: str, name: str | None) -> Callable[[Editing], None]:
+    def change(editing: Editing) -> None:
+        photo = editing.photo
+        file = next((file for file in photo.files if any(one.uid == marker_uid for one in file.markers)), None)
+        if file is None or file.missing:
+            raise _no_marker()
+        sidecars = sidecars_of(editing.session, [photo.id])
+        own, areas = [one.uid for one in own_markers(file)], areas_of(file, sidecars.get(file.id, ()))
+        if marker_uid not in own or len(own) != len(areas):
+            msg = "the areas of this file changed; index it first"
+            raise ConflictError(msg)
+        choose_marker_name(file, areas, own.index(marker_uid), name)
+
+    return change
+
+
+def _photo_of(marker_uid: str) -> str:
+    """Return the UID of the photo with this marker; `change_one` checks whether the photo may be seen."""
+    query = select(Photo.uid).join(File, File.photo_id == Photo.id).join(Marker, Marker.file_id == File.id)
+    with current_service().reading() as connection:
+        found = connection.scalar(query.where(Marker.uid == marker_uid)) if is_uid(marker_uid, MARKER) else None
+    if found is None:
+        raise _no_marker()
+    uid: str = found
+    return uid
+
+
+def _no_marker() -> NotFoundError:
+    msg = "there is no such marked area"
+    return NotFoundError(msg, field="uid")

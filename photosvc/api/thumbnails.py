@@ -1,0 +1,200 @@
+"""Thumbnails of files (GET /t/<hash>/<token>/<size>), and covers of albums, folders and labels.
+
+A cover is a thumbnail of the latest photo.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from io import FileIO
+from typing import Final
+
+from flask import Blueprint, Response, request
+from sqlalchemy import select
+
+from photosvc.core.errors import NotFoundError
+from photosvc.core.problems import FileProblemError, Problem
+from photosvc.models import SearchRow, photo_keywords
+from photosvc.pictures.on_demand import Thumbnail
+from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
+from photosvc.search.reading.compile import visible
+from photosvc.search.reading.files import SeenFile, file_with_hash, files_with_ids, marked_areas, matching_ids
+from photosvc.search.reading.request import parse_request
+from photosvc.web.contract import answers, refuses
+from photosvc.web.current import Service, current_service
+from photosvc.web.icons import accepts, is_quiet, or_icon, quiet
+from photosvc.web.protector import principal, require_link_token
+from photosvc.web.requests import ClientGone
+from photosvc.web.searching import searching
+from photosvc.web.sending import (
+    FileAnswer,
+    HeaderList,
+    check_preconditions,
+    disposition,
+    original_of,
+    send_bytes,
+    send_file,
+    while_there,
+)
+
+#: A part of every entity tag; to be increased when thumbnails are made differently.
+_VERSION: Final = 1
+_HASH: Final = re.compile(r"([0-9a-f]{40})(?:-([0-9a-f]{12}))?")
+#: Longest side sent as WebP, which saves a third of the bytes; larger pictures take too long to encode on demand.
+_WEBP_SIDE: Final = 500
+_TYPES: Final = {"jpg": "image/jpeg", "webp": "image/webp"}
+#: The address contains the hash of the content, so its picture never changes; the token in it makes it private.
+_CACHED: Final = ("Cache-Control", "private, max-age=31536000, immutable")
+#: Seconds that a page waits for a thumbnail: browsers have few connections, which other requests need too.
+_QUIET_SECONDS: Final = 2.0
+#: For pictures that a person turned and may turn again: clients have to revalidate.
+_CHECKED: Final = ("Cache-Control", "private, no-cache")
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add thumbnails to the API, also with a slash at the end of the address, which a known client sends."""
+    path = "/t/<content_hash>/<token>/<size>"
+    api.add_url_rule(path, view_func=thumbnail, methods=["GET"], strict_slashes=False)
+    for path, name in (("/albums/<uid>/t", "album_cover"), ("/folders/t/<uid>", "folder_cover")):
+        api.add_url_rule(f"{path}/<token>/<size>", name, album_cover, methods=["GET"], strict_slashes=False)
+    api.add_url_rule("/labels/<uid>/t/<token>/<size>", view_func=label_cover, methods=["GET"], strict_slashes=False)
+
+
+@or_icon
+@quiet
+@require_link_token
+@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
+@refuses(403, 404, 410, 412, 422, 503)
+def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
+    """Send a thumbnail of the file with this hash; `<hash>-<crop>` shows an area of it.
+
+    The area is twelve hexadecimal digits: left, top, width and height in thousandths, three digits each.
+    The token is a preview token, or a download token for as long as that is valid. With `quiet`, for pages, the answer
+    is 202 for a thumbnail that is not ready, and 200 with an icon for a file that cannot be shown.
+    """
+    target, content_hash = _target(content_hash, size)
+    with current_service().reading() as connection:
+        found = file_with_hash(connection, content_hash, sees_private=principal().sees_private)
+        # Only thumbnails of marked areas are cached: the others would be more than the cache has room for.
+        areas = marked_areas(connection, found.file_id) if found is not None and target.area != WHOLE else []
+    if found is None:
+        msg = "there is no such file"
+        raise NotFoundError(msg, field="hash")
+    keep = target.area == WHOLE or any(target.area.shows(*area) for area in areas)
+    return _show(found, target, keep=keep, cached=_CACHED)
+
+
+def show_cover(found: SeenFile, size: str) -> Response:
+    """Send a thumbnail from an address that may show another file later.
+
+    Raises:
+        NotFoundError: there is no such size.
+        FileProblemError: the file cannot be shown.
+
+    """
+    target, _ = _target(found.hash, size)
+    return _show(found, target, keep=True, cached=_CHECKED)
+
+
+def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str]) -> Response:
+    service = current_service()
+    service.close()  # making a thumbnail may take a while, and needs no database
+    if (problem := Problem.from_columns(found.error, found.error_detail)) is not None:
+        raise FileProblemError(problem.reason, *problem.details)
+    target = replace(target, turn=found.turn)
+    etag = f"{found.hash[:20]}-{file_name(target)}-{_VERSION}"
+    headers = _headers(found, target, cached)
+    if check_preconditions(request.headers, etag, None) is not None:  # before the thumbnail is made
+        return send_bytes(b"", _TYPES[target.encoding], etag, headers)
+    with while_there(service, found.name):
+        made = service.pictures.thumbnails.find(
+            original_of(service.settings, found),
+            target,
+            owner=principal().owner_uid,
+            keep=keep,
+            seconds=_QUIET_SECONDS if is_quiet() else None,
+            is_gone=ClientGone(request.environ),
+        )
+    return _answer(service, found, target, made, etag, headers)
+
+
+def _target(content_hash: str, name: str) -> tuple[Target, str]:
+    size = NAMED.get(name.removesuffix(".jpg"))
+    if size is None:
+        msg = f"there is no size {name[:20]}; `svc show sizes` lists them"
+        raise NotFoundError(msg, field="size")
+    match = _HASH.fullmatch(content_hash.lower())
+    area = WHOLE if match is None or match[2] is None else Area.parse(match[2])
+    if match is None or area is None:
+        msg = "a hash has 40 hexadecimal digits; an area behind it lies inside the picture"
+        raise NotFoundError(msg, field="hash")
+    small = size.fills and max(size.width, size.height) <= _WEBP_SIDE
+    # Clients that take any image are sent JPEG, which all of them can show.
+    return Target(size, area, "webp" if small and accepts("image/webp") else "jpg"), match[1]
+
+
+def _headers(found: SeenFile, target: Target, cached: tuple[str, str]) -> HeaderList:
+    cached = cached if target.turn == 1 else _CHECKED
+    headers = [cached, ("Vary", "Accept")] if target.size.fills else [cached]
+    if "download" in request.args:
+        headers.append(disposition(f"{target.size.name}-{found.hash[:8]}.{target.encoding}"))
+    return headers
+
+
+def _answer(
+    service: Service, found: SeenFile, target: Target, made: Thumbnail, etag: str, headers: HeaderList
+) -> Response:
+    if made.descriptor is None:
+        return send_bytes(made.data, _TYPES[target.encoding], etag, headers)
+    return send_file(
+        FileAnswer(
+            file=FileIO(made.descriptor),
+            size=os.fstat(made.descriptor).st_size,
+            content_type=_TYPES[target.encoding],
+            etag=etag,
+            internal=f"cache/{service.pictures.cache.relative(found.hash, made.name)}",
+            headers=headers,
+        ),
+        ranges=False,
+    )
+
+
+@or_icon
+@quiet
+@require_link_token
+@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
+@refuses(403, 404, 412, 422, 503)
+def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
+    """Send a thumbnail of the latest photo of an album or folder; the token is a preview or download token."""
+    who = principal()
+    with searching(who.owner_uid, "uid") as connection:
+        asked = parse_request({"s": uid, "count": "1", "primary": "true", "order": "newest"})
+        return _cover(matching_ids(connection, asked, sees_private=who.sees_private), size)
+
+
+@or_icon
+@quiet
+@require_link_token
+@answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
+@refuses(403, 404, 412, 422, 503)
+def label_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001
+    """Send a thumbnail of the latest photo with a label; the token is a preview or download token."""
+    who = principal()
+    with searching(who.owner_uid, "uid") as connection:
+        labels = current_service().labels.read(connection, sees_private=who.sees_private)
+        label = next((one.id for one in labels if one.uid == uid), None)
+        labelled = select(photo_keywords.c.photo_id).where(photo_keywords.c.keyword_id == label)
+        query = select(SearchRow.file_id).where(SearchRow.photo_id.in_(labelled), SearchRow.is_first)
+        query = query.where(visible(sees_private=who.sees_private, by_index=False))
+        query = query.order_by(SearchRow.taken_at.desc(), SearchRow.newest_key.desc()).limit(1)
+        return _cover(connection.scalars(query).all() if label is not None else (), size)
+
+
+def _cover(file_ids: Sequence[int], size: str) -> Response:
+    with current_service().reading() as connection:
+        found = files_with_ids(connection, file_ids, sees_private=principal().sees_private) if file_ids else []
+    if not found:
+        msg = "there is no photo in it"
+        raise NotFoundError(msg, field="uid")
+    return show_cover(found[0], size)

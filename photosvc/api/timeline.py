@@ -1,0 +1,197 @@
+"""Overviews of a search: by month for pages that scroll (/photos/timeline), in clusters for maps (/photos/clusters)."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from flask import Blueprint, Response, request
+from sqlalchemy import Connection
+
+from photosvc.api.search import overview_parameters
+from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_CLUSTERS, find_clusters, parse_box
+from photosvc.search.reading.figures import state_tag
+from photosvc.search.reading.photos import PhotoQuery, parse_number, parse_query, version_of
+from photosvc.search.reading.timeline import (
+    DEFAULT_SHOWN,
+    MOST_SHOWN,
+    NEWEST,
+    OLDEST,
+    count_months,
+    month_columns,
+    parse_month,
+    parse_order,
+    photos_of_month,
+    write_month,
+)
+from photosvc.web.answers import is_fresh, json_answer, not_modified
+from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
+from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
+
+#: More photos than any library has.
+_LAST_POSITION = 2**31 - 1
+_NUMBERS = {"type": "array", "items": NUMBER}
+_PAIR = {"type": "array", "prefixItems": [NUMBER, NUMBER], "minItems": 2, "maxItems": 2}
+_MONTH = {"type": "array", "prefixItems": [TEXT, NUMBER], "minItems": 2, "maxItems": 2}
+_MONTHS = json_object("total version months", total=NUMBER, version=TEXT, months={"type": "array", "items": _MONTH})
+_COLUMNS = json_object(
+    "version month days ratio color type",
+    version=TEXT,
+    month=TEXT,
+    days={"type": "array", "items": _PAIR},
+    ratio=_NUMBERS,
+    color={"type": "string", "pattern": "^[0-9a-f]*$"},
+    type={"type": "string", "pattern": "^[0-7]*$"},
+)
+_PHOTO = json_object(
+    "uid hash duration favorite private width height text",
+    uid=TEXT,
+    hash=TEXT,
+    duration=NUMBER,
+    favorite=FLAG,
+    private=FLAG,
+    width=NUMBER,
+    height=NUMBER,
+    text=TEXT,
+)
+_PHOTOS = json_object(
+    "version month from photos",
+    version=TEXT,
+    month=TEXT,
+    **{"from": NUMBER},
+    photos={"type": "array", "items": _PHOTO},
+)
+_DEGREES = {"type": "number"}
+_CLUSTER = {"type": "array", "prefixItems": [_DEGREES, _DEGREES, NUMBER, TEXT, TEXT], "minItems": 5, "maxItems": 5}
+_CLUSTERS = json_object(
+    "version cell clusters",
+    version=TEXT,
+    cell=_DEGREES,
+    clusters={"type": "array", "items": _CLUSTER, "maxItems": MOST_CLUSTERS},
+)
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the timeline and the clusters to the API."""
+    api.add_url_rule("/photos/timeline", view_func=timeline, methods=["GET"])
+    api.add_url_rule("/photos/timeline/<month>", view_func=timeline_month, methods=["GET"])
+    api.add_url_rule("/photos/timeline/<month>/photos", view_func=timeline_photos, methods=["GET"])
+    api.add_url_rule("/photos/clusters", view_func=cluster_photos, methods=["GET"])
+
+
+def _parameters(*, positions: bool = False) -> list[dict[str, Any]]:
+    orders = {"type": "string", "enum": [NEWEST, OLDEST], "default": NEWEST}
+    further: dict[str, tuple[dict[str, Any], str]] = {
+        "order": (orders, "The order of the months and of the photos in them."),
+        "version": (TEXT, "The version that an earlier answer had: another one is answered 409."),
+    }
+    if positions:
+        shown = {"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "default": DEFAULT_SHOWN}
+        further["from"] = ({"type": "integer", "minimum": 0, "default": 0}, "The first position.")
+        further["n"] = (shown, "The number of positions.")
+    return overview_parameters(further)
+
+
+@require("photos.timeline")
+@takes_query(_parameters)
+@answers(_MONTHS, "The months in order, each with the number of its photos.", headers=ETAG)
+@refuses(404, 409)
+def timeline() -> Response:
+    """Count the photos of a search by month.
+
+    The order is `newest` or `oldest`; the month `0000-00`, of photos without a date, is always the last one. Photos
+    are counted, not files. Later requests with this `version` are answered 409 as soon as the library has changed.
+    """
+
+    def read(connection: Connection, query: PhotoQuery, *, oldest_first: bool) -> dict[str, Any]:
+        months = count_months(connection, query, oldest_first=oldest_first)
+        named = [(write_month(month), count) for month, count in months]
+        return {"total": sum(count for _, count in months), "months": named}
+
+    return _answer("months", read)
+
+
+@require("photos.timeline")
+@takes_query(_parameters)
+@answers(_COLUMNS, "A value for each photo of the month, in order.", headers=ETAG)
+@refuses(404, 409)
+def timeline_month(month: str) -> Response:
+    """List what a page needs to lay out the photos of a month before it shows them.
+
+    `days`: days of the month, 0 if unknown, each with the number of its photos. `ratio`: width by height of each photo,
+    upright, in hundredths. `color`: the main colour of each, a hexadecimal digit. `type`: a digit for each, 0 image,
+    1 raw, 2 live, 3 video, 4 animated, 5 vector, 6 audio, 7 document.
+    """
+    number = parse_month(month)
+
+    def read(connection: Connection, query: PhotoQuery, *, oldest_first: bool) -> dict[str, Any]:
+        columns = month_columns(connection, query, number, oldest_first=oldest_first)
+        return {"month": write_month(number), **columns}
+
+    return _answer(number, read)
+
+
+@require("photos.timeline")
+@takes_query(partial(_parameters, positions=True))
+@answers(_PHOTOS, "The photos at these positions.", headers=ETAG)
+@refuses(404, 409)
+def timeline_photos(month: str) -> Response:
+    """List the photos at positions of a month, counted from 0 in the order of its columns; fewer at its end."""
+    number = parse_month(month)
+    start = parse_number(request.args.get("from", ""), "from", 0, _LAST_POSITION, 0)
+    count = parse_number(request.args.get("n", ""), "n", 1, MOST_SHOWN, DEFAULT_SHOWN)
+
+    def read(connection: Connection, query: PhotoQuery, *, oldest_first: bool) -> dict[str, Any]:
+        photos = photos_of_month(connection, query, number, start, count, oldest_first=oldest_first)
+        return {"month": write_month(number), "from": start, "photos": photos}
+
+    return _answer((number, start, count), read)
+
+
+def _answer(asked: object, read: Callable[..., dict[str, Any]]) -> Response:
+    """Answer with the result of `read` for the search of this request, and the version of the library."""
+    who = principal()
+    query = parse_query(request.args.items(multi=True), sees_private=who.sees_private)
+    oldest_first = parse_order(request.args.get("order", ""))
+    made_of = ("timeline", asked, oldest_first, query)
+    with searching(who.owner_uid) as connection:
+        version = version_of(connection, request.args.get("version", "").strip())
+        etag = state_tag(connection, *made_of, sees_private=query.sees_private)
+        if is_fresh(etag):
+            return not_modified(etag)
+        return json_answer({"version": version, **read(connection, query, oldest_first=oldest_first)}, etag=etag)
+
+
+def _cluster_parameters() -> list[dict[str, Any]]:
+    further: dict[str, tuple[dict[str, Any], str]] = {
+        "bbox": (TEXT, "west,south,east,north in degrees; the whole globe when left out."),
+        "zoom": ({"type": "integer", "minimum": 0, "maximum": DEEPEST_ZOOM, "default": 0}, "The zoom of the map."),
+        "version": (TEXT, "The version that an earlier answer had: another one is answered 409."),
+    }
+    return overview_parameters(further)
+
+
+@require("photos.clusters")
+@takes_query(_cluster_parameters)
+@answers(_CLUSTERS, "Latitude, longitude, number of photos, hash and place of each, the largest first.", headers=ETAG)
+@refuses(404, 409)
+def cluster_photos() -> Response:
+    """Group the photos of a search inside `bbox` into at most 200 clusters by a grid that `zoom` divides.
+
+    `cell` is the side of each square of that grid in degrees, counted from 180 degrees west and 90 south: a cluster
+    has all photos in one square. Its position is the mean of their positions; hash and place are those of the photo
+    that was added last.
+    """
+    who = principal()
+    query = parse_query(request.args.items(multi=True), sees_private=who.sees_private)
+    box = parse_box(request.args.get("bbox", ""))
+    zoom = parse_number(request.args.get("zoom", ""), "zoom", 0, DEEPEST_ZOOM, 0)
+    with searching(who.owner_uid, "bbox") as connection:
+        version = version_of(connection, request.args.get("version", "").strip())
+        made_of = ("clusters", box, zoom, query)
+        etag = state_tag(connection, *made_of, sees_private=query.sees_private)
+        if is_fresh(etag):
+            return not_modified(etag)
+        found = find_clusters(connection, query, box, zoom)
+    clusters = [(one.lat, one.lng, one.count, one.hash, one.place) for one in found.clusters]
+    return json_answer({"version": version, "cell": found.side, "clusters": clusters}, etag=etag)

@@ -1,0 +1,117 @@
+"""The trash of the API, /trash: deleted and replaced originals, their restoration, and deletion for good."""
+
+from contextlib import nullcontext
+from datetime import timedelta
+from itertools import islice
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.words import counted
+from photosvc.library.journal import Actor
+from photosvc.library.trash_deletion import END_OF_TIME, empty_in_request, open_trash
+from photosvc.library.trash_folder import Trash, is_deletion
+from photosvc.library.trash_restore import MOST_RESTORED, PORTION, chosen_files, every_file, photos_of, restore
+from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
+from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
+from photosvc.web.changes import one_batch
+from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, describe, json_object, refuses, takes, takes_query
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+
+#: Bytes of a request, enough for a thousand long names.
+_MAX_BODY: Final = 1 << 20
+_NAMES: Final = {"type": "array", "items": TEXT}
+_RESTORED: Final = json_object(
+    "code message files photos taken complete", code=NUMBER, message=TEXT, files=_NAMES, photos=_NAMES, taken=_NAMES,
+    complete=FLAG,
+)  # fmt: skip
+_EMPTIED: Final = json_object(
+    "code message files bytes complete", code=NUMBER, message=TEXT, files=NUMBER, bytes=NUMBER, complete=FLAG
+)
+_kept = KeptSchema()
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the trash to the API."""
+    api.add_url_rule("/trash", view_func=list_trash, methods=["GET"])
+    api.add_url_rule("/trash", view_func=empty_trash, methods=["DELETE"])
+    api.add_url_rule("/trash/restore", view_func=restore_trash, methods=["POST"])
+
+
+def _parameters() -> list[dict[str, Any]]:
+    return describe({**page_parameters("files"), "q": (TEXT, "Part of the former name.")})
+
+
+@require("trash.view")
+@takes_query(_parameters)
+@answers(KeptSchema, "A page of the files in the trash.", many=True, headers=page_headers("files"))
+def list_trash() -> Response:
+    """List the originals that were deleted or replaced, the last ones first, each with its former photo."""
+    service = current_service()
+    page = read_page()
+    text = request.args.get("q", "").strip()
+    found = (kept for kept in every_file(Trash(service.settings.originals)) if text in kept.name)
+    listed = list(islice(found, page.offset, page.offset + page.count))
+    with service.loading() as session:
+        photos = photos_of(session, listed)
+    return page.answer(json_answer([_kept.dump((kept, photos.get(kept.path, ""))) for kept in listed]), len(listed))
+
+
+@require("trash.restore")
+@takes(RestoreSchema, any_type=True, max_body=_MAX_BODY)
+@answers(_RESTORED, "Names of the files that are back, and of those whose names other files have by now.")
+@refuses(400, 404, 429, 507)
+def restore_trash(given: dict[str, Any]) -> Response:
+    """Restore originals under their names, and their photos under the same UIDs with all that people entered.
+
+    Items that are not in the trash are left out. A name that another file has by now stays with that file, and `taken`
+    lists it. A request restores up to 10,000 files; `complete` is false if there are more.
+    """
+    service = current_service()
+    trash = open_trash(service.changing, service.settings)
+    items = [*(given["items"] or ()), *(given["photos"] or ())]
+    if bool(items) == given["all"]:
+        msg = "say which items or photos to restore, or all"
+        raise InvalidValueError(msg, field="items")
+    if unknown := [item for item in items if not (is_uid(item, PHOTO) or is_deletion(item.partition("/")[0]))]:
+        msg = f"{unknown[0][:40]!r} is neither an Item of the trash nor the UID of a photo"
+        raise InvalidValueError(msg, field="items")
+    if given["all"]:
+        files = list(islice(every_file(trash), MOST_RESTORED + 1))
+    else:
+        with service.loading() as session:
+            files = chosen_files(session, trash, items)[: MOST_RESTORED + 1]
+    if not files and items:
+        msg = "nothing of this is in the trash"
+        raise NotFoundError(msg, field="items")
+    actor = Actor.of(principal())
+    with one_batch() if len(files) > PORTION else nullcontext():
+        done = restore(service.changing, service.settings, files[:MOST_RESTORED], actor, service.now())
+    answer = {"files": done.files, "photos": done.photos, "taken": done.taken, "complete": len(files) <= MOST_RESTORED}
+    return json_answer({"code": 200, "message": f"{counted(len(done.files), 'file')} restored", **answer})
+
+
+@require("trash.empty")
+@takes(EmptySchema, any_type=True)
+@answers(_EMPTIED, "How many files were deleted for good.")
+@refuses(400, 409, 429)
+def empty_trash(given: dict[str, Any]) -> Response:
+    """Delete files in the trash for good: those older than `days`, or all, if their number is `expected`.
+
+    A request that takes longer than 20 seconds leaves the rest to the next one; `complete` is false then.
+    """
+    service = current_service()
+    trash = open_trash(service.changing, service.settings)
+    days, expected = given["days"], given["expected"]
+    if days is None and expected is None:
+        msg = "say for how many days files are kept, or how many files are expected"
+        raise InvalidValueError(msg, field="days")
+    before = service.now() - timedelta(days=days) if days else END_OF_TIME
+    with one_batch():
+        done = empty_in_request(service.changing, trash, before, expected=expected)
+    message = f"{counted(done.files, 'file')} deleted for good"
+    emptied = {"files": done.files, "bytes": done.size, "complete": done.is_complete}
+    return json_answer({"code": 200, "message": message, **emptied})

@@ -1,0 +1,236 @@
+"""Accounts of the API (/users), with their passwords, second factors, app passwords and login sessions."""
+
+from typing import Any
+
+from flask import Blueprint, Response
+
+from photosvc.auth import audit_log, bearer, users
+from photosvc.auth.audit_log import Event
+from photosvc.auth.policy import check_proof, decide, may
+from photosvc.models import APP_PASSWORD
+from photosvc.records.accounts import (
+    CredentialSchema,
+    EnrolmentSchema,
+    NewAppPasswordSchema,
+    NewUserSchema,
+    OpenSessionSchema,
+    PasscodeSchema,
+    PasswordChangeSchema,
+    PasswordSchema,
+    ProofSchema,
+    UserChangesSchema,
+    UserSchema,
+)
+from photosvc.web import auditing, managing, own_account
+from photosvc.web.actions import roles_of
+from photosvc.web.answers import json_answer
+from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+
+_MOST = 1000
+#: Rights of an account, which its own user cannot change.
+_RIGHTS = frozenset({"role", "disabled"})
+_ENROLMENT = EnrolmentSchema()
+_CODES = json_object("code recovery_codes", code=NUMBER, recovery_codes={"type": "array", "items": TEXT})
+_CREDENTIAL, _CREDENTIALS = CredentialSchema(), CredentialSchema(many=True)
+_CREATED = {"allOf": [{"$ref": "#/components/schemas/Credential"}, json_object("secret", secret=TEXT)]}
+_ENDED = json_object("code message ended", code=NUMBER, message=TEXT, ended=NUMBER)
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the accounts to the API."""
+    api.add_url_rule("/users", view_func=list_users, methods=["GET"])
+    api.add_url_rule("/users", view_func=add_user, methods=["POST"])
+    api.add_url_rule("/users/<user_uid>", view_func=view_user, methods=["GET"])
+    api.add_url_rule("/users/<user_uid>", view_func=change_user, methods=["PUT"])
+    api.add_url_rule("/users/<user_uid>", view_func=remove_user, methods=["DELETE"])
+    api.add_url_rule("/users/<user_uid>/password", view_func=change_password, methods=["PUT"])
+    api.add_url_rule("/users/<user_uid>/passcode", view_func=enrol, methods=["POST"])
+    api.add_url_rule("/users/<user_uid>/passcode", view_func=reset, methods=["DELETE"])
+    api.add_url_rule("/users/<user_uid>/passcode/confirm", view_func=confirm, methods=["POST"])
+    api.add_url_rule("/users/<user_uid>/passcode/disable", view_func=disable, methods=["POST"])
+    api.add_url_rule("/users/<user_uid>/app-passwords", view_func=list_app_passwords, methods=["GET"])
+    api.add_url_rule("/users/<user_uid>/app-passwords", view_func=add_app_password, methods=["POST"])
+    api.add_url_rule("/users/<user_uid>/app-passwords/<credential>", view_func=remove_app_password, methods=["DELETE"])
+    path = "/users/<user_uid>/sessions"
+    api.add_url_rule(path, view_func=list_open_sessions, methods=["GET"])
+    api.add_url_rule(path, view_func=end_other_sessions, methods=["DELETE"])
+    api.add_url_rule(f"{path}/<credential>", view_func=end_open_session, methods=["DELETE"])
+
+
+def _schema(*, many: bool = False) -> UserSchema:
+    return UserSchema(webdav_roles=roles_of("webdav.read"), many=many)
+
+
+@require("users.list")
+@answers(UserSchema, "The accounts.", many=True)
+def list_users() -> Response:
+    """List the accounts by name, at most a thousand."""
+    with current_service().loading() as session:
+        return json_answer(_schema(many=True).dump(users.list_users(session, limit=_MOST)))
+
+
+@require("users.add")
+@takes(NewUserSchema)
+@answers(UserSchema, "The account.", 201)
+@refuses(409)
+def add_user(body: dict[str, Any]) -> Response:
+    """Add an account."""
+    user = managing.add_account(**body)
+    return json_answer(_schema().dump(user), 201)
+
+
+@require("users.view")
+@answers(UserSchema, "The account.")
+def view_user(user_uid: str) -> Response:
+    """Show an account."""
+    with current_service().loading() as session:
+        return json_answer(_schema().dump(users.find_user(session, user_uid)))
+
+
+@require("users.change")
+@takes(UserChangesSchema)
+@answers(UserSchema, "The account.")
+@refuses(409)
+def change_user(changes: dict[str, Any], user_uid: str) -> Response:
+    """Change an account; its own user may change only the displayed name and the address.
+
+    The last enabled administrator cannot lose that role or be disabled.
+    """
+    service = current_service()
+    with service.writing() as session:
+        user = users.find_user(session, user_uid)
+        if any(name in _RIGHTS and value != getattr(user, name) for name, value in changes.items()):
+            decide(principal(), "users.change")  # not as the account's own user
+            check_proof(principal(), "users.change", service.now())
+        auditing.record(session, Event.USER_CHANGED, subject=user, detail=audit_log.changes(user, changes))
+        record = _schema().dump(users.change_user(session, user, service.now(), **changes))
+    return json_answer(record)
+
+
+@require("users.remove")
+@answers(MESSAGE, "The account is removed.")
+@refuses(409)
+def remove_user(user_uid: str) -> Response:
+    """Remove an account with all of its credentials."""
+    managing.remove_account(user_uid)
+    return json_answer({"code": 200, "message": "Account removed."})
+
+
+@require("users.password")
+@takes(PasswordChangeSchema)
+@answers(MESSAGE, "The password is changed.")
+@refuses(429)
+def change_password(body: dict[str, Any], user_uid: str) -> Response:
+    """Change a password. Other login sessions of the account end; its app passwords stay valid.
+
+    The owner has to send the old password, and a code of the second factor if there is one; an administrator need not
+    for other accounts.
+    """
+    who = principal()
+    with current_service().loading() as session:
+        user = users.find_user(session, user_uid)
+    if who.user_uid != user.uid and may(who, "users.change"):
+        managing.set_password(user, body["new"])
+    else:
+        own_account.change_own_password(user_uid, old=body["old"], new=body["new"], code=body["code"])
+    return json_answer({"code": 200, "message": "Password changed."})
+
+
+@require("users.passcode")
+@takes(PasswordSchema)
+@answers(EnrolmentSchema, "The secret of the authenticator app.")
+@refuses(409, 429)
+def enrol(body: dict[str, Any], user_uid: str) -> Response:
+    """Start to set up two-factor authentication: a secret as text, `otpauth` URI and QR code."""
+    enrolment = own_account.start_second_factor(user_uid, body["password"])
+    return json_answer(_ENROLMENT.dump(enrolment))
+
+
+@require("users.passcode")
+@takes(PasscodeSchema)
+@answers(_CODES, "Two-factor authentication is on.")
+@refuses(409, 429)
+def confirm(body: dict[str, Any], user_uid: str) -> Response:
+    """Turn two-factor authentication on with a first code; only this answer has the recovery codes.
+
+    Other login sessions of the account end; its app passwords stay valid.
+    """
+    codes = own_account.confirm_second_factor(user_uid, body["code"])
+    return json_answer({"code": 200, "recovery_codes": list(codes)})
+
+
+@require("users.passcode")
+@takes(ProofSchema)
+@answers(MESSAGE, "Two-factor authentication is off.")
+@refuses(429)
+def disable(body: dict[str, Any], user_uid: str) -> Response:
+    """Turn two-factor authentication off; the account's password and a code, or recovery code, confirm it."""
+    own_account.end_second_factor(user_uid, password=body["password"], code=body["code"])
+    return json_answer({"code": 200, "message": "Two-factor authentication is off."})
+
+
+@require("users.passcode.reset")
+@answers(MESSAGE, "Two-factor authentication is off.")
+@refuses(409)
+def reset(user_uid: str) -> Response:
+    """Turn two-factor authentication off for an account whose owner lost the phone and the recovery codes."""
+    managing.reset_second_factor(user_uid)
+    return json_answer({"code": 200, "message": "Two-factor authentication is off."})
+
+
+@require("users.app_passwords.list")
+@answers(CredentialSchema, "The app passwords.", many=True)
+def list_app_passwords(user_uid: str) -> Response:
+    """List the account's app passwords, without their secrets."""
+    with current_service().loading() as session:
+        user = users.find_user(session, user_uid)
+        found = bearer.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
+        return json_answer(_CREDENTIALS.dump(found))
+
+
+@require("users.app_passwords.add")
+@takes(NewAppPasswordSchema)
+@answers(_CREATED, "The app password and its secret.", 201)
+@refuses(409, 429)
+def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
+    """Make an app password. The account's password confirms it; only this answer has the secret."""
+    wanted = {"name": body["name"], "scope": body["scope"], "lifetime": body["expires"]}
+    record = own_account.add_app_password(user_uid, **wanted, password=body["password"])
+    return json_answer(record, 201)
+
+
+@require("users.app_passwords.remove")
+@answers(MESSAGE, "It is revoked.")
+def remove_app_password(user_uid: str, credential: str) -> Response:
+    """Revoke one of the account's app passwords, and the login sessions made from it."""
+    own_account.remove_app_password(user_uid, credential)
+    return json_answer({"code": 200, "message": "App password revoked."})
+
+
+@require("users.sessions.list")
+@answers(OpenSessionSchema, "The login sessions, the most recently used first.", many=True)
+def list_open_sessions(user_uid: str) -> Response:
+    """List the account's open login sessions with their method, times and addresses; at most a thousand."""
+    service = current_service()
+    with service.loading() as session:
+        user = users.find_user(session, user_uid)
+        found = bearer.list_sessions(session, user, service.now())
+        return json_answer(OpenSessionSchema(current=principal().credential_id, many=True).dump(found))
+
+
+@require("users.sessions.end")
+@answers(MESSAGE, "It has ended.")
+def end_open_session(user_uid: str, credential: str) -> Response:
+    """End one of the account's login sessions, at once on all workers; also the one of this request."""
+    own_account.end_session(user_uid, credential)
+    return json_answer({"code": 200, "message": "Login session ended."})
+
+
+@require("users.sessions.end")
+@answers(_ENDED, "They have ended.")
+def end_other_sessions(user_uid: str) -> Response:
+    """End all login sessions of the account except the one of this request; app passwords stay valid."""
+    ended = own_account.end_other_sessions(user_uid)
+    return json_answer({"code": 200, "message": "Login sessions ended.", "ended": ended})

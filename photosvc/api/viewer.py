@@ -1,0 +1,188 @@
+"""The results of a search in the forms that picture viewers (GET /photos/view) and maps (GET /geo) read."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import orjson
+from flask import Blueprint, Response, request, url_for
+
+from photosvc.api.search import PAGE_HEADERS, headers_of_page, search_parameters, send_page
+from photosvc.auth import link_tokens
+from photosvc.pictures.sizes import SIZES, thumbnail_size
+from photosvc.query.nodes import conjunction
+from photosvc.search.reading.figures import library_state, page_tag
+from photosvc.search.reading.pages import Page, find
+from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
+from photosvc.web.answers import cache_headers, is_fresh, not_modified
+from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
+
+Record: TypeAlias = dict[str, Any]
+#: The sizes of thumbnails in an answer for viewers.
+_SHOWN: Final = tuple(SIZES[f"fit_{side}"] for side in (720, 1280, 1920, 2560, 4096, 7680))
+#: Types that a viewer can play.
+_PLAYABLE: Final = frozenset({"animated", "live", "video"})
+#: The condition of every map: one file of each photo with a position.
+_ON_MAP: Final = parse_node([("geo", "true"), ("primary", "true")])
+_FEW_HEADERS: Final = {name: header for name, header in PAGE_HEADERS.items() if not name.endswith("Token")}
+_TIME: Final = {"type": "string", "format": "date-time"}
+_THUMB: Final = json_object("w h src", w=NUMBER, h=NUMBER, src=TEXT)
+_VIEW: Final = json_object(
+    "UID Type Title TakenAtLocal Description Favorite Playable Hash DownloadUrl Width Height Thumbs",
+    UID=TEXT, Type=TEXT, Title=TEXT, TakenAtLocal=_TIME, Description=TEXT, Favorite=FLAG, Playable=FLAG, Hash=TEXT,
+    DownloadUrl=TEXT, Width=NUMBER, Height=NUMBER,
+    Thumbs=json_object(" ".join(size.name for size in _SHOWN), **{size.name: _THUMB for size in _SHOWN}),
+)  # fmt: skip
+_POINT: Final = json_object(
+    "type coordinates",
+    type={"const": "Point"},
+    coordinates={"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+)
+_MARKED: Final = json_object(
+    "UID Hash Title Type TakenAt Favorite",
+    UID=TEXT, Hash=TEXT, Title=TEXT, Type=TEXT, TakenAt=_TIME, Favorite=FLAG,
+)  # fmt: skip
+_FEATURE: Final = json_object(
+    "type id geometry properties", type={"const": "Feature"}, id=TEXT, geometry=_POINT, properties=_MARKED
+)
+_COLLECTION: Final = json_object(
+    "type features",
+    type={"const": "FeatureCollection"},
+    features={"type": "array", "items": _FEATURE},
+    bbox={"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4},
+)
+
+
+def add_routes(api: Blueprint) -> None:
+    """Add the forms of the search to the API."""
+    api.add_url_rule("/photos/view", view_func=search_for_viewer, methods=["GET"])
+    api.add_url_rule("/geo", view_func=search_for_map, methods=["GET"])
+
+
+@require("photos.search")
+@takes_query(search_parameters)
+@answers(_VIEW, "A page of results.", many=True, headers=_FEW_HEADERS)
+@refuses(404, 429)
+def search_for_viewer() -> Response:
+    """Search: files with the addresses of their thumbnails and originals, a page at a time.
+
+    The addresses contain tokens and begin with the path at which the service is mounted.
+    """
+    service, who = current_service(), principal()
+    links = _Links(
+        url_for(".search_for_viewer").removesuffix("/photos/view"),
+        link_tokens.preview_token(service.settings, who),
+        link_tokens.download_token(service.settings, who, service.now()),
+    )
+    pairs = tuple(request.args.items(multi=True))
+    with searching(who.owner_uid) as connection:
+        page = find(connection, parse_request(pairs), sees_private=who.sees_private)
+        headers = [("Cache-Control", "no-store"), *headers_of_page(service, page, "photos/view", pairs)]
+        return send_page(page, _array(page, links.view), headers)
+
+
+@require("places.view")
+@takes_query(search_parameters)
+@answers(_COLLECTION, "A page of photos as a GeoJSON FeatureCollection (RFC 7946).", headers={**_FEW_HEADERS, **ETAG})
+@refuses(404, 429)
+def search_for_map() -> Response:
+    """Search for photos with a position: as many as a page can have, or `count`.
+
+    `bbox` is west, south, east and north of the page's photos; it follows them and is absent without photos.
+    """
+    service, who = current_service(), principal()
+    pairs = tuple(request.args.items(multi=True))
+    asked = parse_request((*pairs, ("count", str(MAX_COUNT))))  # of a repeated parameter the first value counts
+    asked = replace(asked, node=conjunction([asked.node, _ON_MAP]), merged=False)
+    with searching(who.owner_uid) as connection:
+        etag = page_tag(library_state(connection), asked, sees_private=who.sees_private)
+        headers = cache_headers(etag)
+        if is_fresh(etag):
+            return not_modified(etag)
+        page = find(connection, asked, sees_private=who.sees_private)
+        return send_page(page, _collection(page), [*headers, *headers_of_page(service, page, "geo", pairs)])
+
+
+def _array(page: Page, convert: Callable[[Record], Record]) -> Iterator[str]:
+    """Yield the converted results of a page as the pieces of a JSON array."""
+    between = "["
+    for results in page.results():
+        # Without the brackets, because all pieces form one array.
+        yield between + orjson.dumps([convert(result) for result in results])[1:-1].decode()
+        between = ","
+    yield "]" if between == "," else "[]"
+
+
+class _Links(NamedTuple):
+    """The parts of the addresses in an answer."""
+
+    root: str
+    """The path of the API."""
+    preview_token: str
+    download_token: str
+
+    def view(self, result: Record) -> Record:
+        """Return a search result in the form that viewers read."""
+        content_hash, whole = result["Hash"], (result["Width"], result["Height"])
+        thumbs = content_hash.encode().join(_thumbs(whole, self.root, self.preview_token))
+        return {
+            "UID": result["UID"],
+            "Type": result["Type"],
+            "Title": result["Title"],
+            "TakenAtLocal": result["TakenAtLocal"],
+            "Description": result["Description"],
+            "Favorite": result["Favorite"],
+            "Playable": result["Type"] in _PLAYABLE,
+            "Hash": content_hash,
+            "DownloadUrl": f"{self.root}/dl/{content_hash}?t={self.download_token}",
+            "Width": result["Width"],
+            "Height": result["Height"],
+            "Thumbs": orjson.Fragment(thumbs),
+        }
+
+
+@lru_cache(maxsize=64)
+def _thumbs(whole: tuple[int, int], root: str, token: str) -> list[bytes]:
+    """Return the thumbnails of files of this width and height as JSON, split where the hash of a file goes.
+
+    The result is cached, because a library has few sizes of pictures, and an answer thousands of files.
+    """
+    thumbs = {}
+    for size in _SHOWN:
+        width, height = thumbnail_size(whole, size) if all(whole) else (size.width, size.height)
+        thumbs[size.name] = {"w": width, "h": height, "src": f"{root}/t/\0/{token}/{size.name}"}
+    return orjson.dumps(thumbs).split(b"\\u0000")
+
+
+class _Box:
+    """The bounding box of the positions that were added (RFC 7946 section 5)."""
+
+    def __init__(self) -> None:
+        self.edges: list[float] = []
+
+    def add(self, lng: float, lat: float) -> None:
+        """Extend the box to this position."""
+        west, south, east, north = self.edges or [lng, lat, lng, lat]
+        self.edges = [min(west, lng), min(south, lat), max(east, lng), max(north, lat)]
+
+
+def _collection(page: Page) -> Iterator[str]:
+    """Yield the results of a page as the pieces of a FeatureCollection, the bounding box of all features at the end."""
+    box = _Box()
+
+    def feature(result: Record) -> Record:
+        box.add(result["Lng"], result["Lat"])
+        return {
+            "type": "Feature",
+            "id": result["ID"],
+            "geometry": {"type": "Point", "coordinates": [result["Lng"], result["Lat"]]},
+            "properties": {name: result[name] for name in _MARKED["required"]},
+        }
+
+    yield '{"type":"FeatureCollection","features":'
+    yield from _array(page, feature)
+    yield f',"bbox":{orjson.dumps(box.edges).decode()}}}' if box.edges else "}"

@@ -1,0 +1,102 @@
+"""The metadata below /.well-known, by which clients discover the service."""
+
+from urllib.parse import unquote, urlsplit
+
+from flask import Blueprint, Response, request
+
+from photosvc.auth import metadata
+from photosvc.auth.policy import scopes_in_use
+from photosvc.web.actions import OwnBlueprint, mounted_actions, public
+from photosvc.web.addresses import issuer_of
+from photosvc.web.answers import add_security_headers, count_request, json_answer, start_timer
+from photosvc.web.contract import answers
+from photosvc.web.current import current_service
+from photosvc.web.errors import register_errors
+
+_CACHED = "public, max-age=300"
+_OBJECT = {"type": "object"}
+
+
+def create_well_known() -> Blueprint:
+    """Create the blueprint of the documents below `/.well-known` of the service."""
+    blueprint = _blueprint("photosvc_well_known")
+    blueprint.add_url_rule(f"/{metadata.AUTHORIZATION_SERVER}", view_func=authorization_server)
+    blueprint.add_url_rule(f"/{metadata.OPENID}", view_func=openid_configuration)
+    blueprint.add_url_rule(f"/{metadata.PROTECTED_RESOURCE}", view_func=protected_resource)
+    blueprint.add_url_rule(f"/{metadata.JWKS}", view_func=jwks)
+    return blueprint
+
+
+def create_inserted(issuer: str) -> Blueprint | None:
+    """Create the blueprint of the documents below `/.well-known` of the host, for an issuer with a path.
+
+    RFC 8414 section 3.1 inserts `/.well-known` before that path. Without a path the addresses are the service's own:
+    return None.
+
+    Args:
+        issuer: the issuer, or its path alone.
+
+    """
+    path = unquote(urlsplit(issuer).path)
+    if not path:
+        return None
+    blueprint = _blueprint("photosvc_well_known_inserted")
+    blueprint.add_url_rule(f"/{metadata.AUTHORIZATION_SERVER}{path}", view_func=authorization_server)
+    blueprint.add_url_rule(f"/{metadata.OPENID}{path}", view_func=openid_configuration)
+    blueprint.add_url_rule(f"/{metadata.PROTECTED_RESOURCE}{path}", view_func=protected_resource)
+    return blueprint
+
+
+@public
+@answers(_OBJECT, "RFC 8414 metadata.")
+def authorization_server() -> Response:
+    """Show the metadata of the authorization server (RFC 8414)."""
+    service = current_service()
+    issuer = issuer_of(service)
+    service.require_schema()
+    return _document(metadata.server_metadata(issuer, _scopes(), service.signing_keys))
+
+
+@public
+@answers(_OBJECT, "The metadata.")
+def openid_configuration() -> Response:
+    """Show the metadata of OpenID Connect Discovery, limited to the implemented parts."""
+    return _document(metadata.openid_configuration(issuer_of(current_service()), _scopes()))
+
+
+@public
+@answers(_OBJECT, "RFC 9728 metadata.")
+def protected_resource() -> Response:
+    """Show the metadata of the API as a protected resource (RFC 9728)."""
+    service = current_service()
+    return _document(metadata.resource_metadata(issuer_of(service), _scopes(), service.settings.site_name))
+
+
+@public
+@answers(_OBJECT, "An RFC 7517 key set.")
+def jwks() -> Response:
+    """Show the public keys that verify signatures of the service (RFC 7517)."""
+    service = current_service()
+    service.require_schema()
+    return _document({"keys": [key.public() for key in service.signing_keys.published()]})
+
+
+def _blueprint(name: str) -> Blueprint:
+    blueprint = OwnBlueprint(name, __name__)
+    register_errors(blueprint)
+    blueprint.before_request(start_timer)
+    blueprint.after_request(add_security_headers)
+    blueprint.after_request(count_request)
+    return blueprint
+
+
+def _scopes() -> list[str]:
+    return scopes_in_use(mounted_actions())
+
+
+def _document(document: metadata.Metadata) -> Response:
+    answer = json_answer(document)
+    answer.headers["Cache-Control"] = _CACHED
+    answer.add_etag()
+    answer.make_conditional(request)
+    return answer

@@ -1,1 +1,0 @@
-"""Accounts: names, passwords, second factors."""

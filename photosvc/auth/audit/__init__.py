@@ -1,1 +1,0 @@
-"""The security log: who logged in, was refused, or changed what decides on access; never a secret."""

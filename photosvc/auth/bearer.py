@@ -1,0 +1,320 @@
+"""App passwords, access tokens and login sessions: issued, listed, found, revoked, and deleted once expired."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, delete, func, or_, select, true, update
+from sqlalchemy.orm import Session, selectinload
+
+from photosvc.auth.errors import AppPasswordLimitError
+from photosvc.auth.scopes import Scope
+from photosvc.core import ids
+from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credential, User
+from photosvc.models.engine import MOST_SWEPT
+
+MAX_NAME = 160
+#: App passwords that an account may have at the same time: each can have sessions of its own.
+MOST_APP_PASSWORDS = 100
+#: Login sessions that one log-in deletes beyond the limit.
+_MOST_ENDED = 5
+_UID = re.compile(r"sess[0-9a-z]{8}\Z")
+#: Sessions in one list, the most recently used ones.
+MOST_LISTED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A new credential and its secret, which is shown only now and not stored."""
+
+    credential: Credential
+    secret: str
+
+
+def issue(
+    session: Session,
+    now: datetime,
+    *,
+    name: str,
+    scope: Scope,
+    lifetime: int = CREDENTIAL_LIFETIME,
+    user: User | None = None,
+) -> Issued:
+    """Issue an app password of `user` or, without a user, an access token for a client.
+
+    Args:
+        session: flushed, not committed.
+        now: the present.
+        name: the name of the application, at most 160 characters.
+        scope: a scope that covers something.
+        lifetime: seconds; -1 for no limit.
+        user: the owner of an app password.
+
+    Raises:
+        InvalidValueError: the name, scope or lifetime (field `expires`) is not valid.
+
+    """
+    secret = ids.new_access_token() if user is None else ids.new_app_password()
+    credential = Credential(
+        uid=new_credential_uid(),
+        kind=ACCESS_TOKEN if user is None else APP_PASSWORD,
+        digest=ids.digest(secret),
+        name=check_name(name),
+        scope=str(check_scope(scope)),
+        user_id=None if user is None else user.id,
+        expires_at=expiry(lifetime, now),
+        created_at=now,
+    )
+    session.add(credential)
+    session.flush()
+    return Issued(credential, secret)
+
+
+def require_room(session: Session, now: datetime, user: User) -> None:
+    """Raise `AppPasswordLimitError` unless the account may have one more; others wait until the write transaction ends.
+
+    Raises:
+        AppPasswordLimitError: the account has as many app passwords as it may have.
+
+    """
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())
+    valid = or_(Credential.expires_at.is_(None), Credential.expires_at > now)
+    own = select(func.count()).where(Credential.user_id == user.id, Credential.kind == APP_PASSWORD, valid)
+    if (session.scalar(own) or 0) >= MOST_APP_PASSWORDS:
+        raise AppPasswordLimitError
+
+
+def new_credential_uid() -> str:
+    """Return `sess` and eight random base-36 characters, which identify a credential in lists."""
+    return "sess" + ids.random_text(8, ids.BASE36)
+
+
+def check_name(name: str) -> str:
+    """Return the trimmed name of a credential or client.
+
+    Raises:
+        InvalidValueError: it does not have 1 to 160 printable characters.
+
+    """
+    name = name.strip()
+    if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
+        msg = f"a name has 1 to {MAX_NAME} printable characters"
+        raise InvalidValueError(msg, field="name")
+    return name
+
+
+def check_scope(scope: Scope) -> Scope:
+    """Return the scope, unless it covers nothing.
+
+    Raises:
+        InvalidValueError: it covers nothing.
+
+    """
+    if not scope:
+        msg = "the scope covers nothing; `*` covers everything"
+        raise InvalidValueError(msg, field="scope")
+    return scope
+
+
+def expiry(lifetime: int, now: datetime) -> datetime | None:
+    """Return the time at which a credential with this lifetime in seconds expires; None for -1.
+
+    Raises:
+        InvalidValueError: 0, another negative number, or more than a hundred years.
+
+    """
+    if lifetime == NO_LIMIT:
+        return None
+    if not 1 <= lifetime <= MAX_CREDENTIAL_LIFETIME:
+        msg = f"a lifetime is 1 to {MAX_CREDENTIAL_LIFETIME} seconds, or -1 for no limit"
+        raise InvalidValueError(msg, field="expires")
+    return now + timedelta(seconds=lifetime)
+
+
+def list_credentials(
+    session: Session,
+    *,
+    user: User | None = None,
+    kinds: Sequence[str] = (),
+    search: str = "",
+    limit: int = 100,
+    now: datetime | None = None,
+) -> list[Credential]:
+    """Return credentials with their users and clients, the most recently used first.
+
+    Args:
+        session: read from.
+        user: only credentials of this owner.
+        kinds: only these kinds; empty for all.
+        search: a UID, or the beginning of a name, user name or kind.
+        limit: at most this many.
+        now: only credentials that had expired by then.
+
+    """
+    statement = (
+        select(Credential)
+        .outerjoin(User, User.id == Credential.user_id)
+        .options(selectinload(Credential.user), selectinload(Credential.client))
+        .order_by(func.coalesce(Credential.last_used_at, Credential.created_at).desc(), Credential.id.desc())
+        .limit(limit)
+    )
+    if user is not None:
+        statement = statement.where(Credential.user_id == user.id)
+    if kinds:
+        statement = statement.where(Credential.kind.in_(kinds))
+    if search:
+        # Command lines may hold lone surrogates, and addresses NUL, which PostgreSQL refuses.
+        search = search.encode("utf-8", "replace").decode().replace("\x00", "")
+        statement = statement.where(
+            or_(
+                Credential.uid == search.lower(),
+                Credential.name.istartswith(search, autoescape=True),
+                Credential.kind.istartswith(search, autoescape=True),
+                User.name.istartswith(search, autoescape=True),
+            )
+        )
+    if now is not None:
+        statement = statement.where(Credential.expires_at <= now)
+    return list(session.scalars(statement))
+
+
+def find_credential(session: Session, identifier: str) -> Credential:
+    """Return the credential with this UID or this secret.
+
+    Raises:
+        NotFoundError: there is none.
+
+    """
+    is_uid = bool(_UID.match(identifier))
+    column, key = (Credential.uid, identifier) if is_uid else (Credential.digest, ids.digest(identifier))
+    found = session.scalar(select(Credential).where(column == key))
+    if found is None:
+        msg = "no such credential"
+        raise NotFoundError(msg)
+    return found
+
+
+def revoke(session: Session, credential_id: int) -> None:
+    """Delete a credential and the login sessions made from it."""
+    delete_credentials(session, Credential.id == credential_id)
+
+
+def revoke_all(session: Session) -> int:
+    """Delete every credential; return their number."""
+    return delete_credentials(session, true())
+
+
+def end_login_sessions(session: Session, user_id: int, *, keep: int | None = None) -> int:
+    """Delete a user's login sessions, except `keep` and those made from an app password; return their number."""
+    return delete_credentials(
+        session,
+        Credential.user_id == user_id,
+        Credential.kind == LOGIN_SESSION,
+        Credential.parent_id.is_(None),
+        Credential.id != (keep or 0),
+    )
+
+
+def delete_expired(session: Session, credential_id: int) -> None:
+    """Delete a credential that a token check found expired: it must not become valid if the clock is set back."""
+    delete_credentials(session, Credential.id == credential_id)
+
+
+def end_oldest_sessions(session: Session, user_id: int, parent_id: int | None, *, keep: int) -> None:
+    """Delete the oldest login sessions of an account, or of its app password `parent_id`, beyond the `keep` newest.
+
+    One call deletes about `_MOST_ENDED` of them: after an upgrade there can be any number.
+    """
+    of_owner = (
+        Credential.user_id == user_id,
+        Credential.kind == LOGIN_SESSION,
+        Credential.parent_id.is_(None) if parent_id is None else Credential.parent_id == parent_id,
+    )
+    newest_surplus = select(Credential.id).where(*of_owner).order_by(Credential.id.desc()).offset(keep).limit(1)
+    surplus = Credential.id <= newest_surplus.scalar_subquery()
+    oldest = select(Credential.id).where(*of_owner, surplus).order_by(Credential.id).limit(_MOST_ENDED)
+    ended = delete(Credential).where(Credential.id.in_(oldest))
+    session.execute(ended.execution_options(synchronize_session=False))
+
+
+def sweep(session: Session, now: datetime, *, most: int = MOST_SWEPT) -> int:
+    """Delete credentials that have expired or were idle for too long, about `most` of them; return their number."""
+    swept = _delete_some(session, most, Credential.expires_at <= now)
+    idle: int | None = 0
+    while swept < most:
+        # Find each value that the setting ever had by the index: DISTINCT would read every session.
+        idle = session.scalar(select(func.min(Credential.idle_seconds)).where(Credential.idle_seconds > idle))
+        if idle is None:
+            break
+        ended = now - timedelta(seconds=idle)
+        for last_use in (
+            (Credential.last_used_at <= ended,),
+            (Credential.last_used_at.is_(None), Credential.created_at <= ended),
+        ):
+            swept += _delete_some(session, most - swept, Credential.idle_seconds == idle, *last_use)
+    return swept
+
+
+def _delete_some(session: Session, most: int, *conditions: ColumnElement[bool]) -> int:
+    some = session.scalars(select(Credential.id).where(*conditions).limit(most)).all()
+    return delete_credentials(session, Credential.id.in_(some)) if some else 0
+
+
+def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> int:
+    """Delete credentials and the login sessions made from them; return their number.
+
+    The sessions have a statement of their own, because a host's database may not cascade.
+    """
+    parents = select(Credential.id).where(*conditions)
+    children = delete(Credential).where(Credential.parent_id.in_(parents)).returning(Credential.id)
+    own = delete(Credential).where(*conditions).returning(Credential.id)
+    return sum(len(session.execute(statement).all()) for statement in (children, own))
+
+
+def list_sessions(session: Session, user: User, now: datetime) -> list[Credential]:
+    """Return an account's open login sessions, including those made from app passwords; the last used first."""
+    found = list_credentials(session, user=user, kinds=[LOGIN_SESSION], limit=MOST_LISTED)
+    return [one for one in found if _is_open(one, now)]
+
+
+def find_owned(session: Session, user: User | None, kind: str, uid: str) -> Credential:
+    """Return the account's credential of this kind with this UID; without an account, a credential without an owner.
+
+    A secret is not accepted in place of the UID: no address should contain one.
+
+    Raises:
+        NotFoundError: there is none, or it belongs to another account.
+
+    """
+    owner = Credential.user_id.is_(None) if user is None else Credential.user_id == user.id
+    owned = select(Credential).where(owner, Credential.kind == kind)
+    # Other text is not sent to the database: it may hold characters that PostgreSQL refuses.
+    found = session.scalar(owned.where(Credential.uid == uid)) if uid.isascii() and uid.isalnum() else None
+    if found is None:
+        msg = f"no such {kind.replace('_', ' ')}"
+        raise NotFoundError(msg)
+    return found
+
+
+def end_sessions(session: Session, user: User, *, keep: int | None = None) -> int:
+    """End all login sessions of an account except the one with the id `keep`; return their number.
+
+    Sessions made from app passwords end too; the app passwords stay valid.
+    """
+    return delete_credentials(
+        session, Credential.user_id == user.id, Credential.kind == LOGIN_SESSION, Credential.id != (keep or 0)
+    )
+
+
+def renew_proof(session: Session, credential_id: int, now: datetime) -> None:
+    """Store that the account's password was sent with this login session just now."""
+    session.execute(update(Credential).where(Credential.id == credential_id).values(proved_at=now))
+
+
+def _is_open(one: Credential, now: datetime) -> bool:
+    used = one.last_used_at or one.created_at
+    is_idle = one.idle_seconds is not None and now >= used + timedelta(seconds=one.idle_seconds)
+    return not is_idle and (one.expires_at is None or now < one.expires_at)

@@ -1,0 +1,269 @@
+"""OAuth2 clients: registered, found, changed and removed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, or_, select, update
+from sqlalchemy.orm import Session, selectinload
+
+from photosvc.auth.bearer import check_name, check_scope
+from photosvc.auth.client_assertions import check_public_keys
+from photosvc.auth.grants import end_tokens, end_tokens_beyond, keep_newest
+from photosvc.auth.scopes import Scope
+from photosvc.core import ids
+from photosvc.core.accounts import (
+    CLIENT,
+    CLIENT_ROLES,
+    CLIENT_TOKEN_LIFETIME,
+    CLIENT_TOKENS,
+    MAX_CLIENT_TOKEN_LIFETIME,
+    MAX_CLIENT_TOKENS,
+    NO_LIMIT,
+    OPAQUE,
+    TOKEN_FORMATS,
+)
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.models import Client, User
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A new client and its secret, which is shown only now and not stored."""
+
+    client: Client
+    secret: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """Changes to a client; None leaves a value unchanged."""
+
+    name: str | None = None
+    role: str | None = None
+    scope: Scope | None = None
+    lifetime: int | None = None
+    limit: int | None = None
+    token_format: str | None = None
+    public_keys: str | None = None
+    enabled: bool | None = None
+    user: User | None = None
+    unbind: bool = False
+    """End the client's link to an account."""
+
+
+def register(
+    session: Session,
+    now: datetime,
+    *,
+    name: str,
+    scope: Scope,
+    role: str = CLIENT,
+    lifetime: int = CLIENT_TOKEN_LIFETIME,
+    limit: int = CLIENT_TOKENS,
+    token_format: str = OPAQUE,
+    public_keys: str | None = None,
+    user: User | None = None,
+) -> Registered:
+    """Register a client that may ask for tokens.
+
+    Args:
+        session: flushed, not committed.
+        now: the present.
+        name: at most 160 characters; need not be unique.
+        scope: the widest scope of its tokens; must cover something.
+        role: `client` or `admin`.
+        lifetime: seconds that each token lives, 1 to 2678400 (31 days).
+        limit: live tokens at a time, at least 1; -1 for no limit.
+        token_format: `opaque` or `jwt`.
+        public_keys: a JWK or JWK set; the client then signs assertions, and its secret is refused.
+        user: the account the client belongs to. It gets no rights of the account, but is refused while it is disabled.
+
+    Raises:
+        InvalidValueError: a value is not valid; `field` says which.
+
+    """
+    secret = ids.new_client_secret()
+    client = Client(
+        uid=ids.new_uid(ids.CLIENT, now),
+        secret_digest=ids.digest(secret),
+        name=check_name(name),
+        role=_check_role(role),
+        scope=str(check_scope(scope)),
+        user_id=None if user is None else user.id,
+        token_lifetime=check_lifetime(lifetime),
+        token_limit=check_limit(limit),
+        token_format=_check_format(token_format),
+        public_keys="" if public_keys is None else check_public_keys(public_keys),
+        created_at=now,
+        updated_at=now,
+    )
+    session.add(client)
+    session.flush()
+    return Registered(client, secret)
+
+
+def find_client(session: Session, client_id: str, *, lock: bool = False) -> Client:
+    """Return the client with this `client_id`; with `lock`, others cannot change it until the transaction ends.
+
+    Raises:
+        NotFoundError: there is none.
+
+    """
+    found = None
+    if ids.is_uid(client_id, ids.CLIENT):
+        statement = select(Client).where(Client.uid == client_id)
+        found = session.scalar(statement.with_for_update() if lock else statement)
+    if found is None:
+        msg = "no such client"
+        raise NotFoundError(msg)
+    return found
+
+
+def list_clients(session: Session, *, search: str = "", limit: int = 100) -> Sequence[Client]:
+    """Return clients by name; `search` is a `client_id`, a role, or the beginning of a name or user name."""
+    statement = (
+        select(Client)
+        .outerjoin(User, User.id == Client.user_id)
+        .options(selectinload(Client.user))
+        .order_by(Client.name, Client.id)
+        .limit(limit)
+    )
+    if search:
+        key = search.strip().encode("utf-8", "replace").decode().replace("\x00", "")
+        statement = statement.where(
+            or_(
+                Client.uid == key.lower(),
+                Client.role == key.lower(),
+                Client.name.istartswith(key, autoescape=True),
+                User.name.istartswith(key, autoescape=True),
+            )
+        )
+    return session.scalars(statement).all()
+
+
+def change_client(session: Session, client_id: str, now: datetime, changes: Changes) -> Client:
+    """Change the given values, and delete tokens that the client could not get any more.
+
+    Raises:
+        InvalidValueError: a value is not valid; `field` says which.
+        NotFoundError: there is no such client.
+
+    """
+    client = find_client(session, client_id, lock=True)
+    if changes.name is not None:
+        client.name = check_name(changes.name)
+    if changes.role is not None:
+        client.role = _check_role(changes.role)
+    if changes.lifetime is not None:
+        client.token_lifetime = check_lifetime(changes.lifetime)
+    if changes.token_format is not None:
+        client.token_format = _check_format(changes.token_format)
+    if changes.public_keys is not None:
+        client.public_keys = check_public_keys(changes.public_keys)
+        client.secret_digest = ids.digest(ids.new_client_secret())  # also refuses requests under way with the old one
+        end_tokens(session, client.id)
+    if changes.user is not None or changes.unbind:
+        client.user_id = None if changes.user is None else changes.user.id
+    if changes.scope is not None:
+        client.scope = str(check_scope(changes.scope))
+        end_tokens_beyond(session, client.id, changes.scope)
+    if changes.limit is not None:
+        client.token_limit = check_limit(changes.limit)
+        keep_newest(session, client.id, client.token_limit, now)
+    if changes.enabled is not None:
+        client.enabled = changes.enabled
+        if not client.enabled:
+            end_tokens(session, client.id)
+    client.updated_at = now
+    session.flush()
+    session.refresh(client)
+    return client
+
+
+def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
+    """Give a client a new secret, which is shown only now; return it.
+
+    The old secret and the client's public keys are refused from now on, and its tokens are deleted.
+
+    Raises:
+        NotFoundError: there is no such client.
+
+    """
+    client = find_client(session, client_id, lock=True)
+    secret = ids.new_client_secret()
+    client.secret_digest = ids.digest(secret)
+    client.public_keys = ""
+    client.updated_at = now
+    end_tokens(session, client.id)
+    session.flush()
+    return secret
+
+
+def restore_secret(session: Session, client_id: str, digest: str, *, lost: str) -> None:
+    """Undo `regenerate_secret` after the new secret could not be shown: the one of this digest is valid again.
+
+    Nothing happens if the client has a third secret by now. Deleted tokens stay deleted.
+    """
+    is_lost = (Client.uid == client_id) & (Client.secret_digest == ids.digest(lost))
+    session.execute(update(Client).where(is_lost).values(secret_digest=digest))
+
+
+def remove_client(session: Session, client_id: str) -> None:
+    """Remove a client and its tokens.
+
+    Raises:
+        NotFoundError: there is no such client.
+
+    """
+    client = find_client(session, client_id, lock=True)
+    end_tokens(session, client.id)  # a host's SQLite may not cascade
+    session.delete(client)
+    session.flush()
+
+
+def remove_all_clients(session: Session) -> int:
+    """Remove every client with its tokens; return the number of clients."""
+    for row_id in session.scalars(select(Client.id).order_by(Client.id).with_for_update()):
+        end_tokens(session, row_id)
+    return len(session.scalars(delete(Client).returning(Client.id)).all())
+
+
+def check_lifetime(lifetime: int) -> int:
+    """Return the lifetime of tokens in seconds if it is valid.
+
+    Raises:
+        InvalidValueError: it is not 1 second to 31 days.
+
+    """
+    if not 1 <= lifetime <= MAX_CLIENT_TOKEN_LIFETIME:
+        msg = f"a client's tokens live 1 to {MAX_CLIENT_TOKEN_LIFETIME} seconds (31 days)"
+        raise InvalidValueError(msg, field="expires")
+    return lifetime
+
+
+def check_limit(limit: int) -> int:
+    """Return the limit of live tokens, or -1, if it is valid.
+
+    Raises:
+        InvalidValueError: it is another number below 1, or more than a million.
+
+    """
+    if limit != NO_LIMIT and not 1 <= limit <= MAX_CLIENT_TOKENS:
+        msg = f"a client has 1 to {MAX_CLIENT_TOKENS} tokens at a time, or -1 for no limit"
+        raise InvalidValueError(msg, field="tokens")
+    return limit
+
+
+def _check_role(role: str) -> str:
+    if role not in CLIENT_ROLES:
+        msg = "a client's role is client or admin"
+        raise InvalidValueError(msg, field="role")
+    return role
+
+
+def _check_format(token_format: str) -> str:
+    if token_format not in TOKEN_FORMATS:
+        msg = f"a token's format is {' or '.join(TOKEN_FORMATS)}"
+        raise InvalidValueError(msg, field="token_format")
+    return token_format

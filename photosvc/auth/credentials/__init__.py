@@ -1,1 +1,0 @@
-"""Bearer credentials: issue, verify, revoke; login sessions; tokens in links."""

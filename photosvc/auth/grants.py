@@ -1,0 +1,271 @@
+"""OAuth2 client credentials: client authentication by secret or key, the grant, and the tokens of clients.
+
+The grant (RFC 6749 section 4.4) is the only one: RFC 9700 section 2.4 forbids password grants.
+
+The transaction locks the client's row (PostgreSQL) or the database (SQLite) from the count to the insert, so a client
+never has more live tokens than its limit, even with simultaneous requests.
+"""
+
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from authlib.oauth2.rfc6749 import InvalidClientError, InvalidScopeError
+from authlib.oauth2.rfc6749.grants import ClientCredentialsGrant as AuthlibClientCredentialsGrant
+from sqlalchemy import Connection, Row, and_, bindparam, delete, func, insert, not_, or_, select
+from sqlalchemy.orm import Session
+
+from photosvc.auth.bearer import new_credential_uid
+from photosvc.auth.errors import ScopeTooWideError
+from photosvc.auth.principal import Principal
+from photosvc.auth.scopes import Scope, is_within, narrow, parse_scope
+from photosvc.core import ids
+from photosvc.core.accounts import NO_LIMIT
+from photosvc.core.errors import InvalidValueError
+from photosvc.models import CLIENT_TOKEN, Client, Credential, User
+
+if TYPE_CHECKING:
+    from photosvc.auth.signing_keys import SigningKey
+
+CLIENT_CREDENTIALS = "client_credentials"
+_BY_UID = (
+    select(Client.__table__, User.disabled.label("user_disabled"))
+    .outerjoin(User, User.id == Client.user_id)
+    .where(Client.uid == bindparam("uid"))
+)
+#: Dummy digest for unknown clients, so that they take the same time as wrong secrets (ASVS 6.3.8).
+_DUMMY = ids.digest("")
+GRANT_TYPES = (CLIENT_CREDENTIALS,)
+AUTH_METHODS = ("client_secret_basic", "client_secret_post", "private_key_jwt")
+#: The media type of RFC 9068 section 2.1, so that no other JWT passes for an access token.
+_JWT_TYPE = "at+jwt"
+#: Clients without a limit never evict tokens, so each issue also deletes up to this many expired ones.
+_MAX_EXPIRED = 20
+# Statements are built once: other writers wait while an issue runs.
+_OF_CLIENT = and_(Credential.client_id == bindparam("client"), Credential.kind == CLIENT_TOKEN)
+_HAS_EXPIRED = Credential.expires_at <= bindparam("now")
+_HOLD = (
+    select(Client.token_limit)
+    .where(Client.id == bindparam("client"), Client.enabled, Client.secret_digest == bindparam("digest"))
+    .with_for_update()
+)
+_NEWEST_SURPLUS = (
+    select(Credential.id)
+    .where(_OF_CLIENT, not_(_HAS_EXPIRED))
+    .order_by(Credential.id.desc())
+    .offset(bindparam("count"))
+    .limit(1)
+    .scalar_subquery()
+)
+_END_SURPLUS = delete(Credential).where(_OF_CLIENT, or_(_HAS_EXPIRED, Credential.id <= _NEWEST_SURPLUS))
+# Locked rows are skipped, so that two transactions that delete expired tokens do not wait for each other.
+_EXPIRED = (
+    select(Credential.id)
+    .where(_HAS_EXPIRED)
+    .order_by(Credential.expires_at)
+    .limit(_MAX_EXPIRED)
+    .with_for_update(skip_locked=True)
+)
+_DELETE_EXPIRED = delete(Credential).where(Credential.id.in_(_EXPIRED))
+_STORE = insert(Credential)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthenticatedClient:
+    """A client that has authenticated, with the methods that Authlib's grants call."""
+
+    id: int
+    uid: str
+    name: str
+    role: str
+    scope: Scope
+    token_lifetime: int
+    token_format: str
+    secret_digest: str
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        """Return whether the client may use a grant (Authlib's `ClientMixin`)."""
+        return grant_type == CLIENT_CREDENTIALS
+
+    def principal(self, now: datetime) -> Principal:
+        """Return the principal of a token that has this client's full scope."""
+        return Principal(
+            kind=CLIENT_TOKEN,
+            credential_id=0,
+            credential_uid="",
+            credential_name=self.name,
+            scope=self.scope,
+            role=self.role,
+            sees_private=False,
+            created_at=now,
+            expires_at=now,
+            client_id=self.id,
+            client_uid=self.uid,
+        )
+
+
+def authenticate(connection: Connection, client_id: str, secret: str) -> AuthenticatedClient:
+    """Return the client with this `client_id` and secret.
+
+    Raises:
+        InvalidClientError: unknown, disabled, of a disabled account, one with public keys, or a wrong secret; the same
+            error for all.
+
+    """
+    row = _find(connection, client_id)
+    expected = _DUMMY if row is None else row.secret_digest
+    matches = hmac.compare_digest(ids.digest(secret), expected)
+    if row is None or not matches or row.public_keys:
+        raise refused()
+    return _authenticated(row)
+
+
+def find_with_keys(connection: Connection, client_id: str) -> tuple[AuthenticatedClient, str]:
+    """Return the client with this `client_id` and its public keys; the caller must still verify its assertion.
+
+    Raises:
+        InvalidClientError: unknown, disabled, of a disabled account, or without public keys; the same error for all.
+
+    """
+    row = _find(connection, client_id)
+    if row is None or not row.public_keys:
+        raise refused()
+    return _authenticated(row), row.public_keys
+
+
+def _find(connection: Connection, client_id: str) -> Row[Any] | None:
+    return connection.execute(_BY_UID, {"uid": client_id}).first() if ids.is_uid(client_id, ids.CLIENT) else None
+
+
+def _authenticated(row: Row[Any]) -> AuthenticatedClient:
+    if not row.enabled or row.user_disabled:
+        raise refused()
+    return AuthenticatedClient(
+        id=row.id,
+        uid=row.uid,
+        name=row.name,
+        role=row.role,
+        scope=parse_scope(row.scope, known_only=False),
+        token_lifetime=row.token_lifetime,
+        token_format=row.token_format,
+        secret_digest=row.secret_digest,
+    )
+
+
+def refused() -> InvalidClientError:
+    """Return the error for every refused client (RFC 6749 section 5.2)."""
+    return InvalidClientError("Client authentication failed", status_code=401)
+
+
+class ClientCredentialsGrant(AuthlibClientCredentialsGrant):  # type: ignore[misc] # Authlib has no types
+    """Authlib's grant, with scopes that are granted as requested or refused."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
+
+    def validate_requested_scope(self) -> None:
+        """Raise `InvalidScopeError` for a scope that is unknown or wider than the client's."""
+        granted_scope(self.client.scope, self.request.payload.scope)
+
+
+@lru_cache(maxsize=1024)
+def granted_scope(own: Scope, requested: str | None) -> Scope:
+    """Return the scope of a token: the client's own, or the requested part of it.
+
+    A parameter without a value counts as omitted (RFC 6749 section 3.2). Scopes are case-sensitive (section 3.3), and
+    the granted words are those of the request, because oauthlib raises when the answer names another scope.
+
+    Raises:
+        InvalidScopeError: it is unknown, wider than the client's own, or covers nothing.
+
+    """
+    if not requested:
+        return own
+    try:
+        scope = narrow(own, parse_scope(requested))
+    except ScopeTooWideError:
+        msg = "The scope is wider than the client's own"
+        raise InvalidScopeError(msg) from None
+    except InvalidValueError:
+        raise InvalidScopeError from None
+    if not scope or scope.words != set(requested.split(" ")):
+        raise InvalidScopeError
+    return scope
+
+
+def new_jwt_token(key: "SigningKey", issuer: str, client: AuthenticatedClient, scope: Scope, now: datetime) -> str:
+    """Return a signed access token with all claims of RFC 9068 section 2.2, for the service itself (`issuer`).
+
+    This service never reads its claims: like opaque tokens, it is found by its digest, capped, and revoked at once. A
+    forged or foreign JWT is therefore refused without being parsed.
+    """
+    issued_at = int(now.timestamp())
+    claims = {
+        "iss": issuer,
+        "aud": issuer,
+        "sub": client.uid,
+        "client_id": client.uid,
+        "scope": str(scope),
+        "iat": issued_at,
+        "exp": issued_at + client.token_lifetime,
+        "jti": secrets.token_urlsafe(16),
+    }
+    return key.sign(claims, kind=_JWT_TYPE)
+
+
+def store_token(session: Session, client: AuthenticatedClient, secret: str, scope: Scope, now: datetime) -> str:
+    """Store `secret` as a token of `client` and evict its oldest tokens beyond the limit; return the token's UID.
+
+    Raises:
+        InvalidClientError: the client was removed, disabled or given another secret meanwhile.
+
+    """
+    uid = new_credential_uid()
+    token = {
+        "uid": uid,
+        "kind": CLIENT_TOKEN,
+        "digest": ids.digest(secret),
+        "name": client.name,
+        "scope": str(scope),
+        "client_id": client.id,
+        "expires_at": now + timedelta(seconds=client.token_lifetime),
+        "created_at": now,
+    }
+    connection = session.connection()
+    limit = connection.execute(_HOLD, {"client": client.id, "digest": client.secret_digest}).scalar()
+    if limit is None:
+        raise refused()
+    if limit == NO_LIMIT:
+        connection.execute(_DELETE_EXPIRED, {"now": now})
+    else:
+        keep_newest(session, client.id, limit - 1, now)
+    connection.execute(_STORE, token)
+    return uid
+
+
+def keep_newest(session: Session, client_id: int, count: int, now: datetime) -> None:
+    """Delete all tokens of a client except the `count` newest live ones; -1 keeps all."""
+    if count != NO_LIMIT:
+        session.connection().execute(_END_SURPLUS, {"client": client_id, "count": count, "now": now})
+
+
+def use_of_tokens(session: Session, client_id: int, now: datetime) -> tuple[int, datetime | None]:
+    """Return the number of a client's live tokens, and the time one of them was last used; None if none was."""
+    found = select(func.count(), func.max(Credential.last_used_at)).where(_OF_CLIENT, not_(_HAS_EXPIRED))
+    number, used = session.connection().execute(found, {"client": client_id, "now": now}).one()
+    return number, used
+
+
+def end_tokens(session: Session, client_id: int) -> None:
+    """Delete every token of a client."""
+    session.connection().execute(delete(Credential).where(_OF_CLIENT), {"client": client_id})
+
+
+def end_tokens_beyond(session: Session, client_id: int, scope: Scope) -> None:
+    """Delete the tokens of a client whose scope is not within `scope`."""
+    connection = session.connection()
+    granted = connection.execute(select(Credential.scope).where(_OF_CLIENT).distinct(), {"client": client_id}).scalars()
+    beyond = [text for text in granted if not is_within(parse_scope(text, known_only=False), scope)]
+    connection.execute(delete(Credential).where(_OF_CLIENT, Credential.scope.in_(beyond)), {"client": client_id})

@@ -1,1 +1,0 @@
-"""OAuth2: registered clients, their tokens, discovery metadata and signing keys."""

@@ -1,1 +1,0 @@
-"""Failed attempts are counted and slowed down."""

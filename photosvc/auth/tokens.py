@@ -1,0 +1,253 @@
+"""Secrets that requests show, verified with one indexed read by their digest, and the origin of their use.
+
+Verification runs on every request, so the statement is compiled once and returns plain rows.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
+
+from sqlalchemy import Connection, bindparam, func, or_, select, update
+from sqlalchemy.engine import Dialect
+from sqlalchemy.orm import Session, aliased
+
+from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
+from photosvc.auth.principal import Principal
+from photosvc.auth.scopes import parse_scope
+from photosvc.core import ids
+from photosvc.core.accounts import ADMIN, CLIENT, VIEWER
+from photosvc.models import Client, Credential, User
+from photosvc.models.statements import Prepared, prepare_statement
+
+_MOST_ADDRESS: Final = 64
+_MOST_AGENT: Final = 255
+#: Seconds between two updates of a credential's last use.
+TOUCH_SECONDS = 60
+_Parent = aliased(Credential)
+_ClientOwner = aliased(User)
+"""The account of a registered client."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The address and the user agent of a client: printable characters only, shortened to the columns."""
+
+    address: str = ""
+    user_agent: str = ""
+
+    @classmethod
+    def of(cls, address: str, user_agent: str) -> "Origin":
+        """Return the origin of a request with this address and this header `User-Agent`."""
+        return cls(_printable(address, _MOST_ADDRESS), _printable(user_agent, _MOST_AGENT))
+
+
+NOWHERE: Final = Origin()
+
+
+def _printable(text: str, length: int) -> str:
+    return "".join(character for character in text[:length] if character.isprintable())
+
+
+#: The shape of a JWT. Its claims are never read; its digest is looked up like that of any other token.
+_JWT = re.compile(r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\Z")
+
+
+class Known(NamedTuple):
+    """A credential and its owners, as far as they exist: the type of each column, and its place in the statement."""
+
+    id: Annotated[int, Credential.id]
+    uid: Annotated[str, Credential.uid]
+    kind: Annotated[str, Credential.kind]
+    name: Annotated[str, Credential.name]
+    scope: Annotated[str, Credential.scope]
+    created_at: Annotated[datetime, Credential.created_at]
+    expires_at: Annotated[datetime | None, Credential.expires_at]
+    idle_seconds: Annotated[int | None, Credential.idle_seconds]
+    last_used_at: Annotated[datetime | None, Credential.last_used_at]
+    proved_at: Annotated[datetime | None, Credential.proved_at]
+    parent_id: Annotated[int | None, Credential.parent_id]
+    parent_uid: Annotated[str | None, _Parent.uid]
+    parent_expires_at: Annotated[datetime | None, _Parent.expires_at]
+    user_id: Annotated[int | None, Credential.user_id]
+    user_uid: Annotated[str | None, User.uid]
+    user_name: Annotated[str | None, User.name]
+    user_role: Annotated[str | None, User.role]
+    user_disabled: Annotated[bool | None, User.disabled]
+    password_version: Annotated[int | None, User.password_version]
+    client_id: Annotated[int | None, Credential.client_id]
+    client_uid: Annotated[str | None, Client.uid]
+    client_role: Annotated[str | None, Client.role]
+    client_enabled: Annotated[bool | None, Client.enabled]
+    client_owner_id: Annotated[int | None, Client.user_id]
+    client_owner_role: Annotated[str | None, _ClientOwner.role]
+    client_owner_disabled: Annotated[bool | None, _ClientOwner.disabled]
+
+
+_COLUMNS: list[Any] = [
+    get_args(hint)[1].label(name) for name, hint in get_type_hints(Known, include_extras=True).items()
+]
+_JOINED = (
+    select(*_COLUMNS)
+    .select_from(Credential)
+    .outerjoin(User, User.id == Credential.user_id)
+    .outerjoin(Client, Client.id == Credential.client_id)
+    .outerjoin(_ClientOwner, _ClientOwner.id == Client.user_id)
+    .outerjoin(_Parent, _Parent.id == Credential.parent_id)
+)
+_BY_DIGEST = _JOINED.where(Credential.digest == bindparam("key"))
+_BY_UID = _JOINED.where(Credential.uid == bindparam("key"))
+
+
+def verify(connection: Connection, secret: str, now: datetime) -> Principal:
+    """Return the principal behind an access token or app password.
+
+    Raises:
+        ExpiredTokenError: it has expired; `bearer.delete_expired` deletes it.
+        InvalidTokenError: it is not valid; the message is the same for all reasons.
+
+    """
+    return principal_of(read(connection, secret), now)
+
+
+def read(connection: Connection, secret: str) -> Known | None:
+    """Return the credential with this secret and its owners, valid or not; None if there is none.
+
+    Raises:
+        InvalidTokenError: the text cannot be a secret of this service.
+
+    """
+    if not (ids.is_access_token(secret) or ids.is_app_password(secret) or _JWT.match(secret)):
+        raise InvalidTokenError
+    return _read(connection, ids.digest(secret))
+
+
+def verify_uid(connection: Connection, credential_uid: str, now: datetime) -> Principal:
+    """Return the principal behind a credential whose UID comes from a trusted source (a signed link).
+
+    Raises:
+        InvalidTokenError: the credential was removed or has expired, or its owner is disabled.
+
+    """
+    return principal_of(_read(connection, credential_uid, by_uid=True), now)
+
+
+class Found(NamedTuple):
+    """A credential found by its secret, and the client it was issued to."""
+
+    id: int
+    uid: str
+    client_id: int | None
+
+
+def find(connection: Connection, secret: str) -> Found | None:
+    """Return the credential with this secret, expired or not."""
+    query = select(Credential.id, Credential.uid, Credential.client_id).where(Credential.digest == ids.digest(secret))
+    row = connection.execute(query).first()
+    return None if row is None else Found(*row)
+
+
+@lru_cache(maxsize=8)
+def _prepared(dialect: Dialect, *, by_uid: bool) -> Prepared:
+    return prepare_statement(_BY_UID if by_uid else _BY_DIGEST, dialect)
+
+
+def _read(connection: Connection, key: str, *, by_uid: bool = False) -> Known | None:
+    rows = _prepared(connection.dialect, by_uid=by_uid).run(connection, {"key": key})
+    return Known._make(rows[0]) if rows else None
+
+
+def principal_of(row: Known | None, now: datetime) -> Principal:
+    """Return the principal behind a credential.
+
+    Raises:
+        ExpiredTokenError: it has expired; `bearer.delete_expired` deletes it.
+        InvalidTokenError: it is not valid; the message is the same for all reasons.
+
+    """
+    if row is None or _is_orphan(row):
+        raise InvalidTokenError
+    if _has_expired(row, now):
+        raise ExpiredTokenError(row.id)
+    if row.user_disabled or row.client_owner_disabled or row.client_enabled is False:
+        raise InvalidTokenError
+    return Principal(
+        kind=row.kind,
+        credential_id=row.id,
+        credential_uid=row.uid,
+        credential_name=row.name,
+        scope=parse_scope(row.scope, known_only=False),
+        role=row.user_role or row.client_role or CLIENT,
+        sees_private=_sees_private(row),
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        idle_seconds=row.idle_seconds,
+        last_used_at=row.last_used_at,
+        proved_at=row.proved_at,
+        parent_id=row.parent_id,
+        user_id=row.user_id,
+        user_uid=row.user_uid,
+        user_name=row.user_name,
+        password_version=row.password_version or 0,
+        client_id=row.client_id,
+        client_uid=row.client_uid,
+    )
+
+
+def _is_orphan(row: Known) -> bool:
+    """Return whether an owner was deleted. A host's database may not cascade, and no owner would mean more rights."""
+    return (
+        (row.user_id is not None and row.user_uid is None)
+        or (row.client_id is not None and row.client_uid is None)
+        or (row.client_owner_id is not None and row.client_owner_role is None)
+        or (row.parent_id is not None and row.parent_uid is None)
+    )
+
+
+def _has_expired(row: Known, now: datetime) -> bool:
+    if row.expires_at is not None and now >= row.expires_at:
+        return True
+    if row.parent_expires_at is not None and now >= row.parent_expires_at:
+        return True
+    if row.idle_seconds is None:
+        return False
+    return bool(now >= (row.last_used_at or row.created_at) + timedelta(seconds=row.idle_seconds))
+
+
+def _sees_private(row: Known) -> bool:
+    if row.user_id is not None:
+        return bool(row.user_role != VIEWER)
+    return bool(row.client_role == ADMIN and row.client_owner_role != VIEWER)
+
+
+def needs_touch(principal: Principal, now: datetime) -> bool:
+    """Return whether the stored time of the last use is due for an update."""
+    return principal.last_used_at is None or now >= principal.last_used_at + _touch_interval(principal)
+
+
+def touch(session: Session, principal: Principal, now: datetime, origin: Origin = NOWHERE) -> bool:
+    """Store that a credential was used, and from where; return whether this call stored it.
+
+    One conditional statement: of many simultaneous requests, one writes.
+    """
+    due = now - _touch_interval(principal)
+    result = session.connection().execute(
+        update(Credential)
+        .where(
+            Credential.id == principal.credential_id,
+            or_(Credential.last_used_at.is_(None), Credential.last_used_at <= due),
+        )
+        .values(
+            last_used_at=now,
+            last_ip=func.coalesce(origin.address or None, Credential.last_ip),
+            user_agent=func.coalesce(origin.user_agent or None, Credential.user_agent),
+        )
+    )
+    return result.rowcount == 1
+
+
+def _touch_interval(principal: Principal) -> timedelta:
+    # The step is at most a tenth of the idle time, so that a session in constant use does not end as idle.
+    idle = principal.idle_seconds or TOUCH_SECONDS * 10
+    return timedelta(seconds=min(TOUCH_SECONDS, idle / 10))

@@ -1,0 +1,139 @@
+"""`svc albums`: albums of people, and the folders, months and states of the library."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from photosvc.cli.completion import complete_albums
+from photosvc.cli.group import LazyGroup, with_database
+from photosvc.cli.terminal import confirm, count_option, format_options, print_list, print_record, yes_option
+from photosvc.core.words import counted
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from photosvc.models import Album
+    from photosvc.web.current import Service
+
+
+_LISTED = {"UID": "UID", "Title": "Title", "PhotoCount": "Photos", "Favorite": "Favorite", "Private": "Private"}
+_SHOWN = {
+    **_LISTED,
+    "Type": "Type",
+    "Description": "Description",
+    "Filter": "Query",
+    "Order": "Order",
+    "CreatedAt": "Created",
+    "UpdatedAt": "Updated",
+}
+
+
+@click.group(cls=LazyGroup)
+def albums() -> None:
+    """List, show, fill and delete albums. ALBUM is a UID or a whole title."""
+
+
+@albums.command()
+@click.argument("text", default="")
+@click.option("--type", "kind", default="album", show_default=True, help="album, folder, month or state.")
+@click.option("--order", default="", help="The sort order, as in the API.")
+@count_option
+@format_options()
+@with_database
+def ls(service: "Service", text: str, kind: str, order: str, count: int) -> None:
+    """List albums, private ones included; with TEXT, only albums with this text in their titles."""
+    from photosvc.search.reading.albums import parse_albums_request
+
+    asked = parse_albums_request({"type": kind, "order": order, "q": text}, count, 0)
+    with service.reading() as connection:
+        found = service.albums.page(connection, asked, sees_private=True)
+    print_list(_LISTED, [_row(album) for album in found])
+
+
+@albums.command()
+@click.argument("album", shell_complete=complete_albums)
+@format_options()
+@with_database
+def show(service: "Service", album: str) -> None:
+    """Show one album."""
+    from photosvc.search.reading.library_albums import kind_of
+
+    uid = album if kind_of(album) else ""
+    if not uid:
+        with service.loading() as session:
+            uid = _named(session, album).uid
+    print_record(_SHOWN, _row(_record(service, uid)))
+
+
+@albums.command()
+@click.argument("album", shell_complete=complete_albums)
+@click.argument("query", nargs=-1, required=True)
+@click.option("--new", is_flag=True, help="Make an album with this title.")
+@yes_option
+@format_options(short=False)
+@with_database
+def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: bool) -> None:
+    """Add the photos that QUERY finds to an album, private ones included."""
+    from photosvc.core.words import in_portions
+    from photosvc.library.album_photos import MOST_AT_ONCE, add_photos, select_photos
+    from photosvc.library.albums import album_to_change, make_album
+    from photosvc.search.reading.selection import Selection
+
+    selection = Selection(query=" ".join(query))
+    with service.loading() as session:
+        uid, title = ("", album) if new else (_named(session, album).uid, _named(session, album).title)
+        photos = list(select_photos(session, selection, sees_private=True))
+    confirm(f"Add {counted(len(photos), 'photo')} to {'the new album' if new else 'the album'} {title}?", yes=yes)
+    now = service.now()
+    if new:
+        with service.changing() as session:
+            uid = make_album(session, {"title": album}, now).uid
+    added = 0
+    for portion in in_portions(photos, MOST_AT_ONCE):
+        with service.changing() as session:
+            added += len(add_photos(session, album_to_change(session, uid, sees_private=True), portion, now))
+    click.echo(f"{counted(added, 'photo')} added.", err=True)
+    print_record(_SHOWN, _row(_record(service, uid)))
+
+
+@albums.command()
+@click.argument("album", shell_complete=complete_albums)
+@yes_option
+@with_database
+def rm(service: "Service", album: str, yes: bool) -> None:
+    """Delete an album. Its photos stay in the library."""
+    from photosvc.library.albums import album_named, delete_album
+
+    with service.loading() as session:
+        found = _named(session, album)
+        uid, title = found.uid, found.title
+    confirm(f"Delete the album {title}? Its photos stay.", yes=yes)
+    done = False
+    while not done:
+        with service.changing() as session:
+            done = delete_album(session, album_named(session, uid), service.now())
+    click.echo(f"The album {title} is deleted.", err=True)
+
+
+def _named(session: "Session", name: str) -> "Album":
+    from photosvc.library.albums import album_named
+
+    return album_named(session, name)
+
+
+def _record(service: "Service", uid: str) -> object:
+    from photosvc.core.errors import NotFoundError
+
+    with service.reading() as connection:
+        found = service.albums.find(connection, uid, sees_private=True)
+    if found is None:
+        msg = f"there is no album {uid}"
+        raise NotFoundError(msg, field="album")
+    return found
+
+
+def _row(album: object) -> dict[str, Any]:
+    from photosvc.records.albums import AlbumResultSchema
+
+    row: dict[str, Any] = AlbumResultSchema().dump(album)
+    return row

@@ -1,0 +1,185 @@
+"""`svc auth`: app passwords, access tokens and login sessions."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from photosvc.cli.completion import complete_credentials, complete_scopes, complete_users
+from photosvc.cli.group import LazyGroup, with_database
+from photosvc.cli.terminal import (
+    SCOPE_QUESTION,
+    Lifetime,
+    ask,
+    confirm,
+    count_option,
+    format_options,
+    print_list,
+    print_record,
+    printing_secret,
+    require_stdout,
+    yes_option,
+)
+from photosvc.core.accounts import CREDENTIAL_LIFETIME
+from photosvc.core.words import counted
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from photosvc.models import Credential
+    from photosvc.web.current import Service
+
+
+_COLUMNS = {
+    "id": "ID",
+    "kind": "Kind",
+    "name": "Name",
+    "user": "User",
+    "client": "Client",
+    "scope": "Scope",
+    "last_used_at": "Last Used",
+    "created_at": "Created",
+    "expires_at": "Expires",
+}
+_DETAILS = {**_COLUMNS, "last_ip": "Last Address", "user_agent": "User Agent"}
+
+
+@click.group(cls=LazyGroup)
+def auth() -> None:
+    """Create, list and revoke app passwords, access tokens and login sessions."""
+
+
+@auth.command()
+@click.argument("username", required=False, shell_complete=complete_users)
+@click.option("--name", "-n", metavar="CLIENT", help="Name that identifies the application.")
+@click.option(
+    "--scope", "-s", metavar="SCOPES", shell_complete=complete_scopes, help="Authorization scopes (`*` for all)."
+)
+@click.option(
+    "--expires",
+    "-e",
+    type=Lifetime(),
+    metavar="LIFETIME",
+    default=CREDENTIAL_LIFETIME,
+    show_default=True,
+    help="Lifetime in seconds, or with a unit as 12h, 30d, 1y; -1 disables the limit.",
+)
+@format_options(short=False)
+@with_database
+def add(service: "Service", username: str | None, name: str | None, scope: str | None, expires: int) -> None:
+    """Create an app password for USERNAME or, without one, an access token for a client.
+
+    The secret is shown only now.
+    """
+    from photosvc.auth import audit_log
+    from photosvc.auth.audit_log import Event
+    from photosvc.auth.bearer import check_name, check_scope, expiry, issue
+    from photosvc.auth.scopes import parse_scope
+    from photosvc.auth.users import find_user
+    from photosvc.web import auditing
+
+    require_stdout()
+    now, owner_uid = service.now(), None
+    if username is not None:
+        with service.loading() as session:
+            owner_uid = find_user(session, username).uid
+    expiry(expires, now)
+    name = name or ask("--name", "Client name", check_name)
+    wanted = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
+    with service.writing() as session:
+        user = find_user(session, owner_uid) if owner_uid else None
+        issued = issue(session, now, name=name, scope=wanted, lifetime=expires, user=user)
+        made = issued.credential
+        record = {"secret": issued.secret, "scope": made.scope, "id": made.uid}
+        auditing.record(
+            session, Event.CREDENTIAL_MADE, subject=user, target=made.uid, detail=audit_log.credential(made)
+        )
+    kind = "App Password" if owner_uid else "Access Token"
+    with printing_secret(service, lambda session: _revoke(session, record["id"])):
+        print_record({"secret": kind, "scope": "Authorization Scope", "id": "ID"}, record)
+
+
+@auth.command()
+@click.argument("search", default="")
+@count_option
+@format_options()
+@with_database
+def ls(service: "Service", search: str, count: int) -> None:
+    """List credentials, the most recently used first.
+
+    SEARCH is an ID, or the beginning of a name, user name or kind.
+    """
+    from photosvc.auth.bearer import list_credentials
+
+    with service.loading() as session:
+        rows = [_row(found) for found in list_credentials(session, search=search, limit=count)]
+    print_list(_COLUMNS, rows)
+
+
+@auth.command()
+@click.argument("identifier", shell_complete=complete_credentials)
+@format_options()
+@with_database
+def show(service: "Service", identifier: str) -> None:
+    """Show one credential, by its ID."""
+    from photosvc.auth.bearer import find_credential
+
+    with service.loading() as session:
+        row = _row(find_credential(session, identifier))
+    print_record(_DETAILS, row)
+
+
+@auth.command()
+@click.argument("identifier", shell_complete=complete_credentials)
+@yes_option
+@with_database
+def rm(service: "Service", identifier: str, yes: bool) -> None:
+    """Revoke a credential; it is refused from the next request on."""
+    from photosvc.auth.bearer import find_credential
+
+    with service.loading() as session:
+        uid = find_credential(session, identifier).uid
+    confirm(f"Revoke {uid}?", yes=yes)
+    with service.writing() as session:
+        _revoke(session, uid)
+    click.echo(f"{uid} is revoked.", err=True)
+
+
+@auth.command()
+@yes_option
+@with_database
+def reset(service: "Service", yes: bool) -> None:
+    """Revoke every app password, access token and login session."""
+    from photosvc.auth.audit_log import Event
+    from photosvc.auth.bearer import revoke_all
+    from photosvc.web import auditing
+
+    confirm("Revoke every app password, access token and login session?", yes=yes)
+    with service.writing() as session:
+        count = revoke_all(session)
+        auditing.record(session, Event.CREDENTIAL_ENDED, detail=f"all {count} credentials")
+    click.echo(f"{counted(count, 'credential')} revoked.", err=True)
+
+
+def _revoke(session: "Session", uid: str) -> None:
+    """Revoke a credential, and record it."""
+    from photosvc.auth import audit_log
+    from photosvc.auth.audit_log import Event
+    from photosvc.auth.bearer import find_credential, revoke
+    from photosvc.models import LOGIN_SESSION
+    from photosvc.web import auditing
+
+    found = find_credential(session, uid)
+    event = Event.SESSION_ENDED if found.kind == LOGIN_SESSION else Event.CREDENTIAL_ENDED
+    owner = found.user or found.client
+    auditing.record(session, event, subject=owner, target=found.uid, detail=audit_log.credential(found))
+    revoke(session, found.id)
+
+
+def _row(found: "Credential") -> dict[str, object]:
+    from photosvc.records.accounts import CredentialSchema
+
+    return {
+        **CredentialSchema().dump(found),
+        "user": found.user.name if found.user else "",
+        "client": found.client.name if found.client else "",
+    }

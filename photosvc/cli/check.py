@@ -1,0 +1,91 @@
+"""`svc check`: comparison of originals, search rows and thumbnails with the library."""
+
+import os
+import re
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from photosvc.cli.completion import complete_folders
+from photosvc.cli.group import with_database
+from photosvc.cli.terminal import print_json, progress_bar
+from photosvc.core.words import counted
+
+if TYPE_CHECKING:
+    from photosvc.index.check import Finding, Report
+    from photosvc.web.current import Service
+
+
+#: Most findings that the JSON lists; all are counted.
+_MOST_LISTED: Final = 10_000
+
+
+@click.command()
+@click.argument("subfolder", default="", shell_complete=complete_folders)
+@click.option("--sample", metavar="N|P%", help="Check so many files, or such a share: the next ones with each call.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@with_database
+def check(service: "Service", subfolder: str, sample: str | None, as_json: bool) -> None:
+    """Check the library, or one SUBFOLDER of its originals.
+
+    Reads every original and compares its hash, which shows damage that no program notices; compares the search rows
+    with the library; and decodes the cached thumbnails. Changes nothing. The exit code is 1 if anything is wrong.
+    """
+    from photosvc.index.check import Check, CheckOptions
+    from photosvc.models.engine import UnitOfWork
+
+    number, percent = _parse(sample)
+    listed: list[Finding] = []
+
+    def found(finding: "Finding") -> None:
+        if not as_json:
+            where = f" {finding.name}" if finding.name else f" {finding.number}"
+            click.echo(f"{finding.fault.value}{where}: {finding.fault.sentence}", err=True)
+        elif len(listed) < _MOST_LISTED:
+            listed.append(finding)
+
+    os.nice(10)  # requests come first
+    options = CheckOptions(subfolder=subfolder, sample=number, percent=percent)
+    with progress_bar("Checking") as progress, UnitOfWork(service.engine()) as session:
+        report = Check(session, service.settings, service.pictures.cache, options, found, progress).run()
+    _print(report, listed, as_json=as_json)
+    if not report.is_sound:
+        raise click.exceptions.Exit(1)
+
+
+def _parse(sample: str | None) -> tuple[int | None, float | None]:
+    """Return the number of files, or the percentage, in the value of `--sample`.
+
+    Raises:
+        click.BadParameter: the text is neither.
+
+    """
+    if sample is None:
+        return None, None
+    if re.fullmatch(r"[1-9][0-9]{0,11}", sample):
+        return int(sample), None
+    if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?%", sample) and 0 < float(sample[:-1]) <= 100:
+        return None, float(sample[:-1])
+    msg = f"{sample!r} is neither a number of files such as 500 nor a share such as 5%"
+    raise click.BadParameter(msg, param_hint="--sample")
+
+
+def _print(report: "Report", listed: "list[Finding]", *, as_json: bool) -> None:
+    counts = {"files": report.files, "bytes": report.bytes, "photos": report.photos, "thumbnails": report.thumbnails}
+    faults = {fault.value: count for fault, count in sorted(report.faults.items())}
+    if as_json:
+        record = {
+            **counts,
+            "sound": report.is_sound,
+            "faults": faults,
+            "findings": [
+                {"code": one.fault.value, "name": one.name, "count": one.number, "reason": one.fault.sentence}
+                for one in listed
+            ],
+            "seconds": round(report.seconds, 3),
+        }
+        print_json(record)
+        return
+    checked = ", ".join(counted(count, what.removesuffix("s")) for what, count in counts.items() if what != "bytes")
+    found = ", ".join(f"{count} {code}" for code, count in faults.items()) or "nothing wrong"
+    click.echo(f"{checked} checked in {report.seconds:.1f} s: {found}")

@@ -1,0 +1,315 @@
+"""`svc clients`: registered OAuth2 clients."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from photosvc.cli.completion import complete_clients, complete_scopes, complete_users
+from photosvc.cli.group import LazyGroup, with_database
+from photosvc.cli.terminal import (
+    SCOPE_QUESTION,
+    Lifetime,
+    ask,
+    confirm,
+    count_option,
+    format_options,
+    print_list,
+    print_record,
+    printing_secret,
+    require_stdout,
+    yes_option,
+)
+from photosvc.core.accounts import (
+    CLIENT,
+    CLIENT_ROLES,
+    CLIENT_TOKEN_LIFETIME,
+    CLIENT_TOKENS,
+    MAX_CLIENT_TOKEN_LIFETIME,
+    MOST_KEY_BYTES,
+    OPAQUE,
+    TOKEN_FORMATS,
+)
+from photosvc.core.words import counted
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from photosvc.models import Client
+    from photosvc.web.current import Service
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_COLUMNS = {
+    "client_id": "Client ID",
+    "name": "Name",
+    "user": "User",
+    "role": "Role",
+    "scope": "Scope",
+    "expires": "Token Lifetime",
+    "tokens": "Tokens",
+    "token_format": "Token Format",
+    "enabled": "Enabled",
+    "created_at": "Created",
+}
+_DETAILS = {**_COLUMNS, "updated_at": "Updated"}
+_SECRET = {"client_id": "Client ID", "client_secret": "Client Secret"}
+
+
+def client_options(*, defaults: bool) -> Callable[[Function], Function]:
+    """Add the options for the properties of a client to a command, with the defaults of a new client or without."""
+    options = [
+        click.option("--name", "-n", metavar="CLIENT", help="Client name."),
+        click.option(
+            "--role",
+            "-r",
+            type=click.Choice(CLIENT_ROLES),
+            default=CLIENT if defaults else None,
+            show_default=defaults,
+            help="Client authorization role; admin sees private pictures too.",
+        ),
+        click.option(
+            "--scope", "-s", metavar="SCOPES", shell_complete=complete_scopes, help="Client scopes (`*` for all)."
+        ),
+        click.option(
+            "--expires",
+            "-e",
+            "lifetime",
+            type=Lifetime(),
+            metavar="LIFETIME",
+            default=CLIENT_TOKEN_LIFETIME if defaults else None,
+            show_default=defaults,
+            help=f"Lifetime of each access token in seconds, at most {MAX_CLIENT_TOKEN_LIFETIME}, or as 12h, 31d.",
+        ),
+        click.option(
+            "--tokens",
+            "-t",
+            "limit",
+            type=int,
+            metavar="NUMBER",
+            default=CLIENT_TOKENS if defaults else None,
+            show_default=defaults,
+            help="Live access tokens; new ones replace the oldest; -1 disables the limit.",
+        ),
+        click.option(
+            "--token-format",
+            type=click.Choice(TOKEN_FORMATS),
+            default=OPAQUE if defaults else None,
+            show_default=defaults,
+            help="Whether others can read the tokens (RFC 9068).",
+        ),
+        click.option(
+            "--public-keys",
+            type=click.File("r", encoding="utf-8", errors="replace"),
+            metavar="FILE",
+            callback=lambda _context, _option, file: file and file.read(MOST_KEY_BYTES + 1),
+            help="JWK or JWK set; the client signs assertions with its private key instead of showing a secret.",
+        ),
+    ]
+
+    def decorate(function: Function) -> Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+@click.group(cls=LazyGroup)
+def clients() -> None:
+    """Register, list, change and remove OAuth2 clients."""
+
+
+@clients.command()
+@click.argument("search", default="")
+@count_option
+@format_options()
+@with_database
+def ls(service: "Service", search: str, count: int) -> None:
+    """List clients by name.
+
+    SEARCH is a client ID, a role, or the beginning of a name or user name.
+    """
+    from photosvc.auth.clients import list_clients
+
+    with service.loading() as session:
+        rows = [_row(client) for client in list_clients(session, search=search, limit=count)]
+    print_list(_COLUMNS, rows)
+
+
+@clients.command()
+@click.argument("username", required=False, shell_complete=complete_users)
+@client_options(defaults=True)
+@format_options(short=False)
+@with_database
+def add(
+    service: "Service",
+    /,
+    username: str | None,
+    name: str | None,
+    scope: str | None,
+    lifetime: int,
+    limit: int,
+    **rest: Any,  # noqa: ANN401
+) -> None:
+    """Register a client. Its secret is shown only now; with --public-keys it has none.
+
+    With USERNAME it belongs to that account: it is refused while the account is disabled, but gets none of its rights.
+    """
+    from photosvc.auth import audit_log
+    from photosvc.auth.audit_log import Event
+    from photosvc.auth.bearer import check_name, check_scope
+    from photosvc.auth.clients import check_lifetime, check_limit, register
+    from photosvc.auth.scopes import parse_scope
+    from photosvc.auth.users import find_user
+    from photosvc.web import auditing
+
+    require_stdout()
+    now, owner_uid = service.now(), None
+    if username is not None:
+        with service.loading() as session:
+            owner_uid = find_user(session, username).uid
+    check_lifetime(lifetime)
+    check_limit(limit)
+    name = name or ask("--name", "Client name", check_name)
+    wanted = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
+    with service.writing() as session:
+        user = find_user(session, owner_uid) if owner_uid else None
+        registered = register(session, now, name=name, scope=wanted, lifetime=lifetime, limit=limit, user=user, **rest)
+        session.refresh(registered.client)
+        made = registered.client
+        auditing.record(session, Event.CLIENT_ADDED, subject=made, detail=audit_log.client(made))
+        record = {**_row(registered.client), "client_secret": registered.secret}
+    if rest["public_keys"] is not None:
+        print_record(_COLUMNS, record)
+        return
+    with printing_secret(service, lambda session: _remove(session, record["client_id"])):
+        print_record({**_SECRET, **_COLUMNS}, record)
+
+
+@clients.command()
+@click.argument("identifier", shell_complete=complete_clients)
+@format_options()
+@with_database
+def show(service: "Service", identifier: str) -> None:
+    """Show one client, by its ID."""
+    from photosvc.auth.clients import find_client
+
+    with service.loading() as session:
+        row = _row(find_client(session, identifier))
+    print_record(_DETAILS, row)
+
+
+@clients.command()
+@click.argument("identifier", shell_complete=complete_clients)
+@client_options(defaults=False)
+@click.option(
+    "--user",
+    "-u",
+    metavar="USERNAME",
+    shell_complete=complete_users,
+    help="Account the client belongs to; empty for none.",
+)
+@click.option("--enable/--disable", "enabled", default=None, help="Whether it gets tokens; disabling revokes them.")
+@click.option("--regenerate", is_flag=True, help="Make a new secret; the old one, keys and tokens are revoked.")
+@format_options(short=False)
+@with_database
+def mod(
+    service: "Service",
+    /,
+    identifier: str,
+    regenerate: bool,
+    scope: str | None,
+    user: str | None,
+    **given: Any,  # noqa: ANN401
+) -> None:
+    """Change a client. Tokens that it could no longer get are revoked."""
+    from photosvc.auth import audit_log
+    from photosvc.auth.audit_log import Event
+    from photosvc.auth.clients import Changes, change_client, find_client, regenerate_secret, restore_secret
+    from photosvc.auth.scopes import parse_scope
+    from photosvc.auth.users import find_user
+    from photosvc.web import auditing
+
+    require_stdout()
+    given = {key: value for key, value in given.items() if value is not None}
+    if not given and scope is user is None and not regenerate:
+        msg = "nothing to change: give at least one option"
+        raise click.UsageError(msg)
+    now = service.now()
+    with service.writing() as session:
+        changes = Changes(
+            **given,
+            scope=None if scope is None else parse_scope(scope),
+            user=find_user(session, user) if user else None,
+            unbind=user == "",
+        )
+        what = {**given, "scope": changes.scope and str(changes.scope), "user": user}
+        before = find_client(session, identifier, lock=True)
+        detail = ", ".join(filter(None, [audit_log.changes(before, what), "new secret" if regenerate else ""]))
+        auditing.record(session, Event.CLIENT_CHANGED, subject=before, detail=detail)
+        client = change_client(session, identifier, now, changes)
+        record = _row(client)
+        old = client.secret_digest
+        if regenerate:
+            record["client_secret"] = regenerate_secret(session, identifier, now)
+    if regenerate:
+        lost = record["client_secret"]
+
+        def restore(session: "Session") -> None:
+            restore_secret(session, identifier, old, lost=lost)
+            subject = find_client(session, identifier)
+            auditing.record(session, Event.CLIENT_CHANGED, subject=subject, detail="old secret again")
+
+        with printing_secret(service, restore):
+            print_record({**_SECRET, **_DETAILS}, record)
+    else:
+        print_record(_DETAILS, record)
+
+
+@clients.command()
+@click.argument("identifier", shell_complete=complete_clients)
+@yes_option
+@with_database
+def rm(service: "Service", identifier: str, yes: bool) -> None:
+    """Remove a client; its tokens are refused from the next request on."""
+    from photosvc.auth.clients import find_client
+
+    with service.loading() as session:
+        name = find_client(session, identifier).name
+    confirm(f"Remove the client {name} ({identifier}) and its tokens?", yes=yes)
+    with service.writing() as session:
+        _remove(session, identifier)
+    click.echo(f"The client {name} is removed.", err=True)
+
+
+@clients.command()
+@yes_option
+@with_database
+def reset(service: "Service", yes: bool) -> None:
+    """Remove every client and all of their tokens."""
+    from photosvc.auth.audit_log import Event
+    from photosvc.auth.clients import remove_all_clients
+    from photosvc.web import auditing
+
+    confirm("Remove every client and all of their tokens?", yes=yes)
+    with service.writing() as session:
+        count = remove_all_clients(session)
+        auditing.record(session, Event.CLIENT_REMOVED, detail=f"all {count} clients")
+    click.echo(f"{counted(count, 'client')} removed.", err=True)
+
+
+def _remove(session: "Session", client_id: str) -> None:
+    """Remove a client, and record it."""
+    from photosvc.auth.audit_log import Event
+    from photosvc.auth.clients import find_client, remove_client
+    from photosvc.web import auditing
+
+    auditing.record(session, Event.CLIENT_REMOVED, subject=find_client(session, client_id))
+    remove_client(session, client_id)
+
+
+def _row(client: "Client") -> dict[str, Any]:
+    from photosvc.records.accounts import ClientSchema
+
+    row: dict[str, Any] = ClientSchema().dump(client)
+    return row

@@ -1,0 +1,190 @@
+"""`svc index`: an index run over the folder of originals, and its report.
+
+Its option `--parent`, which `svc watch` has too, ends an indexer that `svc run` started together with the server.
+"""
+
+import os
+import signal
+import threading
+import time
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import click
+
+from photosvc.cli.completion import complete_folders
+from photosvc.cli.group import with_database
+from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
+from photosvc.cli.terminal import print_json, progress_bar, progress_lines
+from photosvc.core.words import counted
+
+if TYPE_CHECKING:
+    from photosvc.index.run import Progress
+    from photosvc.index.run_log import IndexOptions, Outcome, Summary
+    from photosvc.web.current import Service
+
+
+def _end_with(_ctx: click.Context, _option: click.Parameter, parent: int | None) -> int | None:
+    """End this process soon after its parent has ended, when it has got another parent."""
+
+    def wait() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if parent is not None:
+        threading.Thread(target=wait, daemon=True).start()
+    return parent
+
+
+parent_option = click.option(
+    "--parent", type=int, hidden=True, callback=_end_with, help="End with this process, the parent."
+)
+
+
+def run_line(summary: "Summary", *, dry_run: bool = False, thumbnails: bool = False) -> str:
+    """Return the counts and seconds of an index run as one line."""
+    counts = [
+        (summary.indexed, "would be indexed" if dry_run else "indexed"),
+        (summary.updated, "would be updated" if dry_run else "updated"),
+        (summary.unchanged, "unchanged"),
+        (summary.missing, "missing"),
+        (summary.skipped, "skipped"),
+        (summary.failed, "failed"),
+    ]
+    line = ", ".join(f"{count} {what}" for count, what in counts)
+    made = f", {counted(summary.thumbnails, 'thumbnail')} made" if thumbnails else ""
+    return f"{line}{made} in {summary.seconds:.1f} s"
+
+
+@click.command()
+@click.argument("subfolder", default="", shell_complete=complete_folders)
+@click.option("--force", "-f", is_flag=True, help="Read files again that have not changed.")
+@click.option("--workers", "-w", type=click.IntRange(1, 256), help="Processes; by default one for each core.")
+@click.option("--dry-run", is_flag=True, help="Only count the files that would be read.")
+@click.option(
+    "--rebuild-search", is_flag=True, help="Render the search rows again from the library; reads no originals."
+)
+@click.option("--wished", is_flag=True, hidden=True, help="Index what requests wished for, until they wish no more.")
+@click.option("--thumbs", is_flag=True, help="Make the usual thumbnails of the files that are read.")
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each file, then one with the counts.")
+@replace_option
+@parent_option
+@with_database
+def index(
+    service: "Service",
+    subfolder: str,
+    force: bool,
+    workers: int | None,
+    dry_run: bool,
+    rebuild_search: bool,
+    wished: bool,
+    thumbs: bool,
+    as_json: bool,
+    *,
+    replace: bool,
+    parent: int | None,
+) -> None:
+    """Index the originals, or one SUBFOLDER of them.
+
+    Originals are only read. A broken file is recorded with its reason, and the run continues; the exit code is then 1.
+    """
+    if rebuild_search:
+        _rebuild(service)
+        return
+    if wished:
+        _index_wished(service)
+        return
+    from photosvc.index.run_log import IndexOptions
+
+    keep_folder(service, replace=replace)
+    if parent is None:
+        warn_of_missing_originals(service, service.settings.originals)
+    else:
+        os.nice(10)  # requests come first
+    options = IndexOptions(subfolder=subfolder, force=force, workers=workers or 0, thumbnails=thumbs, dry_run=dry_run)
+    shown = nullcontext(progress_lines("Indexing")) if parent is not None else progress_bar("Indexing")
+    with shown as progress:
+        summary = run_and_report(service, options, progress, as_json=as_json)
+    if summary.failed or summary.cache_refusal or summary.left:
+        raise click.exceptions.Exit(1)
+
+
+def run_and_report(
+    service: "Service", options: "IndexOptions", progress: "Progress | None" = None, *, as_json: bool = False
+) -> "Summary":
+    """Index, and print the summary."""
+    from photosvc.index.run import run_index
+    from photosvc.library.trash_deletion import finish_deletions
+    from photosvc.models.engine import UnitOfWork
+
+    if not options.dry_run:
+        finish_deletions(service.changing, service.settings)
+    observer = _print_record if as_json else _print_problem
+    with UnitOfWork(service.engine()) as session:
+        summary = run_index(session, service.settings, service.clock, options, progress, observer)
+    if summary.rebuilt:
+        click.echo(f"{counted(summary.rebuilt, 'search row')} of an older version rendered again.", err=True)
+    if summary.read_again:
+        click.echo(_read_again(summary, options), err=True)
+    if summary.cache_refusal:
+        click.echo(f"Thumbnails are missing. {summary.cache_refusal}", err=True)
+    if summary.warning:
+        click.echo(summary.warning, err=True)
+    if as_json:
+        _print_counts(summary, options)
+    else:
+        click.echo(run_line(summary, dry_run=options.dry_run, thumbnails=options.thumbnails))
+    return summary
+
+
+def _index_wished(service: "Service") -> None:
+    from photosvc.cli.thumbs import chores_of
+    from photosvc.index.watcher import RequestedIndexer
+
+    os.nice(10)  # requests come first
+    RequestedIndexer(service.engine(), service.settings, service.clock, chores_of(service)).run()
+
+
+def _rebuild(service: "Service") -> None:
+    from photosvc.index.run import rebuild_search
+    from photosvc.models.engine import UnitOfWork
+
+    with UnitOfWork(service.engine()) as session:
+        count = rebuild_search(session, service.settings, service.clock)
+    click.echo(f"{counted(count, 'search row')} rendered again.", err=True)
+
+
+def _read_again(summary: "Summary", options: "IndexOptions") -> str:
+    verb = "would be read" if options.dry_run else "read"
+    files = counted(summary.read_again, "unchanged file")
+    return f"{files} {verb} again: this version reads more than the one before."
+
+
+def _print_problem(outcome: "Outcome") -> None:
+    if outcome.problem:
+        click.echo(f"{outcome.status.value} {outcome.name}: {outcome.problem.sentence}", err=True)
+
+
+def _print_record(outcome: "Outcome") -> None:
+    record = {"name": outcome.name, "status": outcome.status.value}
+    if outcome.problem:
+        record |= {"code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
+    print_json(record, indented=False)
+
+
+def _print_counts(summary: "Summary", options: "IndexOptions") -> None:
+    record = {
+        "indexed": summary.indexed,
+        "updated": summary.updated,
+        "unchanged": summary.unchanged,
+        "missing": summary.missing,
+        "skipped": summary.skipped,
+        "failed": summary.failed,
+        "seconds": round(summary.seconds, 3),
+        "dry_run": options.dry_run,
+        **({"kept": summary.left} if summary.left else {}),
+        **({"read_again": summary.read_again} if summary.read_again else {}),
+        **({"thumbnails": summary.thumbnails} if options.thumbnails else {}),
+    }
+    print_json(record, indented=False)

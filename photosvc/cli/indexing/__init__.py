@@ -1,1 +1,0 @@
-"""Commands from folders of originals to the library, and what they share."""

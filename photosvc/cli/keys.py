@@ -1,0 +1,103 @@
+"""`svc keys`: the keys that sign metadata and JWT access tokens, and the service key."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from photosvc.cli.group import LazyGroup, with_database, with_service
+from photosvc.cli.terminal import first_line, format_options, print_list, print_record
+
+if TYPE_CHECKING:
+    from photosvc.auth.signing_keys import SigningKey
+    from photosvc.web.current import Service
+
+
+_COLUMNS = {
+    "kid": "Key ID",
+    "algorithm": "Algorithm",
+    "signs": "Signs",
+    "created_at": "Created",
+    "published_until": "Published Until",
+}
+_REPLACED = {"fingerprint": "Fingerprint", "accounts": "Second Factors Encrypted", "lost": "Second Factors Lost"}
+
+
+@click.group(cls=LazyGroup)
+def keys() -> None:
+    """List and rotate the keys that sign metadata and JWT access tokens, and replace the service key."""
+
+
+@keys.command()
+@format_options()
+@with_database
+def ls(service: "Service") -> None:
+    """List the keys, the one that signs first. The first key is created when it is needed."""
+    print_list(_COLUMNS, [_row(key) for key in service.signing_keys.existing()])
+
+
+@keys.command()
+@click.option("--service", "of_service", is_flag=True, help="Replace the service key instead.")
+@click.option("--key-stdin", is_flag=True, help="With --service: read the new key from standard input.")
+@click.option("--old-key-is-lost", is_flag=True, help="With --service: go on although the old key is not there.")
+@format_options()
+@with_service
+def rotate(service: "Service", of_service: bool, key_stdin: bool, old_key_is_lost: bool) -> None:
+    """Make a new key that signs from now on.
+
+    Old keys stay published until all tokens that they signed have expired, at most 31 days.
+
+    With --service, the service key is replaced: second factors are encrypted with the new key, and links to thumbnails
+    and downloads end. Login sessions, app passwords and tokens stay valid. If the command is killed, run it again.
+    """
+    if of_service:
+        _replace_service_key(service, given=first_line() if key_stdin else None, lost=old_key_is_lost)
+    elif key_stdin or old_key_is_lost:
+        msg = "--key-stdin and --old-key-is-lost are for --service"
+        raise click.UsageError(msg)
+    else:
+        from photosvc.auth.audit_log import Event
+        from photosvc.web.auditing import record_alone
+
+        service.require_schema()
+        key = service.signing_keys.rotate()
+        record_alone(Event.KEY_ROTATED, target=key.kid, detail="signing key")
+        print_record(_COLUMNS, _row(key))
+
+
+def _replace_service_key(service: "Service", *, given: str | None, lost: bool) -> None:
+    from photosvc.auth import keys as key_replacement
+    from photosvc.auth.audit_log import Event
+    from photosvc.auth.keys import fingerprint, stored_fingerprint
+    from photosvc.models.engine import flush_commits
+    from photosvc.web.auditing import record
+
+    service.check_database(any_key=True)
+    settings = service.settings
+    with key_replacement.replacing(settings):
+        with service.reading() as connection:
+            stored = stored_fingerprint(connection)
+        fresh = key_replacement.prepare(settings, stored, given)
+        name = f"{fingerprint(fresh):016x}"
+        with service.writing() as session:
+            replaced = key_replacement.encrypt_again(session, settings, fresh, lost=lost)
+            record(session, Event.KEY_ROTATED, target=name, detail="service key")
+        flush_commits(service.engine())  # only the old key decrypts the state before this commit
+        key_replacement.put_in_place(settings)
+    print_record(_REPLACED, {"fingerprint": name, "accounts": replaced.accounts, "lost": replaced.lost})
+    if replaced.lost:
+        click.echo("Accounts whose second factor is lost: svc users mod NAME --disable-2fa turns it off.", err=True)
+    if settings.key_file is None:
+        click.echo("Set PHOTOSVC_SECRET_KEY to the new key now, and restart the service.", err=True)
+
+
+def _row(key: "SigningKey") -> dict[str, Any]:
+    from photosvc.auth.signing_keys import ALGORITHM
+    from photosvc.records.fields import rfc3339
+
+    return {
+        "kid": key.kid,
+        "algorithm": ALGORITHM,
+        "signs": key.published_until is None,
+        "created_at": rfc3339(key.created_at),
+        "published_until": None if key.published_until is None else rfc3339(key.published_until),
+    }

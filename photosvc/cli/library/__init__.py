@@ -1,1 +1,0 @@
-"""Commands about photos: finding, changing, checking and removing them, and their thumbnails."""

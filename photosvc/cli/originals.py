@@ -1,0 +1,114 @@
+"""The folder of originals of a library, and the check that a command does not switch to another one by accident.
+
+One library shows the photos of one folder.
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from photosvc import samples
+from photosvc.cli.group import PlainError
+from photosvc.cli.terminal import confirm, has_terminal
+from photosvc.core.instance import is_same, is_samples, remember, remembered
+from photosvc.core.words import counted
+
+if TYPE_CHECKING:
+    from photosvc.web.current import Service
+
+
+replace_option = click.option(
+    "--replace", is_flag=True, help="Index another folder than before: photos that are not in it are no longer found."
+)
+
+
+def choose_folder(service: "Service", given: Path | None, *, replace: bool) -> Path:
+    """Return the folder that `svc run` indexes, and remember it for later commands.
+
+    Args:
+        service: the service; its tables must exist.
+        given: the folder on the command line.
+        replace: allows another folder than before without a question.
+
+    Raises:
+        PlainError: the folder is another one than before, and there is no terminal to ask; or a setting names yet
+            another one; or it does not exist, and the library shows no photos of it.
+
+    """
+    settings, origin = service.settings, service.settings.origins.get("originals", "app")
+    if given is None:
+        is_unset = origin == "default" and not settings.originals.is_dir()
+        wanted = samples.ORIGINALS if is_unset else settings.originals
+    elif origin in {"instance/config.py", "environment"} and not is_same(given, settings.originals):
+        msg = f"PHOTOSVC_ORIGINALS ({origin}) is {settings.originals}: leave out --photos, or change that setting."
+        raise PlainError(msg, 2)
+    else:
+        wanted = given
+    former = remembered(service.instance)
+    is_former = former is not None and is_same(former, wanted)
+    if not wanted.is_dir() and not is_former and not (given is None and shown_photos(service)):
+        raise PlainError(f"The folder of originals {str(wanted)!r} does not exist.", 2)
+    if former is None and origin == "default" and settings.originals.is_dir() and shown_photos(service):
+        former = settings.originals
+    _require_same(service, former, wanted, replace=replace)
+    if not warn_of_missing_originals(service, wanted) and not wanted.is_dir():
+        raise PlainError(f"The folder of originals {str(wanted)!r} does not exist.", 2)
+    if given is not None or wanted == samples.ORIGINALS or former is not None:
+        remember(service.instance, wanted)
+    return wanted
+
+
+def keep_folder(service: "Service", *, replace: bool) -> None:
+    """Make sure that the settings name the folder that `svc run` remembers, or that the user agrees to another one.
+
+    Raises:
+        PlainError: they name another one, and there is no terminal to ask.
+
+    """
+    former = remembered(service.instance)
+    if former is not None and not is_same(former, service.settings.originals):
+        _require_same(service, former, service.settings.originals, replace=replace)
+        remember(service.instance, service.settings.originals)
+
+
+def _require_same(service: "Service", former: Path | None, wanted: Path, *, replace: bool) -> None:
+    """Ask before the library switches to another folder, unless it shows no photos or the bundled samples."""
+    if former is None or replace or is_same(former, wanted) or is_samples(former):
+        return
+    if not (count := shown_photos(service)):
+        return
+    what = f"The library in {service.instance} shows {counted(count, 'photo')} of {former}"
+    if has_terminal():
+        confirm(f"{what}. Index {wanted} instead? Photos that are not in it are no longer found.", yes=False)
+        return
+    msg = (
+        f"{what}, and one library shows one folder. Pass --replace to index {wanted} instead, "
+        "or set PHOTOSVC_INSTANCE to another folder for a second library."
+    )
+    raise PlainError(msg, 2)
+
+
+def shown_photos(service: "Service") -> int:
+    """Count the photos that a search may find, private ones included."""
+    from photosvc.search.reading.figures import figures
+
+    with service.loading() as session:
+        return sum(figures(session, sees_private=True).photos.values())
+
+
+def warn_of_missing_originals(service: "Service", folder: Path) -> bool:
+    """Warn of a folder that is missing or empty while the library shows photos of it; return whether it is."""
+    try:
+        with os.scandir(folder) as entries:
+            what = "" if any(not entry.name.startswith(".") for entry in entries) else "is empty"
+    except FileNotFoundError:
+        what = "does not exist"
+    except OSError as error:
+        what = f"cannot be read ({error.strerror})"
+    if not what or not (count := shown_photos(service)):
+        return False
+    warning = f"WARNING: {folder} {what}. Is its disk mounted? The library still shows {counted(count, 'photo')} of it."
+    click.secho(warning, fg="red", bold=True, err=True)
+    return True

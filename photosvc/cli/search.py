@@ -1,0 +1,76 @@
+"""`svc search`: a search of the library, or the explanation of one."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from photosvc.cli.completion import complete_orders
+from photosvc.cli.group import with_database
+from photosvc.cli.terminal import chosen_format, format_options, print_json, print_list, require_stdout
+
+if TYPE_CHECKING:
+    from photosvc.search.reading.explain import Explanation
+    from photosvc.web.current import Service
+
+
+_COLUMNS = {"UID": "UID", "TakenAtLocal": "Taken", "Title": "Title", "FileName": "File"}
+
+
+@click.command()
+@click.argument("query", default="")
+@click.option("--count", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Files to print.")
+@click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="Files to skip.")
+@click.option(
+    "--order", shell_complete=complete_orders, default="added", show_default=True, help="The sort order, as in the API."
+)
+@click.option("--album", default="", help="Only photos of the album with this UID.")
+@click.option("--explain", is_flag=True, help="Print how the search is planned and run instead of its results.")
+@format_options()
+@with_database
+def search(service: "Service", query: str, count: int, offset: int, order: str, album: str, *, explain: bool) -> None:
+    """Search the library, private photos included.
+
+    QUERY has words and filters as in the API; without it all files are listed.
+    """
+    import orjson
+
+    from photosvc.search.reading.explain import explain as explain_search
+    from photosvc.search.reading.pages import find
+    from photosvc.search.reading.request import parse_request
+
+    require_stdout()
+    if explain and chosen_format() not in {"table", "json"}:
+        msg = "--explain prints text or, with --json, JSON"
+        raise click.UsageError(msg)
+    request = parse_request({"q": query, "count": str(count), "offset": str(offset), "order": order, "s": album})
+    with service.reading() as connection:
+        if explain:
+            explanation = explain_search(connection, request, sees_private=True)
+        else:
+            records = orjson.loads(find(connection, request, sees_private=True).body)
+    if explain:
+        _print_explanation(explanation, chosen_format())
+    elif chosen_format() == "json":
+        print_json(records)
+    else:
+        print_list(_COLUMNS, records)
+
+
+def _print_explanation(explanation: "Explanation", output: str) -> None:
+    from dataclasses import asdict
+
+    if output == "json":
+        print_json(asdict(explanation))
+        return
+    counts = [f"{count.found} found, sorted up to {count.limit}: {count.conditions}" for count in explanation.counts]
+    for heading, lines in (
+        ("Parsed", explanation.parsed),
+        ("Resolved", explanation.resolved),
+        ("Counted", counts or ["nothing"]),
+        ("Plan", [explanation.plan]),
+        ("SQL", explanation.sql.splitlines()),
+        ("Run by the database as", explanation.steps),
+    ):
+        click.echo(heading)
+        for line in lines:
+            click.echo(f"  {line.rstrip()}")

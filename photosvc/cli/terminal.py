@@ -1,0 +1,329 @@
+"""Input and output of commands: option types, questions, progress, and results in the chosen format.
+
+Without a terminal to ask on, commands fail with a usage error instead of waiting.
+"""
+
+import csv
+import io
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from photosvc.cli.group import PlainError
+from photosvc.core.errors import PhotosvcError
+from photosvc.core.paths import full_path
+from photosvc.core.times import parse_duration
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from photosvc.web.current import Service
+
+#: Seconds between two lines of progress.
+_PAUSE: Final = 10.0
+_LONGEST_LINE = 4096
+SCOPE_QUESTION = "Authorization scopes, such as `photos` or `* webdav:false` (`svc show scopes` lists them)"
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
+Function = TypeVar("Function", bound=Callable[..., Any])
+Row = Mapping[str, Any]
+#: First characters of a formula in spreadsheets.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?[\d.]+")
+_FORMATS = {
+    "json": ("-j", "Print JSON"),
+    "md": ("-m", "Print a Markdown table"),
+    "csv": ("-c", "Print comma separated values"),
+    "tsv": ("", "Print tab separated values"),
+}
+count_option = click.option(
+    "--count", type=click.IntRange(1, 100_000), default=100, show_default=True, help="At most this many."
+)
+
+
+class FullPath(click.Path):
+    """A path, made absolute; `~` is expanded where no shell did it, as in `--photos="~/x"`."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - the options of click
+        super().__init__(path_type=Path, **options)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ANN401
+        """Return the absolute path."""
+        try:
+            path = full_path(value)
+        except ValueError as error:
+            self.fail(f"{value!r} is not valid: {error}", param, ctx)
+        super().convert(path, param, ctx)
+        return path
+
+
+class Lifetime(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Seconds, as a whole number or with a unit: `30d`, `12h`."""
+
+    name = "lifetime"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401
+        """Return the seconds; callers check which ones are allowed."""
+        text = str(value).strip()
+        if re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII):
+            return int(text)
+        seconds = parse_duration(text.lower())
+        if seconds is None:
+            self.fail(f"{value!r} is neither a number of seconds nor a time such as 12h, 30d or 1y", param, ctx)
+        return seconds
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a progress bar on stderr if that is a terminal; yield its update, else None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (what, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def progress_lines(what: str) -> Callable[[int, int], None]:
+    """Return the update of a progress in lines: one on stderr every ten seconds of a run, none for short runs."""
+    next_at, last = 0.0, sys.maxsize
+
+    def show(done: int, total: int) -> None:
+        nonlocal next_at, last
+        now, is_new = time.monotonic(), done <= last
+        last = done
+        if is_new:  # watchers make many runs, with long pauses between them
+            next_at = now + _PAUSE
+        elif now >= next_at:
+            next_at = now + _PAUSE
+            click.echo(f"{what}: {done:,} of {total:,} files", err=True)
+
+    return show
+
+
+def has_terminal() -> bool:
+    """Return whether standard input is a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def ask(option: str, question: str, check: Callable[[str], object]) -> str:
+    """Ask for a value that was not given as `option` until the answer is valid.
+
+    Args:
+        option: the name of the value in the error.
+        question: the question, without its colon.
+        check: raises an error of photosvc for a value that is not valid.
+
+    Raises:
+        click.UsageError: there is no terminal to ask on.
+
+    """
+    if not has_terminal():
+        msg = f"{option} is needed when there is no terminal to ask on"
+        raise click.UsageError(msg)
+    while True:
+        answer: str = click.prompt(question, err=True)
+        try:
+            check(answer)
+        except PhotosvcError as error:
+            click.echo(f"Error: {error.message}", err=True)
+        else:
+            return answer
+
+
+def ask_password(check: Callable[[str], object], *, from_stdin: bool) -> str:
+    """Return a new password: entered twice without echo until it is valid, or the first line of standard input.
+
+    Args:
+        check: raises an error of photosvc for a password that is not valid.
+        from_stdin: read it from standard input; the caller checks it.
+
+    Raises:
+        click.UsageError: there is neither a terminal nor `--password-stdin`, or the input is not UTF-8.
+
+    """
+    if from_stdin:
+        return first_line()
+    if not has_terminal():
+        msg = "there is no terminal to ask for the password on; pass --password-stdin"
+        raise click.UsageError(msg)
+    while True:
+        password: str = click.prompt("Password", hide_input=True, err=True)
+        try:
+            check(password)
+        except PhotosvcError as error:
+            click.echo(f"Error: {error.message}", err=True)
+            continue
+        if password == click.prompt("Again", hide_input=True, err=True):
+            return password
+        click.echo("Error: The two passwords are different.", err=True)
+
+
+def first_line() -> str:
+    """Return the first line of standard input.
+
+    Raises:
+        click.UsageError: the line is not UTF-8.
+
+    """
+    line = b"" if sys.stdin is None else sys.stdin.buffer.readline(_LONGEST_LINE)
+    try:
+        return line.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        msg = "the password on standard input is not UTF-8"
+        raise click.UsageError(msg) from None
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask for confirmation unless `--yes` was given; "no" ends the command with exit code 0.
+
+    Raises:
+        click.UsageError: there is no terminal to ask on.
+
+    """
+    if yes:
+        return
+    if not has_terminal():
+        msg = "there is no terminal to confirm on; pass --yes"
+        raise click.UsageError(msg)
+    if not click.confirm(question, err=True):
+        click.echo("Nothing was changed.", err=True)
+        raise click.exceptions.Exit(0)
+
+
+def format_options(*, short: bool = True) -> Callable[[Function], Function]:
+    """Add the options `--json --md --csv --tsv` to a command; `chosen_format` reads them, two at once are refused."""
+
+    def decorate(function: Function) -> Function:
+        for name in reversed(_FORMATS):
+            letter, text = _FORMATS[name]
+            names = (f"--{name}", letter) if short and letter else (f"--{name}",)
+            function = click.option(
+                *names, name, is_flag=True, expose_value=False, callback=_remember(name), help=text + "."
+            )(function)
+        return function
+
+    return decorate
+
+
+def _remember(name: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+    def remember(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+        if not value:
+            return
+        other = ctx.meta.get("photosvc.output", name)
+        if other != name:
+            msg = f"--{other} and --{name} exclude each other; give one"
+            raise click.UsageError(msg)
+        ctx.meta["photosvc.output"] = name
+
+    return remember
+
+
+def require_stdout() -> None:
+    """Make sure that there is a standard output.
+
+    Raises:
+        PlainError: standard output is closed.
+
+    """
+    if sys.stdout is None:
+        msg = "There is no standard output to print on."
+        raise PlainError(msg, 1)
+
+
+def chosen_format() -> str:
+    """Return the requested format, by default `table`."""
+    chosen: str = click.get_current_context().meta.get("photosvc.output", "table")
+    return chosen
+
+
+def print_list(columns: Mapping[str, str], rows: Sequence[Row]) -> None:
+    """Print rows; `columns` maps keys to headings."""
+    require_stdout()
+    output = chosen_format()
+    if output == "json":
+        print_json([{key: row[key] for key in columns} for row in rows])
+    else:
+        cells = [[_text(row[key]) for key in columns] for row in rows]
+        _write(output, list(columns.values()), cells)
+
+
+def print_record(columns: Mapping[str, str], row: Row) -> None:
+    """Print one record, one line for each value."""
+    require_stdout()
+    output = chosen_format()
+    if output == "json":
+        print_json({key: row[key] for key in columns})
+    else:
+        _write(output, ["Name", "Value"], [[heading, _text(row[key])] for key, heading in columns.items()])
+
+
+@contextmanager
+def printing_secret(service: "Service", undo: "Callable[[Session], object]") -> Iterator[None]:
+    """Guard a block that prints a new secret: if printing fails, the secret is lost, and `undo` reverts it."""
+    click.echo("Keep the secret now: it is not shown again.", err=True)
+    try:
+        yield
+        sys.stdout.flush()
+    except BaseException:
+        with service.writing() as session:
+            undo(session)
+        raise
+
+
+def print_json(value: object, *, indented: bool = True) -> None:
+    """Print a value as JSON: over several lines, or as one line."""
+    import orjson
+
+    option = orjson.OPT_INDENT_2 if indented else None
+    click.echo(orjson.dumps(value, option=option, default=str).decode())
+
+
+def _write(output: str, headings: list[str], cells: list[list[str]]) -> None:
+    if output == "md":
+        lines = [headings, ["---"] * len(headings), *cells]
+        for line in lines:
+            click.echo("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |")
+    elif output in {"csv", "tsv"}:
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter="," if output == "csv" else "\t", lineterminator="\n")
+        writer.writerows([headings, *(map(_harmless, line) for line in cells)])
+        click.echo(text.getvalue(), nl=False)
+    else:
+        _write_table(headings, cells)
+
+
+def _harmless(cell: str) -> str:
+    """Return the cell, with an apostrophe before text that spreadsheets would run as a formula (OWASP)."""
+    return f"'{cell}" if cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell) else cell
+
+
+def _write_table(headings: list[str], cells: list[list[str]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*headings, box=SIMPLE_HEAD, pad_edge=False)
+    for line in cells:
+        table.add_row(*(Text(cell, overflow="fold") for cell in line))
+    # Without a terminal there is no width to fold or cut to.
+    console = Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 1000)
+    console.print(table)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value).replace("\n", " ")

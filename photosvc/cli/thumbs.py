@@ -1,0 +1,197 @@
+"""`svc thumbs` and `svc cache`: thumbnails made before a request, and the cache of all derived pictures.
+
+Also the chores of a process that indexes: its jobs, and the removal of leftovers.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from photosvc.cli.group import LazyGroup, with_database, with_service
+from photosvc.cli.terminal import confirm, format_options, print_json, print_record, progress_bar, yes_option
+from photosvc.core.errors import ConflictError
+from photosvc.core.words import counted
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from photosvc.index.watcher import Chores
+    from photosvc.pictures.ahead import Made
+    from photosvc.pictures.originals import Original
+    from photosvc.pictures.sizes import Size
+    from photosvc.web.current import Service
+
+_MIB = 1 << 20
+#: Files whose rows are read at once.
+_PORTION = 500
+
+
+@click.command()
+@click.argument("query", default="")
+@click.option("--sizes", metavar="NAMES", help="Names of sizes, separated by commas; by default the usual ones.")
+@click.option("--workers", "-w", type=click.IntRange(1, 256), help="Processes; by default one for each core.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@with_database
+def thumbs(service: "Service", query: str, sizes: str | None, workers: int | None, as_json: bool) -> None:
+    """Make thumbnails of the photos that QUERY finds, by default of all.
+
+    QUERY has words and filters as in the API. Thumbnails in the cache are kept. The exit code is 1 if a picture cannot
+    be shown.
+    """
+    from photosvc.core.machine import usable_cores
+    from photosvc.pictures.ahead import Made, make_ahead
+    from photosvc.pictures.render import make_thumbnails
+    from photosvc.workers.pool import WorkerPool
+
+    wanted = _sizes(sizes)
+    ids = _matching(service, query)
+    settings = service.settings
+    pool = WorkerPool(
+        make_thumbnails,
+        result=list[bytes],
+        workers=workers or settings.index_workers or usable_cores(),
+        timeout=settings.index_timeout,
+        memory_bytes=settings.index_memory * _MIB,
+    )
+    total = Made()
+    with progress_bar("Thumbnails") as progress, pool:
+        for total in make_ahead(service.pictures.cache, pool, _originals(service, ids, progress), wanted):  # noqa: B007
+            continue
+    _report(total, as_json=as_json)
+    if total.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _sizes(names: str | None) -> "Sequence[Size]":
+    from photosvc.pictures.sizes import NAMED, USUAL
+
+    if names is None:
+        return USUAL
+    listed = [name.strip() for name in names.split(",") if name.strip()]
+    if unknown := [name for name in listed if name not in NAMED]:
+        msg = f"there is no size {', '.join(unknown)}; `svc show sizes` lists them"
+        raise click.BadParameter(msg, param_hint="--sizes")
+    return [NAMED[name] for name in listed]
+
+
+def _matching(service: "Service", query: str) -> "Sequence[int]":
+    from dataclasses import replace
+
+    from photosvc.search.reading.files import matching_ids
+    from photosvc.search.reading.request import parse_request
+
+    request = replace(parse_request({"q": query}), count=sys.maxsize)
+    with service.reading() as connection:
+        return matching_ids(connection, request, sees_private=True)
+
+
+def _originals(
+    service: "Service", ids: "Sequence[int]", progress: "Callable[[int, int], None] | None"
+) -> "Iterator[Original]":
+    """Yield the files with these ids, read in portions: each portion sees the library as it is at that moment."""
+    from photosvc.search.reading.files import files_with_ids
+    from photosvc.web.sending import original_of
+
+    for start in range(0, len(ids), _PORTION):
+        with service.reading() as connection:
+            files = files_with_ids(connection, ids[start : start + _PORTION], sees_private=True)
+        for number, found in enumerate(files, start):
+            if progress:
+                progress(number, len(ids))
+            yield original_of(service.settings, found)
+
+
+def _report(total: "Made", *, as_json: bool) -> None:
+    for name, error in total.failed:
+        click.echo(f"failed {name}: {error.message}", err=True)
+    if as_json:
+        failed = [{"name": name, "reason": error.message} for name, error in total.failed]
+        record = {"made": total.made, "kept": total.kept, "failed": failed}
+        print_json(record)
+    else:
+        click.echo(f"{total.made} made, {total.kept} kept, {len(total.failed)} failed")
+
+
+@click.group(cls=LazyGroup)
+def cache() -> None:
+    """Look at and clear the derived pictures; all of them can be made again from the originals."""
+
+
+@cache.command()
+@format_options()
+@with_service
+def status(service: "Service") -> None:
+    """Show the number of files in the cache, their total size, and the limit of it."""
+    usage = service.pictures.cache.usage()
+    print_record(
+        {"folder": "Folder", "files": "Files", "bytes": "Bytes", "limit": "Limit"},
+        {
+            "folder": str(service.settings.cache),
+            "files": usage.files,
+            "bytes": usage.bytes,
+            "limit": service.settings.cache_size * _MIB,
+        },
+    )
+
+
+@cache.command()
+@yes_option
+@with_service
+def clear(service: "Service", yes: bool) -> None:
+    """Remove every derived picture."""
+    confirm("Remove every derived picture? They are made again when a request needs them.", yes=yes)
+    removed = service.pictures.cache.clear()
+    click.echo(f"{counted(removed.files, 'file')} of {counted(removed.bytes, 'byte')} removed.", err=True)
+
+
+def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores":
+    """Return the chores of an indexer.
+
+    Args:
+        service: the service of the app.
+        lock: gets the lock of the process that takes jobs as soon as no other process holds it; None if the caller
+            holds it.
+
+    """
+    from photosvc.index.watcher import Chores, indexer_lock
+    from photosvc.library.jobs import JobRunner
+    from photosvc.library.staging import Staging
+    from photosvc.library.trash_deletion import sweep as sweep_trash
+    from photosvc.library.upload_albums import known_tokens, sweep
+    from photosvc.models.engine import UnitOfWork, library_session, write_session
+
+    staging = Staging(service.settings.originals)
+    runner = JobRunner(service.engine(), service.settings, service.clock)
+    is_held = lock is None
+
+    def often(*, small: bool = False) -> bool:
+        nonlocal is_held
+        if lock is not None and not is_held:
+            with suppress(ConflictError):
+                runner.take_over(lock.enter_context(indexer_lock(service.settings, runner.owner)))
+                is_held = True
+        return is_held and runner.step(small=small)
+
+    def hourly() -> None:
+        with UnitOfWork(service.engine()) as session:
+            staging.sweep(service.now(), partial(known_tokens, session))
+        sweep_trash(lambda: library_session(service.engine()), service.settings, service.now())
+        swept = 1
+        while swept:
+            with write_session(service.engine()) as session:
+                swept = sweep(session, staging, service.now())
+
+    return Chores(
+        often,
+        hourly,
+        in_pauses=partial(often, small=True),
+        waits=runner.waits,
+        is_asked=runner.is_asked,
+        owner=runner.owner,
+        take_over=runner.take_over,
+        close=runner.close,
+    )

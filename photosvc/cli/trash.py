@@ -1,0 +1,158 @@
+"""`svc trash`: originals that were deleted or replaced, their restoration, and deletion for good."""
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from photosvc.cli.group import LazyGroup, PlainError, with_database
+from photosvc.cli.terminal import confirm, count_option, format_options, print_json, print_list, yes_option
+from photosvc.core.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from photosvc.library.trash_deletion import Emptied
+    from photosvc.library.trash_folder import Kept
+    from photosvc.web.current import Service
+
+
+_LISTED: Final = {"DeletedAt": "Deleted", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo", "Item": "Item"}
+_UNITS: Final = {"": 86_400, "d": 86_400, "h": 3600, "m": 60, "s": 1, "w": 604_800}
+_LONGEST: Final = 100 * 365 * 86_400
+
+
+def _age(_ctx: click.Context, _parameter: click.Parameter, value: str) -> timedelta:
+    """Return the duration of a number of days, or of a number with a unit such as `12h`, `30d` or `2w`."""
+    match = re.fullmatch(r"([0-9]{1,9})([dhmsw]?)", value, re.ASCII)
+    seconds = int(match[1]) * _UNITS[match[2]] if match else -1
+    if not 0 <= seconds <= _LONGEST:
+        msg = f"{value!r} is not a number of days, nor one with a unit, as 12h, 30d or 2w"
+        raise click.BadParameter(msg)
+    return timedelta(seconds=seconds)
+
+
+@click.group(cls=LazyGroup)
+def trash() -> None:
+    """List, restore and delete for good the originals that were deleted or replaced."""
+
+
+@trash.command()
+@click.argument("text", default="")
+@count_option
+@format_options()
+@with_database
+def ls(service: "Service", text: str, count: int) -> None:
+    """List the originals in the trash, the last one first; with TEXT, only those with this text in their names."""
+    from itertools import islice
+
+    from photosvc.library.trash_folder import Trash
+    from photosvc.library.trash_restore import photos_of
+
+    folder = Trash(service.settings.originals)
+    found = (kept for name in folder.deletions() for kept in folder.files(name) if text in kept.name)
+    listed = list(islice(found, count))
+    with service.loading() as session:
+        photos = photos_of(session, listed)
+    print_list(_LISTED, [_row(kept, photos.get(kept.path, "")) for kept in listed])
+
+
+@trash.command()
+@click.argument("items", nargs=-1, metavar="ITEM...")
+@click.option("--all", "everything", is_flag=True, help="Restore all that is in the trash.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be restored.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@with_database
+def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_run: bool, as_json: bool) -> None:
+    """Restore originals under their names, and their photos under the same UIDs with all that people entered.
+
+    ITEM is the UID of a photo, a former name, or an item of `svc trash ls`; the part of an item before the first slash
+    means all files that were deleted together. A name that another file has by now stays with that file; the exit code
+    is then 1.
+    """
+    from photosvc.library.journal import Actor
+    from photosvc.library.trash_deletion import open_trash
+    from photosvc.library.trash_restore import Restored, chosen
+    from photosvc.library.trash_restore import restore as give_back
+
+    if bool(items) == everything:
+        msg = "say which ITEM to restore, or --all"
+        raise click.UsageError(msg)
+    folder = open_trash(service.changing, service.settings)
+    with service.loading() as session:
+        found: list[Kept] = []
+        if everything:
+            found = [kept for name in folder.deletions() for kept in folder.files(name)]
+        for item in items:
+            found += chosen(session, folder, item)
+    files = list(dict.fromkeys(found))
+    if dry_run:
+        done = Restored(files=[kept.name for kept in files])
+    else:
+        done = give_back(service.changing, service.settings, files, Actor("", "svc trash"), service.now())
+    _report_restored(done, dry_run=dry_run, as_json=as_json)
+    if done.taken:
+        msg = f"Not restored: {counted(len(done.taken), 'name')} that other files have by now; rename these first"
+        raise PlainError(msg, 1)
+
+
+@trash.command()
+@click.option(
+    "--older-than",
+    metavar="AGE",
+    callback=_age,
+    default="0",
+    help="Only what was deleted before: days, or as 12h, 30d, 2w.",
+)
+@click.option("--dry-run", is_flag=True, help="Only count what would be deleted for good.")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+@yes_option
+@with_database
+def empty(service: "Service", older_than: timedelta, dry_run: bool, as_json: bool, yes: bool) -> None:
+    """Delete the originals in the trash for good."""
+    from photosvc.library.trash_deletion import END_OF_TIME, count, open_trash
+    from photosvc.library.trash_deletion import empty as delete
+
+    folder = open_trash(service.changing, service.settings)
+    before = service.now() - older_than if older_than else END_OF_TIME
+    done = count(folder, before)
+    if not dry_run and done.files:
+        confirm(f"Delete {done.files:,} originals with {done.size:,} bytes for good?", yes=yes)
+    if not dry_run:
+        done = delete(service.changing, folder, before)
+    _report_emptied(done, dry_run=dry_run, as_json=as_json)
+
+
+def _row(kept: "Kept", photo_uid: str) -> dict[str, Any]:
+    return {
+        "DeletedAt": f"{kept.deleted_at:%Y-%m-%dT%H:%M:%SZ}",
+        "Size": kept.size,
+        "Name": kept.name,
+        "PhotoUID": photo_uid,
+        "Item": kept.item,
+    }
+
+
+def _report_restored(done: Any, *, dry_run: bool, as_json: bool) -> None:  # noqa: ANN401 - a `Restored` of the library
+    if as_json:
+        print_json({"files": done.files, "photos": done.photos, "taken": done.taken, "dry_run": dry_run})
+        return
+    for name in done.taken:
+        click.echo(f"{name} stays in the trash: another file has this name", err=True)
+    click.echo("\n".join(_summary(done, dry_run=dry_run)))
+
+
+def _summary(done: Any, *, dry_run: bool) -> "Iterator[str]":  # noqa: ANN401
+    if dry_run:
+        yield from done.files
+    files, photos = counted(len(done.files), "file"), counted(len(done.photos), "photo")
+    yield f"{files} would be restored" if dry_run else f"{files} restored, {photos}"
+
+
+def _report_emptied(done: "Emptied", *, dry_run: bool, as_json: bool) -> None:
+    if as_json:
+        print_json({"files": done.files, "bytes": done.size, "dry_run": dry_run})
+    else:
+        what = f"{counted(done.files, 'file')} with {counted(done.size, 'byte')}"
+        click.echo(f"{what} {'would be ' * dry_run}deleted for good")

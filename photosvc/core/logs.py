@@ -1,0 +1,109 @@
+"""The log: its lines as text or JSON, without control characters from outside, and the handler that writes them."""
+
+import json
+import logging
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, Final
+
+#: The logger of messages for the operator at the start of a server; commands leave them out.
+START: Final = "photosvc.start"
+#: Attribute of a log record: its message as names and values.
+FIELDS: Final = "photosvc_fields"
+#: The formats of lines.
+TEXT, JSON = "text", "json"
+_PLAIN = re.compile(r"[\w.:@/+-]+\Z")
+
+
+def as_text(fields: Mapping[str, Any]) -> str:
+    """Return `name=value` pairs separated by blanks; a value that is not plain is quoted as in JSON."""
+    return " ".join(f"{name}={_quoted(str(value))}" for name, value in fields.items())
+
+
+def _quoted(value: str) -> str:
+    return value if _PLAIN.match(value) else json.dumps(value, ensure_ascii=False)
+
+
+class LineFormatter(logging.Formatter):
+    """A formatter that writes exactly one line for each message; a traceback follows in indented lines."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the time in UTC, level, logger and message."""
+        message = _one_line(record.getMessage())
+        text = f"{_time_of(record)} {record.levelname} {record.name}: {message}"
+        if record.exc_info:
+            trace = self.formatException(record.exc_info).split("\n")
+            text = "\n    ".join([text, *map(_one_line, trace)])
+        return text
+
+
+class JsonFormatter(logging.Formatter):
+    """A formatter that writes each message as one line of JSON, with ASCII characters only."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return an object with `time`, `level`, `logger`, the message's fields or `message`, and any `exception`."""
+        line = {"time": _time_of(record), "level": record.levelname, "logger": record.name}
+        line |= getattr(record, FIELDS, None) or {"message": record.getMessage()}
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+def _time_of(record: logging.LogRecord) -> str:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def _one_line(text: str) -> str:
+    """Escape the characters that begin a line or control a terminal (log injection, CWE-117)."""
+    return "".join(character if character.isprintable() else f"\\x{ord(character):02x}" for character in text)
+
+
+class OwnHandler(logging.StreamHandler[Any]):
+    """A handler that writes to the present stderr, unless the operator has configured logging."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> Any:  # noqa: ANN401 - stderr may be any stream
+        """Return the present stderr, because tests and servers replace it."""
+        return sys.stderr
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record, unless the root logger has a handler."""
+        if not logging.root.handlers:
+            super().emit(record)
+
+
+def write_lines(logger: str, style: str) -> None:
+    """Write the messages of `logger` and the loggers below it to stderr, as `text` or `json`."""
+    handler = _own_handler(logger) or OwnHandler()
+    handler.setFormatter(JsonFormatter() if style == JSON else LineFormatter())
+    logging.getLogger(logger).addHandler(handler)
+
+
+def write_warnings_only(logger: str) -> None:
+    """Write only warnings and errors, because a command shows its own progress."""
+    if handler := _own_handler(logger):
+        handler.setLevel(logging.WARNING)
+
+
+@contextmanager
+def without_start_lines() -> Iterator[None]:
+    """Leave out the messages for the operator of a server inside the block."""
+    logger = logging.getLogger(START)
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _own_handler(logger: str) -> OwnHandler | None:
+    handlers = logging.getLogger(logger).handlers
+    return next((handler for handler in handlers if isinstance(handler, OwnHandler)), None)

@@ -1,1 +1,0 @@
-"""Fixed values of photos and files: colours, orientations, sources of metadata, kinds of stacks."""

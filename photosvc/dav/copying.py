@@ -1,0 +1,326 @@
+"""DELETE, MOVE, COPY and MKCOL.
+
+DELETE and MOVE are one rename on disk; the library, properties and locks follow in the same transaction. COPY makes
+its files in the staging folder, as uploads are received.
+"""
+
+import stat
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Final
+
+from flask import Response
+from sqlalchemy.orm import Session
+from wsgidav.dav_error import (
+    HTTP_BAD_REQUEST,
+    HTTP_CONFLICT,
+    HTTP_FORBIDDEN,
+    HTTP_MEDIATYPE_NOT_SUPPORTED,
+    HTTP_METHOD_NOT_ALLOWED,
+    HTTP_PRECONDITION_FAILED,
+    DAVError,
+)
+
+from photosvc.dav import locks, proppatch
+from photosvc.dav.addresses import path_of_url
+from photosvc.dav.dav_request import patiently
+from photosvc.dav.tree import OriginalFile, OriginalFolder, members
+from photosvc.library import disk
+from photosvc.library.relocation import is_junk
+from photosvc.library.staging import Staging
+from photosvc.library.staging_part import NameTakenError, StorageReadOnlyError, checked_name
+from photosvc.library.trash_folder import Trash
+from photosvc.library.upload_albums import QuotaExceededError, bytes_left
+from photosvc.web.receiving import receiving
+
+if TYPE_CHECKING:
+    from photosvc.dav.dav_request import Request
+
+Resource = OriginalFile | OriginalFolder
+#: The most files and folders of one COPY.
+MOST: Final = 10_000
+_PIECE: Final = 1 << 20
+
+
+def delete(request: "Request") -> Response:
+    """Delete a file or folder: move it into the trash, unless it is junk or empty.
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+        PhotosvcError: the disk refuses it.
+
+    """
+    check_depth(request, request.find(request.path), ("infinity",))
+    with disk.undo_on_error() as undo, request.writing() as session:
+        found = _source(request)
+        request.check_conditions(found)
+        request.check_writable(request.parent_of(request.path))
+        request.check_writable(request.path, deep=True)
+        kept = remove(request, request.name, found, undo)
+        request.relocation().gone(request.name, is_folder=found.is_collection, kept=kept)
+        proppatch.remove_all(session, request.key(request.path))
+        locks.release_all(session, request.key(request.path))
+    return Response(status=204)
+
+
+def move(request: "Request") -> Response:
+    """Rename a file or folder.
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+        PhotosvcError: the disk refuses it.
+
+    """
+    path = target_path(request)
+    name = path.strip("/")
+    request.check_disk(name, within=True)
+    check_depth(request, request.find(request.path), ("infinity",))
+    with disk.undo_on_error() as undo, request.writing() as session:
+        found = _source(request)
+        request.check_conditions(found)
+        request.check_writable(request.path, deep=True)
+        request.check_writable(request.parent_of(request.path))
+        replaced = check_target(request, path)
+        relocation = request.relocation()
+        if replaced is not None:
+            if replaced.is_collection or found.is_collection or relocation.knows(request.name):
+                kept = remove(request, name, replaced, undo)
+                relocation.gone(name, is_folder=replaced.is_collection, kept=kept)
+            else:
+                keep_replaced(request, name, undo)
+        disk.rename(request.provider.root, request.name, name)
+        undo.callback(disk.rename, request.provider.root, name, request.name)
+        relocation.moved(request.name, name, is_folder=found.is_collection)
+        locks.release_all(session, request.key(request.path))
+        locks.release_all(session, request.key(path))
+        proppatch.move(session, request.key(request.path), request.key(path))
+    return Response(status=201 if replaced is None else 204)
+
+
+def make_folder(request: "Request") -> Response:
+    """Make a folder.
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+        PhotosvcError: the disk refuses it.
+
+    """
+    environ = request.environ
+    if environ.get("CONTENT_LENGTH") not in {None, "", "0"} or "HTTP_TRANSFER_ENCODING" in environ:
+        raise DAVError(HTTP_MEDIATYPE_NOT_SUPPORTED, "MKCOL has no body")
+    checked_name(request.name or "/")
+    parent = request.parent_of(request.path)
+    with request.writing():
+        if request.find(request.path) is not None:
+            raise DAVError(HTTP_METHOD_NOT_ALLOWED, "there is something of this name already")
+        if not isinstance(request.find(parent), OriginalFolder):
+            raise DAVError(HTTP_CONFLICT, "the folder around it does not exist")
+        request.check_conditions(None)
+        request.check_writable(parent)
+        try:
+            disk.make_folder(request.provider.root, request.name)
+        except NameTakenError:  # by another request meanwhile, or by a link
+            raise DAVError(HTTP_METHOD_NOT_ALLOWED, "there is something of this name already") from None
+    return Response(status=201)
+
+
+def target_path(request: "Request") -> str:
+    """Return the path in the header `Destination`.
+
+    Raises:
+        DAVError: 400, there is none; 403, it is the source itself, within it or around it.
+        PhotosvcError: it is on another server, or not a path.
+
+    """
+    given = request.environ.get("HTTP_DESTINATION")
+    if not given:
+        raise DAVError(HTTP_BAD_REQUEST, "the header Destination is missing")
+    if request.environ.get("HTTP_OVERWRITE", "T") not in {"T", "F"}:
+        raise DAVError(HTTP_BAD_REQUEST, "Overwrite is T or F")
+    path = path_of_url(request.environ, request.provider.mount_path, given)
+    source, target = request.path.rstrip("/") + "/", path.rstrip("/") + "/"
+    if target.startswith(source) or source.startswith(target):
+        raise DAVError(HTTP_FORBIDDEN, "the target is the source, within it or around it")
+    checked_name(path.strip("/"))
+    return path
+
+
+def check_target(request: "Request", path: str) -> Resource | None:
+    """Return the file or folder at the target, if any, after checking that it may be replaced.
+
+    Raises:
+        DAVError: 409, the folder around it does not exist; 412, it must not be replaced; 423, it is locked.
+
+    """
+    found = request.find(path)
+    parent = request.parent_of(path)
+    if not isinstance(request.find(parent), OriginalFolder):
+        raise DAVError(HTTP_CONFLICT, "the folder of the target does not exist")
+    if found is not None and request.environ.get("HTTP_OVERWRITE") == "F":
+        raise DAVError(HTTP_PRECONDITION_FAILED, "the target exists")
+    if found is None:
+        request.check_writable(parent)
+    request.check_writable(path, deep=True)
+    return found
+
+
+def keep_replaced(request: "Request", name: str, undo: ExitStack) -> None:
+    """Keep the file of this name in the trash before it is replaced, if the library knows it."""
+    relocation = request.relocation()
+    if relocation.knows(name):
+        trash = Trash(request.provider.root)
+        try:
+            kept = trash.keep(name, request.service.now())
+        except StorageReadOnlyError:  # the file system has no hard links, or really is read-only
+            kept = trash.put(name, request.service.now())
+            undo.callback(disk.rename, request.provider.root, kept, name)
+        else:
+            undo.callback(disk.remove, request.provider.root, kept)
+        relocation.kept(name, kept)
+
+
+def _source(request: "Request") -> Resource:
+    found = request.existing()
+    if not request.name:
+        raise DAVError(HTTP_FORBIDDEN, "the folder of originals itself stays where it is")
+    return found
+
+
+def remove(request: "Request", name: str, found: Resource, undo: ExitStack) -> str | None:
+    """Move a resource into the trash and return its name there; delete it if it is junk or empty, and return None.
+
+    On an error, empty folders are made again; deleted files are not.
+    """
+    root = request.provider.root
+    if found.is_collection:
+        with suppress(NameTakenError):  # it is not empty
+            disk.remove_folder(root, name)
+            undo.callback(disk.make_folder, root, name)
+            return None
+    elif found.status.st_size == 0 or is_junk(name):
+        disk.remove(root, name)
+        return None
+    kept = Trash(root).put(name, request.service.now())
+    undo.callback(disk.rename, root, kept, name)
+    return kept
+
+
+def check_depth(request: "Request", found: Resource | None, allowed: tuple[str, ...]) -> None:
+    """Check that the header `Depth` fits (RFC 4918 sections 9.6.1 and 9.9.2); on files it means nothing.
+
+    Raises:
+        DAVError: 400, it does not.
+
+    """
+    if found is not None and found.is_collection and request.environ.get("HTTP_DEPTH", "infinity") not in allowed:
+        raise DAVError(HTTP_BAD_REQUEST, "this Depth is not possible for folders")
+
+
+def copy(request: "Request") -> Response:
+    """Copy a file, or a folder with everything in it (with `Depth: 0` without).
+
+    A copy that fails half-way leaves the files copied so far (RFC 4918 section 9.8.5).
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+        PhotosvcError: the disk refuses it.
+
+    """
+    path = target_path(request)
+    name = path.strip("/")
+    request.check_disk(name, within=True)
+    found = request.existing()
+    check_depth(request, found, ("0", "infinity"))
+    deep = request.environ.get("HTTP_DEPTH") != "0"
+    _check_size(request, found, deep=deep)
+
+    def follow(session: Session) -> None:
+        proppatch.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
+        request.relocation().changed(name, is_folder=found.is_collection)
+
+    with ExitStack() as slot:
+        patiently(lambda: slot.enter_context(receiving()))
+        replaced = _make_room(request, found, path, name)
+        if isinstance(found, OriginalFile):
+            _copy_file(request, found, name, follow)
+        elif deep:
+            _copy_members(request, found, name)
+    if found.is_collection:
+        with request.writing() as session:
+            follow(session)
+    return Response(status=201 if replaced is None else 204)
+
+
+def _check_size(request: "Request", found: Resource, *, deep: bool) -> None:
+    """Check the number and size of all files before any is copied.
+
+    Raises:
+        DAVError: 403, there are too many files and folders.
+        QuotaExceededError: the account may not store so much.
+
+    """
+    count, size = 1, 0 if found.is_collection else found.status.st_size
+    folders = [found.path.strip("/")] if found.is_collection and deep else []
+    while folders:
+        folder = folders.pop()
+        for name, status in members(request.provider.root, folder):
+            count += 1
+            if count > MOST:
+                raise DAVError(HTTP_FORBIDDEN, f"at most {MOST} files and folders are copied at a time")
+            if stat.S_ISDIR(status.st_mode):
+                folders.append(f"{folder}/{name}")
+            else:
+                size += status.st_size
+    with request.service.loading() as session:
+        left = bytes_left(session, request.service.settings, request.user_id)
+    if left is not None and size > left:
+        raise QuotaExceededError
+
+
+def _make_room(request: "Request", found: Resource, path: str, name: str) -> Resource | None:
+    """Check the target; where a folder is copied or replaced, remove the target and make the new folder."""
+    with disk.undo_on_error() as undo, request.writing() as session:
+        request.check_conditions(found)
+        replaced = check_target(request, path)
+        if replaced is not None and (replaced.is_collection or found.is_collection):
+            kept = remove(request, name, replaced, undo)
+            request.relocation().gone(name, is_folder=replaced.is_collection, kept=kept)
+            proppatch.remove_all(session, request.key(path))
+        if found.is_collection:
+            disk.make_folder(request.provider.root, name)
+            undo.callback(disk.remove_folder, request.provider.root, name)
+    return replaced
+
+
+def _copy_members(request: "Request", folder: OriginalFolder, name: str) -> None:
+    for inner in folder.get_member_list():
+        inner_name = f"{name}/{inner.name}"
+        checked_name(inner_name)
+        if isinstance(inner, OriginalFile):
+            _copy_file(request, inner, inner_name)
+        else:
+            disk.make_folder(request.provider.root, inner_name)
+            _copy_members(request, inner, inner_name)
+
+
+def _copy_file(
+    request: "Request", file: OriginalFile, name: str, follow: Callable[[Session], None] | None = None
+) -> None:
+    """Copy a file; `follow` is called in the transaction that gives the copy its name."""
+    status = file.status
+    staging = Staging(request.provider.root)
+    with (
+        file.get_content() as source,
+        staging.receive(most_bytes=status.st_size, expected_length=status.st_size) as part,
+    ):
+        while piece := source.read(_PIECE):
+            part.write(piece)
+        part.flush()
+        with disk.undo_on_error() as undo, request.writing() as session:
+            request.check_writable(f"/{name}")
+            keep_replaced(request, name, undo)
+            request.count(name, part)
+            modified_at = file.status.st_mtime
+            part.place(name, replace=True, modified_at=modified_at, make_folders=False, undo=undo)
+            if follow is not None:
+                follow(session)

@@ -1,0 +1,209 @@
+"""GET, HEAD and PUT.
+
+Files are sent as downloads of the API are, without WsgiDAV in between. PUT receives a file in the staging folder; it
+gets its name when all of it has arrived.
+"""
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Final
+
+from flask import Response
+from wsgidav.dav_error import (
+    HTTP_BAD_REQUEST,
+    HTTP_CONFLICT,
+    HTTP_MEDIATYPE_NOT_SUPPORTED,
+    HTTP_METHOD_NOT_ALLOWED,
+    HTTP_PRECONDITION_FAILED,
+    DAVError,
+)
+
+from photosvc.core.paths import clamped_time
+from photosvc.dav.copying import keep_replaced
+from photosvc.dav.dav_request import patiently
+from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, etag_of
+from photosvc.library import disk
+from photosvc.library.staging import Staging
+from photosvc.library.staging_part import IncompleteError, NameTakenError, Part, checked_name
+from photosvc.library.upload_albums import QuotaExceededError, bytes_left
+from photosvc.web.answers import cache_headers
+from photosvc.web.receiving import receiving
+from photosvc.web.sending import FileAnswer, send_file
+
+if TYPE_CHECKING:
+    from photosvc.dav.dav_request import Request
+
+#: Browsers must not run scripts of a file, even if they show it as a page.
+_SANDBOX: Final = ("Content-Security-Policy", "default-src 'none'; sandbox")
+_PIECE: Final = 256 << 10
+#: Bodies up to this size, in bytes, arrive before a thread is used (`photosvc.serving`).
+_SMALL: Final = 64 << 10
+#: The most bytes of a file, a limit of common file systems. Files too large to be indexed are stored all the same.
+_MOST: Final = 1 << 44
+_HASHES: Final = {"MD5": "md5", "SHA1": "sha1", "SHA256": "sha256"}
+
+
+def get(request: "Request") -> Response:
+    """Send a file, whole or in ranges; for a folder, send an empty body, since some clients test it with GET.
+
+    Raises:
+        DAVError: there is no such resource, or the header `If` does not hold.
+        PhotosvcError: too many large files are being sent.
+
+    """
+    found = request.existing()
+    request.check_if()
+    if not isinstance(found, OriginalFile):
+        return Response(content_type="text/html; charset=utf-8")
+    request.service.close()  # sending a large file takes long and needs no database
+    return patiently(lambda: _send(request, found))
+
+
+def _send(request: "Request", found: OriginalFile) -> Response:
+    file = found.get_content()
+    status = os.fstat(file.fileno())
+    return send_file(
+        FileAnswer(
+            file=file,
+            size=status.st_size,
+            content_type=found.get_content_type(),
+            etag=etag_of(status),
+            internal=f"originals{request.path}",
+            modified_ns=clamped_time(status),
+            headers=[*cache_headers(None), _SANDBOX],
+        )
+    )
+
+
+def put(request: "Request") -> Response:
+    """Store the body as a file.
+
+    Raises:
+        DAVError: the request is not valid, or a condition or lock forbids it.
+        PhotosvcError: the file cannot be stored.
+
+    """
+    environ, name = request.environ, request.name
+    if request.path.endswith("/"):
+        raise DAVError(HTTP_METHOD_NOT_ALLOWED, "a folder has no content")
+    if "HTTP_CONTENT_RANGE" in environ:
+        raise DAVError(HTTP_BAD_REQUEST, "PUT replaces the whole file; a range cannot be stored")
+    if environ.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
+        raise DAVError(HTTP_MEDIATYPE_NOT_SUPPORTED, "send the file without a content encoding")
+    checked_name(name)
+    modified_at = _modified_at(environ)
+    _may_be_stored(request)
+    length, staging = _expected_length(environ), Staging(request.provider.root)
+    most = _most_bytes(request, length)
+    request.service.close()  # receiving a large file takes long and needs no database
+    with ExitStack() as slot, staging.receive(most_bytes=_MOST, expected_length=length) as part:
+        if length is None or length > _SMALL:
+            patiently(lambda: slot.enter_context(receiving()))
+        for piece in _pieces(environ):
+            part.write(piece)
+            if part.size > most:
+                raise QuotaExceededError
+        slot.close()
+        _check_sum(environ, part)
+        part.flush()
+        with disk.undo_on_error() as undo, request.writing():
+            found = _may_be_stored(request)
+            if found is not None:
+                keep_replaced(request, name, undo)
+            request.count(name, part)
+            replace = environ.get("HTTP_IF_NONE_MATCH", "").strip() != "*"
+            try:
+                status = part.place(name, replace=replace, modified_at=modified_at, make_folders=False, undo=undo)
+            except NameTakenError:
+                raise DAVError(HTTP_METHOD_NOT_ALLOWED if replace else HTTP_PRECONDITION_FAILED) from None
+            request.relocation().changed(name)
+    headers = {"ETag": f'"{etag_of(status)}"'}
+    if modified_at is not None:
+        headers["X-OC-Mtime"] = "accepted"
+    return Response(status=201 if found is None else 204, headers=headers)
+
+
+def _may_be_stored(request: "Request") -> OriginalFile | None:
+    """Return the file to replace, if any; called before the body is received, and again when it has arrived.
+
+    Raises:
+        DAVError: the file may not be stored.
+
+    """
+    found = request.find(request.path)
+    if isinstance(found, OriginalFolder):
+        raise DAVError(HTTP_METHOD_NOT_ALLOWED, "there is a folder of this name")
+    parent = request.parent_of(request.path)
+    if not isinstance(request.find(parent), OriginalFolder):
+        raise DAVError(HTTP_CONFLICT, "the folder of the file does not exist")
+    request.check_conditions(found)
+    request.check_writable(request.path if found else parent)
+    return found
+
+
+def _most_bytes(request: "Request", length: int | None) -> int:
+    """Return how many bytes the account may still store.
+
+    Raises:
+        QuotaExceededError: the announced length is larger.
+
+    """
+    with request.service.loading() as session:
+        left = bytes_left(session, request.service.settings, request.user_id)
+    if left is not None and (length or 0) > left:
+        raise QuotaExceededError
+    return _MOST if left is None else left
+
+
+def _expected_length(environ: Environ) -> int | None:
+    """Return the announced length; macOS Finder sends files in chunks, and their length in a header of its own."""
+    given = {environ.get("CONTENT_LENGTH") or "", environ.get("HTTP_X_EXPECTED_ENTITY_LENGTH", "").strip()} - {""}
+    if not all(one.isascii() and one.isdigit() and len(one) < 20 for one in given):
+        raise DAVError(HTTP_BAD_REQUEST, "the length is not a number")
+    if len({int(one) for one in given}) > 1:
+        raise IncompleteError
+    return int(given.pop()) if given else None
+
+
+def _modified_at(environ: Environ) -> int | None:
+    """Return the modification time that the client asks for, in seconds since 1970."""
+    given = environ.get("HTTP_X_OC_MTIME", "").strip()
+    if not given:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) < 20):
+        raise DAVError(HTTP_BAD_REQUEST, "X-OC-Mtime is not a number of seconds")
+    return int(given)
+
+
+def _pieces(environ: Environ) -> Iterator[bytes]:
+    length = environ.get("CONTENT_LENGTH")
+    left = int(length) if length else _MOST
+    if not length and not environ.get("wsgi.input_terminated"):
+        return  # without a length and an end, there is no body
+    while left:
+        try:
+            piece = environ["wsgi.input"].read(min(_PIECE, left))
+        except OSError:  # gunicorn: the client went away, or its chunks are wrong
+            raise IncompleteError from None
+        if not piece:
+            return
+        left -= len(piece)
+        yield piece
+
+
+def _check_sum(environ: Environ, part: Part) -> None:
+    """Compare the content with the header `OC-Checksum`, such as `SHA1:0123…`; unknown algorithms are ignored."""
+    kind, _, given = environ.get("HTTP_OC_CHECKSUM", "").strip().partition(":")
+    kind = kind.upper().replace("-", "")
+    if not given or kind not in _HASHES:
+        return
+    if kind == "SHA1":
+        digest = part.sha1
+    else:
+        with part.path.open("rb") as file:
+            digest = hashlib.file_digest(file, _HASHES[kind]).hexdigest()
+    if given.strip().lower() not in {digest, base64.b64encode(bytes.fromhex(digest)).decode().lower()}:
+        raise DAVError(HTTP_BAD_REQUEST, "the content does not have the checksum of OC-Checksum")

@@ -1,1 +1,0 @@
-"""The content of files and folders: GET, PUT, COPY, MOVE, DELETE and MKCOL."""

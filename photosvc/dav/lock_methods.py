@@ -1,0 +1,180 @@
+"""LOCK and UNLOCK (RFC 4918 sections 9.10 and 9.11), each checked and written in one transaction."""
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+from xml.etree.ElementTree import Element
+
+from flask import Response
+from sqlalchemy.orm import Session
+from wsgidav.dav_error import (
+    HTTP_BAD_REQUEST,
+    HTTP_CONFLICT,
+    HTTP_FORBIDDEN,
+    HTTP_PRECONDITION_FAILED,
+    HTTP_REQUEST_ENTITY_TOO_LARGE,
+    DAVError,
+    PRECONDITION_CODE_LockConflict,
+    PRECONDITION_CODE_LockTokenMismatch,
+)
+
+from photosvc.dav import addresses, locks, xml
+from photosvc.dav.errors import locked
+from photosvc.dav.live_properties import LOCKDISCOVERY, LockProperties
+from photosvc.dav.tree import OriginalFolder
+from photosvc.dav.xml import DAV, XmlError, element, element_text, read_xml
+from photosvc.library import disk
+from photosvc.library.staging_part import checked_name
+from photosvc.models import DavLock
+from photosvc.web.protector import principal
+
+if TYPE_CHECKING:
+    from photosvc.dav.dav_request import Request
+
+
+#: Seconds that a lock lasts when the client names no time, and the longest time that it may name.
+USUAL: Final = 7 * 24 * 3600
+LONGEST_TIME: Final = 4 * USUAL
+#: The most characters of the element `owner`.
+LONGEST_OWNER: Final = 4096
+_SECONDS: Final = re.compile(r"second-([0-9]+)\Z")
+_MOST_DIGITS: Final = 9
+_ADMIN: Final = "admin"
+
+
+def lock(request: "Request") -> Response:
+    """Lock a file or folder, or make an empty file where there is none; without a body, refresh a lock.
+
+    Raises:
+        DAVError: the request is not valid; 423, other locks forbid it.
+        PhotosvcError: the body cannot be read, there are too many locks, or the disk refuses the file.
+
+    """
+    depth = request.environ.get("HTTP_DEPTH", "infinity")
+    if depth not in {"0", "infinity"}:
+        raise DAVError(HTTP_BAD_REQUEST, "the Depth of a lock is 0 or infinity")
+    asked = read_xml(request.environ, "lockinfo")
+    seconds = _seconds(request.environ.get("HTTP_TIMEOUT", ""))
+    with disk.undo_on_error() as undo, request.writing() as session:
+        found = request.find(request.path)
+        request.check_conditions(found)
+        if asked is None:
+            held = _refreshed(request, session, seconds)
+        else:
+            held = _asked(request, asked, seconds, deep=depth == "infinity")
+            if found is None:
+                _check_new_file(request)
+            if roots := locks.grant(session, request.service.now(), held):
+                raise locked(PRECONDITION_CODE_LockConflict, roots)
+            if found is None:
+                disk.make_empty(request.provider.root, request.name)
+                undo.callback(disk.remove, request.provider.root, request.name)
+        content = _document(request, held)
+        token = held.token
+    headers = {} if asked is None else {"Lock-Token": f"<{token}>"}
+    status = 201 if found is None and asked is not None else 200
+    return Response(content, status, headers, content_type=xml.CONTENT_TYPE)
+
+
+def unlock(request: "Request") -> Response:
+    """Release a lock of the own account or, for administrators, of any account.
+
+    Raises:
+        DAVError: 409, no such lock covers the resource; 403, it is another account's; 400, the token is missing.
+
+    """
+    token = request.environ.get("HTTP_LOCK_TOKEN", "").strip().removeprefix("<").removesuffix(">")
+    if not token:
+        raise DAVError(HTTP_BAD_REQUEST, "the header Lock-Token is missing")
+    with request.writing() as session:
+        request.check_conditions(request.find(request.path))
+        held = _covering(request, session, token)
+        if held is None:
+            raise DAVError(HTTP_CONFLICT, err_condition=PRECONDITION_CODE_LockTokenMismatch)
+        if held.user_uid != request.user_uid and principal().role != _ADMIN:
+            raise DAVError(HTTP_FORBIDDEN, "the lock was granted to another account")
+        locks.release(session, token)
+    return Response(status=204)
+
+
+def _refreshed(request: "Request", session: Session, seconds: int) -> DavLock:
+    if len(request.tokens) != 1:
+        raise DAVError(HTTP_BAD_REQUEST, "the header If names the one lock that lasts longer")
+    held = _covering(request, session, *request.tokens)
+    if held is None:
+        raise DAVError(HTTP_PRECONDITION_FAILED, err_condition=PRECONDITION_CODE_LockTokenMismatch)
+    if held.user_uid != request.user_uid:
+        raise DAVError(HTTP_FORBIDDEN, "the lock was granted to another account")
+    held.seconds, held.expires_at = seconds, request.service.now() + timedelta(seconds=seconds)
+    return held
+
+
+def _covering(request: "Request", session: Session, token: str) -> DavLock | None:
+    """Return the lock with this token, if it covers the resource."""
+    found = locks.covering(session, request.service.now(), request.key(request.path))
+    return next((one for one in found if one.token == token), None)
+
+
+def _asked(request: "Request", body: Element, seconds: int, *, deep: bool) -> DavLock:
+    """Return the lock that a body asks for.
+
+    Raises:
+        XmlError: the body asks for no write lock.
+        DAVError: the owner or the path is too long.
+
+    """
+    scopes = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}lockscope/*")}
+    types = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}locktype/*")}
+    if scopes not in ({"exclusive"}, {"shared"}) or types != {"write"}:
+        msg = "a lock is exclusive or shared, and of the type write"
+        raise XmlError(msg)
+    described = body.find(f"{DAV}owner")
+    owner = "" if described is None else element_text(described)
+    if len(owner) > LONGEST_OWNER:
+        raise DAVError(HTTP_REQUEST_ENTITY_TOO_LARGE, f"the owner of a lock has at most {LONGEST_OWNER} characters")
+    root = request.key(request.path)
+    if len(root) > addresses.LONGEST:
+        raise DAVError(HTTP_FORBIDDEN, f"only paths of at most {addresses.LONGEST} characters can be locked")
+    return DavLock(
+        token=f"opaquelocktoken:{uuid4()}",
+        root=root,
+        user_uid=request.user_uid,
+        exclusive=scopes == {"exclusive"},
+        deep=deep,
+        owner=owner,
+        seconds=seconds,
+        expires_at=request.service.now() + timedelta(seconds=seconds),
+    )
+
+
+def _check_new_file(request: "Request") -> None:
+    """Check that a new file of this name may be made.
+
+    Raises:
+        DAVError: 409, its folder does not exist; 423, the folder is locked.
+
+    """
+    parent = request.parent_of(request.path)
+    if request.path.endswith("/") or not isinstance(request.find(parent), OriginalFolder):
+        raise DAVError(HTTP_CONFLICT, "the folder does not exist")
+    checked_name(request.name)
+    request.check_writable(parent)
+
+
+def _seconds(timeout: str) -> int:
+    """Return how many seconds a lock lasts by the header `Timeout`, of which the first known entry counts."""
+    for one in timeout.lower().split(","):
+        found = _SECONDS.match(one.strip())
+        if one.strip() == "infinite" or (found and len(found[1]) > _MOST_DIGITS):
+            return LONGEST_TIME
+        if found:
+            return max(1, min(int(found[1]), LONGEST_TIME))
+    return USUAL
+
+
+def _document(request: "Request", held: DavLock) -> str:
+    """Render the body of the answer: the lock in the property `lockdiscovery`."""
+    shown = LockProperties([held], request.service.now(), request.provider.mount_path).value(LOCKDISCOVERY, held.root)
+    content = element(LOCKDISCOVERY, shown)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<D:prop xmlns:D="DAV:">{content}</D:prop>\n'

@@ -1,0 +1,238 @@
+"""PROPFIND (RFC 4918 section 9.1): one read of the folder, one query for properties, one for locks, and a stream.
+
+The method of WsgiDAV asks the database for each file, and builds the whole answer as a tree of elements.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+from weakref import finalize
+
+from flask import Response
+from sqlalchemy.orm import Session
+from wsgidav.dav_error import (
+    HTTP_BAD_REQUEST,
+    HTTP_FORBIDDEN,
+    HTTP_INSUFFICIENT_STORAGE,
+    DAVError,
+    DAVErrorCondition,
+    PRECONDITION_CODE_PropfindFiniteDepth,
+)
+
+from photosvc.dav import locks, proppatch, xml
+from photosvc.dav.dav_request import patiently
+from photosvc.dav.live_properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, Resource, quota_properties
+from photosvc.dav.tree import OriginalFile, OriginalFolder, Originals, members
+from photosvc.dav.xml import DAV, XmlError, element, propstat, read_xml
+from photosvc.models import DavLock
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+from photosvc.web.sending import ServerBusyError, TooManyAtOnceError, take_slot
+
+if TYPE_CHECKING:
+    from photosvc.dav.dav_request import Request
+
+
+#: The most files and folders of an answer with `Depth: infinity`.
+MOST: Final = 10_000
+#: Up to this many properties may be asked for of any number of files; with more, the values of an answer are limited.
+_FEW: Final = 40
+MOST_VALUES: Final = 100_000
+#: The most files and folders of an answer that is sent without a slot.
+_SHORT: Final = 1000
+#: Resources that are rendered and sent together.
+_PORTION: Final = 200
+_DEPTHS: Final = ("0", "1", "infinity")
+_LOCK_PROPERTIES: Final = (LOCKDISCOVERY, SUPPORTEDLOCK)
+#: The properties that `allprop` and `propname` return: those that RFC 4918 defines.
+_USUAL: Final = (*LIVE, *_LOCK_PROPERTIES)
+#: The condition of an answer with too many values.
+TOO_MANY_VALUES: Final = "{DAV:}number-of-matches-within-limits"
+
+
+class ListingsBusyError(ServerBusyError):
+    """The server sends as many long lists of files as it may: ask again."""
+
+
+class TooManyListingsError(TooManyAtOnceError):
+    """You are receiving a long list of files already: wait until it is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The properties that a request asks for."""
+
+    names: tuple[str, ...]
+    """Names in Clark notation."""
+    dead: bool
+    """True if all dead properties are asked for, too."""
+    values: bool = True
+
+
+def propfind(request: "Request") -> Response:
+    """Return the properties of a file or folder and, by the header `Depth`, of the resources in it.
+
+    Raises:
+        XmlError: the body is not a request for properties; further errors of `read_xml`.
+        DAVError: 400, the header `Depth` is wrong; 403, over 10,000 resources at any depth; 507, too many properties
+            of too many resources.
+        PhotosvcError: too many long lists are being sent.
+
+    """
+    environ, provider, found = request.environ, request.provider, request.existing()
+    request.check_if()
+    depth = environ.get("HTTP_DEPTH", "infinity")
+    if depth not in _DEPTHS:
+        raise DAVError(HTTP_BAD_REQUEST, "the header Depth is 0, 1 or infinity")
+    asked, mount = _asked(environ), provider.mount_path
+    first, rest = _begun(_resources(provider.root, found, depth), len(asked.names))
+    with provider.service.loading() as session:
+        dead, covering = _stored(session, request.key(request.path), asked, depth, provider)
+        quota = quota_properties(session, provider.service.settings, principal().user_id or 0, asked.names)
+    provider.service.close()
+    address = partial(_address, request, mount)
+    absent = _absent(asked, dead, quota)
+    resources = chain(first, rest)
+    parts = (_response(resource, asked, absent, dead, covering, address, quota) for resource in resources)
+    answer = Response(_document(parts), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)
+    if len(first) > _SHORT:
+        answer.call_on_close(patiently(lambda: finalize(answer, _take_slot())))
+    return answer
+
+
+def _asked(environ: Mapping[str, Any]) -> Asked:
+    body = read_xml(environ, "propfind")
+    if body is None:
+        return Asked(_USUAL, dead=True)
+    parts = {part.tag.removeprefix(DAV): part for part in body}
+    kinds = [kind for kind in ("prop", "allprop", "propname") if kind in parts]
+    if len(kinds) != 1:
+        msg = "a propfind has one of the elements `prop`, `allprop` and `propname`"
+        raise XmlError(msg)
+    if kinds == ["prop"]:
+        return Asked(tuple(dict.fromkeys(one.tag for one in parts["prop"])), dead=False)
+    included = (one.tag for one in parts.get("include", ()))
+    return Asked(tuple(dict.fromkeys((*_USUAL, *included))), dead=True, values=kinds == ["allprop"])
+
+
+def _take_slot() -> Callable[[], None]:
+    return take_slot(current_service().listings, ListingsBusyError, TooManyListingsError)
+
+
+def _begun(resources: Iterable[Resource], names: int) -> tuple[list[Resource], Iterator[Resource]]:
+    """Split a list into its beginning, whose length shows whether the list is long, and its rest.
+
+    Raises:
+        DAVError: 507, the properties have more than `MOST_VALUES` values.
+
+    """
+    most = _SHORT if names <= _FEW else MOST_VALUES // names
+    rest = iter(resources)
+    first = list(islice(rest, most + 1))
+    if names > _FEW and len(first) > most:
+        # RFC 3253 section 3.8 and RFC 6578 section 3.6 have this condition for reports that are too large.
+        raise DAVError(HTTP_INSUFFICIENT_STORAGE, err_condition=DAVErrorCondition(TOO_MANY_VALUES))
+    return first, rest
+
+
+def _absent(asked: Asked, dead: proppatch.Found, quota: Mapping[str, str]) -> Mapping[str, str]:
+    """Render the properties that no resource of the answer has, once for all: name -> element."""
+    known = {*LIVE, *_LOCK_PROPERTIES, *quota, *(name for own in dead.values() for name in own)}
+    return {name: element(name) for name in asked.names if name not in known}
+
+
+def _resources(root: Path, found: OriginalFile | OriginalFolder, depth: str) -> Iterable[Resource]:
+    first = Resource(found.path.rstrip("/"), found.name or "originals", found.status)
+    if depth == "0" or not isinstance(found, OriginalFolder):
+        return [first]
+    inside = _inside(root, first)
+    if depth == "1":
+        return chain([first], inside)
+    tree, folders = [first], [inside]
+    while folders:
+        for resource in folders.pop():
+            tree.append(resource)
+            if len(tree) > MOST:
+                raise DAVError(HTTP_FORBIDDEN, err_condition=PRECONDITION_CODE_PropfindFiniteDepth)
+            if resource.is_folder:
+                with suppress(DAVError):  # an unreadable folder is listed without members
+                    folders.append(_inside(root, resource))
+    return tree
+
+
+def _inside(root: Path, folder: Resource) -> Iterator[Resource]:
+    """Return the resources directly in a folder, which is opened at once, not at the first iteration."""
+    found = members(root, folder.path.strip("/"))
+    return (Resource(f"{folder.path}/{name}", name, status) for name, status in found)
+
+
+def _stored(
+    session: Session, path: str, asked: Asked, depth: str, provider: Originals
+) -> tuple[proppatch.Found, LockProperties]:
+    """Read the dead properties and locks of all resources of the answer."""
+    dead: proppatch.Found = {}
+    names = None if asked.dead else [name for name in asked.names if name not in _USUAL]
+    if names is None or names:
+        dead = proppatch.find_all(session, path, names, depth)
+    now = provider.service.now()
+    found: list[DavLock] = []
+    if LOCKDISCOVERY in asked.names and asked.values:
+        found += locks.covering(session, now, path)
+        if depth != "0":
+            found += locks.inside(session, now, path, locks.MOST)
+    return dead, LockProperties(found, now, provider.mount_path)
+
+
+def _response(
+    resource: Resource,
+    asked: Asked,
+    absent: Mapping[str, str],
+    dead: proppatch.Found,
+    covering: LockProperties,
+    address: Callable[[Resource], str],
+    quota: Mapping[str, str],
+) -> str:
+    path = quote(resource.path) or "/"
+    own = dead.get(path, {})
+    present, missing = [], list(absent.values())
+    for name in asked.names:
+        if name in absent:
+            continue
+        if name in LIVE:
+            value = LIVE[name](resource)
+            rendered = None if value is None else element(name, value if asked.values else "")
+        elif name in _LOCK_PROPERTIES:
+            rendered = element(name, covering.value(name, path) if asked.values else "")
+        elif name in quota and resource.is_folder:
+            rendered = element(name, quota[name] if asked.values else "")
+        else:
+            rendered = own.get(name)
+        if rendered is not None:
+            present.append(rendered)
+        elif not asked.dead or name not in _USUAL:
+            missing.append(element(name))
+    if asked.dead:
+        others = {name: value for name, value in own.items() if name not in asked.names}
+        present += others.values() if asked.values else map(element, others)
+    propstats = [propstat(HTTPStatus.OK, "".join(present))] if present or not missing else []
+    if missing:
+        propstats.append(propstat(HTTPStatus.NOT_FOUND, "".join(missing)))
+    return xml.response(address(resource), propstats)
+
+
+def _address(request: "Request", mount: str, resource: Resource) -> str:
+    asked = request.as_asked(resource.path)
+    return (resource if asked == resource.path else resource._replace(path=asked)).href(mount)
+
+
+def _document(parts: Iterator[str]) -> Iterator[bytes]:
+    yield xml.BEGIN.encode()
+    while portion := "".join(islice(parts, _PORTION)):
+        yield portion.encode()
+    yield xml.END.encode()

@@ -1,0 +1,253 @@
+"""PROPPATCH (RFC 4918 section 9.2), and the dead properties in the database (RFC 4918 section 4).
+
+All changes of a request are written in one transaction, or none: the method of WsgiDAV writes one property after the
+other, and leaves half of them when one fails. All processes of the service share the properties.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+from xml.etree.ElementTree import Element
+
+from flask import Response
+from sqlalchemy import delete, func, insert, literal, select, update
+from sqlalchemy.orm import Session
+from werkzeug.http import parse_date
+
+from photosvc.core.errors import PhotosvcError
+from photosvc.dav import xml
+from photosvc.dav.addresses import LONGEST, moved, within
+from photosvc.dav.live_properties import LAST_SECOND, Resource
+from photosvc.dav.tree import OriginalFile, OriginalFolder
+from photosvc.dav.xml import DAV, XmlError, element, element_text, propstat, read_xml
+from photosvc.library import disk
+from photosvc.models import DavProperty
+from photosvc.models.statements import insert_into
+
+if TYPE_CHECKING:
+    from photosvc.dav.dav_request import Request
+
+#: The most characters of the XML of one property.
+LONGEST_VALUE: Final = 65_536
+#: The most bytes of a property's name with its namespace.
+LONGEST_NAME: Final = 500
+#: The most properties of one resource.
+MOST_ON_RESOURCE: Final = 200
+#: The most properties that one user wrote, and their characters.
+MOST_OF_USER: Final = 50_000
+MOST_CHARACTERS_OF_USER: Final = 8 * 1024 * 1024
+_UNLOADED: Final = {"synchronize_session": False}
+#: The properties of several resources: path -> name -> XML element.
+Found = dict[str, dict[str, str]]
+_MICROSOFT: Final = "{urn:schemas-microsoft-com:}Win32"
+#: Properties that Windows sets on each file that it copies; they are accepted and ignored.
+_IGNORED: Final = {_MICROSOFT + name for name in ("CreationTime", "LastAccessTime", "FileAttributes")}
+#: Properties with which Windows and rclone set the modification time.
+_MODIFIED: Final = {_MICROSOFT + "LastModifiedTime", f"{DAV}lastmodified"}
+_LANGUAGE: Final = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+class PropertyLimitError(PhotosvcError):
+    """A property is too large, or there are too many."""
+
+    status = HTTPStatus.INSUFFICIENT_STORAGE
+
+
+def names(session: Session, path: str) -> list[str]:
+    """Return the names of the properties of a resource."""
+    return list(session.scalars(select(DavProperty.name).where(DavProperty.path == path).order_by(DavProperty.name)))
+
+
+def find_all(session: Session, path: str, wanted: Sequence[str] | None, depth: str) -> Found:
+    """Return the properties of a resource and of the resources in it.
+
+    Args:
+        session: to read with.
+        path: the resource, in the form of `addresses.key`.
+        wanted: names of properties; None for all.
+        depth: `0`: the resource alone; `1`: also those directly in it; `infinity`: also all inside it.
+
+    """
+    chosen = DavProperty.path == path if depth == "0" else within(DavProperty.path, path)
+    if depth == "1":
+        rest = func.substr(DavProperty.path, len(path.rstrip("/")) + 2)
+        chosen &= func.replace(rest, "/", "") == rest
+    if wanted is not None:
+        chosen &= DavProperty.name.in_(wanted)
+    query = select(DavProperty.path, DavProperty.name, DavProperty.value).where(chosen)
+    found: Found = {}
+    for one, name, value in session.execute(query.order_by(DavProperty.path, DavProperty.name)):
+        found.setdefault(one, {})[name] = value
+    return found
+
+
+def check(session: Session, path: str, values: Mapping[str, str], user_uid: str) -> None:
+    """Check that a user may store these properties (name -> value) of a resource.
+
+    Raises:
+        PropertyLimitError: they are over a limit.
+
+    """
+    if len(path) > LONGEST:
+        msg = f"only paths of at most {LONGEST} characters can have properties"
+        raise PropertyLimitError(msg)
+    if any(len(name.encode()) > LONGEST_NAME for name in values):
+        msg = f"the name of a property has at most {LONGEST_NAME} bytes"
+        raise PropertyLimitError(msg)
+    if any(len(value) > LONGEST_VALUE for value in values.values()):
+        msg = f"a property has at most {LONGEST_VALUE} characters"
+        raise PropertyLimitError(msg)
+    kept = set(names(session, path)) - set(values)
+    if len(kept) + len(values) > MOST_ON_RESOURCE:
+        msg = f"a file or folder has at most {MOST_ON_RESOURCE} properties"
+        raise PropertyLimitError(msg)
+    if not _has_room(session, user_uid, len(values), sum(_size(*item) for item in values.items())):
+        msg = "too many properties: remove some"
+        raise PropertyLimitError(msg)
+
+
+def write(session: Session, path: str, values: Mapping[str, str], user_uid: str) -> None:
+    """Store properties of a resource; the caller has called `locks.serialize` and `check`."""
+    for name, value in values.items():
+        new = insert_into(DavProperty, session).values(
+            path=path, name=name, value=value, size=_size(name, value), user_uid=user_uid
+        )
+        changed = {column: new.excluded[column] for column in ("value", "size", "user_uid")}
+        session.execute(new.on_conflict_do_update(index_elements=["path", "name"], set_=changed))
+
+
+def remove(session: Session, path: str, removed: Iterable[str]) -> None:
+    """Delete properties of a resource by their names, ignoring those that it does not have."""
+    chosen = DavProperty.path == path, DavProperty.name.in_(list(removed))
+    session.execute(delete(DavProperty).where(*chosen), execution_options=_UNLOADED)
+
+
+def remove_all(session: Session, path: str) -> None:
+    """Delete the properties of a deleted resource and of all resources inside it."""
+    session.execute(delete(DavProperty).where(within(DavProperty.path, path)), execution_options=_UNLOADED)
+
+
+def copy(session: Session, source: str, target: str, user_uid: str, *, deep: bool) -> None:
+    """Copy the properties of a resource to its copy, with `deep` also those of all resources inside it.
+
+    If they would exceed a limit of the user, none is copied, as RFC 4918 section 9.8.2 allows.
+    """
+    remove_all(session, target)
+    chosen = within(DavProperty.path, source) if deep else DavProperty.path == source
+    new_path = moved(DavProperty.path, source, target)
+    chosen &= func.length(new_path) <= LONGEST
+    count, size = session.execute(
+        select(func.count(), func.coalesce(func.sum(DavProperty.size), 0)).where(chosen)
+    ).one()
+    if not count or not _has_room(session, user_uid, count, size):
+        return
+    columns = ("path", "name", "value", "size", "user_uid")
+    rows = select(new_path, DavProperty.name, DavProperty.value, DavProperty.size, literal(user_uid)).where(chosen)
+    session.execute(insert(DavProperty).from_select(columns, rows))
+
+
+def move(session: Session, source: str, target: str) -> None:
+    """Move the properties of a resource, and of all resources inside it, to its new name."""
+    remove_all(session, target)
+    new_path = moved(DavProperty.path, source, target)
+    chosen = within(DavProperty.path, source)
+    too_long = delete(DavProperty).where(chosen, func.length(new_path) > LONGEST)
+    session.execute(too_long, execution_options=_UNLOADED)
+    session.execute(update(DavProperty).where(chosen).values(path=new_path), execution_options=_UNLOADED)
+
+
+def _has_room(session: Session, user_uid: str, count: int, size: int) -> bool:
+    """Return whether a user may store so many more properties and characters; replaced ones count twice."""
+    own = select(func.count(), func.coalesce(func.sum(DavProperty.size), 0)).where(DavProperty.user_uid == user_uid)
+    held, characters = session.execute(own).one()
+    return bool(held + count <= MOST_OF_USER and characters + size <= MOST_CHARACTERS_OF_USER)
+
+
+def _size(name: str, value: str) -> int:
+    return len(name) + len(value)
+
+
+#: Changes of properties: name -> the element to store; None: remove the property.
+Changes = dict[str, Element | None]
+
+
+def proppatch(request: "Request") -> Response:
+    """Change properties of a file or folder.
+
+    Raises:
+        XmlError: the body is not a change of properties; further errors of `read_xml`.
+        DAVError: there is no such resource, a condition does not hold, or the resource is locked (423).
+
+    """
+    request.existing()
+    body = read_xml(request.environ, "propertyupdate")
+    if body is None:
+        raise XmlError
+    changes = dict(_changes(body))
+    modified = [_time(one) for name, one in changes.items() if name in _MODIFIED]
+    refused = {name: status for name, one in changes.items() if (status := _refusal(name, one))}
+    path, user_uid = request.key(request.path), request.user_uid
+    values = {name: None if one is None else element_text(one) for name, one in changes.items()}
+    kept = {name: value for name, value in values.items() if name not in _IGNORED | _MODIFIED}
+    written = {name: value for name, value in kept.items() if value is not None}
+    with request.writing() as session:
+        found = request.existing()
+        request.check_conditions(found)
+        request.check_writable(request.path)
+        if not refused:
+            try:
+                check(session, path, written, user_uid)
+            except PropertyLimitError as error:
+                refused = dict.fromkeys(written, error.status)
+        if not refused:
+            remove(session, path, kept.keys() - written.keys())
+            write(session, path, written, user_uid)
+    if modified and modified[-1] is not None and not refused:
+        with suppress(PhotosvcError):  # gone meanwhile
+            disk.set_modified(request.provider.root, request.name, modified[-1])
+    return _answer(request, found, changes, refused)
+
+
+def _changes(body: Element) -> Iterator[tuple[str, Element | None]]:
+    """Yield the changes in the order of the request; a later one of the same property replaces an earlier one."""
+    for part in body:
+        if part.tag not in {f"{DAV}set", f"{DAV}remove"}:  # RFC 4918 section 17: ignore unknown elements
+            continue
+        for holder in part.iterfind(f"{DAV}prop"):
+            language = holder.get(_LANGUAGE) or part.get(_LANGUAGE) or body.get(_LANGUAGE) or ""
+            for one in holder:
+                if language:
+                    one.attrib.setdefault(_LANGUAGE, language)
+                yield one.tag, one if part.tag == f"{DAV}set" else None
+
+
+def _refusal(name: str, value: Element | None) -> HTTPStatus | None:
+    """Return the error status of a change that is not allowed; None if it is."""
+    if name in _MODIFIED:
+        return HTTPStatus.CONFLICT if value is not None and _time(value) is None else None
+    return HTTPStatus.FORBIDDEN if name.startswith(DAV) else None
+
+
+def _time(value: Element | None) -> float | None:
+    """Parse a time, an HTTP date or seconds since 1970; None when it is neither, or the property is removed."""
+    text = "" if value is None else (value.text or "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text) if len(text) < 13 and int(text) <= LAST_SECOND else None
+    date = parse_date(text)
+    return None if date is None else date.timestamp()
+
+
+def _answer(
+    request: "Request", found: OriginalFile | OriginalFolder, changes: Changes, refused: dict[str, HTTPStatus]
+) -> Response:
+    by_status: dict[HTTPStatus, list[str]] = {}
+    for name in changes:
+        status = refused.get(name, HTTPStatus.FAILED_DEPENDENCY if refused else HTTPStatus.OK)
+        by_status.setdefault(status, []).append(element(name))
+    propstats = [propstat(status, "".join(names)) for status, names in by_status.items()]
+    href = Resource(request.as_asked(found.path.rstrip("/")), found.name, found.status).href(
+        request.provider.mount_path
+    )
+    parts = (xml.BEGIN, xml.response(href, propstats), xml.END)
+    return Response("".join(parts), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)

@@ -1,0 +1,192 @@
+"""The writing side of an index run: batches of read files, each stored in one transaction.
+
+When the rules of stacks or their setting changed, the whole library is stacked again; no file is opened.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import PhotosvcError
+from photosvc.core.problems import Problem, Reason, Validity
+from photosvc.core.times import Clock
+from photosvc.core.vocabulary import KINDS
+from photosvc.index.catalog import Catalog
+from photosvc.index.extract import Extraction
+from photosvc.index.identity import Contents, ReadFile
+from photosvc.index.lease import Lease
+from photosvc.index.places import Gazetteer
+from photosvc.index.run_log import Outcome, Status, Summary
+from photosvc.index.scan import FoundFile
+from photosvc.index.sidecar_links import Folders
+from photosvc.index.store import Store
+from photosvc.models import STACKING, File, LibraryState
+from photosvc.models.engine import begin_write
+from photosvc.models.pace import Pace
+
+_LOG = logging.getLogger("photosvc")
+#: Files that the first transaction stores, and the most. The first one also compiles the statements.
+_FIRST_SIZE, _MOST = 5, 500
+#: The same for transactions that mark missing files: a file takes a twentieth of the time, each transaction as much
+#: again.
+_FIRST_MARKED, _MOST_MARKED = 100, 2000
+#: Raise it when the rules give other photos for the same files.
+_RULES_VERSION: Final = 3
+_FIRST_BATCH: Final = 20
+_LIBRARY_MOST: Final = 500
+
+
+class BatchWriter:
+    """The writer of batches of files, stacked by these kinds, which counts them in the summary of the run."""
+
+    def __init__(
+        self,
+        session: Session,
+        originals: Path,
+        clock: Clock,
+        summary: Summary,
+        kinds: frozenset[str] = frozenset(),
+        lease: Lease | None = None,
+        contents: Contents | None = None,
+    ) -> None:
+        self._session = session
+        self._originals = originals
+        self._kinds = kinds
+        self._folders = Folders(originals)
+        self._contents = contents or Contents(originals)
+        self._clock = clock
+        self._summary = summary
+        self._lease = lease
+        self._storing = Pace(_FIRST_SIZE, _MOST)
+        self._marking = Pace(_FIRST_MARKED, _MOST_MARKED)
+
+    @property
+    def size(self) -> int:
+        """Return the number of files to store next."""
+        return self._storing.size
+
+    def store(self, batch: Sequence[ReadFile]) -> None:
+        """Store a batch; if the database refuses it, store file by file, so that only the one at fault is left out.
+
+        Raises:
+            Exception: what the database raises when it is locked, full or away.
+
+        """
+        batch = self._contents.learn(self._session, batch)
+        try:
+            self._write(batch)
+        except Exception as error:  # noqa: BLE001 - `_roll_back` raises errors that no file causes
+            self._roll_back(error)
+            for found, result in batch:
+                self._store_one(found, result)
+
+    def mark_missing(self, names: Iterator[str]) -> None:
+        """Mark files that are gone from the folder as missing."""
+        while batch := list(islice(names, self._marking.size)):
+            with self._transaction(self._marking, len(batch)) as store:
+                missing = store.mark_missing(batch)
+            for name in missing:
+                self._summary.add(Outcome(name, Status.MISSING))
+
+    def _store_one(self, found: FoundFile, result: Extraction | Problem) -> None:
+        try:
+            self._write([(found, result)])
+        except Exception as error:  # noqa: BLE001 - hostile files may cause any error
+            self._roll_back(error)
+            reason = Reason.UNSTORABLE if isinstance(error, DBAPIError) else Reason.INTERNAL_ERROR
+            _LOG.error("%s cannot be stored", found.name, exc_info=error)
+            problem = Problem.of(reason, type(error).__name__)
+            try:
+                self._write([(found, problem)])
+            except Exception as second:  # noqa: BLE001 - not even the problem can be stored; every run reports it
+                self._roll_back(second)
+                self._summary.add(Outcome.of_problem(found.name, problem))
+
+    def _write(self, batch: Sequence[ReadFile]) -> None:
+        with self._transaction(self._storing, len(batch)) as store:
+            names = [found.name for found, _ in batch]
+            store.load(names, [(found, read) for found, read in batch if isinstance(read, Extraction)])
+            outcomes = [_save(store, found, result) for found, result in batch]
+        for outcome in outcomes:
+            self._summary.add(outcome)
+
+    @contextmanager
+    def _transaction(self, pace: Pace, items: int) -> Iterator[Store]:
+        """Open one transaction: all of the batch or nothing."""
+        with pace.writing(self._session, items):
+            if self._lease:
+                self._lease.check(self._session)
+            catalog = Catalog(self._session, Gazetteer.load())
+            store = Store(
+                self._session, catalog, self._originals, self._clock(), self._kinds, self._folders, self._contents
+            )
+            yield store
+            store.finish()
+            self._session.expunge_all()  # before the commit, which would mark each object as expired
+
+    def _roll_back(self, error: Exception) -> None:
+        """Undo the batch, and raise the error unless the values of a file caused it."""
+        self._session.rollback()
+        self._session.expunge_all()
+        if not caused_by_values(error):
+            raise error
+
+
+def caused_by_values(error: Exception) -> bool:
+    """Return whether the written values caused the error, not a locked, full, broken or unreachable database."""
+    if isinstance(error, PhotosvcError | OSError):
+        return False
+    if not isinstance(error, DBAPIError):
+        return True
+    # PostgreSQL reports values beyond its limits (class 54, such as an index row too long) as operational errors.
+    sqlstate: str = getattr(error.orig, "sqlstate", None) or ""
+    return (isinstance(error, DataError | IntegrityError) or sqlstate.startswith("54")) and (
+        not error.connection_invalidated
+    )
+
+
+def _save(store: Store, found: FoundFile, result: Extraction | Problem) -> Outcome:
+    if isinstance(result, Problem):
+        if result.reason.validity is not Validity.NOT_STORED:
+            store.reject(found, result)
+        return Outcome.of_problem(found.name, result)
+    saved = store.save(found, result)
+    if saved.problem:
+        return Outcome.of_problem(found.name, saved.problem)
+    return Outcome(found.name, Status.INDEXED if saved.new else Status.UPDATED)
+
+
+def restack_library(
+    session: Session, originals: Path, clock: Clock, kinds: frozenset[str], lease: Lease | None = None
+) -> int:
+    """Stack all files again unless they are stacked by these kinds and rules; return the number of files read.
+
+    Commits after each batch. A run that was interrupted starts again.
+    """
+    rules = _RULES_VERSION << len(KINDS) | sum(1 << number for number, kind in enumerate(KINDS) if kind in kinds)
+    state = session.get(LibraryState, STACKING)
+    if state is not None and state.value == rules:
+        return 0
+    count, last, pace = 0, 0, Pace(_FIRST_BATCH, _LIBRARY_MOST)
+    while ids := session.scalars(select(File.id).where(File.id > last).order_by(File.id).limit(pace.size)).all():
+        with pace.writing(session, len(ids)):
+            if lease:
+                lease.check(session)
+            store = Store(session, Catalog(session, Gazetteer.load()), originals, clock(), kinds)
+            for file in session.scalars(select(File).where(File.id.in_(ids), File.sidecar.is_(False))):
+                store.restack(file)
+                count += 1
+            store.finish()
+        session.expunge_all()
+        last = max(ids)
+    begin_write(session)
+    session.merge(LibraryState(name=STACKING, value=rules))
+    session.commit()
+    return count

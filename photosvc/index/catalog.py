@@ -1,0 +1,195 @@
+"""Rows that photos share: cameras, lenses, places, cells, keywords; looked up, or inserted when missing."""
+
+from collections.abc import Collection, Iterable
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from photosvc.core.geo import cell_token
+from photosvc.index.places import FoundPlace, Gazetteer
+from photosvc.media.cameras import camera_type
+from photosvc.media.metadata import Metadata
+from photosvc.models import (
+    UNKNOWN_ID,
+    UNKNOWN_PLACE,
+    Camera,
+    Cell,
+    Keyword,
+    Lens,
+    Photo,
+    Place,
+    Subject,
+    SubjectName,
+)
+from photosvc.models.plain import insert_plain, next_ids, plain, select_plain
+from photosvc.models.statements import among
+from photosvc.query.fold import fold
+
+Shared = TypeVar("Shared", Camera, Lens, Cell, Place, Keyword)
+Row = TypeVar("Row", Camera, Lens, Cell, Place)
+
+
+class Catalog:
+    """Rows by their values, cached for one transaction: after a rollback, use a new catalog."""
+
+    def __init__(self, session: Session, gazetteer: Gazetteer) -> None:
+        self._session = session
+        self._gazetteer = gazetteer
+        self._cameras: dict[tuple[str, str], Camera] = {}
+        self._lenses: dict[tuple[str, str], Lens] = {}
+        self._keywords: dict[str, Keyword] = {}
+        self._places: dict[str, Place] = {}
+        self._cells: dict[str, Cell | None] = {}
+        self._people: dict[str, str] | None = None
+        self._cell_ids: dict[tuple[float, float], str] = {}
+        self._unknown: dict[type[Camera | Lens | Cell | Place], Any] = {}
+
+    def camera(self, make: str, model: str) -> Camera:
+        """Return the camera of this make and model; the unknown camera when both are empty."""
+        if not (make or model):
+            return self._nothing(Camera, UNKNOWN_ID)
+        known = self._cameras.get((make, model))
+        if known is None:
+            same = (one for one in self._select(Camera, "model", [model]) if one.make == make)
+            known = next(same, None) or self._new(Camera, make=make, model=model, type=camera_type(make, model))
+            self._cameras[make, model] = known
+        return known
+
+    def load_gear(self, contents: Collection[Metadata]) -> None:
+        """Look up in advance the cameras and lenses of these files that are known."""
+        cameras = {one.camera_model for one in contents}
+        self._cameras |= {(camera.make, camera.model): camera for camera in self._select(Camera, "model", cameras)}
+        if lenses := {one.lens_model for one in contents} - {""}:
+            self._lenses |= {(lens.make, lens.model): lens for lens in self._select(Lens, "model", lenses)}
+
+    def lens(self, make: str, model: str) -> Lens:
+        """Return the lens of this make and model; the unknown lens when the model is empty."""
+        if not model:
+            return self._nothing(Lens, UNKNOWN_ID)
+        known = self._lenses.get((make, model))
+        if known is None:
+            same = (one for one in self._select(Lens, "model", [model]) if one.make == make)
+            known = next(same, None) or self._new(Lens, make=make, model=model)
+            self._lenses[make, model] = known
+        return known
+
+    def load_cells(self, positions: Iterable[tuple[float, float]]) -> None:
+        """Look up in advance the cells of these positions that are known."""
+        wanted = {self._cell_id(lat, lng) for lat, lng in positions} - self._cells.keys()
+        if wanted:
+            self._cells |= dict.fromkeys(wanted) | {cell.id: cell for cell in self._select_cells(wanted)}
+
+    def cell(self, lat: float, lng: float) -> Cell:
+        """Return the S2 cell of a position, with its place."""
+        cell_id = self._cell_id(lat, lng)
+        if cell_id not in self._cells:
+            self.load_cells([(lat, lng)])
+        known = self._cells[cell_id]
+        if known is None:
+            place = self._place(self._gazetteer.lookup(lat, lng))
+            known = self._cells[cell_id] = self._new(Cell, id=cell_id, place_id=place.id, place=place)
+        return known
+
+    def nowhere(self) -> Cell:
+        """Return the cell of photos without a position."""
+        return self._nothing(Cell, UNKNOWN_PLACE)
+
+    def person(self, name: str) -> str:
+        """Return the name that was chosen for the person whom files call `name`; without one, `name`."""
+        if self._people is None:
+            query = select(SubjectName.folded, Subject.name).join(Subject)
+            self._people = {row.folded: row.name for row in self._session.execute(query)}
+        return self._people.get(fold(name), name) if self._people else name
+
+    def keywords(self, texts: Iterable[str]) -> list[Keyword]:
+        """Return the keywords with these texts, each once; texts that differ in case and accents are one keyword."""
+        wanted = {fold(text): text for text in reversed(list(texts))}
+        wanted.pop("", None)
+        if unknown := wanted.keys() - self._keywords.keys():
+            self._keywords |= {keyword.folded: keyword for keyword in self._select(Keyword, "folded", unknown)}
+            for folded in sorted(unknown - self._keywords.keys()):
+                self._keywords[folded] = self._new(Keyword, word=wanted[folded], folded=folded)
+        return [self._keywords[folded] for folded in sorted(wanted)]
+
+    def with_id(self, mapped: type[Row], key: int | str) -> Row | None:
+        """Return the row with this id."""
+        return self._session.get(mapped, key)
+
+    def _nothing(self, mapped: type[Row], key: int | str) -> Row:
+        """Return the row that stands for unknown values."""
+        if mapped not in self._unknown:
+            self._unknown[mapped] = self._session.get_one(mapped, key)
+        return cast("Row", self._unknown[mapped])
+
+    def _cell_id(self, lat: float, lng: float) -> str:
+        known = self._cell_ids.get((lat, lng))
+        if known is None:
+            known = self._cell_ids[lat, lng] = f"s2:{cell_token(lat, lng)}"
+        return known
+
+    def _place(self, found: FoundPlace | None) -> Place:
+        if found is None:
+            return self._nothing(Place, UNKNOWN_PLACE)
+        known = self._places.get(found.id) or self.with_id(Place, found.id)
+        if known is None:
+            names = {"label": found.label, "city": found.city, "state": found.state, "country": found.country}
+            known = self._new(Place, id=found.id, **names)
+        self._places[found.id] = known
+        return known
+
+    def _select(self, mapped: type[Shared], key: str, values: Collection[str]) -> Iterable[Shared]:
+        """Return the rows whose column `key` has one of these values."""
+        return self._session.scalars(select(mapped).where(among(self._session, getattr(mapped, key), values)))
+
+    def _select_cells(self, ids: Collection[str]) -> Iterable[Cell]:
+        """Return cells with their places."""
+        query = select(Cell).where(among(self._session, Cell.id, ids)).options(joinedload(Cell.place))
+        return self._session.scalars(query)
+
+    def _new(self, mapped: type[Shared], **values: Any) -> Shared:  # noqa: ANN401 - of the columns
+        """Make a new row, inserted when the session is flushed."""
+        one = mapped(**values)
+        self._session.add(one)
+        return one
+
+
+class PlainCatalog(Catalog):
+    """A catalog for plain photos: its rows are plain objects as well, and inserted at once."""
+
+    def remember(self, photos: Iterable[Photo]) -> None:
+        """Remember the rows that these photos refer to, so that none is looked up again."""
+        for photo in photos:
+            self._cameras[photo.camera.make, photo.camera.model] = photo.camera
+            self._lenses[photo.lens.make, photo.lens.model] = photo.lens
+            self._places[photo.place.id] = photo.place
+            self._keywords |= {keyword.folded: keyword for keyword in photo.keywords}
+
+    def with_id(self, mapped: type[Row], key: int | str) -> Row | None:
+        """Return the row with this id."""
+        keys = cast("list[str]", [key])
+        found = self._select_cells(keys) if mapped is Cell else select_plain(self._session, mapped, "id", keys)
+        return next(iter(found), None)
+
+    def _nothing(self, mapped: type[Row], key: int | str) -> Row:
+        if mapped not in self._unknown:
+            self._unknown[mapped] = self.with_id(mapped, key)
+        return cast("Row", self._unknown[mapped])
+
+    def _select(self, mapped: type[Shared], key: str, values: Collection[str]) -> Iterable[Shared]:
+        return select_plain(self._session, mapped, key, values)
+
+    def _select_cells(self, ids: Collection[str]) -> Iterable[Cell]:
+        cells = select_plain(self._session, Cell, "id", ids)
+        wanted = {cell.place_id for cell in cells} - self._places.keys()
+        self._places |= {place.id: place for place in select_plain(self._session, Place, "id", wanted)}
+        for cell in cells:
+            cell.place = self._places[cell.place_id]
+        return cells
+
+    def _new(self, mapped: type[Shared], **values: Any) -> Shared:  # noqa: ANN401
+        if "id" not in values:
+            values["id"] = next(next_ids(self._session, mapped, 1))
+        one = plain(mapped, **values)
+        insert_plain(self._session, mapped, [one])
+        return one

@@ -1,0 +1,409 @@
+"""The changes since the last run: the files of a scan compared with those in the database.
+
+The worklist of a run is kept in a temporary database on disk: memory does not grow with the library.
+"""
+
+import heapq
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.util import find_spec
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Self
+
+from sqlalchemy import collate, false, func, literal, select
+from sqlalchemy.orm import Session
+
+from photosvc.core.paths import clean_name
+from photosvc.core.problems import Problem, Reason, Severity, Validity
+from photosvc.index.extract import READER_VERSION
+from photosvc.index.run_log import Outcome, Status, Summary
+from photosvc.index.scan import FoundFile, Unreachable, scan
+from photosvc.index.sidecar_values import is_read
+from photosvc.media.errors import MODULES
+from photosvc.media.formats import by_extension, is_sidecar, may_have_pixels
+from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar
+from photosvc.models.statements import is_below
+
+#: SQLite deletes a database without a name when it is closed, and after a crash. Rolling back is not needed.
+_SCHEMA = """
+PRAGMA temp_store = FILE;
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+CREATE TABLE to_read (phase INTEGER, name TEXT, size INTEGER, mtime_ns INTEGER, known INTEGER, changed INTEGER,
+    ctime_ns INTEGER, PRIMARY KEY (phase, name)) WITHOUT ROWID;
+CREATE TABLE absent (name TEXT PRIMARY KEY, gone INTEGER, size INTEGER) WITHOUT ROWID;
+CREATE TABLE contents (name TEXT PRIMARY KEY, hash TEXT, stored INTEGER) WITHOUT ROWID;
+CREATE TABLE others (size INTEGER, name TEXT, mtime_ns INTEGER, outside INTEGER, PRIMARY KEY (size, name))
+    WITHOUT ROWID;
+CREATE TABLE duplicates (name TEXT PRIMARY KEY, size INTEGER, mtime_ns INTEGER, other TEXT, code TEXT, detail TEXT)
+    WITHOUT ROWID;
+BEGIN;
+"""
+#: The order in which files are read: a sidecar first, so that its picture is described once; known names before new
+#: ones, which may be copies of their new contents; duplicates after the files that they may repeat.
+_SIDECARS, _KNOWN, _NEW, _DUPLICATES = range(4)
+_UNREAD = "NOT EXISTS (SELECT 1 FROM contents WHERE contents.name = to_read.name AND stored)"
+_IS_CHANGED = """
+(other IN (SELECT name FROM absent) OR other IN (SELECT name FROM to_read WHERE phase < 3))
+"""
+#: Rows that are read from the database at once.
+_PORTION = 1000
+
+
+class Worklist:
+    """Files to read, files that are gone, and duplicates of either; add names in ascending order."""
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect("", isolation_level=None)
+        self._database.executescript(_SCHEMA)
+        self._phases = (_SIDECARS, _DUPLICATES)
+        self.compares = False
+        """True if the database has a row of any file that is changed or absent."""
+        self.found_any = False
+        """True if the folder has any file that may belong to the library."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def read(self, found: FoundFile, *, known: bool, changed: bool = False, sidecar: bool = False) -> None:
+        """Add a file to read.
+
+        Args:
+            found: the file.
+            known: the database has a row of this name.
+            changed: it has another size or time than that row, or the row says that it is missing.
+            sidecar: it is a sidecar.
+
+        """
+        phase = _SIDECARS if sidecar else _KNOWN if known else _NEW
+        row = (phase, found.name, found.size, found.mtime_ns, known, changed, found.ctime_ns)
+        self._database.execute("INSERT INTO to_read VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self.compares |= known
+
+    def add_absent(self, name: str, *, gone: bool, size: int = 0) -> None:
+        """Add a known file of this size that was not found; `gone` when it is to be marked as missing."""
+        self._database.execute("INSERT INTO absent VALUES (?, ?, ?)", (name, gone, size))
+        self.compares = True
+
+    def keep(self, folder: str) -> int:
+        """Let no file below a folder, whose disk is not mounted, count as gone; return how many would have."""
+        below = (f"{folder}/", f"{folder}0")  # the character after the slash
+        kept = self._database.execute("UPDATE absent SET gone = 0 WHERE gone AND name >= ? AND name < ?", below)
+        return kept.rowcount
+
+    def add_duplicate(self, found: FoundFile, other: str, problem: Problem) -> None:
+        """Add an unchanged duplicate of the file `other`."""
+        row = (found.name, found.size, found.mtime_ns, other, problem.reason.value, problem.detail)
+        self._database.execute("INSERT INTO duplicates VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def settle_duplicates(self) -> Iterator[tuple[str, Problem]]:
+        """Add duplicates whose other file is absent or to be read to the files to read; yield the remaining ones.
+
+        Such a duplicate may be the last file with its content. It is read after the files it may be a duplicate of.
+        """
+        self._database.execute(
+            f"INSERT INTO to_read SELECT {_DUPLICATES}, name, size, mtime_ns, 1, 0, 0 FROM duplicates "  # noqa: S608 - constants
+            f"WHERE {_IS_CHANGED}"
+        )
+        if self.compares:
+            self._database.execute("CREATE INDEX to_read_by_size ON to_read (size)")
+        for name, code, detail in self._rows(f"SELECT name, code, detail FROM duplicates WHERE NOT {_IS_CHANGED}"):  # noqa: S608 - a constant
+            problem = Problem.from_columns(code, detail)
+            if problem is not None:
+                yield name, problem
+
+    def count_to_read(self) -> int:
+        """Return the number of files to read."""
+        ((count,),) = self._database.execute("SELECT count(*) FROM to_read WHERE phase BETWEEN ? AND ?", self._phases)
+        return int(count)
+
+    def to_read(self, *, newest_first: bool = False) -> Iterator[tuple[FoundFile, bool]]:
+        """Yield files to read, sidecars first, duplicates last, and whether the database has a row of their name."""
+        order = "phase, ctime_ns DESC, name" if newest_first else "phase, name"
+        query = "SELECT name, size, mtime_ns, known FROM to_read WHERE phase BETWEEN ? AND ? "
+        for name, size, mtime_ns, known in self._rows(f"{query} ORDER BY {order}", self._phases):
+            yield FoundFile(name, size, mtime_ns), bool(known)
+
+    def read_also(self, found: FoundFile) -> None:
+        """Add a file outside of the scanned folder that is to be read once the others have been: see `go_on`."""
+        row = (self._phases[1] + 1, found.name, found.size, found.mtime_ns)
+        self._database.execute("INSERT OR IGNORE INTO to_read VALUES (?, ?, ?, ?, 0, 0, 0)", row)
+
+    def go_on(self) -> bool:
+        """Let the files of `read_also` be those to read, and return whether there are any."""
+        self._phases = (self._phases[1] + 1, self._phases[1] + 1)
+        return self.count_to_read() > 0
+
+    def note(self, name: str, content: str | None, *, stored: bool) -> None:
+        """Remember the hash of a file, None when it is unknown, and whether it is stored now."""
+        self._database.execute(
+            "INSERT INTO contents VALUES (?, ?, ?) ON CONFLICT (name) "
+            "DO UPDATE SET hash = excluded.hash, stored = stored OR excluded.stored",
+            (name, content, stored),
+        )
+
+    def content(self, name: str) -> str | None:
+        """Return the hash that was noted for a file."""
+        return next((content for (content,) in self._rows("SELECT hash FROM contents WHERE name = ?", (name,))), None)
+
+    def is_outdated(self, name: str) -> bool:
+        """Return whether the file of a known name changed and is not stored, or is absent and may be one to store."""
+        if not self.compares:
+            return False
+        changed = f"SELECT 1 FROM to_read WHERE phase = {_KNOWN} AND name = ? AND changed AND {_UNREAD}"  # noqa: S608 - constants
+        moved = f"SELECT 1 FROM to_read WHERE size = (SELECT size FROM absent WHERE name = ?) AND {_UNREAD}"  # noqa: S608 - constants
+        return any(self._rows(changed, (name,))) or any(self._rows(moved, (name,)))
+
+    def names_of_size(self, size: int) -> list[str]:
+        """Return the files to read that have so many bytes."""
+        if not self.compares:
+            return []
+        return [name for (name,) in self._rows("SELECT name FROM to_read WHERE phase > 0 AND size = ?", (size,))]
+
+    def is_changed(self, name: str) -> bool:
+        """Return whether a known name has a changed file."""
+        changed = f"SELECT 1 FROM to_read WHERE phase = {_KNOWN} AND name = ? AND changed"  # noqa: S608 - a constant
+        return self.compares and any(self._rows(changed, (name,)))
+
+    def changed_of_size(self, size: int) -> list[str]:
+        """Return the known names that have a changed file of so many bytes, which is not stored yet."""
+        if not self.compares:
+            return []
+        changed = f"SELECT name FROM to_read WHERE phase = {_KNOWN} AND size = ? AND changed AND {_UNREAD}"  # noqa: S608 - constants
+        return [name for (name,) in self._rows(changed, (size,))]
+
+    def add_others(self, files: Iterable[FoundFile], *, outside: bool) -> None:
+        """Add files that are not read in this run, because of where they are or because they were just written."""
+        rows = ((found.size, found.name, found.mtime_ns, outside) for found in files)
+        self._database.executemany("INSERT OR IGNORE INTO others VALUES (?, ?, ?, ?)", rows)
+
+    def others_of_size(self, size: int) -> dict[FoundFile, bool]:
+        """Return the files of `add_others` of this size, and whether each is outside of the folder."""
+        rows = self._rows("SELECT name, mtime_ns, outside FROM others WHERE size = ?", (size,))
+        return {FoundFile(name, size, mtime_ns): bool(outside) for name, mtime_ns, outside in rows}
+
+    def gone(self) -> Iterator[str]:
+        """Yield the names of files that are gone; none when the scan found no file at all.
+
+        Then the disk is more likely not mounted than the library deleted.
+        """
+        if self.found_any:
+            for (name,) in self._rows("SELECT name FROM absent WHERE gone"):
+                yield name
+
+    def count_kept(self) -> int:
+        """Return the number of files that are gone and are not among `gone`."""
+        if self.found_any:
+            return 0
+        ((count,),) = self._database.execute("SELECT count(*) FROM absent WHERE gone")
+        return int(count)
+
+    def _rows(self, query: str, values: Sequence[str | int] = ()) -> Iterator[sqlite3.Row]:
+        with closing(self._database.cursor()) as cursor:
+            yield from cursor.execute(query, values)
+
+
+@dataclass(slots=True)
+class KnownFile:
+    """A file of an earlier run."""
+
+    size: int
+    mtime_ns: int
+    problem: Problem | None
+    """The reason why it is not in the library, or cannot be shown."""
+    reader_version: int = READER_VERSION
+    missing: bool = False
+    rests: bool = False
+    """True while the pause after its last try, which failed for a reason that may pass, is not over."""
+
+    def is_same(self, found: FoundFile) -> bool:
+        """Return whether opening it again would give the same result as before, or must not happen."""
+        if self._waits:
+            return True
+        if self.missing or (self.size, self.mtime_ns) != (found.size, found.mtime_ns):
+            return False
+        return self.problem is None or not self._may_be_gone(self.problem)
+
+    def _may_be_gone(self, problem: Problem) -> bool:
+        """Return whether the problem may have gone although the file is unchanged."""
+        if problem.reason is Reason.MISSING_EXTRA:
+            module = MODULES.get(problem.details[0])
+            return module is not None and find_spec(module) is not None
+        if problem.reason.validity is Validity.SPACED:
+            return not self.rests
+        return problem.reason.may_pass
+
+    @property
+    def may_pass(self) -> bool:
+        """Return whether another try may succeed with the same file."""
+        return self.problem is not None and self.problem.reason.may_pass
+
+    @property
+    def is_outdated(self) -> bool:
+        """Return whether a reader of an older version read it, which may have left out some of its metadata."""
+        return not self.missing and self.reader_version < READER_VERSION and not self._waits
+
+    @property
+    def _waits(self) -> bool:
+        """Return whether only a run with `--force` reads it."""
+        return self.problem is not None and self.problem.reason.validity is Validity.UNTIL_FORCED
+
+    @property
+    def duplicate_of(self) -> str:
+        """Return the name of the file with the same content; empty when this is no duplicate."""
+        duplicate = self.problem is not None and self.problem.reason is Reason.DUPLICATE
+        return self.problem.details[0] if self.problem and duplicate else ""
+
+
+Known = Iterator[tuple[str, KnownFile]]
+
+
+def known_files(session: Session, folder: str, now: datetime) -> Known:
+    """Yield the clean name and the row of each file in the database below `folder`, in the order of code points."""
+    stored = _rows(session, folder, File, File.error, File.error_detail, File.reader_version, File.missing)
+    rests = func.coalesce(RejectedFile.retry_at > now, false())
+    rejected = _rows(
+        session, folder, RejectedFile, RejectedFile.reason, RejectedFile.detail, RejectedFile.reader_version,
+        false(), rests,
+    )  # fmt: skip
+    sidecars = _rows(session, folder, Sidecar, literal(""), literal(""), Sidecar.reader_version)
+    for name, rows in groupby(heapq.merge(stored, sidecars, rejected, key=itemgetter(0)), key=itemgetter(0)):
+        # A file that an earlier run could read has a second row, which counts if it tells when to try it again.
+        (_, known), *others = rows
+        yield name, next((other for _, other in others if other.may_pass), known)
+
+
+def _rows(session: Session, folder: str, table: type[File | RejectedFile | Sidecar], *columns: Any) -> Known:  # noqa: ANN401 - columns
+    dialect = session.get_bind().dialect.name
+    by_name = collate(table.name, "C") if dialect == "postgresql" else table.name
+    query = select(table.name, table.size, table.mtime_ns, *columns)
+    query = query.where(table.root == ORIGINALS_ROOT, table.size != GONE)
+    if folder:
+        query = query.where(is_below(table.name, clean_name(folder), dialect))
+    if table is Sidecar:  # scans leave hidden folders out, as that of the trash: what lies there is not gone
+        query = query.where(~table.name.startswith("."))
+    rows = session.execute(query.order_by(by_name).execution_options(yield_per=_PORTION))
+    for name, size, mtime_ns, code, detail, *rest in rows:
+        yield name, KnownFile(size, mtime_ns, Problem.from_columns(code, detail) if code else None, *rest)
+
+
+class _Merged:
+    """The known files, taken in the order of the scan."""
+
+    def __init__(self, files: Known, work: Worklist) -> None:
+        self._files = files
+        self._work = work
+        self._next = next(files, None)
+
+    def take(self, name: str) -> KnownFile | None:
+        """Return the known file of this name; those before it are absent."""
+        self.pass_to(name)
+        if self._next is None or self._next[0] != name:
+            return None
+        _, known = self._next
+        self._next = next(self._files, None)
+        return known
+
+    def pass_to(self, name: str | None = None) -> None:
+        """Add the known files before this name, or all that are left, to the absent ones."""
+        while self._next is not None and (name is None or self._next[0] < name):
+            self._pass(gone=True)
+
+    def pass_within(self, folder: str) -> None:
+        """Keep the known files of a folder that cannot be read from counting as gone: they may still exist."""
+        self.pass_to(folder)
+        while self._next is not None and self._next[0].startswith(folder):
+            self._pass(gone=False)
+
+    def _pass(self, *, gone: bool) -> None:
+        if self._next is not None:
+            name, known = self._next
+            self._work.add_absent(name, gone=gone and not known.missing, size=known.size)
+            self._next = next(self._files, None)
+
+
+def find_changes(
+    root: Path,
+    folder: str,
+    known: Known,
+    summary: Summary,
+    work: Worklist,
+    *,
+    force: bool,
+    settle: float = 0,
+    pause: Callable[[], object] = lambda: None,
+) -> None:
+    """Scan `folder` below `root` and compare; files that need no reading are counted in the summary.
+
+    Args:
+        root: the folder of originals.
+        folder: the folder to scan, relative to `root`.
+        known: the files in the database.
+        summary: takes unchanged, skipped and unreadable files.
+        work: takes the files to read and those that are gone.
+        force: read unchanged files again.
+        settle: seconds; new and changed files that were written within this time are not read.
+        pause: called after each file.
+
+    """
+    merged = _Merged(known, work)
+    for found in scan(root, folder):
+        pause()
+        if isinstance(found, Unreachable):
+            summary.add(Outcome.of_problem(found.name, found.problem))
+            if found.problem.reason is Reason.UNREADABLE_FOLDER:
+                merged.pass_within(found.name and found.name + "/")
+            elif found.problem.reason.severity is Severity.FAILED and merged.take(found.name):
+                work.add_absent(found.name, gone=False)
+        elif is_sidecar(found.name) and not is_read(found.name):
+            summary.add(Outcome.of_problem(found.name, Problem(Reason.SIDECAR)))
+        elif not (is_read(found.name) or may_have_pixels(found.name)):
+            summary.add(Outcome.of_problem(found.name, Problem(Reason.UNKNOWN_EXTENSION)))
+        else:
+            before = merged.take(found.name)
+            # A file without an extension may be a note in the folder of a disk that is not mounted.
+            work.found_any |= _is_picture(found.name) or (before is not None and before.problem is None)
+            if settle and _may_be_written(found, before, settle):
+                summary.add(Outcome.of_problem(found.name, Problem(Reason.UNSETTLED)))
+                work.add_others([found], outside=False)
+            elif before is None or force or before.is_outdated or not before.is_same(found):
+                same = before is not None and before.is_same(found)
+                work.read(found, known=before is not None, changed=not same, sidecar=is_read(found.name))
+                summary.read_again += before is not None and before.is_outdated and same
+            elif before.problem is None:
+                summary.add(Outcome(found.name, Status.UNCHANGED))
+            elif before.duplicate_of:
+                work.add_duplicate(found, before.duplicate_of, before.problem)
+            else:
+                summary.add(Outcome(found.name, Status.SKIPPED, before.problem))
+    merged.pass_to()
+    work.found_any = work.found_any or (folder != "" and _has_pictures(root))
+    for name, problem in work.settle_duplicates():
+        summary.add(Outcome(name, Status.SKIPPED, problem))
+
+
+def _may_be_written(found: FoundFile, before: KnownFile | None, settle: float) -> bool:
+    """Return whether a new or changed file was written less than `settle` seconds ago.
+
+    A time that lies further in the future, by the clock of a file server, does not keep the file waiting.
+    """
+    is_changed = before is None or not before.is_same(found)
+    return is_changed and abs(time.time_ns() - found.ctime_ns) < settle * 1e9
+
+
+def _has_pictures(root: Path) -> bool:
+    return any(isinstance(found, FoundFile) and _is_picture(found.name) for found in scan(root))
+
+
+def _is_picture(name: str) -> bool:
+    """Return whether the extension is that of a picture or video."""
+    return by_extension(name) is not None and not is_sidecar(name)

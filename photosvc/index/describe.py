@@ -1,0 +1,336 @@
+"""The description of a photo: the content of its files written into its row, but not over sources of higher priority.
+
+The time when a photo was taken has sources in an order of their own; the description also gives its time zone, and how
+much of its date is known.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Final
+
+from sqlalchemy.orm import object_session
+
+from photosvc.core.vocabulary import AUTO, ESTIMATE, MANUAL, META, NAME, PRIORITY, XMP, gives_way
+from photosvc.index.catalog import Catalog
+from photosvc.index.compose import StackedFile, date_in, make_title, merged_metadata, photo_type, primary_index
+from photosvc.index.extract import Extraction
+from photosvc.index.file_columns import bounded, named, read_extraction, write_markers
+from photosvc.index.places import to_local, to_utc, zone_at
+from photosvc.index.sidecar_values import Sources, StoredSidecar, marked, ranked, with_sidecars
+from photosvc.index.stack_rules import split_name
+from photosvc.media.metadata import DAY, SAME_MOMENT, Metadata, Region
+from photosvc.media.xmp import upright
+from photosvc.models import UNKNOWN_PLACE, File, Photo
+
+#: The time of a file that changed shortly before it was indexed is more likely that of a copy than of the picture.
+_FRESH: Final = timedelta(hours=24)
+_NOT_PHOTOGRAPHIC = frozenset({"screenshot", "screenshots", "info"})
+#: Photos with a lower score are in review.
+REVIEW_BELOW = 3
+_PANORAMA_RATIO = 1.9
+_NONE: Final[Mapping[str, Extraction]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The time when the photo was taken, and its source."""
+
+    at: datetime
+    local: datetime
+    """Wall time, written as if it were UTC."""
+    zone: str
+    source: str
+    parts: int = DAY
+    """The parts of the date that are known, see `media.dates`; 0 for none of it."""
+
+
+def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime) -> Taken:
+    """Return the time when the photo was taken.
+
+    It comes from the metadata (source `meta`); else from the names of files and folders (`name`); else it is the time
+    at which a program last changed the picture (`estimate`); else the oldest modification time of its files (empty).
+
+    The zone comes from the position, else from the offset that the camera wrote. Without either, the wall time counts
+    as UTC and the zone is empty.
+    """
+    zone = zone_at(metadata.lat, metadata.lng) if metadata.lat is not None and metadata.lng is not None else ""
+    if metadata.taken_local is not None:
+        return _from_wall_time(metadata, metadata.taken_local, zone)
+    if metadata.taken_utc is not None:
+        local = to_local(metadata.taken_utc, zone) if zone else metadata.taken_utc
+        return Taken(metadata.taken_utc, local.replace(tzinfo=UTC), zone or "UTC", META)
+    for file in files:
+        named = date_in(file.name.rpartition("/")[2]) or date_in(file.name)
+        if named is not None:
+            moment = named.replace(tzinfo=UTC)
+            return Taken(moment, moment, "", NAME)
+    if metadata.modified_local is not None:
+        at, zone = _in_zone(metadata.modified_local, metadata.modified_offset, zone)
+        return Taken(at, metadata.modified_local.replace(tzinfo=UTC), zone, ESTIMATE)
+    return _from_file_time(files, indexed_at)
+
+
+def _from_wall_time(metadata: Metadata, local: datetime, zone: str) -> Taken:
+    """Return the time for a wall time, which is kept; the satellite clock replaces a UTC that disagrees with it."""
+    at, named = _in_zone(local, metadata.utc_offset, zone)
+    satellite = metadata.taken_utc
+    if satellite is not None and metadata.date_parts == DAY and abs(at - satellite) >= SAME_MOMENT:
+        at, named = satellite, zone
+    return Taken(at, local.replace(tzinfo=UTC), named, META, metadata.date_parts)
+
+
+def _in_zone(local: datetime, offset: int | None, zone: str) -> tuple[datetime, str]:
+    """Return the UTC time and the name of the zone of a wall time."""
+    if offset is not None:
+        return _shifted(local, offset), zone or _fixed_zone(offset)
+    return (to_utc(local, zone), zone) if zone else (local.replace(tzinfo=UTC), "")
+
+
+def _from_file_time(files: Sequence[StackedFile], indexed_at: datetime) -> Taken:
+    oldest = min(file.extraction.mtime_ns for file in files)
+    try:
+        moment = datetime.fromtimestamp(oldest / 1e9, UTC)
+    except (OverflowError, ValueError, OSError):
+        moment = indexed_at
+    return Taken(moment, moment, "", AUTO, DAY if indexed_at - moment > _FRESH else 0)
+
+
+def _shifted(local: datetime, minutes: int) -> datetime:
+    try:
+        return local.replace(tzinfo=timezone(timedelta(minutes=minutes))).astimezone(UTC)
+    except (OverflowError, ValueError):
+        return local.replace(tzinfo=UTC)
+
+
+def _fixed_zone(minutes: int) -> str:
+    """Return the IANA name of a whole-hour offset; POSIX counts its sign the other way round."""
+    hours, rest = divmod(minutes, 60)
+    if rest or not -12 <= hours <= 14:
+        return ""
+    return "UTC" if hours == 0 else f"Etc/GMT{-hours:+d}"
+
+
+def describe(
+    photo: Photo,
+    sidecars: Mapping[int, list[StoredSidecar]],
+    catalog: Catalog,
+    now: datetime,
+    extractions: Mapping[str, Extraction] = _NONE,
+) -> None:
+    """Bring the row of a photo up to date with its files, or hide a photo without files.
+
+    Args:
+        photo: its files are stored. Of a plain object, the caller writes `updated_at`.
+        sidecars: those of its files, by the id of the file.
+        catalog: finds or adds cameras, places and keywords.
+        now: the present.
+        extractions: those of files that need not be read from the columns, by name.
+
+    """
+    files = sorted((file for file in photo.files if not file.missing), key=lambda file: file.name)
+    if not files:
+        photo.quality = -1
+        _set_times(photo, now)
+        return
+    stacked = [StackedFile(file.name, extractions.get(file.name) or read_extraction(file)) for file in files]
+    chosen = (file for file in files if file.primary_src == MANUAL and not file.problem)
+    primary = next(chosen, files[primary_index(stacked)])
+    for file in photo.files:
+        file.primary = file is primary
+    ranked_sidecars = [ranked(file.name, sidecars.get(file.id, ())) for file in files]
+    sources = with_sidecars(merged_metadata(stacked), [one for some in ranked_sidecars for one in some])
+    metadata = sources.metadata
+    for file, one, own in zip(files, stacked, ranked_sidecars, strict=True):
+        areas = named(file, marked(one.extraction.metadata.regions, one.extraction.orientation, own))
+        shown = [(src, replace(upright(area, file.turn), name=catalog.person(area.name))) for src, area in areas]
+        write_markers(file, shown, now)
+    photo.path, photo.name, _ = split_name(primary.name)
+    if gives_way(photo.type_src, AUTO):
+        photo.type = photo_type(stacked)
+    photo.stack = max(photo.stack, 1) if len(files) > 1 and photo.stack >= 0 else min(photo.stack, 0)
+    _describe_time(photo, sources, stacked, now)
+    _describe_camera(photo, sources, catalog)
+    _describe_place(photo, sources, catalog)
+    _describe_picture(photo, files, primary)
+    _describe_texts(photo, sources, catalog, files)
+    _describe_flags(photo, metadata, now)
+    photo.quality = -1 if all(file.problem for file in files) else _score(photo, edited=metadata.edited)
+    _set_times(photo, now)
+
+
+def areas_of(file: File, sidecars: Sequence[StoredSidecar]) -> list[tuple[str, Region]]:
+    """Return the marked areas in a stored file and its sidecars, each with its source, before the file is turned."""
+    extraction = read_extraction(file)
+    return list(marked(extraction.metadata.regions, extraction.orientation, ranked(file.name, sidecars)))
+
+
+def score_again(photo: Photo, now: datetime) -> None:
+    """Bring the score of an edited photo up to date, when the edit changed nothing else that `describe` writes."""
+    if photo.quality >= 0:
+        photo.quality = _score(photo, edited=True)
+    photo.updated_at = photo.checked_at = now
+
+
+def _write(photo: Photo, metadata: Metadata, *names: str) -> None:
+    """Write values that have no source column, except those that a person set."""
+    for name in names:
+        if name not in photo.manual.split():
+            setattr(photo, name, getattr(metadata, name))
+
+
+def _set_times(photo: Photo, now: datetime) -> None:
+    if photo.checked_at is not None and isinstance(photo, Photo):  # else it is new, or a plain object
+        session = object_session(photo)
+        if session is not None and session.is_modified(photo):
+            photo.updated_at = now
+    photo.checked_at = now
+
+
+def _describe_time(photo: Photo, sources: Sources, stacked: list[StackedFile], now: datetime) -> None:
+    metadata = sources.metadata
+    if metadata.lat is None and metadata.taken_local is not None and photo.place_src == ESTIMATE:
+        # The zone of an estimated position; a place without position is too far away in space or time.
+        positioned = photo.cell_id != UNKNOWN_PLACE
+        metadata = replace(metadata, lat=photo.lat, lng=photo.lng) if positioned else metadata
+    when = taken(metadata, stacked, now if photo.id is None else photo.created_at)
+    # The source of the new time does not matter: a time guessed now replaces one that the file no longer contains.
+    if not gives_way(photo.taken_src, XMP):
+        return
+    photo.taken_at, photo.taken_at_local = when.at, when.local
+    photo.taken_src = sources.source_of("taken_local", "taken_utc") if when.source == META else when.source
+    photo.time_zone = when.zone
+    local = when.local
+    known = (local.year, local.month, local.day)[: when.parts]
+    photo.year, photo.month, photo.day = (*known, -1, -1, -1)[:3]
+
+
+def _describe_camera(photo: Photo, sources: Sources, catalog: Catalog) -> None:
+    metadata = sources.metadata
+    _write(photo, metadata, "iso", "focal_length", "f_number", "exposure")
+    if not gives_way(photo.camera_src, XMP):
+        return
+    camera = catalog.camera(metadata.camera_make, metadata.camera_model)
+    photo.camera, photo.lens = camera, catalog.lens(metadata.lens_make, metadata.lens_model)
+    photo.camera_serial = metadata.camera_serial
+    photo.camera_src = sources.source_of("camera_model", "camera_make")
+    if "scan" not in photo.manual.split():
+        photo.scan = camera.type == "scanner"
+
+
+def _describe_place(photo: Photo, sources: Sources, catalog: Catalog) -> None:
+    metadata = sources.metadata
+    if not gives_way(photo.place_src, XMP):
+        return
+    known = metadata.lat is not None and metadata.lng is not None
+    if not known and photo.place_src == ESTIMATE:  # `index.estimates` renews or removes it
+        return
+    lat, lng = metadata.lat or 0.0, metadata.lng or 0.0
+    cell = catalog.cell(lat, lng) if known else catalog.nowhere()
+    photo.lat, photo.lng, photo.altitude = lat, lng, metadata.altitude if known else 0
+    photo.cell_id, photo.place, photo.place_src = cell.id, cell.place, sources.source_of("lat", "lng")
+    photo.country = cell.place.country
+
+
+def _describe_picture(photo: Photo, files: list[File], primary: File) -> None:
+    photo.color = max(primary.main_color, 0)
+    photo.duration_ns = max(file.duration_ns for file in files)
+    pixels = max(file.width * file.height for file in files)
+    photo.resolution = bounded(round(pixels / 1_000_000))
+    if "panorama" not in photo.manual.split():
+        photo.panorama = any(
+            file.width > 1000 and file.height > 500 and (bool(file.projection) or file.aspect_ratio > _PANORAMA_RATIO)
+            for file in files
+            if file.media_type != "video"
+        )
+
+
+def _describe_texts(photo: Photo, sources: Sources, catalog: Catalog, files: list[File]) -> None:
+    metadata = sources.metadata
+    if gives_way(photo.description_src, XMP):
+        photo.description = metadata.description
+        photo.description_src = sources.source_of("description")
+    _write(photo, metadata, "subject", "artist", "copyright", "license", "notes", "software", "rating", "document_id")
+    if "original_name" not in photo.manual.split():
+        photo.original_name = split_name(metadata.original_name)[1]
+    if "keywords" not in photo.manual.split():
+        photo.keywords = catalog.keywords((*metadata.keywords, metadata.label))
+    if gives_way(photo.title_src, XMP):
+        photo.title = metadata.title or _generated_title(photo, files)
+        photo.title_src = sources.source_of("title")
+
+
+def _describe_flags(photo: Photo, metadata: Metadata, now: datetime) -> None:
+    """Set and remove flags with the sidecars that have them; one that a person set or removed stays as it is."""
+    if gives_way(photo.favorite_src, XMP):
+        if metadata.favorite and not photo.favorite:
+            photo.favorite, photo.favorite_src = True, META
+        elif photo.favorite_src and not metadata.favorite:
+            photo.favorite, photo.favorite_src = False, AUTO
+    if gives_way(photo.archived_src, XMP):
+        if metadata.archived and photo.archived_at is None:
+            photo.archived_at, photo.archived_src = now, META
+        elif photo.archived_src and not metadata.archived:
+            photo.archived_at, photo.archived_src = None, AUTO
+
+
+def _generated_title(photo: Photo, files: list[File]) -> str:
+    known = photo.place is not None and photo.place.id != UNKNOWN_PLACE
+    people = {marker.name: None for file in files for marker in file.markers if marker.type == "face" and marker.name}
+    return make_title(
+        people=list(people),
+        city=photo.place.city if known else "",
+        country=photo.country,
+        base_name=photo.name,
+        year=photo.year,
+    )
+
+
+def _score(photo: Photo, *, edited: bool) -> int:
+    scored = Scored(
+        favorite=bool(photo.favorite),
+        edited=edited or photo.edited_at is not None,
+        type=photo.type,
+        taken_src=photo.taken_src,
+        place_src=photo.place_src,
+        has_place=photo.cell_id not in {UNKNOWN_PLACE, None},
+        year=photo.year,
+        resolution=photo.resolution,
+        keywords=frozenset(keyword.folded for keyword in photo.keywords),
+    )
+    return quality(scored)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """The values that the score depends on."""
+
+    favorite: bool
+    edited: bool
+    type: str
+    taken_src: str
+    place_src: str
+    has_place: bool
+    year: int
+    resolution: int
+    """Megapixels."""
+    keywords: frozenset[str]
+
+
+def quality(photo: Scored) -> int:
+    """Return the score of a photo.
+
+    It has 3 for a favourite; 1 each for a date and a place that are more than estimates, enough pixels for its time,
+    and being a photograph. Edited photos and those of another type than `image` are never in review.
+    """
+    guess = PRIORITY[ESTIMATE]
+    score = 3 * photo.favorite
+    score += PRIORITY.get(photo.taken_src, guess) > guess
+    score += photo.has_place and PRIORITY.get(photo.place_src, guess) > guess
+    old = 0 < photo.year < 2008
+    older = 0 < photo.year < 2012 and photo.resolution >= 1
+    score += old or older or photo.resolution >= 2
+    score += photo.type != "animated" and not photo.keywords & _NOT_PHOTOGRAPHIC
+    if photo.edited or photo.type != "image":
+        score = max(score, REVIEW_BELOW)
+    return score

@@ -1,1 +1,0 @@
-"""Estimated places: where photos without a position were taken, from those before and after."""

@@ -1,0 +1,161 @@
+"""The events of the operating system that tell which folders of originals change.
+
+Systems lose events of a burst, and of folders that are moved in whole. An event therefore only says that a folder is to
+be looked at again; sweeps over everything find the changes whose events were lost.
+"""
+
+import logging
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Protocol
+
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+
+from photosvc.core.paths import clean_name
+from photosvc.index.pending import parent
+from photosvc.index.scan import is_left_out, mounts_below
+
+#: Opening, reading and each single write are left out: they are most of the events, and events overflow the queue.
+_EVENTS: Final[list[type[FileSystemEvent]]] = [
+    FileCreatedEvent,
+    FileClosedEvent if sys.platform == "linux" else FileModifiedEvent,
+    FileMovedEvent,
+    FileDeletedEvent,
+    DirCreatedEvent,
+    DirMovedEvent,
+    DirDeletedEvent,
+]
+#: The time in which folders may appear faster than they are watched.
+_LATE_SECONDS: Final = 3.0
+_LOGGER: Final = logging.getLogger("watchdog")
+
+
+class Report(Protocol):
+    """The function that is called with a folder to look at, as the library writes it."""
+
+    def __call__(self, folder: str, *, new: bool = False) -> None:
+        """Report a folder; `new` if the folder itself has just appeared."""
+
+
+class FolderEvents:
+    """The events of folders that change, reported until it is stopped.
+
+    Args:
+        root: the folder of originals.
+        report: called by another thread.
+
+    Raises:
+        OSError: the folder cannot be watched.
+
+    """
+
+    def __init__(self, root: Path, report: Report) -> None:
+        self._root = Path(os.path.realpath(root))
+        self._identity = _identity(self._root)
+        self.mounts = self._mounted()
+        """The folders on which disks are mounted, as the library writes them, with the numbers of these mounts."""
+        self._observer = Observer()
+        self._warnings = _Warnings(lambda: report(""))
+        # A new folder is found by its event and by listing its parent; watchdog warns that it watches it already.
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
+        handler = _Handler(self._root, report)
+        try:
+            self._observer.schedule(handler, self._root, recursive=True, event_filter=_EVENTS)
+            self._observer.start()
+        except BaseException:
+            self._observer.stop()  # some of its threads run before it does
+            raise
+        _LOGGER.addHandler(self._warnings)
+
+    def works(self) -> bool:
+        """Return whether it still follows the folder that has the name now, and all disks that are mounted below it."""
+        threads = (self._observer, *self._observer.emitters)
+        is_same = _identity(self._root) == self._identity and self._mounted() == self.mounts
+        return is_same and all(thread.is_alive() for thread in threads)
+
+    def _mounted(self) -> dict[str, str]:
+        mounts = mounts_below(self._root).items()
+        return {clean_name(os.path.relpath(mount, self._root)): number for mount, number in mounts}
+
+    def stop(self) -> None:
+        """End its threads."""
+        _LOGGER.removeHandler(self._warnings)
+        self._observer.stop()
+        self._observer.join()
+
+    def unwatched(self) -> int:
+        """Return the number of folders that are not watched for lack of watches; 0 when it cannot be known.
+
+        A folder that has just appeared is watched a moment later, so the number counts when it stays above zero.
+        """
+        end = time.monotonic() + _LATE_SECONDS
+        while (count := self._unwatched_now()) and time.monotonic() < end:
+            time.sleep(0.05)
+        return count
+
+    def _unwatched_now(self) -> int:
+        if sys.platform != "linux":
+            return 0
+        watches = 0
+        for described in Path("/proc/self/fdinfo").iterdir():
+            with suppress(OSError):
+                watches += described.read_text().count("inotify wd:")
+        folders = sum(1 for _ in os.walk(self._root))
+        return max(0, folders - watches)
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+class _Handler(FileSystemEventHandler):
+    def __init__(self, root: Path, report: Report) -> None:
+        self._root = os.fspath(root)
+        self._report = report
+
+    def dispatch(self, event: FileSystemEvent) -> None:
+        given = (event.src_path, event.dest_path)
+        paths = [os.fsdecode(path) for path in given if isinstance(path, str | bytes) and path]
+        for path in paths:
+            relative = os.path.relpath(path, self._root)
+            if relative.startswith(".."):
+                continue
+            name = "" if relative == "." else clean_name(relative)
+            if not any(map(is_left_out, filter(None, name.split("/")))):
+                appeared = isinstance(event, DirCreatedEvent | DirMovedEvent) and path == paths[-1]
+                self._report(name if event.is_directory else parent(name), new=appeared)
+
+
+class _Warnings(logging.Handler):
+    """The handler of warnings, each of which means that events may be lost.
+
+    The queue is full, a thread ended, or a folder cannot be read.
+    """
+
+    def __init__(self, lost: Callable[[], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._lost = lost
+
+    def emit(self, _record: logging.LogRecord) -> None:
+        self._lost()

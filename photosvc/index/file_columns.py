@@ -1,0 +1,186 @@
+"""Extractions as columns of a file's row, so that its photo can be described again without opening any file.
+
+The markers of a file that come from files are replaced; markers that people made, and names that they chose, stay.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from operator import attrgetter
+from typing import Any, Final
+
+import orjson
+
+from photosvc.core import ids
+from photosvc.core.vocabulary import MANUAL, META, XMP, followed_by, inverse, swaps_sides
+from photosvc.index.extract import Extraction
+from photosvc.media.metadata import Metadata, Region
+from photosvc.models import File, Marker
+
+#: Fields of an extraction that have a column of the same name. The problem has two columns, behind one property.
+_COLUMNS: Final = tuple(name for name in Extraction.__dataclass_fields__ if name != "metadata")
+_FIELDS: Final = tuple(Metadata.__dataclass_fields__)
+_read_fields: Final = attrgetter(*_FIELDS)
+_UNSET_VALUES: Final = _read_fields(Metadata())
+INT16, INT32, INT64 = 2**15 - 1, 2**31 - 1, 2**63 - 1
+#: The largest number that the column of a field holds: headers of hostile files contain larger ones.
+_LARGEST: Final = {
+    **dict.fromkeys(("orientation", "main_color", "chroma", "rating"), INT16),
+    **dict.fromkeys(("width", "height", "frames", "diff", "iso", "focal_length", "altitude"), INT32),
+    **dict.fromkeys(("size", "mtime_ns", "duration_ns"), INT64),
+}
+_BOUNDS: Final = {
+    record: [(name, largest) for name, largest in _LARGEST.items() if name in record.__dataclass_fields__]
+    for record in (Extraction, Metadata)
+}
+_UNSET: Final = Metadata()
+#: Makers of the fields that JSON has no type for.
+_LOAD: Final[dict[str, Callable[[Any], Any]]] = {
+    "taken_local": datetime.fromisoformat,
+    "taken_utc": datetime.fromisoformat,
+    "modified_local": datetime.fromisoformat,
+    "keywords": tuple,
+    "regions": lambda regions: tuple(Region(**region) for region in regions),
+}
+_OWN: Final = frozenset((META, XMP))
+
+
+def bounded(number: int, largest: int = INT32) -> int:
+    """Return the number, or the nearest one that fits into a column whose largest is `largest`."""
+    return max(-largest - 1, min(number, largest))
+
+
+def write_extraction(file: File, extraction: Extraction) -> Extraction:
+    """Write an extraction into the columns of its file, and return the result of `read_extraction` for them.
+
+    An orientation that a person chose stays.
+    """
+    chosen = file.orientation if file.orientation_src == MANUAL else None
+    file.turn = 1
+    for name in _COLUMNS:
+        setattr(file, name, _value(extraction, name))
+    if max(extraction.width, extraction.height) > INT32:  # no picture has this size: the header is wrong
+        file.width = file.height = 0
+    # The record holds all metadata; these two are repeated because search rows are made from them.
+    file.instance_id = extraction.metadata.instance_id
+    file.original_name = extraction.metadata.original_name
+    file.details = dump_metadata(extraction.metadata)
+    if chosen:
+        choose_orientation(file, chosen)
+    return extraction if _is_stored_as_it_is(file, extraction) else read_extraction(file)
+
+
+def _is_stored_as_it_is(file: File, extraction: Extraction) -> bool:
+    """Return whether the columns hold all values, and the JSON all floats: it writes null for infinite ones and NaN."""
+    sizes = (extraction.width, extraction.height) == (file.width, file.height)
+    return sizes and "null" not in file.details and _fits(extraction) and _fits(extraction.metadata)
+
+
+def _fits(record: Extraction | Metadata) -> bool:
+    return all(-largest <= getattr(record, name) <= largest for name, largest in _BOUNDS[type(record)])
+
+
+def choose_orientation(file: File, chosen: int | None) -> None:
+    """Turn a file as this Exif orientation says (1 to 8), instead of its own; None gives that back to the file."""
+    turned, own = swaps_sides(file.turn), _own_orientation(file)
+    file.orientation, file.orientation_src = chosen or own, MANUAL if chosen else ""
+    file.turn = followed_by(inverse(own), file.orientation)
+    if swaps_sides(file.turn) != turned:
+        file.width, file.height = file.height, file.width
+
+
+def _own_orientation(file: File) -> int:
+    return followed_by(file.orientation, inverse(file.turn))
+
+
+def read_extraction(file: File) -> Extraction:
+    """Return the extraction that the columns of a file were written from."""
+    values = {name: getattr(file, name) for name in _COLUMNS}
+    if file.turn != 1:
+        values["orientation"] = _own_orientation(file)
+        if swaps_sides(file.turn):
+            values["width"], values["height"] = file.height, file.width
+    return Extraction(metadata=load_metadata(file.details), **values)
+
+
+def dump_metadata(metadata: Metadata) -> str:
+    """Return the record as a JSON object of the fields that are set."""
+    values = {
+        name: _value(metadata, name)
+        for name, value, unset in zip(_FIELDS, _read_fields(metadata), _UNSET_VALUES, strict=True)
+        if value != unset
+    }
+    return orjson.dumps(values).decode()
+
+
+def load_metadata(text: str) -> Metadata:
+    """Return the record that `dump_metadata` wrote."""
+    values: dict[str, Any] = orjson.loads(text)
+    return Metadata(**{name: _LOAD[name](value) if name in _LOAD else value for name, value in values.items()})
+
+
+def _value(record: Extraction | Metadata, name: str) -> Any:  # noqa: ANN401 - the type of the field
+    value = getattr(record, name)
+    return bounded(value, _LARGEST[name]) if name in _LARGEST else value
+
+
+def write_markers(file: File, areas: Iterable[tuple[str, Region]], now: datetime) -> None:
+    """Replace the markers that come from files by these areas, each with its source; the same areas keep their UIDs."""
+    wanted = [(src, area.kind, area.x, area.y, area.w, area.h, area.name) for src, area in areas]
+    own = own_markers(file)
+    if [(m.src, m.type, m.x, m.y, m.w, m.h) for m in own] == [one[:-1] for one in wanted]:
+        for marker, one in zip(own, wanted, strict=True):
+            if marker.name != one[-1]:
+                marker.name = one[-1]
+        return
+    for marker in own:
+        file.markers.remove(marker)
+    for src, kind, x, y, w, h, name in wanted:
+        uid = ids.new_uid(ids.MARKER, now)
+        file.markers.append(Marker(uid=uid, src=src, type=kind, name=name, x=x, y=y, w=w, h=h, created_at=now))
+
+
+def own_markers(file: File) -> list[Marker]:
+    """Return the markers that come from files, in the order of their areas."""
+    return [marker for marker in file.markers if marker.src in _OWN]
+
+
+def named(file: File, areas: Iterable[tuple[str, Region]]) -> Iterator[tuple[str, Region]]:
+    """Yield the areas of a file, each with its source, with the names that people chose instead of the file's own."""
+    chosen = {tuple(area): name for *area, name in chosen_names(file)}
+    for src, area in areas:
+        yield src, replace(area, name=chosen.get(_key(area), area.name)) if chosen else area
+
+
+def choose_name(file: File, areas: Sequence[tuple[str, Region]], number: int, name: str | None) -> None:
+    """Name one of the areas of a file, in place of the name in the file; None restores the latter.
+
+    Args:
+        file: whose markers are written afterwards.
+        areas: all of them, as the file has them.
+        number: which one.
+        name: the new name; empty for an area without a name.
+
+    """
+    present = {_key(area) for _, area in areas}
+    kept = {tuple(area): given for *area, given in chosen_names(file) if tuple(area) in present}
+    own = areas[number][1]
+    kept.pop(_key(own), None)
+    if name is not None and name != own.name:
+        kept[_key(own)] = name
+    set_chosen_names(file, [[*area, given] for area, given in kept.items()])
+
+
+def chosen_names(file: File) -> list[list[Any]]:
+    """Return the names that people chose: kind, x, y, w, h and name of each area in the file, and the chosen name."""
+    found: list[list[Any]] = orjson.loads(file.chosen_names) if file.chosen_names else []
+    return found
+
+
+def set_chosen_names(file: File, names: Sequence[Sequence[Any]]) -> None:
+    """Write the names that `chosen_names` returns."""
+    file.chosen_names = orjson.dumps(names).decode() if names else ""
+
+
+def _key(area: Region) -> tuple[Any, ...]:
+    return area.kind, area.x, area.y, area.w, area.h, area.name

@@ -1,0 +1,269 @@
+"""Identity of files: a row of the library follows its content, over the whole index run.
+
+- Content that a row has, whose own name is gone or has other content by now, has moved: its row takes the new name.
+- Content that a row has under a name that still has it makes the file a duplicate.
+- Unknown content under a known name is an edit in place: the row of that name takes it, unless the former content
+  of the row is elsewhere among the originals. Of several such names, the first one whose former content is nowhere
+  takes it, and the others are duplicates.
+- All other content is new.
+
+A row whose name is taken waits, marked as missing, under a name that no file has, until its content is stored. So each
+transaction leaves rows that are right, also when it is the last one of a run that is killed.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from photosvc.core.paths import clamped_time, disk_name
+from photosvc.core.problems import Problem, UnreadableFileError
+from photosvc.index.changes import Worklist
+from photosvc.index.extract import Extraction, content_hash
+from photosvc.index.scan import FoundFile, is_hidden, scan
+from photosvc.models import ORIGINALS_ROOT, File
+from photosvc.models.statements import among, unindexed
+
+#: A file with its extraction, or the reason why there is none.
+ReadFile = tuple[FoundFile, Extraction | Problem]
+#: A row of files with `name`, `hash`, `size`, `mtime_ns` and `error`; an object or the bare columns.
+Row = TypeVar("Row", bound=Any)
+_COLUMNS = (File.name, File.hash, File.size, File.mtime_ns, File.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity(Generic[Row]):
+    """The row that a file takes, and the row that loses its name to the file."""
+
+    row: Row | None = None
+    """The row that the file takes; None when it is new or a duplicate."""
+    original: Row | None = None
+    """The row of another file on disk with the same content."""
+    displaced: Row | None = None
+    """The row that has the name and loses it."""
+
+
+class Contents:
+    """The contents of originals during a run; a file is opened only if its size and time do not tell its content.
+
+    Args:
+        root: the folder of originals.
+        work: what the run has to do; None outside of runs.
+        folder: the folder that the run scans, empty for all originals.
+
+    """
+
+    def __init__(self, root: Path, work: Worklist | None = None, folder: str = "") -> None:
+        self._root = os.path.realpath(root)
+        self._work = work
+        self._folder = folder
+        self._looked_outside = not folder
+
+    def learn(self, session: Session, batch: Sequence[ReadFile]) -> list[ReadFile]:
+        """Read the contents that storing this batch needs, outside of its transaction, for which others wait.
+
+        Returns:
+            The batch in the order in which to store it: edited files first, then known names whose former content is
+            elsewhere, then new ones: each may be a copy of those before it.
+
+        """
+        batch = sorted(batch, key=lambda read: read[0].name)
+        if self._work is None or not self._work.compares:
+            return batch
+        for found, read in batch:
+            self._work.note(found.name, read.hash if isinstance(read, Extraction) else None, stored=True)
+        media = [(found, read) for found, read in batch if not _is_sidecar(read)]
+        files = select(*_COLUMNS).where(unindexed(File.root) == ORIGINALS_ROOT)
+        connection = session.connection()
+        hashes = {read.hash for _, read in media if isinstance(read, Extraction)}
+        same = connection.execute(files.where(among(session, File.hash, hashes))).all()
+        named = select(*_COLUMNS).where(File.root == ORIGINALS_ROOT)
+        named = named.where(among(session, File.name, [found.name for found, _ in media]))
+        rows = {row.name: row for row in connection.execute(named)}
+        edited = set()
+        for found, read in media:
+            row = rows.get(found.name)
+            if isinstance(read, Extraction):
+                same_content = [one for one in same if one.hash == read.hash]
+                identity = self.identify(session, found.name, read.hash, row, same_content)
+                if row is not None and identity.row is row:
+                    edited.add(found.name)
+                if not same_content:
+                    self.awaited(session, found, read.hash, row)
+            elif row is not None:
+                self.has_moved(session, row, found)
+        session.rollback()
+
+        def place(read: ReadFile) -> tuple[int, str]:
+            name = read[0].name
+            return 0 if name in edited else 1 if changed(name) else 2, name
+
+        changed = self._work.is_changed
+        return sorted(batch, key=place)
+
+    def identify(
+        self, session: Session, name: str, content: str, named: Row | None, same: Iterable[Row]
+    ) -> Identity[Row]:
+        """Return the row that a file takes, and the row that loses its name to the file.
+
+        Args:
+            session: to look other files up.
+            name: of the file.
+            content: its hash.
+            named: the row of this name.
+            same: the rows with this content, preferred ones first.
+
+        """
+        if named is not None and named.hash == content:
+            return Identity(named)
+        moved = None
+        for row in same:
+            if self._is_in_place(row, name):
+                return Identity(original=row, displaced=named)
+            moved = moved or row
+        if moved is not None:
+            return Identity(moved, displaced=named)
+        if named is not None and self._is_elsewhere(session, named):
+            return Identity(displaced=named)
+        return Identity(named)
+
+    def awaited(self, session: Session, found: FoundFile, content: str, named: Row | None) -> str | None:
+        """Return the known name whose changed file, which is yet to be stored, has the content of this one.
+
+        Unknown content belongs there: a private picture may have been edited and copied. A known name leaves it to
+        others only if the former content of its own row is elsewhere.
+
+        Args:
+            session: to look other files up.
+            found: the file.
+            content: its hash, which no row has.
+            named: the row of this name.
+
+        """
+        names = self._work.changed_of_size(found.size) if self._work is not None else []
+        names = [name for name in names if name != found.name and self.hash_of(name) == content]
+        if not names or (named is not None and not self._is_elsewhere(session, named)):
+            return None
+        query = select(*_COLUMNS).where(File.root == ORIGINALS_ROOT, among(session, File.name, names))
+        rows = session.connection().execute(query.order_by(File.name)).all()
+        edited = next((row.name for row in rows if not self._is_elsewhere(session, row)), None)
+        return edited or (names[0] if named is None else None)
+
+    def has_moved(self, session: Session, row: Row, found: FoundFile) -> bool:
+        """Return whether the file of a row was replaced by this one, which cannot be read, and is elsewhere now."""
+        changed = (row.size, row.mtime_ns) != (found.size, found.mtime_ns)
+        return changed and self._is_elsewhere(session, row)
+
+    def hash_of(self, name: str) -> str:
+        """Return the hash of the regular file that has this name now; empty when there is none that can be read."""
+        known = self._work.content(name) if self._work is not None else None
+        if known is not None:
+            return known
+        try:
+            content = content_hash(Path(self._path(name)))
+        except UnreadableFileError:
+            return ""
+        if self._work is not None:
+            self._work.note(name, content, stored=False)
+        return content
+
+    def is_gone(self, name: str) -> bool:
+        """Return whether no regular file has this name, as far as the disk can tell."""
+        try:
+            return self._status(name) is None
+        except OSError:
+            return False
+
+    def is_outdated(self, name: str) -> bool:
+        """Return whether the row of this name may describe another file than the one that has the name now.
+
+        The run has yet to read that file, or the one to which the content of the row may have moved.
+        """
+        return self._work is not None and self._work.is_outdated(name)
+
+    def _is_in_place(self, row: Row, name: str) -> bool:
+        """Return whether the file of this row still has its content, or the disk cannot tell."""
+        try:
+            status = self._status(row.name)
+            if status is None or self._is_same_file(status, name, row.name):
+                return False
+        except OSError:
+            return True
+        if self._work is None or self._work.content(row.name) is None:
+            unchanged = (status.st_size, clamped_time(status)) == (row.size, row.mtime_ns)
+            if unchanged and not row.error:  # with an error, another file may have been refused under this name
+                return True
+        return self.hash_of(row.name) in {row.hash, ""}
+
+    def _is_same_file(self, status: os.stat_result, name: str, other: str) -> bool:
+        """Return whether both names are spellings of one, as on file systems that ignore letter case."""
+        if name == other or name.casefold() != other.casefold() or status.st_nlink > 1:
+            return False
+        try:
+            return os.path.samestat(status, os.lstat(self._path(name)))
+        except OSError:
+            return False
+
+    def _is_elsewhere(self, session: Session, row: Row) -> bool:
+        """Return whether another original has the content of this row: one that is new, changed or a duplicate."""
+        if self._work is None or not row.hash:
+            return False
+        if any(self.hash_of(name) == row.hash for name in self._work.names_of_size(row.size) if name != row.name):
+            return True
+        if not self._looked_outside:
+            self._looked_outside = True
+            self._work.add_others(self._outside(), outside=True)
+        others = self._work.others_of_size(row.size)
+        for found in self._not_unchanged(session, list(others)) if others else ():
+            if self.hash_of(found.name) == row.hash:
+                if others[found]:
+                    self._work.read_also(found)
+                return True
+        return False
+
+    def _outside(self) -> Iterator[FoundFile]:
+        """Yield the files outside of the folder that the run scans."""
+        within = f"{self._folder}/"
+        for found in scan(Path(self._root)):
+            if isinstance(found, FoundFile) and not found.name.startswith(within):
+                yield found
+
+    def _not_unchanged(self, session: Session, others: Sequence[FoundFile]) -> Iterator[FoundFile]:
+        """Yield the files that differ from the row of their name, or have none."""
+        query = select(File.name, File.size, File.mtime_ns).where(File.root == ORIGINALS_ROOT, File.missing.is_(False))
+        query = query.where(among(session, File.name, [found.name for found in others]))
+        known = {row.name: (row.size, row.mtime_ns) for row in session.connection().execute(query)}
+        return (found for found in others if known.get(found.name) != (found.size, found.mtime_ns))
+
+    def _status(self, name: str) -> os.stat_result | None:
+        """Return the status of the regular file that has this name now; None when there is none.
+
+        Files that scans leave out, such as those in the trash, count as gone: the same content elsewhere takes their
+        place.
+
+        Raises:
+            OSError: the disk cannot tell.
+
+        """
+        if is_hidden(name):
+            return None
+        path = self._path(name)
+        if os.path.realpath(path) != path:
+            return None
+        try:
+            status = os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return status if stat.S_ISREG(status.st_mode) else None
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{disk_name(name)}"
+
+
+def _is_sidecar(read: Extraction | Problem) -> bool:
+    return isinstance(read, Extraction) and read.media_type == "sidecar"

@@ -1,0 +1,240 @@
+"""Jobs: any process asks for work, and indexers do it, each with the lease of `index.lease`.
+
+A job ends with its run. A run that was killed, stopped or failed leaves its jobs due again, after a pause that grows,
+and only a limited number of times.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, text, update
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.models import Job, JobFailure
+
+#: PostgreSQL's advisory lock for changes of jobs and their owners; the last lock that a transaction takes.
+_LOCK: Final = 0x70686F746F6A6F62
+#: Jobs that are forgotten in one transaction.
+_MOST_FORGOTTEN: Final = 100
+_UNLOADED: Final = {"synchronize_session": False}
+
+
+class State(StrEnum):
+    """The state of a job, or the outcome of its last run."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    STOPPED = "stopped"
+    """It was stopped on request."""
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+    """Its process ended before its run did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of jobs."""
+
+    name: str
+    most_waiting: int
+    """The largest number of jobs of one account that may wait."""
+    most_kept: int
+    """The number of ended jobs that are remembered."""
+    is_exclusive: bool = False
+    """True if it writes the library from the originals, which one run at a time may, over all machines."""
+
+
+INDEX: Final = Kind("index", most_waiting=2000, most_kept=100, is_exclusive=True)
+#: Commands that change the results of index runs, such as a purge.
+UPKEEP: Final = Kind("upkeep", most_waiting=0, most_kept=0, is_exclusive=True)
+IMPORT: Final = Kind("import", most_waiting=100, most_kept=50)
+LOOK_ALIKES: Final = Kind("look_alikes", most_waiting=1, most_kept=20)
+#: Changes of labels and people on many photos.
+NAMES: Final = Kind("names", most_waiting=20, most_kept=100)
+#: Putting uploaded files into albums once they are indexed; of a large import, each 200 files are a job.
+ALBUMS: Final = Kind("albums", most_waiting=2000, most_kept=20)
+KINDS: Final = {kind.name: kind for kind in (INDEX, UPKEEP, IMPORT, LOOK_ALIKES, NAMES, ALBUMS)}
+EXCLUSIVE: Final = [kind.name for kind in KINDS.values() if kind.is_exclusive]
+
+
+class TooManyJobsError(PhotosvcError):
+    """Too many jobs of this kind wait; ask again when some of them are done."""
+
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    retry_after = 60
+
+
+class RunCancelledError(ConflictError):
+    """The index run was stopped on request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A job that waits, or that a run has."""
+
+    id: int
+    subject: str
+    arguments: Mapping[str, Any]
+    user_id: int | None
+    created_at: datetime
+    not_before: datetime
+
+
+WAITING_COLUMNS: Final = (Job.id, Job.subject, Job.arguments, Job.user_id, Job.created_at, Job.not_before)
+
+
+def add(
+    session: Session,
+    kind: Kind,
+    subject: str,
+    now: datetime,
+    arguments: Mapping[str, Any],
+    *,
+    large: bool = False,
+    user_id: int | None = None,
+    asker: str = "",
+    not_before: datetime | None = None,
+) -> int:
+    """Add a job, in a write transaction, and return its id; it replaces a waiting job of its kind and subject.
+
+    Args:
+        session: in a write transaction.
+        kind: of the job.
+        subject: the thing that the job is about.
+        now: the present.
+        arguments: for its handler.
+        large: true if it gives way to the others.
+        user_id: the account that asks.
+        asker: for jobs without an account, the beginning of the subjects that count as one's own.
+        not_before: the earliest time of its run; by default now.
+
+    Raises:
+        TooManyJobsError: as many jobs of the account, or of the asker without one, wait as are allowed.
+
+    """
+    lock_jobs(session)
+    values = {"arguments": dict(arguments), "large": large, "user_id": user_id, "created_at": now}
+    values["not_before"] = not_before or now
+    same = select(Job.id).where(Job.kind == kind.name, Job.subject == subject, Job.state == State.WAITING.value)
+    waits = session.scalar(same)
+    if waits is not None:
+        session.execute(update(Job).where(Job.id == waits).values(**values, attempts=0), execution_options=_UNLOADED)
+        return waits
+    if count_waiting(session, kind, user_id, asker) >= kind.most_waiting:
+        raise TooManyJobsError
+    return insert_job(session, kind, subject, State.WAITING, requested=True, **values)
+
+
+def count_waiting(session: Session, kind: Kind, user_id: int | None = None, asker: str = "") -> int:
+    """Return the number of waiting jobs of an account; without one, of those whose subjects begin with `asker`."""
+    own = and_(Job.kind == kind.name, Job.state == State.WAITING.value, Job.user_id.is_not_distinct_from(user_id))
+    if user_id is None:
+        own = and_(own, func.substr(Job.subject, 1, len(asker)) == asker)
+    return session.scalar(select(func.count()).select_from(Job).where(own)) or 0
+
+
+def requested(session: Session, kind: Kind) -> Sequence[Waiting]:
+    """Return the jobs of a kind that were asked for and are not done, the oldest first."""
+    has_not_ended = Job.state.in_((State.WAITING.value, State.RUNNING.value))
+    query = select(*WAITING_COLUMNS).where(Job.kind == kind.name, has_not_ended, Job.requested, ~Job.cancelled)
+    return [Waiting(*row) for row in session.execute(query.order_by(Job.created_at, Job.id))]
+
+
+def due(session: Session, kind: Kind, now: datetime) -> Sequence[Waiting]:
+    """Return the jobs of a kind that may begin now, small ones first, then the oldest."""
+    query = select(*WAITING_COLUMNS).where(Job.kind == kind.name, is_due(now))
+    return [Waiting(*row) for row in session.execute(query.order_by(Job.large, Job.created_at, Job.id))]
+
+
+def is_due_now(
+    session: Session, kind: Kind, now: datetime, *, small: bool = False, sooner: ColumnElement[bool] | None = None
+) -> bool:
+    """Return whether a job of a kind, or a small one, may begin now, or one of any kind was left by a dead process.
+
+    Claiming a job lets go of all that were left: those of kinds that nobody claims, too.
+    """
+    left = and_(runs(), Job.leased_until <= now)
+    found = select(Job.id).where(or_(and_(Job.kind == kind.name, is_due(now, sooner)), left))
+    return session.scalar(found.where(Job.large.is_(False)).limit(1) if small else found.limit(1)) is not None
+
+
+def is_waiting(session: Session, kinds: Sequence[Kind]) -> bool:
+    """Return whether a job of these kinds waits, also for another try, or was left by a process that ended."""
+    has_not_ended = Job.state.in_((State.WAITING.value, State.RUNNING.value))
+    names = [kind.name for kind in kinds]
+    return session.scalar(select(Job.id).where(Job.kind.in_(names), has_not_ended, Job.requested).limit(1)) is not None
+
+
+def is_running(session: Session, now: datetime) -> bool:
+    """Return whether a run writes the library from the originals, on any machine."""
+    return session.scalar(select(Job.id).where(runs(EXCLUSIVE), Job.leased_until > now).limit(1)) is not None
+
+
+def cancel(session: Session, now: datetime, kinds: Sequence[str] = EXCLUSIVE) -> bool:
+    """Ask the runs in progress to stop, in a write transaction, and return whether there are any."""
+    lock_jobs(session)
+    stopping = update(Job).where(runs(kinds)).values(cancelled=True).returning(Job.leased_until)
+    ends = session.scalars(stopping, execution_options=_UNLOADED).all()
+    return any(end is not None and end > now for end in ends)
+
+
+def withdraw(session: Session, kind: Kind, *conditions: ColumnElement[bool]) -> int:
+    """Delete waiting jobs, in a write transaction, and return their number."""
+    lock_jobs(session)
+    waits = select(Job.id).where(Job.kind == kind.name, Job.state == State.WAITING.value, *conditions)
+    ids = session.scalars(waits).all()
+    delete_jobs(session, ids)
+    return len(ids)
+
+
+def insert_job(session: Session, kind: Kind, subject: str, state: State, **values: Any) -> int:  # noqa: ANN401 - columns
+    """Store a job with these values of its columns, in a write transaction, and return its id."""
+    row = {
+        "kind": kind.name, "subject": subject, "state": state.value, "cancelled": False, "attempts": 0, "owner": "",
+        "outcome": "", "report": {}, **values,
+    }  # fmt: skip
+    return session.scalars(insert(Job).values(row).returning(Job.id)).one()
+
+
+def is_due(now: datetime, sooner: ColumnElement[bool] | None = None) -> ColumnElement[bool]:
+    """Return the condition of jobs that may begin: their time has come, or the condition `sooner` is true."""
+    may_begin = Job.not_before <= now if sooner is None else or_(Job.not_before <= now, sooner)
+    return and_(Job.state == State.WAITING.value, may_begin)
+
+
+def runs(kinds: Sequence[str] | None = None) -> ColumnElement[bool]:
+    """Return the condition of running jobs, of these kinds or of any."""
+    running = Job.state == State.RUNNING.value
+    return running if kinds is None else and_(running, Job.kind.in_(kinds))
+
+
+def forget_old(session: Session, kind: str) -> None:
+    """Delete the jobs that ended longest ago, beyond the number that is kept."""
+    most = KINDS[kind].most_kept if kind in KINDS else 0
+    ended = select(Job.id).where(Job.kind == kind, Job.state.not_in((State.WAITING.value, State.RUNNING.value)))
+    ended = ended.order_by(Job.started_at.desc(), Job.id.desc()).offset(most).limit(_MOST_FORGOTTEN)
+    delete_jobs(session, session.scalars(ended).all())
+
+
+def delete_jobs(session: Session, ids: Sequence[int]) -> None:
+    """Delete these jobs, in a write transaction."""
+    if ids:
+        forget_failures(session, ids)  # also where the database does not cascade
+        session.execute(delete(Job).where(Job.id.in_(ids)), execution_options=_UNLOADED)
+
+
+def forget_failures(session: Session, ids: Sequence[int]) -> None:
+    """Forget the files that these jobs failed at, in a write transaction."""
+    session.execute(delete(JobFailure).where(JobFailure.job_id.in_(ids)), execution_options=_UNLOADED)
+
+
+def lock_jobs(session: Session) -> None:
+    """Let one transaction at a time change jobs and their owners on PostgreSQL; SQLite has one writer anyway."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))

@@ -1,0 +1,257 @@
+"""The purge of files that are gone from the originals: rows are marked or removed; originals are never touched."""
+
+import hashlib
+import os
+from array import array
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import ConflictError, NotFoundError
+from photosvc.core.paths import open_inside
+from photosvc.core.problems import Reason
+from photosvc.core.times import Clock
+from photosvc.index.batches import BatchWriter
+from photosvc.index.catalog import Catalog
+from photosvc.index.describe import describe
+from photosvc.index.lease import Lease
+from photosvc.index.places import Gazetteer
+from photosvc.index.requested import run_lock
+from photosvc.index.run_log import Summary
+from photosvc.index.scan import FoundFile, absent_disks, disk_numbers, is_gone, is_hidden, scan, start_folder
+from photosvc.index.sidecar_links import sidecars_of
+from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, File, Photo, PhotoChange, RejectedFile
+from photosvc.models.engine import begin_write, lock_library
+from photosvc.models.schema import delete_rows
+from photosvc.pictures.cache import PictureCache
+from photosvc.search.rows.write import project
+from photosvc.settings import Settings
+
+#: Rows of a transaction: others must not wait for the write lock for long.
+_BATCH: Final = 50
+#: Ids in one query.
+_MANY: Final = 500
+_EXAMPLES: Final = 5
+_UNLOADED: Final = {"synchronize_session": False}
+
+
+@dataclass(slots=True)
+class Survey:
+    """The files and photos that are gone. Ids are kept in arrays: 8 bytes for each file."""
+
+    files: "array[int]" = field(default_factory=lambda: array("q"))
+    """Ids of files of the library that the disk does not have."""
+    unmarked: "array[int]" = field(default_factory=lambda: array("q"))
+    """Ids of the files among them that are not marked as missing yet."""
+    photos: "array[int]" = field(default_factory=lambda: array("q"))
+    """Ids of photos that have no other file."""
+    edited: int = 0
+    """Photos among them that people have edited."""
+    favorites: int = 0
+    in_albums: int = 0
+    examples: list[str] = field(default_factory=list)
+    """Names of the first files."""
+    absent: frozenset[str] = frozenset()
+    """Folders whose disk, which was mounted in an earlier run, is not mounted: their files count as gone."""
+    disks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Numbers of the disks that the originals are on."""
+    moved: int = 0
+    """Files, not counted elsewhere, that were moved or have a copy: an index run is due and recognises them."""
+
+
+@dataclass(slots=True)
+class Removed:
+    """The numbers of rows and thumbnails that were removed."""
+
+    files: int = 0
+    photos: int = 0
+    thumbnails: int = 0
+    """Derived pictures, of any kind, that left the cache."""
+
+
+def survey(session: Session, settings: Settings) -> Survey:
+    """Compare the files of the library with the disk, and change nothing.
+
+    Raises:
+        NotFoundError: the folder of originals does not exist.
+        ConflictError: it has no file of the library, as when the disk is not mounted, or a disk went or came meanwhile.
+
+    """
+    start_folder(settings.originals, "")
+    found = Survey(disks=disk_numbers(settings.originals), absent=absent_disks(session, settings.originals))
+    present = False
+    gone: dict[int, Any] = {}
+    unmarked = array("q")
+    columns = (File.id, File.photo_id, File.name, File.missing, File.size, File.mtime_ns, File.hash)
+    rows = select(*columns).where(File.root == ORIGINALS_ROOT)
+    rows = rows.order_by(File.photo_id, File.id).execution_options(yield_per=1000)
+    for photo_id, files in groupby(session.execute(rows), key=lambda row: row.photo_id):
+        gone_all = True
+        for row in files:
+            if not is_gone(settings.originals, row.name):
+                present, gone_all = present or not is_hidden(row.name), False  # the trash is no sign of the originals
+                continue
+            found.files.append(row.id)
+            gone[row.id] = row
+            if not row.missing:
+                unmarked.append(row.id)
+        if gone_all:
+            found.photos.append(photo_id)
+    if found.files and not present:
+        msg = "None of the library's files is in the folder of originals: is the disk mounted?"
+        raise ConflictError(msg)
+    moved = {row.id: row.photo_id for row in _elsewhere(session, settings.originals, gone.values())}
+    _check_disks(settings, found)
+    found.moved = len(moved)
+    found.files = array("q", (one for one in found.files if one not in moved))
+    found.unmarked = array("q", (one for one in unmarked if one not in moved))
+    with_moved = set(moved.values())
+    found.photos = array("q", (one for one in found.photos if one not in with_moved))
+    named = select(File.name).where(File.id.in_(found.files[:_EXAMPLES])).order_by(File.photo_id, File.id)
+    found.examples.extend(session.scalars(named))
+    without_files = select(Photo.id).where(Photo.id.not_in(select(File.photo_id)))
+    found.photos.extend(session.scalars(without_files))
+    for ids in _batches(found.photos, _MANY):
+        photos = select(func.count()).select_from(Photo).where(Photo.id.in_(ids))
+        found.edited += session.scalar(photos.where(Photo.edited_at.is_not(None))) or 0
+        found.favorites += session.scalar(photos.where(Photo.favorite)) or 0
+        members = select(AlbumPhoto.photo_id).where(AlbumPhoto.hidden.is_(False))
+        found.in_albums += session.scalar(photos.where(Photo.id.in_(members))) or 0
+    session.rollback()
+    return found
+
+
+def _check_disks(settings: Settings, found: Survey) -> None:
+    """Raise `ConflictError` if a disk went or came since the survey began: missing files may not be gone."""
+    if disk_numbers(settings.originals) != found.disks:
+        msg = "A disk of the originals was mounted or unmounted meanwhile; once all of them are mounted, run it again."
+        raise ConflictError(msg)
+
+
+def _elsewhere(session: Session, root: Path, gone: Iterable[Any]) -> Iterator[Any]:
+    """Yield the files among these whose content is on disk, in a file that is new, changed or a known duplicate.
+
+    The next index run gives the name of that file to their rows, with all that people entered.
+    """
+    wanted = defaultdict(list)
+    for row in gone:
+        wanted[row.size].append(row)
+    for file in scan(root) if wanted else ():
+        if isinstance(file, FoundFile) and file.size in wanted and _may_take_over(session, file):
+            rows = wanted[file.size]
+            same = [row for row in rows if row.mtime_ns == file.mtime_ns and not row.missing]
+            if not same and rows:
+                content = _sha1(root, file.name)
+                same = [row for row in rows if row.hash == content]
+            yield from same
+            wanted[file.size] = [row for row in rows if row not in same]
+
+
+def _may_take_over(session: Session, file: FoundFile) -> bool:
+    """Return whether an index run may find that this file has the content of a file that is gone."""
+    known = select(File.id).where(File.root == ORIGINALS_ROOT, File.name == file.name)
+    if session.scalar(known.where(File.size == file.size, File.mtime_ns == file.mtime_ns)) is not None:
+        return False
+    rejected = select(RejectedFile.reason).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == file.name)
+    return session.scalar(rejected) in {None, Reason.DUPLICATE.value}
+
+
+def _sha1(root: Path, name: str) -> str:
+    try:
+        with os.fdopen(open_inside(root, name), "rb") as file:
+            return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
+    except (OSError, NotFoundError):
+        return ""
+
+
+def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> int:
+    """Mark the files of the survey as missing, which hides photos without other files; return their number.
+
+    Raises:
+        ConflictError: an index run is in progress, or a disk of the originals went or came since the survey.
+
+    """
+    summary = Summary()
+    with run_lock(session, settings, clock) as lease:
+        writer = BatchWriter(session, settings.originals, clock, summary, lease=lease)
+        for ids in _batches(found.unmarked, _MANY):
+            names = session.scalars(select(File.name).where(File.id.in_(ids))).all()
+            session.rollback()
+            gone = [name for name in names if is_gone(settings.originals, name)]
+            _check_disks(settings, found)
+            writer.mark_missing(iter(gone))
+    return summary.missing
+
+
+def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCache, found: Survey) -> Removed:
+    """Remove the files of the survey that are still gone, the photos without files, and their derived pictures.
+
+    Raises:
+        ConflictError: an index run is in progress, or a disk of the originals went or came since the survey.
+
+    """
+    total = Removed()
+    with run_lock(session, settings, clock) as lease:
+        for ids in _batches(found.files, _BATCH):
+            _begin(session, lease)
+            rows = session.execute(select(File.id, File.name, File.hash, File.photo_id).where(File.id.in_(ids))).all()
+            rows = [row for row in rows if is_gone(settings.originals, row.name)]
+            _check_disks(settings, found)
+            _delete_files(session, [row.id for row in rows], [row.name for row in rows])
+            total.files += len(rows)
+            total.photos += _bring_up_to_date(session, clock, {row.photo_id for row in rows})
+            hashes = {row.hash for row in rows}
+            hashes.difference_update(session.scalars(select(File.hash).where(File.hash.in_(hashes))))
+            session.commit()
+            total.thumbnails += cache.remove_all(hashes)
+        for ids in _batches(found.photos, _BATCH):
+            _begin(session, lease)
+            total.photos += _bring_up_to_date(session, clock, set(ids))
+            session.commit()
+    return total
+
+
+def _begin(session: Session, lease: Lease | None) -> None:
+    begin_write(session)
+    lock_library(session)
+    if lease is not None:
+        lease.check(session)
+
+
+def _delete_files(session: Session, ids: Collection[int], names: Collection[str]) -> None:
+    delete_rows(session, File.__table__, ids)
+    # A duplicate was rejected because of the file that is gone now; the next run must look at it again.
+    duplicate = RejectedFile.reason == Reason.DUPLICATE.value
+    session.execute(
+        delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, duplicate, RejectedFile.detail.in_(names))
+    )
+    session.expunge_all()
+
+
+def _bring_up_to_date(session: Session, clock: Clock, ids: Collection[int]) -> int:
+    """Describe and project the photos that still have files, delete the others, and return their number."""
+    left = set(session.scalars(select(File.photo_id).where(File.photo_id.in_(ids))))
+    gone = set(session.scalars(select(Photo.id).where(Photo.id.in_(ids)))) - left
+    uids = select(Photo.uid).where(Photo.id.in_(gone))
+    session.execute(delete(PhotoChange).where(PhotoChange.photo_uid.in_(uids)), execution_options=_UNLOADED)
+    delete_rows(session, Photo.__table__, gone)
+    catalog = Catalog(session, Gazetteer.load())
+    sidecars = sidecars_of(session, left)
+    for photo in session.scalars(select(Photo).where(Photo.id.in_(left))):
+        describe(photo, sidecars, catalog, clock())
+    if left or gone:
+        project(session, [*left, *gone])
+    session.expunge_all()
+    return len(gone)
+
+
+def _batches(ids: Sequence[int], size: int) -> Iterator[list[int]]:
+    source = iter(ids)
+    while batch := list(islice(source, size)):
+        yield batch

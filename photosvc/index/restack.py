@@ -1,0 +1,391 @@
+"""Stacking: the files of the library put into photos by `stack_rules`, when files changed or the rules did.
+
+The files that a changed file may share a photo with are found by keys in the database, within bounds. People's
+decisions about a photo are handed on when its files become part of another one. A file that a person took out of its
+photo is stacked by no rule again.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeVar
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from photosvc.core import ids
+from photosvc.core.errors import ConflictError
+from photosvc.core.vocabulary import AUTO, MANUAL, PRIORITY
+from photosvc.index.catalog import Catalog
+from photosvc.index.describe import describe
+from photosvc.index.estimates import Sighting, sighting
+from photosvc.index.sidecar_links import sidecars_of
+from photosvc.index.stack_rules import MAX_FILES, Member, divide, name_key, split_name
+from photosvc.models import AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, StackKey
+from photosvc.models.schema import delete_rows
+from photosvc.search.rows.write import project
+
+Item = TypeVar("Item")
+#: Most files that one batch compares. Only chains of files that share different keys pairwise are longer; files beyond
+#: keep their photos.
+MAX_COMPARED: Final = 20 * MAX_FILES
+_CHUNK: Final = 300
+_COLUMNS: Final = (
+    File.id, File.name, File.media_type, File.duration_ns, File.missing, File.unstacked, File.primary, File.photo_id,
+    Photo.quality, Photo.stack,
+)  # fmt: skip
+_KEY: Final = (StackKey.key, StackKey.file_id)
+#: Source column -> the values that it is the source of.
+_VALUES: Final = {
+    "type_src": ("type",),
+    "taken_src": ("taken_at", "taken_at_local", "time_zone", "year", "month", "day"),
+    "title_src": ("title",),
+    "description_src": ("description",),
+    "camera_src": ("camera", "camera_serial", "lens", "scan"),
+    "place_src": ("lat", "lng", "altitude", "cell_id", "place", "country"),
+}
+#: Relations that moving files and describing their photos reads.
+_NEEDED: Final = (
+    joinedload(Photo.camera),
+    joinedload(Photo.lens),
+    joinedload(Photo.place),
+    selectinload(Photo.keywords),
+    selectinload(Photo.files).selectinload(File.markers),
+)
+#: `Photo.stack` of a photo that a person took out of stacks.
+UNSTACKED = -1
+
+
+class Row(NamedTuple):
+    """A file in the database, as stacking needs it."""
+
+    id: int
+    name: str
+    media_type: str
+    duration_ns: int
+    missing: bool
+    unstacked: bool
+    primary: bool
+    photo_id: int
+    quality: int
+    """The quality of its photo."""
+    stack: int
+    """The `stack` of its photo; -1 when a person took that out of stacks."""
+
+
+def write_keys(session: Session, keys: Mapping[int, frozenset[int]]) -> set[int]:
+    """Store the keys of these files, and return their keys, the former ones included."""
+    former: dict[int, set[int]] = defaultdict(set)
+    for chunk in _chunks(keys):
+        for key, file_id in session.execute(select(*_KEY).where(StackKey.file_id.in_(chunk))):
+            former[file_id].add(key)
+    for file_id, old in former.items():
+        if old - keys[file_id]:
+            session.execute(delete(StackKey).where(StackKey.file_id == file_id, StackKey.key.in_(old - keys[file_id])))
+    rows = [{"key": key, "file_id": file_id} for file_id, new in keys.items() for key in new - former[file_id]]
+    if rows:
+        session.execute(insert(StackKey), rows)
+    return {key for found in (*keys.values(), *former.values()) for key in found}
+
+
+def linked_rows(
+    session: Session, file_ids: Iterable[int], keys: set[int]
+) -> tuple[dict[int, Row], dict[int, set[int]]]:
+    """Return the files that may share a photo with these ones, themselves included, and the keys that link them.
+
+    Args:
+        session: to read by.
+        file_ids: the changed files; their keys are stored.
+        keys: the keys of these files, the former ones included.
+
+    """
+    rows: dict[int, Row] = {}
+    links: dict[int, set[int]] = defaultdict(set)
+    changed = len(found := set(file_ids))
+    seen: set[int] = set()
+    while (found or keys) and len(rows) <= MAX_COMPARED:
+        few, freed = _members(session, keys, changed)
+        seen |= keys
+        found |= freed
+        for key, members in few.items():
+            found.update(members)
+            for file_id in members:
+                links[file_id].add(key)
+        fresh = _rows_with_mates(session, found, rows)
+        rows |= fresh
+        keys = _keys_of(session, fresh) - seen
+        found = set()
+    return rows, links
+
+
+def members_of(rows: Iterable[Row], links: Mapping[int, set[int]]) -> Iterator[Member]:
+    """Yield these files as `stack_rules.divide` compares them."""
+    for row in rows:
+        folder, base, _ = split_name(row.name)
+        video = row.media_type == "video"
+        own, keys = name_key(row.name, video=video), links.get(row.id, set())
+        yield Member(
+            id=row.id,
+            folder=folder,
+            base=base,
+            video=video,
+            duration_ns=row.duration_ns,
+            named=own in keys,
+            keys=frozenset(keys - {own}),
+            closed=row.photo_id if row.stack < 0 else 0,
+            unstacked=row.unstacked,
+        )
+
+
+def _members(session: Session, keys: Iterable[int], changed: int) -> tuple[dict[int, list[int]], set[int]]:
+    """Return the files of each key that links, and the files of keys that stopped linking with this batch.
+
+    A key stops linking when more than `MAX_FILES` files have it: those that it linked become photos of their own.
+    """
+    few: dict[int, list[int]] = {}
+    freed: set[int] = set()
+    for chunk in _chunks(keys):
+        for key, members in _bounded(session, chunk, MAX_FILES + changed):
+            if len(members) <= MAX_FILES:
+                few[key] = members
+            elif len(members) <= MAX_FILES + changed:
+                freed.update(members)
+    return few, freed
+
+
+def _bounded(session: Session, keys: Sequence[int], most: int) -> Iterator[tuple[int, list[int]]]:
+    """Yield each key with its files, at most `most` + 1 of them; a key without files may be left out."""
+    limit = 1 + (most if len(keys) == 1 else most + 4 * len(keys))
+    members: dict[int, list[int]] = defaultdict(list)
+    rows = session.execute(select(*_KEY).where(StackKey.key.in_(keys)).limit(limit)).all()
+    if len(rows) == limit and len(keys) > 1:  # many files have one of the keys: find out which
+        yield from _bounded(session, keys[: len(keys) // 2], most)
+        yield from _bounded(session, keys[len(keys) // 2 :], most)
+        return
+    for key, file_id in rows:
+        members[key].append(file_id)
+    yield from members.items()
+
+
+def _rows_with_mates(session: Session, file_ids: Iterable[int], known: Mapping[int, Row]) -> dict[int, Row]:
+    """Return the rows of these files and of the other files of their photos, without those known."""
+    rows = {}
+    for chunk in _chunks(file_id for file_id in file_ids if file_id not in known):
+        photos = select(File.photo_id).where(File.id.in_(chunk))
+        query = select(*_COLUMNS).join(Photo, Photo.id == File.photo_id)
+        for row in session.execute(query.where(File.photo_id.in_(photos), File.sidecar.is_(False))):
+            rows[row.id] = Row._make(row)
+    return {file_id: row for file_id, row in rows.items() if file_id not in known}
+
+
+def _keys_of(session: Session, file_ids: Iterable[int]) -> set[int]:
+    return {
+        key
+        for chunk in _chunks(file_ids)
+        for key in session.scalars(select(StackKey.key).where(StackKey.file_id.in_(chunk)))
+    }
+
+
+def _chunks(items: Iterable[Item]) -> Iterator[Sequence[Item]]:
+    """Yield lists short enough for the parameters of a statement."""
+    left: Any = iter(items)
+    while chunk := list(islice(left, _CHUNK)):
+        yield chunk
+
+
+def inherit(session: Session, target: Photo, source: Photo) -> None:
+    """Give a photo people's decisions about another one whose files it takes over.
+
+    Values of people replace those of files. Its own decisions stay. Private photos stay private; a photo is archived
+    only when all were.
+    """
+    if source.checked_at is None:  # made for a new file in this batch
+        return
+    for src, names in _VALUES.items():
+        priority = PRIORITY.get(getattr(source, src), 0)
+        if priority >= PRIORITY[MANUAL] and priority > PRIORITY.get(getattr(target, src), 0):
+            for name in (*names, src):
+                setattr(target, name, getattr(source, name))
+    _inherit_manual(target, source)
+    if source.favorite and not target.favorite:
+        target.favorite, target.favorite_src = True, source.favorite_src
+    target.private |= source.private
+    target.stack = min(target.stack, source.stack) if source.stack < 0 else target.stack
+    target.edited_at = max(filter(None, (target.edited_at, source.edited_at)), default=None)
+    if target.checked_at is None:
+        target.archived_at, target.archived_src = source.archived_at, source.archived_src
+        target.created_at = min(target.created_at, source.created_at)
+        target.checked_at = source.checked_at
+    elif source.archived_at is None:
+        target.archived_at, target.archived_src = None, AUTO
+    _join_albums(session, target, source)
+
+
+def _inherit_manual(target: Photo, source: Photo) -> None:
+    """Hand on the values without a source column that people set, except those that they also set on the target."""
+    own, given = set(target.manual.split()), set(source.manual.split())
+    for name in given - own:
+        if hasattr(target, name):  # `approved` has no value
+            setattr(target, name, list(source.keywords) if name == "keywords" else getattr(source, name))
+    target.manual = " ".join(sorted(own | given))
+
+
+def _join_albums(session: Session, target: Photo, source: Photo) -> None:
+    own = set(session.scalars(select(AlbumPhoto.album_id).where(AlbumPhoto.photo_id == target.id)))
+    for entry in session.scalars(select(AlbumPhoto).where(AlbumPhoto.photo_id == source.id)).all():
+        if entry.album_id not in own:
+            copied = {name: getattr(entry, name) for name in ("album_id", "position", "hidden", "created_at")}
+            session.add(AlbumPhoto(photo_id=target.id, **copied))
+
+
+def remove_empty(session: Session, photos: list[Photo], heirs: Mapping[int, int]) -> set[int]:
+    """Delete the photos without files among these, and return their ids.
+
+    Args:
+        session: in a write transaction.
+        photos: loaded in the session.
+        heirs: id of a photo -> id of the photo that took over its first file, and takes over its journal and
+            the decisions about its look-alikes.
+
+    """
+    session.flush()
+    uids = {photo.id: photo.uid for photo in photos}
+    gone = uids.keys() - set(session.scalars(select(File.photo_id).where(File.photo_id.in_(uids))))
+    for one in sorted(gone & heirs.keys()):
+        heir = select(Photo.uid).where(Photo.id == heirs[one]).scalar_subquery()
+        journal = update(PhotoChange).where(PhotoChange.photo_uid == uids[one]).values(photo_uid=heir)
+        session.execute(journal, execution_options={"synchronize_session": False})
+        decided = select(DistinctPhoto.number).where(DistinctPhoto.photo_id == heirs[one])
+        apart = update(DistinctPhoto).where(DistinctPhoto.photo_id == one, DistinctPhoto.number.not_in(decided))
+        session.execute(apart.values(photo_id=heirs[one]), execution_options={"synchronize_session": False})
+    if gone:
+        delete_rows(session, Photo.__table__, gone)
+    for photo in photos:
+        if photo.id in gone:
+            session.expunge(photo)
+    return gone
+
+
+@dataclass(frozen=True, slots=True)
+class Restacked:
+    """The result of stacking files."""
+
+    changed: list[Photo] = field(default_factory=list)
+    """Photos that gained or lost files."""
+    gone: set[int] = field(default_factory=set)
+    """Ids of photos that were deleted because other photos took over their files."""
+    sightings: dict[int, Sighting | None] = field(default_factory=dict)
+    """The sightings of all these photos before."""
+
+
+def restack(
+    session: Session,
+    keys: Mapping[int, frozenset[int]],
+    kinds: Collection[str],
+    now: datetime,
+    new_ids: Iterator[int],
+    is_outdated: Callable[[str], bool] = lambda _: False,
+) -> Restacked:
+    """Put these files, and those that they share keys with, into photos.
+
+    A photo stays with the files that show it. Where several photos become one, that of the best quality stays, of
+    equals the oldest. Files that are missing stay in their photos until they return.
+
+    Args:
+        session: inside a write transaction; flushed.
+        keys: of each changed file, see `stack_rules.keys_of`.
+        kinds: the kinds of stacks that are on.
+        now: the time of new photos.
+        new_ids: their ids, as far as there are any; the database gives others.
+        is_outdated: whether the file of a name is yet to be read, so that its row may move away from there. Such a file
+            stays in its photo, and its photo apart from others, until it is stored and stacked itself.
+
+    """
+    rows, links = linked_rows(session, keys, write_keys(session, keys))
+    waiting = {row.id for row in rows.values() if row.id not in keys and is_outdated(row.name)}
+    apart = {rows[file_id].photo_id for file_id in waiting}
+    current = [row for row in rows.values() if row.id not in waiting]
+    parts = [[rows[one] for one in part] for part in divide(members_of(current, links), kinds)]
+    present = [part for part in parts if not all(row.missing for row in part)]
+    moves = [
+        (owner, part)
+        for owner, part in zip(_owners(present), present, strict=True)
+        if any(row.photo_id != owner for row in part) and apart.isdisjoint(row.photo_id for row in part)
+    ]
+    return _move(session, moves, now, new_ids) if moves else Restacked()
+
+
+def _owners(parts: Sequence[Sequence[Row]]) -> list[int | None]:
+    """Return the id of the photo that stays with each part; None for a part that needs a new one."""
+    claims: dict[int, list[tuple[bool, bool, int, int]]] = defaultdict(list)
+    for number, part in enumerate(parts):
+        for row in part:
+            claims[row.photo_id].append((row.missing, not row.primary, row.id, number))
+    quality = {row.photo_id: row.quality for part in parts for row in part}
+    owners: list[int | None] = [None] * len(parts)
+    for photo_id in sorted(claims, key=lambda one: (quality[one], -one)):  # the last one stays
+        owners[min(claims[photo_id])[-1]] = photo_id
+    return owners
+
+
+def _move(
+    session: Session, moves: Sequence[tuple[int | None, Sequence[Row]]], now: datetime, new_ids: Iterator[int]
+) -> Restacked:
+    rows = [row for _, part in moves for row in part]
+    photo_ids = {row.photo_id for row in rows} | {owner for owner, _ in moves if owner}
+    query = select(Photo).where(Photo.id.in_(photo_ids)).options(*_NEEDED)
+    photos = {photo.id: photo for photo in session.scalars(query)}
+    files = {file.id: file for photo in photos.values() for file in photo.files}
+    sightings = {photo.id: sighting(photo) for photo in photos.values() if photo.checked_at is not None}
+    changed = dict(photos)
+    heirs: dict[int, int] = {}
+    for owner, part in moves:
+        first = photos[part[0].photo_id]
+        target = photos[owner] if owner else new_photo(session, first.path, first.name, now, next(new_ids, None))
+        session.flush()
+        changed[target.id] = target
+        sources = {row.photo_id: row.quality for row in part if row.photo_id != owner}
+        for photo_id in sorted(sources, key=lambda one: (-sources[one], one)):
+            inherit(session, target, photos[photo_id])
+            heirs.setdefault(photo_id, target.id)
+        for row in part:
+            files[row.id].photo = target
+    gone = remove_empty(session, list(photos.values()), heirs)
+    return Restacked([photo for photo_id, photo in changed.items() if photo_id not in gone], gone, sightings)
+
+
+def new_photo(session: Session, path: str, name: str, now: datetime, photo_id: int | None = None) -> Photo:
+    """Make a photo without files, with the next id unless one is given."""
+    uid = ids.new_uid(ids.PHOTO, now)
+    photo = Photo(id=photo_id, uid=uid, path=path, name=name, keywords=[], created_at=now, updated_at=now)
+    session.add(photo)
+    return photo
+
+
+def unstack(session: Session, catalog: Catalog, file: File, now: datetime) -> Photo:
+    """Make a photo of its own of this file, in the session's write transaction, and return that photo.
+
+    It begins with people's decisions about the photo that the file leaves: private stays private, albums keep both.
+
+    Raises:
+        ConflictError: the file is the only one of its photo.
+
+    """
+    left = file.photo
+    if not any(other is not file and not other.missing and not other.sidecar for other in left.files):
+        msg = "the file is the only one of its photo"
+        raise ConflictError(msg)
+    folder, base, _ = split_name(file.name)
+    photo = new_photo(session, folder, base, now)
+    session.flush()
+    inherit(session, photo, left)
+    photo.stack, photo.place_due = UNSTACKED, True
+    file.photo, file.unstacked = photo, True
+    session.flush()
+    sidecars = sidecars_of(session, [left.id, photo.id])
+    for changed in (left, photo):
+        describe(changed, sidecars, catalog, now)
+    project(session, [left.id, photo.id])
+    return photo

@@ -1,0 +1,332 @@
+"""An index run: scan, find changes, extract in worker processes, store in batches."""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.core.machine import usable_cores
+from photosvc.core.paths import clean_name, disk_name
+from photosvc.core.problems import FileProblemError, Problem, Reason, Validity
+from photosvc.core.times import Clock
+from photosvc.core.vocabulary import parse_kinds
+from photosvc.index.batches import BatchWriter, restack_library
+from photosvc.index.changes import Worklist, find_changes, known_files
+from photosvc.index.estimates import estimate_places
+from photosvc.index.extract import Extraction, extract, extract_and_show
+from photosvc.index.identity import Contents, ReadFile
+from photosvc.index.lease import Lease
+from photosvc.index.requested import Wish, due, run_lock, runs_for
+from photosvc.index.run_log import IndexOptions, Observer, Outcome, Reporter, Status, Summary
+from photosvc.index.scan import FoundFile, absent_disks, disk_numbers, disk_path, remember_disks, start_folder
+from photosvc.index.store import put_off
+from photosvc.models.engine import UnitOfWork
+from photosvc.pictures.ahead import UsualThumbnails
+from photosvc.search.rows.renew import is_stale, rebuild
+from photosvc.settings import Settings
+from photosvc.workers.pool import WorkerPool
+
+Result = TypeVar("Result")
+_LOG = logging.getLogger("photosvc")
+_BATCH_SECONDS = 2.0
+#: Seconds between two pauses of a run, and for which a run in a pause reads files.
+_PAUSE_SECONDS, _SMALL_SECONDS = 1.0, 5.0
+#: Seconds until the next look for small jobs after one that failed, which may have waited for a connection.
+_AFTER_FAILURE_SECONDS = 300.0
+_MIB = 1 << 20
+#: Files that a quick worker is sent in advance: it reads them while a batch is stored.
+_QUEUE = 64
+#: Called with the number of files read and the number to read.
+Progress = Callable[[int, int], None]
+
+
+def run_index(
+    session: Session,
+    settings: Settings,
+    clock: Clock,
+    options: IndexOptions,
+    progress: Progress | None = None,
+    observer: Observer | None = None,
+    *,
+    within: Lease | None = None,
+    chore: Callable[[], object] = lambda: None,
+) -> Summary:
+    """Bring the library up to date with the folder of originals, which is only read.
+
+    Every file is counted in the summary and passed to the observer. The run pauses every other second for small jobs,
+    such as the folder of an upload.
+
+    Args:
+        session: outside of a transaction.
+        settings: of the service.
+        clock: of the service.
+        options: of this run.
+        progress: called with the progress of the run.
+        observer: called with every file.
+        within: the lease of the run that pauses for this one.
+        chore: further small jobs; called in each pause.
+
+    Raises:
+        NotFoundError: the originals or the subfolder do not exist.
+        InvalidValueError: the subfolder is not below the originals.
+        ConflictError: another run is in progress.
+
+    """
+    started, now = time.monotonic(), clock()
+    folder = start_folder(settings.originals, options.subfolder)
+    kinds = parse_kinds(settings.stack_by)
+    summary = Summary(observer=observer)
+    run = Wish(clean_name(folder), options.force)
+    with (
+        run_lock(session, settings, clock, run, writes=not options.dry_run, within=within) as lease,
+        Worklist() as work,
+    ):
+        reporter = Reporter(lease, summary) if lease else None
+        pauses = _Pauses(session.get_bind().engine, settings, clock, chore, None if within else lease)
+        if is_stale(session) and not options.dry_run:
+            summary.rebuilt = rebuild(session)
+        if not options.dry_run:
+            restack_library(session, settings.originals, clock, kinds, lease)
+            remember_disks(session, settings.originals)
+        disks, absent = disk_numbers(settings.originals), absent_disks(session, settings.originals)
+        known = known_files(session, folder, now)
+        find_changes(
+            settings.originals,
+            folder,
+            known,
+            summary,
+            work,
+            force=options.force,
+            settle=options.settle,
+            pause=pauses,
+        )
+        absent |= options.unmounted | absent_disks(session, settings.originals)
+        _keep_unmounted(work, absent | _changed(disks, settings.originals), summary)
+        summary.kept = work.count_kept()
+        session.rollback()
+        if options.dry_run:
+            for found, is_known in work.to_read():
+                summary.add(Outcome(found.name, Status.UPDATED if is_known else Status.INDEXED))
+            for name in work.gone():
+                summary.add(Outcome(name, Status.MISSING))
+        else:
+            contents = Contents(settings.originals, work, run.folder)
+            writer = BatchWriter(session, settings.originals, clock, summary, kinds, lease, contents)
+            told = _both(reporter.progress if reporter else None, progress)
+            goes_on = work.count_to_read() > 0
+            while goes_on:
+                _read(work, writer, settings, options, summary, told, pauses)
+                goes_on = work.go_on()
+            writer.mark_missing(pauses.left(work.gone()))
+            put_off(session, run.folder, now)
+            if within is None:
+                estimate_places(session, clock, lease, wanted=settings.estimate_places)
+            session.rollback()
+            if reporter:
+                reporter.done(run.folder)
+    summary.seconds = time.monotonic() - started
+    return summary
+
+
+@dataclass(slots=True)
+class _Pauses:
+    """The pauses of a run, in which small jobs are done; call it where the session has no open write transaction."""
+
+    engine: Engine
+    settings: Settings
+    clock: Clock
+    chore: Callable[[], object]
+    lease: Lease | None
+    """The lease of the run; None for one that does not pause."""
+    _covered: list[Wish] = field(default_factory=list, init=False)
+    _next: float = field(default_factory=time.monotonic, init=False)
+
+    def __call__(self) -> None:
+        if self.lease is None or time.monotonic() < self._next:
+            return
+        try:
+            with UnitOfWork(self.engine) as session:
+                small = [one for one in due(session, self.clock()) if not one.is_large]
+        except SQLAlchemyError as error:  # such as no second connection in the pool of a host app: they wait for later
+            _LOG.info("index: no look for small jobs: %s", type(error).__name__)
+            self._next = time.monotonic() + _AFTER_FAILURE_SECONDS
+            return
+        for run in runs_for(self.settings.originals, (), small):
+            if not run.is_large:  # else its folder is gone: a later run finds out
+                self._run(run, self.lease)
+        self.chore()
+        self._next = time.monotonic() + _PAUSE_SECONDS
+
+    def left(self, names: Iterator[str]) -> Iterator[str]:
+        """Yield the names outside of the folders that were looked at in a pause: lost files may be back there."""
+        for name in names:
+            if not any(run.contains(name) for run in self._covered):
+                yield name
+
+    def _run(self, run: Wish, lease: Lease) -> None:
+        options = IndexOptions(
+            subfolder=disk_name(run.folder), workers=1, newest_first=True, most_seconds=_SMALL_SECONDS
+        )
+        self._covered.append(run)
+        try:
+            with UnitOfWork(self.engine) as session:
+                run_index(session, self.settings, self.clock, options, within=lease)
+        except (PhotosvcError, SQLAlchemyError, OSError) as error:
+            _LOG.info("index in a pause: %s", getattr(error, "message", None) or type(error).__name__)
+
+
+class _UnfinishedError(ConflictError):
+    """The run has read for as long as it may; a later one goes on."""
+
+
+def _both(*wanted: Progress | None) -> Progress:
+    def tell(done: int, total: int) -> None:
+        for one in filter(None, wanted):
+            one(done, total)
+
+    return tell
+
+
+def _changed(disks: Mapping[str, tuple[int, ...]], originals: Path) -> set[str]:
+    """Return the folders whose disk has another number by now: it was away during a part of the scan."""
+    present = disk_numbers(originals)
+    return {folder for folder, number in disks.items() if folder and present.get(folder) != number}
+
+
+def _keep_unmounted(work: Worklist, disks: Collection[str], summary: Summary) -> None:
+    """Keep the files of disks that were not mounted before, during or after the scan."""
+    for disk in sorted(disks):
+        if count := work.keep(disk):
+            summary.unmounted[disk] = count
+
+
+def rebuild_search(session: Session, settings: Settings, clock: Clock) -> int:
+    """Render every search row again and return their number.
+
+    Raises:
+        ConflictError: an index run is in progress.
+
+    """
+    with run_lock(session, settings, clock):
+        return rebuild(session)
+
+
+def _read(
+    work: Worklist,
+    writer: BatchWriter,
+    settings: Settings,
+    options: IndexOptions,
+    summary: Summary,
+    progress: Progress,
+    pause: Callable[[], object],
+) -> None:
+    """Extract the files to read in worker processes and store the results in batches.
+
+    Raises:
+        _UnfinishedError: the time of the run is over.
+
+    """
+    total = work.count_to_read()
+    given: dict[Path, FoundFile] = {}
+
+    def paths() -> Iterator[Path]:
+        for found, _ in work.to_read(newest_first=options.newest_first):
+            path = disk_path(settings.originals, found.name)
+            given[path] = found
+            yield path
+
+    batch: list[ReadFile] = []
+    began = time.monotonic()
+    end = began + options.most_seconds
+    with closing(_results(paths(), total, settings, options, summary)) as results:
+        for done, (path, result) in enumerate(results, 1):
+            batch.append((given.pop(path), _problem(result) if isinstance(result, PhotosvcError) else result))
+            progress(done, total)
+            if len(batch) >= writer.size or time.monotonic() - began > _BATCH_SECONDS:
+                writer.store(batch)
+                if time.monotonic() > end and done < total:
+                    raise _UnfinishedError
+                pause()
+                batch, began = [], time.monotonic()
+        if batch:
+            writer.store(batch)
+
+
+def _results(
+    paths: Iterator[Path], total: int, settings: Settings, options: IndexOptions, summary: Summary
+) -> Generator[tuple[Path, Extraction | PhotosvcError], None, None]:
+    """Yield each path with its extraction or the error of its worker, in the order in which they finish."""
+    limit = settings.max_file_size * _MIB
+    again: list[Path] = []
+    if options.thumbnails:
+        thumbnails = UsualThumbnails(settings.cache, settings.cache_size * _MIB)
+        show = partial(extract_and_show, max_bytes=limit, thumbnails=thumbnails)
+        with _pool(show, tuple[Extraction, int, str], total, settings, options) as pool:
+            for path, result in pool.run(paths):
+                if isinstance(result, FileProblemError) and _was_dear(result):
+                    again.append(path)  # decoding for thumbnails may fail where metadata and colours can be read
+                elif isinstance(result, PhotosvcError):
+                    yield path, result
+                else:
+                    extraction, made, refusal = result
+                    summary.thumbnails += made
+                    summary.cache_refusal = refusal or summary.cache_refusal
+                    yield path, extraction
+        paths, total = iter(again), len(again)
+    if total:
+        yield from _extracted(paths, total, settings, options)
+
+
+def _extracted(
+    paths: Iterator[Path], total: int, settings: Settings, options: IndexOptions
+) -> Generator[tuple[Path, Extraction | PhotosvcError], None, None]:
+    """Yield each path with its extraction or error; where a decoder died or failed, the metadata with that problem."""
+    limit = settings.max_file_size * _MIB
+    died: dict[Path, FileProblemError] = {}
+    with _pool(partial(extract, max_bytes=limit), Extraction, total, settings, options) as pool:
+        for path, result in pool.run(paths):
+            if isinstance(result, FileProblemError) and _was_dear(result):
+                died[path] = result
+            else:
+                yield path, result
+    if died:
+        with _pool(
+            partial(extract, max_bytes=limit, decode=False), Extraction, len(died), settings, options
+        ) as careful:
+            for path, result in careful.run(died):
+                problem = died[path].problem
+                yield path, replace(result, problem=problem) if isinstance(result, Extraction) else died[path]
+
+
+def _was_dear(error: FileProblemError) -> bool:
+    """Return whether the decoder may have caused the error, so that a try without decoding may succeed."""
+    return error.problem.reason.validity is Validity.SPACED
+
+
+def _pool(
+    function: Callable[[Path], Result], result: type[Result], total: int, settings: Settings, options: IndexOptions
+) -> WorkerPool[Path, Result]:
+    return WorkerPool(
+        function,
+        result=result,
+        workers=min(options.workers or settings.index_workers or usable_cores(), total),
+        timeout=settings.index_timeout,
+        memory_bytes=settings.index_memory * _MIB,
+        queue=_QUEUE,
+    )
+
+
+def _problem(error: PhotosvcError) -> Problem:
+    """Return the problem behind an error of a worker."""
+    if isinstance(error, FileProblemError):
+        return error.problem
+    return Problem.of(Reason.READER_ERROR, type(error).__name__)

@@ -1,1 +1,0 @@
-"""Index runs: one at a time, on a wish or by command, with their options, steps and results."""

@@ -1,0 +1,342 @@
+"""The folder of originals: its files, listed without opening any, and the disks that are mounted in it.
+
+Mounts tell whether events report the changes of other machines. The database remembers the disks that are mounted below
+the originals: without its disk no file counts as gone.
+"""
+
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.paths import clamped_time, clean_name, disk_name
+from photosvc.core.problems import Problem, Reason, system_symbol
+from photosvc.media.formats import may_have_pixels
+from photosvc.models import ORIGINALS_ROOT, File, LibraryState
+from photosvc.models.engine import begin_write
+from photosvc.models.statements import insert_into
+from photosvc.query.fold import fold
+
+_TABLE: Final = Path("/proc/self/mounts")
+#: The table with the number of each mount: a disk that went and came between two looks has another one.
+_NUMBERED: Final = Path("/proc/self/mountinfo")
+#: Types of file systems; those of FUSE have the prefix `fuse.`.
+_REMOTE: Final = frozenset(
+    {
+        *("9p", "afs", "beegfs", "ceph", "cifs", "davfs", "davfs2", "glusterfs", "goofys", "gpfs", "lustre", "ncpfs"),
+        *("nfs", "nfs4", "prl_fs", "rclone", "s3fs", "smb3", "smbfs", "sshfs", "vboxsf", "virtiofs", "vmhgfs"),
+        "vmhgfs-fuse",
+    }
+)
+#: Deeper folders are skipped.
+MAX_DEPTH = 100
+#: Longest path in bytes, as written and as folded for the search: database indexes and cursors contain whole paths.
+MAX_PATH = 1024
+#: The folder below the originals for files and names of the service. Scans skip it, because it begins with a dot.
+STAGING_FOLDER: Final = ".photosvc"
+#: Rows of files whose own names other files have, or may get, have names in this folder, which does not exist.
+GONE_FOLDER: Final = f"{STAGING_FOLDER}/gone"
+#: Folders that file systems, NAS systems and photo programs keep for their own use.
+_IGNORED = frozenset({"@eaDir", "#recycle", "$RECYCLE.BIN", "System Volume Information", "__MACOSX", "lost+found"})
+#: The beginning of the names of their rows in the state of the library; the folder follows.
+_ROW: Final = "disk:"
+#: Most disks that are remembered: rows must not grow without limit where disks are mounted under ever new names.
+_MOST: Final = 1000
+
+
+def is_remote(folder: Path, table: Path = _TABLE) -> bool:
+    """Return whether the folder, or one below it, lies on a network file system; false where that cannot be known."""
+    root = os.path.realpath(folder)
+    kinds = _kinds(table)
+    holding = max((mount for mount in kinds if _is_within(root, mount)), key=len, default="")
+    below = {mount for mount in kinds if _is_within(mount, root)}
+    return any(kinds.get(mount, "").removeprefix("fuse.") in _REMOTE for mount in below | {holding})
+
+
+def mounts_below(folder: Path, table: Path = _NUMBERED) -> dict[str, str]:
+    """Return the mount points below the folder, with the number of each mount; none where they cannot be known."""
+    root = os.path.realpath(folder)
+    mounts = {_unescaped(fields[4]): fields[0] for fields in _lines(table) if len(fields) > 4}
+    return {mount: number for mount, number in mounts.items() if mount != root and _is_within(mount, root)}
+
+
+def _kinds(table: Path) -> dict[str, str]:
+    """Return the mount points with the types of their file systems."""
+    return {_unescaped(fields[1]): fields[2] for fields in _lines(table) if len(fields) > 2}
+
+
+def _lines(table: Path) -> list[list[str]]:
+    try:
+        return [line.split(" ") for line in table.read_text("utf-8", "replace").splitlines()]
+    except OSError:
+        return []
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _unescaped(text: str) -> str:
+    """Return a mount point from the kernel's spelling: blanks, line feeds and backslashes are octal numbers there."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A regular file below the root."""
+
+    name: str
+    """Clean path relative to the root, see `core.paths`."""
+    size: int
+    mtime_ns: int
+    ctime_ns: int = field(default=0, compare=False)
+    """Time of the last write, renaming or change of attributes; unlike `mtime_ns`, programs cannot set it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """An entry below the root that is left out, with the reason."""
+
+    name: str
+    problem: Problem
+
+
+def start_folder(root: Path, subfolder: str) -> str:
+    """Return the folder below `root` to begin in, relative, `""` for the root itself.
+
+    Raises:
+        NotFoundError: the root or the folder does not exist.
+        InvalidValueError: the folder is not below the root.
+
+    """
+    if not root.is_dir():
+        msg = f"The folder of originals {str(root)!r} does not exist or is not a folder; set PHOTOSVC_ORIGINALS."
+        raise NotFoundError(msg, field="PHOTOSVC_ORIGINALS")
+    relative = Path(subfolder)
+    if relative.is_absolute():
+        try:
+            relative = relative.resolve().relative_to(root.resolve())
+        except ValueError:
+            msg = f"{subfolder!r} is not below the folder of originals"
+            raise InvalidValueError(msg, field="SUBFOLDER") from None
+    if ".." in relative.parts or "\x00" in subfolder:
+        msg = f"{subfolder!r} is not below the folder of originals"
+        raise InvalidValueError(msg, field="SUBFOLDER")
+    folder = "" if relative == Path() else relative.as_posix()
+    if not os.path.isdir(root / folder):  # noqa: PTH112 - that of Path fails for names that no disk can have
+        msg = f"There is no folder {subfolder!r} below the originals."
+        raise NotFoundError(msg, field="SUBFOLDER")
+    return folder
+
+
+def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:
+    """Yield every entry below `folder`, by its clean name in the order of code points, as databases sort them.
+
+    An unreadable folder comes at the place of its content. Links are never followed: they can lead out of the originals
+    or form a cycle. Names that begin with a dot are skipped.
+    """
+    pending = [iter([clean_name(folder) + "/" if folder else ""])]
+    while pending:
+        name = next(pending[-1], None)
+        if name is None:
+            pending.pop()
+        elif name and not name.endswith("/"):
+            yield look_at(root, name)
+        else:
+            inner = _list(root, name)
+            if isinstance(inner, Unreachable):
+                yield inner
+                continue
+            if name.count("/") >= MAX_DEPTH and any(map(_is_folder, inner)):
+                yield Unreachable(name[:-1], Problem.of(Reason.TOO_DEEP, MAX_DEPTH))
+                inner = [part for part in inner if not _is_folder(part)]
+            pending.append(map(name.__add__, inner))
+
+
+def scan_folders(root: Path, folder: str = "") -> Iterator[list[FoundFile | Unreachable]]:
+    """Yield the entries of `scan` as one list for each folder, sorted; a folder comes before those in it."""
+    pending = [clean_name(folder) + "/" if folder else ""]
+    while pending:
+        name = pending.pop()
+        inner = _list(root, name)
+        if isinstance(inner, Unreachable):
+            yield [inner]
+            continue
+        found = [look_at(root, name + part) for part in inner if not _is_folder(part)]
+        folders = [name + part for part in inner if _is_folder(part)]
+        if folders and name.count("/") >= MAX_DEPTH:
+            found.append(Unreachable(name[:-1], Problem.of(Reason.TOO_DEEP, MAX_DEPTH)))
+            folders = []
+        yield found
+        pending.extend(reversed(folders))
+
+
+def _is_folder(part: str) -> bool:
+    return part.endswith("/")
+
+
+def _list(root: Path, folder: str) -> list[str] | Unreachable:
+    """Return the clean names in a folder, sorted; a slash ends those of folders and sorts their content right."""
+    name = folder[:-1]
+    if is_too_long(name):
+        return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
+    try:
+        with os.scandir(disk_path(root, name)) as listing:
+            return sorted(
+                clean_name(entry.name) + "/" * _leads_deeper(entry) for entry in listing if not is_left_out(entry.name)
+            )
+    except OSError as error:
+        return Unreachable(name, Problem.of(Reason.UNREADABLE_FOLDER, system_symbol(error)))
+
+
+def is_left_out(part: str) -> bool:
+    """Return whether scans leave out files and folders of this name, a part of a path."""
+    return part.startswith(".") or part in _IGNORED
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether scans leave out the file or folder of this clean name, because of a part of it."""
+    return any(map(is_left_out, name.split("/")))
+
+
+def _leads_deeper(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:  # `look_at` reports it
+        return False
+
+
+def look_at(root: Path, name: str) -> FoundFile | Unreachable:
+    """Return the file of this name, or the reason why it is left out."""
+    if is_too_long(name):
+        return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
+    try:
+        status = os.lstat(f"{root}/{disk_name(name)}")
+    except OSError as error:
+        return Unreachable(name, Problem.of(Reason.UNREADABLE, system_symbol(error)))
+    if stat.S_ISLNK(status.st_mode):
+        return Unreachable(name, Problem.of(Reason.SYMBOLIC_LINK))
+    if not stat.S_ISREG(status.st_mode):
+        return Unreachable(name, Problem.of(Reason.NOT_REGULAR))
+    return FoundFile(name, status.st_size, clamped_time(status), status.st_ctime_ns)
+
+
+def is_too_long(name: str) -> bool:
+    """Return whether scans leave out the file or folder of this clean name because of the length of its path."""
+    if name.isascii():  # folding makes no ASCII text longer
+        return len(name) > MAX_PATH
+    return any(len(text.encode()) > MAX_PATH for text in (name, fold(name)))
+
+
+def disk_path(root: Path, name: str) -> Path:
+    """Return the path on disk of the file with this clean name."""
+    return root / disk_name(name)
+
+
+def aside_folder() -> str:
+    """Return a folder that does not exist, for the names of rows whose own names become free."""
+    return f"{GONE_FOLDER}/{secrets.token_hex(8)}"
+
+
+def is_gone(root: Path, name: str) -> bool:
+    """Return whether no regular file has this name; false when the disk cannot tell."""
+    try:
+        status = os.lstat(disk_path(root, name))
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return not stat.S_ISREG(status.st_mode)
+
+
+def remember_disks(session: Session, originals: Path) -> None:
+    """Remember the disks that are mounted now, in a transaction of its own if there are new ones."""
+    remembered = _remembered(session)
+    if new := sorted(_mounted(originals) - remembered)[: max(0, _MOST - len(remembered))]:
+        begin_write(session)
+        rows = [{"name": _ROW + folder, "value": 1} for folder in new]
+        session.execute(insert_into(LibraryState, session).on_conflict_do_nothing(), rows)
+        session.commit()
+
+
+def absent_disks(session: Session, originals: Path) -> frozenset[str]:
+    """Return the folders, relative to the originals, on which a disk was mounted in an earlier run and none is now."""
+    remembered = _remembered(session)
+    return frozenset(remembered - _mounted(originals)) if remembered else frozenset()
+
+
+def disk_numbers(originals: Path) -> dict[str, tuple[int, ...]]:
+    """Return the number of each disk that is mounted on or below the originals: it changes while a disk is away.
+
+    Names are relative to the originals; the name of the disk that these are on is empty. There are none if the
+    originals do not exist.
+    """
+    try:
+        status = originals.stat()
+    except OSError:
+        return {}
+    root = os.path.realpath(originals)
+    below = {clean_name(os.path.relpath(one, root)): (int(number),) for one, number in mounts_below(originals).items()}
+    return {"": (status.st_dev, status.st_ino), **below}
+
+
+def are_away(session: Session, originals: Path, name: str = "", *, within: bool = False) -> bool:
+    """Return whether the disk of the originals is away, or the one that is mounted on or around this name.
+
+    A folder without folders, pictures and videos counts as a disk that is away if the library has originals, as it does
+    for index runs: on the folder that a disk is mounted on, there may be a note.
+
+    Args:
+        session: for reading.
+        originals: their folder.
+        name: of a file or folder, as the library writes it; empty for the folder of originals.
+        within: true if a disk that is mounted somewhere below it counts, too.
+
+    """
+    try:
+        with os.scandir(originals) as entries:
+            is_empty = not any(map(_may_be_original, entries))
+    except OSError:
+        return True
+    if is_empty:
+        known = select(File.id).where(File.root == ORIGINALS_ROOT, File.missing.is_(False)).limit(1)
+        return session.connection().execute(known).first() is not None
+    if not (name or within):
+        return False
+    return any(
+        f"{name}/".startswith(f"{folder}/") or (within and f"{folder}/".startswith(f"{name}/" if name else ""))
+        for folder in absent_disks(session, originals)
+    )
+
+
+def _may_be_original(entry: "os.DirEntry[str]") -> bool:
+    return not is_left_out(entry.name) and (may_have_pixels(entry.name) or entry.is_dir(follow_symlinks=False))
+
+
+def forget_disks(session: Session, folders: Iterable[str]) -> None:
+    """Let the files of these folders count as gone when they are not found, in a transaction of its own."""
+    if names := [_ROW + folder for folder in folders]:
+        begin_write(session)
+        session.execute(
+            delete(LibraryState).where(LibraryState.name.in_(names)), execution_options={"synchronize_session": False}
+        )
+        session.commit()
+
+
+def _remembered(session: Session) -> set[str]:
+    rows = select(LibraryState.name).where(LibraryState.name.startswith(_ROW, autoescape=True))
+    return {name.removeprefix(_ROW) for name in session.connection().execute(rows).scalars()}
+
+
+def _mounted(originals: Path) -> set[str]:
+    root = os.path.realpath(originals)
+    names = {clean_name(os.path.relpath(mount, root)) for mount in mounts_below(originals)}
+    return {name for name in names if not is_hidden(name) and not is_too_long(name)}

@@ -1,0 +1,340 @@
+"""The formats of sidecars: XMP, the JSON of Google Takeout and of ExifTool, and Apple's adjustments.
+
+Google Takeout writes one JSON file for each picture, and one for each album. ExifTool's is that of `exiftool -json`,
+with values in words or as numbers (`-n`), and names with or without groups (`-G`).
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from itertools import islice
+from typing import Any, Final
+
+import orjson
+
+from photosvc.core.problems import FileProblemError, Reason
+from photosvc.media import text
+from photosvc.media.cameras import lens_name, make_name, model_name
+from photosvc.media.exif import exposure
+from photosvc.media.metadata import Metadata, Region, valid_altitude, valid_position
+from photosvc.media.text import clean, is_plausible, parse_date, parse_offset
+from photosvc.media.xmp import read_sidecar as read_packet
+from photosvc.media.xmp_tree import MAX_PACKET
+
+MOST_PEOPLE: Final = 256
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SECONDS: Final = re.compile(r"-?\d{1,12}", re.ASCII)
+#: Takeout writes these into the JSON file of an album, in one of its two forms.
+_OF_ALBUMS: Final = frozenset(("access", "date", "albumData"))
+#: Folders that hold all pictures of a year are no albums.
+_YEAR: Final = re.compile(r"(?:Photos from|Photos de|Fotos von|Fotos de|Fotos del|Foto da|Foto del) \d{4}")
+MOST_TAGS: Final = 5000
+_MOST_VALUES: Final = 1000
+_LONGEST: Final = 64
+#: Date tags in order of preference, each with the tag of its offset. Composite ones carry fraction and offset.
+_DATES: Final = (
+    ("SubSecDateTimeOriginal", ""),
+    ("DateTimeOriginal", "OffsetTimeOriginal"),
+    ("CreationDate", ""),
+    ("DateTimeCreated", ""),
+    ("SubSecCreateDate", ""),
+    ("CreateDate", "OffsetTimeDigitized"),
+)
+_NUMBER: Final = re.compile(r"\s*([+-]?\d{1,12}(?:\.\d{1,20})?)(?=\s|$)", re.ASCII)
+_FRACTION: Final = re.compile(r"\s*(\d{1,9})/(\d{1,9})\s*", re.ASCII)
+#: `48 deg 51' 23.81" N`
+_DEGREES: Final = re.compile(
+    r"""\s*(\d{1,3}) deg (\d{1,2})' (\d{1,2}(?:\.\d{1,20})?)"\s*([NSEW]?)\s*""", re.ASCII | re.IGNORECASE
+)
+#: Bytes of JSON, whose objects take much more memory than its text; that of a picture has a few kilobytes.
+MAX_JSON: Final = 1 << 21
+_APPLE: Final = re.compile(rb"<key>\s*adjustment(?:FormatIdentifier|Data)\s*</key>")
+
+
+def read_picture(record: Mapping[str, Any]) -> Metadata | None:
+    """Return the metadata of a picture; None when the record is not that of a picture.
+
+    The title is the name of the file before Takeout cut it. Names of people come without areas: each is marked on the
+    whole picture.
+    """
+    taken = record.get("photoTakenTime")
+    if not isinstance(taken, dict):
+        return None
+    lat, lng, altitude = _position(record)
+    return Metadata(
+        taken_utc=_moment(taken),
+        lat=lat,
+        lng=lng,
+        altitude=altitude,
+        description=_text(record, "description", text.DESCRIPTION),
+        original_name=_text(record, "title"),
+        regions=tuple(
+            Region(name, "", 0.0, 0.0, 1.0, 1.0) for name in dict.fromkeys(islice(_people(record), MOST_PEOPLE))
+        ),
+        favorite=record.get("favorited") is True,
+        archived=record.get("archived") is True or record.get("trashed") is True,
+    )
+
+
+def read_album(record: Mapping[str, Any]) -> Metadata | None:
+    """Return the title and description of an album; None when the record is not that of an album."""
+    if not _OF_ALBUMS.intersection(record):
+        return None
+    inner = record.get("albumData")
+    album = inner if isinstance(inner, dict) else record
+    title = _text(album, "title", text.TITLE)
+    if not title or _YEAR.fullmatch(title):
+        return None
+    return Metadata(title=title, description=_text(album, "description", text.DESCRIPTION))
+
+
+def _text(record: Mapping[str, Any], name: str, limit: int = text.LINE) -> str:
+    value = record.get(name)
+    return clean(value, limit) if isinstance(value, str) else ""
+
+
+def _moment(taken: Mapping[str, Any]) -> datetime | None:
+    """Return the time, which Takeout writes as text in seconds since 1970; 0 stands for an unknown time."""
+    written = taken.get("timestamp")
+    seconds = str(written) if isinstance(written, int | str) else ""
+    if not _SECONDS.fullmatch(seconds) or int(seconds) == 0:
+        return None
+    with suppress(OverflowError):
+        moment = _EPOCH + timedelta(seconds=int(seconds))
+        return moment if is_plausible(moment) else None
+    return None
+
+
+def _position(record: Mapping[str, Any]) -> tuple[float | None, float | None, int]:
+    """Return the position that people see and may have set, else that of the file."""
+    for name in ("geoData", "geoDataExif"):
+        data = record.get(name)
+        if not isinstance(data, dict):
+            continue
+        lat, lng, altitude = (_number(data.get(part)) for part in ("latitude", "longitude", "altitude"))
+        position = valid_position(lat, lng)
+        if position:
+            return *position, valid_altitude(altitude or 0.0)
+    return None, None, 0
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _people(record: Mapping[str, Any]) -> Iterator[str]:
+    people = record.get("people")
+    for person in people if isinstance(people, list) else ():
+        name = _text(person, "name") if isinstance(person, dict) else ""
+        if name:
+            yield name
+
+
+class _Tags:
+    """The tags of one record by their names without groups."""
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        self._values: dict[str, Any] = {}
+        for name, value in islice(record.items(), MOST_TAGS):
+            self._values.setdefault(name.rpartition(":")[2], value)
+
+    def texts(self, *names: str) -> tuple[str, ...]:
+        """Return the texts of the first of these tags that has any; a list gives one for each item."""
+        for name in names:
+            value = self._values.get(name)
+            listed = value[:_MOST_VALUES] if isinstance(value, list) else [value]
+            found = tuple(filter(None, map(_exiftool_text, listed)))
+            if found:
+                return found
+        return ()
+
+    def text(self, *names: str) -> str:
+        """Return the first text of the first of these tags that has one."""
+        return next(iter(self.texts(*names)), "")
+
+    def number(self, *names: str) -> float:
+        """Return the number at the beginning of the first of these tags that has one, else 0."""
+        for name in names:
+            match = _NUMBER.match(self.text(name)[:_LONGEST])
+            if match:
+                return float(match[1])
+        return 0.0
+
+
+def read(record: Mapping[str, Any]) -> Metadata | None:
+    """Return the metadata in a record; None when ExifTool did not write it."""
+    if "SourceFile" not in record and not any(name.endswith("ExifToolVersion") for name in islice(record, MOST_TAGS)):
+        return None
+    tags = _Tags(record)
+    taken, offset = _taken(tags)
+    position = valid_position(_degrees(tags, "GPSLatitude", "S"), _degrees(tags, "GPSLongitude", "W"))
+    written_make = tags.text("Make")
+    make = make_name(written_make)
+    return Metadata(
+        taken_local=taken,
+        utc_offset=offset,
+        camera_make=make,
+        camera_model=model_name(tags.text("Model"), make, written_make),
+        camera_serial=clean(tags.text("SerialNumber", "InternalSerialNumber")),
+        lens_make=make_name(tags.text("LensMake")),
+        lens_model=lens_name(tags.text("LensModel", "LensID", "Lens")),
+        iso=_within(tags.number("ISO"), 10_000_000),
+        focal_length=_within(tags.number("FocalLengthIn35mmFormat", "FocalLength"), 100_000),
+        f_number=_f_number(tags.number("FNumber", "Aperture")),
+        exposure=_exposure(tags.text("ExposureTime", "ShutterSpeed")),
+        lat=position[0] if position else None,
+        lng=position[1] if position else None,
+        altitude=_altitude(tags),
+        title=clean(tags.text("Title", "ObjectName", "Headline"), text.TITLE),
+        description=clean(tags.text("Description", "Caption-Abstract", "ImageDescription"), text.DESCRIPTION),
+        keywords=text.keywords((*tags.texts("Subject"), *tags.texts("Keywords"))),
+        subject=clean(", ".join(tags.texts("PersonInImage")[:16])),
+        artist=clean(", ".join(tags.texts("Artist", "Creator", "By-line")[:16])),
+        copyright=clean(tags.text("Copyright", "Rights", "CopyrightNotice")),
+        license=clean(tags.text("License", "WebStatement")),
+        notes=clean(tags.text("UserComment"), text.DESCRIPTION),
+        software=clean(tags.text("CreatorTool", "Software")),
+        rating=_rating(tags),
+        label=clean(tags.text("Label"), text.KEYWORD),
+        document_id=clean(tags.text("OriginalDocumentID", "DocumentID")),
+        original_name=clean(tags.text("PreservedFileName", "RawFileName")),
+    )
+
+
+def _exiftool_text(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return value if isinstance(value, str) else repr(value)
+
+
+def _taken(tags: _Tags) -> tuple[datetime | None, int | None]:
+    """Return the naive wall time and its offset in minutes east of UTC; None where unknown."""
+    for name, offset_name in _DATES:
+        moment, offset = parse_date(tags.text(name))
+        if moment is not None:
+            east = parse_offset(tags.text(offset_name)) if offset_name else None
+            return moment, offset if east is None else east
+    return None, None
+
+
+def _within(number: float, largest: int) -> int:
+    return round(number) if 0 < number <= largest else 0
+
+
+def _f_number(number: float) -> float:
+    return round(number, 2) if 0 < number < 1000 else 0.0
+
+
+def _exposure(written: str) -> str:
+    """Return the shutter time from `1/160`, `2.5` or `0.00625`."""
+    fraction = _FRACTION.fullmatch(written[:_LONGEST])
+    if fraction:
+        return exposure((int(fraction[1]), int(fraction[2])))
+    number = _NUMBER.fullmatch(written[:_LONGEST])
+    return exposure((round(float(number[1]) * 1_000_000), 1_000_000)) if number else ""
+
+
+def _degrees(tags: _Tags, name: str, negative: str) -> float | None:
+    """Return decimal degrees; the hemisphere is a sign, a letter at the end, or a tag of its own."""
+    written = tags.text(name)[:_LONGEST]
+    match = _DEGREES.fullmatch(written)
+    number = _NUMBER.fullmatch(written)
+    if match:
+        value = int(match[1]) + int(match[2]) / 60 + float(match[3]) / 3600
+        hemisphere = match[4]
+    elif number:
+        value, hemisphere = float(number[1]), ""
+    else:
+        return None
+    hemisphere = hemisphere or tags.text(f"{name}Ref")
+    return -abs(value) if hemisphere[:1].upper() == negative else value
+
+
+def _altitude(tags: _Tags) -> int:
+    """Return metres, signed; `Below Sea Level` is a sign, part of the text, or a tag of its own."""
+    metres = tags.number("GPSAltitude")
+    side = tags.text("GPSAltitudeRef")
+    below = side == "1" or "below" in f"{tags.text('GPSAltitude')} {side}".lower()
+    return valid_altitude(-abs(metres) if below else metres)
+
+
+def _rating(tags: _Tags) -> int:
+    number = tags.number("Rating")
+    return round(number) if math.isfinite(number) and -1 <= number <= 5 else 0
+
+
+#: Bytes of the largest sidecar that is read.
+MAX_BYTES: Final = MAX_PACKET
+
+
+class Kind(StrEnum):
+    """The kind of a sidecar: the program that wrote it, or its purpose."""
+
+    XMP = "xmp"
+    TAKEOUT = "takeout"
+    ALBUM = "album"
+    """The album of a folder of Google Takeout."""
+    EXIFTOOL = "exiftool"
+    APPLE = "apple"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The content of one sidecar."""
+
+    kind: Kind
+    metadata: Metadata
+    """For an album, only title and description."""
+
+
+def read_sidecar(content: bytes, file_type: str) -> Content | None:
+    """Return the content of a sidecar; None when the file is of a kind that says nothing about pictures.
+
+    Args:
+        content: the bytes, cut at `MAX_BYTES` + 1.
+        file_type: `xmp`, `json`, `aae`; all others say nothing about pictures.
+
+    Raises:
+        FileProblemError: it is damaged or too large.
+
+    """
+    if file_type == "json":
+        return _read_json(content)
+    if file_type not in ("xmp", "aae"):
+        return None
+    if len(content) > MAX_BYTES:
+        raise FileProblemError(Reason.BAD_SIDECAR)
+    if file_type == "aae":
+        if not (_APPLE.search(content) or content.startswith(b"bplist00")):
+            raise FileProblemError(Reason.BAD_SIDECAR)
+        return Content(Kind.APPLE, Metadata(edited=True))
+    metadata = read_packet(content)
+    if metadata is None:
+        raise FileProblemError(Reason.BAD_SIDECAR)
+    return Content(Kind.XMP, metadata)
+
+
+def _read_json(content: bytes) -> Content | None:
+    if len(content) > MAX_JSON:
+        return None
+    try:
+        record: Any = orjson.loads(content.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError:
+        raise FileProblemError(Reason.BAD_SIDECAR) from None
+    if isinstance(record, list) and len(record) == 1:
+        record = record[0]
+    if not isinstance(record, dict):
+        return None
+    for kind, reader in (
+        (Kind.TAKEOUT, read_picture),
+        (Kind.ALBUM, read_album),
+        (Kind.EXIFTOOL, read),
+    ):
+        metadata = reader(record)
+        if metadata is not None:
+            return Content(kind, metadata)
+    return None

@@ -1,0 +1,245 @@
+"""The rows of sidecars, and their links to files.
+
+The one of the two that is stored last makes the link, so that both may come in any order and in different runs.
+"""
+
+import os
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Final, TypeVar
+
+from sqlalchemy import Column, and_, delete, select
+from sqlalchemy.engine import Dialect
+from sqlalchemy.orm import Session
+
+from photosvc.core.paths import clean_name, disk_name
+from photosvc.index.extract import READER_VERSION, Extraction
+from photosvc.index.file_columns import dump_metadata, load_metadata
+from photosvc.index.scan import FoundFile, is_gone
+from photosvc.index.sidecar_formats import Kind
+from photosvc.index.sidecar_values import FolderAlbums, StoredSidecar, companions, confirms, is_read
+from photosvc.media.metadata import Metadata
+from photosvc.models import GONE, ORIGINALS_ROOT, File, Sidecar, file_sidecars
+from photosvc.models.statements import Prepared, among, among_parameter, as_parameter, insert_into, prepare_statement
+
+_BATCH = 500
+Value = TypeVar("Value", int, str)
+
+
+#: Folders that are kept in memory; batches are sorted by name, so few are in use at a time.
+_KEPT: Final = 4
+
+
+class Folders:
+    """The sidecars and pictures in a folder that belong together; each folder is read once, when first asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._read: OrderedDict[str, dict[str, tuple[str, ...]]] = OrderedDict()
+
+    def companions(self, name: str) -> list[str]:
+        """Return the sidecars that a file may have, the most specific first, or the files that a sidecar may have.
+
+        Args:
+            name: clean path relative to the root; so are those in the result.
+
+        """
+        folder, slash, base = name.rpartition("/")
+        if folder not in self._read:
+            self._read[folder] = companions(self._names(folder))
+            if len(self._read) > _KEPT:
+                self._read.popitem(last=False)
+        self._read.move_to_end(folder)
+        return [folder + slash + other for other in self._read[folder].get(base, ())]
+
+    def has(self, name: str) -> bool:
+        """Return whether the disk has a file of this name, or cannot tell."""
+        return not is_gone(self._root, name)
+
+    def _names(self, folder: str) -> list[str]:
+        try:
+            return [clean_name(name) for name in sorted(os.listdir(self._root / disk_name(folder)))]  # noqa: PTH208 - faster, and undecodable bytes stay
+        except OSError:  # the scan reports it
+            return []
+
+
+class Sidecars:
+    """The sidecars of a batch, stored and linked with files in the transaction of the session."""
+
+    def __init__(
+        self, session: Session, folders: Folders, now: datetime, is_outdated: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        self._session = session
+        self._is_outdated = is_outdated
+        self._folders = folders
+        self._now = now
+        self._known: dict[str, Sidecar | None] = {}
+        self._saved: dict[str, tuple[Sidecar, Metadata | None]] = {}
+        self._files: dict[File, bool] = {}
+        self.albums = FolderAlbums(session, now)
+
+    def load(self, names: Iterable[str]) -> None:
+        """Look up in advance which of these files are known sidecars."""
+        wanted = [name for name in names if is_read(name)]
+        self._known |= dict.fromkeys(wanted) | self._find(wanted)
+
+    def has_picture(self, name: str) -> bool:
+        """Return whether a file may have the sidecar of this name, by the names in its folder."""
+        return bool(self._folders.companions(name))
+
+    def save(self, found: FoundFile, extraction: Extraction) -> bool:
+        """Store a sidecar that could be read, and return whether it is new."""
+        if found.name not in self._known:
+            self.load([found.name])
+        row = self._known[found.name]
+        details = dump_metadata(extraction.metadata)
+        moved = self._moved_album(details) if row is None and extraction.codec == Kind.ALBUM else None
+        new = moved is None and (row is None or row.size == GONE)
+        row = row or moved
+        before = load_metadata(row.details) if row and row.kind == extraction.codec else None
+        if row is None:
+            row = Sidecar(root=ORIGINALS_ROOT, created_at=self._now)
+            self._session.add(row)
+        elif row is moved:
+            self._known[row.name] = None
+        row.name, row.folder = found.name, found.name.rpartition("/")[0]
+        self._known[found.name] = row
+        row.size, row.mtime_ns, row.updated_at = found.size, found.mtime_ns, self._now
+        row.kind, row.details, row.reader_version = extraction.codec, details, READER_VERSION
+        self._saved[found.name] = row, before
+        return new
+
+    def link(self, file: File, *, new: bool) -> None:
+        """Note a stored file, which may have sidecars."""
+        self._files[file] = new
+
+    def remove(self, names: Sequence[str]) -> tuple[list[str], set[int]]:
+        """Delete sidecars; return the names of those that existed, and the ids of the photos that used them.
+
+        The row of an album stays, so that a file that returns makes no second album.
+        """
+        rows = {name: row for name, row in self._find(names).items() if row.size != GONE}
+        if not rows:
+            return [], set()
+        for row in rows.values():
+            row.size = GONE if row.kind == Kind.ALBUM else row.size
+        self._session.flush()
+        ids = [row.id for row in rows.values() if row.size != GONE]
+        changed = self._photos(ids)
+        self._session.execute(delete(file_sidecars).where(file_sidecars.c.sidecar_id.in_(ids)))
+        self._session.execute(delete(Sidecar).where(Sidecar.id.in_(ids)))
+        self._known |= {name: row if row.size == GONE else None for name, row in rows.items()}
+        return sorted(rows), changed
+
+    def finish(self) -> set[int]:
+        """Link the flushed files and sidecars, and return the ids of the photos that sidecars change."""
+        changed: set[int] = set()
+        for row, before in self._saved.values():
+            if row.kind == Kind.ALBUM:
+                changed.update(self.albums.save(row, load_metadata(row.details), before))
+        saved = {name: row for name, (row, _) in self._saved.items()}
+        known = [row.id for row, _ in self._saved.values()]
+        changed |= self._photos(known)
+        pairs = self._pairs_of_sidecars(saved) | self._pairs_of_files()
+        self._delete_links(file_sidecars.c.sidecar_id, known)
+        self._delete_links(file_sidecars.c.file_id, [file.id for file, new in self._files.items() if not new])
+        if pairs:
+            rows = [{"file_id": file.id, "sidecar_id": row.id} for file, row in pairs]
+            self._session.execute(insert_into(file_sidecars, self._session).on_conflict_do_nothing(), rows)
+        changed.update(file.photo_id for file, row in pairs if row.name in saved)
+        self._saved.clear()
+        self._files.clear()
+        return changed
+
+    def _pairs_of_sidecars(self, saved: Mapping[str, Sidecar]) -> set[tuple[File, Sidecar]]:
+        companions = {name: self._folders.companions(name) for name, row in saved.items() if row.kind != Kind.ALBUM}
+        files: dict[str, File] = {}
+        for names in _portions({one for some in companions.values() for one in some}):
+            query = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(names))
+            # A changed file may have come there together with the sidecar: it is linked when it is stored.
+            files |= {file.name: file for file in self._session.scalars(query) if not self._is_outdated(file.name)}
+        return _confirmed(
+            (files[one], saved[name]) for name, others in companions.items() for one in others if one in files
+        )
+
+    def _pairs_of_files(self) -> set[tuple[File, Sidecar]]:
+        companions = {file: self._folders.companions(file.name) for file in self._files}
+        rows = self._find({one for some in companions.values() for one in some})
+        return _confirmed((file, rows[one]) for file, others in companions.items() for one in others if one in rows)
+
+    def _moved_album(self, details: str) -> Sidecar | None:
+        """Return the row of an album file with this content that is gone from its place, of deleted albums last.
+
+        A deleted album has no id: the row says that there was one.
+        """
+        same = select(Sidecar).where(Sidecar.root == ORIGINALS_ROOT, Sidecar.kind == Kind.ALBUM)
+        rows = self._session.scalars(
+            same.where(Sidecar.details == details).order_by(Sidecar.album_id.is_(None), Sidecar.id)
+        )
+        return next((row for row in rows if not self._folders.has(row.name)), None)
+
+    def _find(self, names: Collection[str]) -> dict[str, Sidecar]:
+        found: dict[str, Sidecar] = {}
+        for some in _portions(names):
+            is_one = and_(Sidecar.root == ORIGINALS_ROOT, among(self._session, Sidecar.name, some))
+            ids = self._session.execute(select(Sidecar.id).where(is_one)).scalars().all()
+            if ids:
+                rows = self._session.scalars(select(Sidecar).where(among(self._session, Sidecar.id, ids)))
+                found |= {row.name: row for row in rows}
+        return found
+
+    def _photos(self, sidecar_ids: Sequence[int]) -> set[int]:
+        if not sidecar_ids:
+            return set()
+        query = select(File.photo_id).join(file_sidecars, file_sidecars.c.file_id == File.id)
+        return set(self._session.scalars(query.where(file_sidecars.c.sidecar_id.in_(sidecar_ids))))
+
+    def _delete_links(self, column: Column[int], ids: Sequence[int]) -> None:
+        if ids:
+            self._session.execute(delete(file_sidecars).where(column.in_(ids)))
+
+
+def _confirmed(pairs: Iterable[tuple[File, Sidecar]]) -> set[tuple[File, Sidecar]]:
+    """Return the pairs whose sidecar belongs to the file, not only by its name."""
+    return {(file, row) for file, row in pairs if row.kind != Kind.ALBUM and _belongs(row, file)}
+
+
+def _belongs(row: Sidecar, file: File) -> bool:
+    title = load_metadata(row.details).original_name if row.kind == Kind.TAKEOUT else ""
+    return confirms(file.name.rpartition("/")[2], row.name.rpartition("/")[2], title)
+
+
+def _portions(values: Iterable[Value]) -> Iterator[list[Value]]:
+    """Yield lists of as many values as one statement takes."""
+    every = iter(values)
+    while some := list(islice(every, _BATCH)):
+        yield some
+
+
+def sidecars_of(session: Session, photo_ids: Iterable[int]) -> dict[int, list[StoredSidecar]]:
+    """Return the sidecars of each file of these photos that has any, by the id of the file."""
+    if session.autoflush:  # as before any query of the session
+        session.flush()
+    found: defaultdict[int, list[StoredSidecar]] = defaultdict(list)
+    connection = session.connection()
+    read = _prepared(connection.dialect)
+    for some in _portions(photo_ids):
+        given = as_parameter(connection.dialect.name, some)
+        for file_id, name, kind, details in read.run(connection, {"photo_ids": given}):
+            found[file_id].append(StoredSidecar(name, Kind(kind), load_metadata(details)))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _prepared(dialect: Dialect) -> Prepared:
+    query = (
+        select(file_sidecars.c.file_id, Sidecar.name, Sidecar.kind, Sidecar.details)
+        .join(Sidecar, Sidecar.id == file_sidecars.c.sidecar_id)
+        .join(File, File.id == file_sidecars.c.file_id)
+        .where(among_parameter(dialect.name, File.photo_id, "photo_ids"))
+    )
+    return prepare_statement(query, dialect)

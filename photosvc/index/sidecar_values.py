@@ -1,0 +1,398 @@
+"""Sidecars: the names that belong to a file, the values that they add to its photo, and the albums of Google Takeout.
+
+The names in a folder alone tell which sidecars a file may have. XMP and ExifTool append to the name of the
+picture or replace its extension. Google Takeout cuts names, moves numbers and gives edited copies and the videos of
+live photos no sidecar of their own; so the names of the sidecars are computed from the name of the picture, never the
+reverse.
+
+XMP sidecars take precedence over the files: editors write there what they do not write into originals. Of Google
+Takeout, the texts take precedence over those of the files, because they were written later; its other values come after
+the files. ExifTool's JSON comes last.
+
+A folder of Google Takeout with a JSON file that names its album becomes an album of its photos. An album belongs to its
+owner as soon as it is made: a photo is added when its file is first indexed, never again; a title that was changed
+stays; a deleted album stays deleted. The album stays the same, or deleted, when its folder moves, and when the JSON
+file is gone for a while.
+"""
+
+import html
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Final
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from photosvc.core import ids
+from photosvc.core.problems import Reason
+from photosvc.core.vocabulary import AUTO, META, XMP
+from photosvc.index.sidecar_formats import Kind
+from photosvc.media.metadata import Metadata, Region, merge
+from photosvc.media.xmp import upright
+from photosvc.models import GONE, ORIGINALS_ROOT, Album, AlbumPhoto, File, Photo, RejectedFile, Sidecar
+from photosvc.models.statements import insert_into, unindexed
+
+#: Extensions of the sidecars that are read.
+READ: Final = (".xmp", ".json", ".aae")
+#: Characters that Takeout leaves of a name, without a number and the extension `.json`.
+CUT: Final = 46
+_SUPPLEMENTAL: Final = ".supplemental-metadata"
+#: Suffixes that Google Photos appends to the names of edited copies, in its languages.
+EDITED_SUFFIXES: Final = tuple(
+    unicodedata.normalize("NFC", suffix)
+    for suffix in (
+        "-edited", "-effects", "-smile", "-mix", "-bearbeitet", "-modifié", "-modificato", "-bewerkt", "-edytowane",
+        "-編集済み", "-ha editado", "-editado", "-editat",
+    )
+)  # fmt: skip
+_STILLS: Final = (".heic", ".jpg", ".jpeg")
+#: Extensions of videos of live photos, and those that their stills have.
+_STILLS_OF: Final = {".mp4": _STILLS, ".mov": _STILLS, ".mp": (*_STILLS, ".mp.jpg")}
+_NUMBER: Final = re.compile(r"(?P<rest>.+)(?P<number>\(\d{1,4}\))", re.DOTALL)
+_APPLE: Final = re.compile(r"img_(?P<number>\d{4,})")
+#: Files with the same cut name get numbers on their sidecars.
+_NUMBERS_OF_CUT: Final = ("", *(f"({number})" for number in range(1, 10)))
+#: Characters that Takeout leaves of the name of a picture, without a number.
+_CUT_PICTURE: Final = 51
+#: Files beyond these are ignored, so that the names in a hostile folder do not multiply.
+MOST_COMPANIONS: Final = 500
+_UNSET: Final = Metadata()
+_SECOND: Final = timedelta(seconds=1)
+_BATCH = 500
+
+
+def is_read(name: str) -> bool:
+    """Return whether a file is a sidecar of a kind that is read, by its extension."""
+    return name[-5:].lower().endswith(READ)
+
+
+def key(name: str) -> str:
+    """Return the key by which names are compared: file systems differ in case and in the composition of accents."""
+    return (name if name.isascii() else unicodedata.normalize("NFC", name)).casefold()
+
+
+def candidates(name: str) -> tuple[str, ...]:
+    """Return the keys of the sidecars that a file may have, the most specific first.
+
+    Args:
+        name: the file's name without its folder.
+
+    """
+    return tuple(dict.fromkeys(map(key, _written(name))))
+
+
+def _written(name: str) -> Iterator[str]:
+    """Yield the names of the candidates in the case of the file's name."""
+    stem, extension = _split(name)
+    yield from (f"{name}.xmp", f"{stem}.xmp", f"{name}.json", f"{stem}.json", f"{stem}.aae")
+    apple = _APPLE.fullmatch(key(stem))
+    if apple:
+        yield f"img_o{apple['number']}.aae"
+    yield from _takeout(stem, extension)
+
+
+def confirms(name: str, sidecar: str, title: str) -> bool:
+    """Return whether a Takeout sidecar with this title belongs to a file that has its name among its candidates.
+
+    If the name of the file fits into that of the sidecar, the name suffices. Longer names are cut, so that several
+    files may have the same sidecar name: then the title, which is the name before the cut, decides.
+
+    Args:
+        name: the file's name without its folder.
+        sidecar: the sidecar's name without its folder.
+        title: the title in the sidecar; without one the names suffice.
+
+    """
+    stem, extension = _split(name)
+    whole = {key(one) for one, number in _variants(stem, extension) if len(one) <= CUT for one in _forms(one, number)}
+    if not title or key(sidecar) in whole | {key(f"{name}.json"), key(f"{stem}.json")}:
+        return True
+    names = {one for one, _ in _variants(stem, extension)}
+    written, written_extension = _split(html.unescape(title))
+    stated = {_letters(written), _letters(written + written_extension)}
+    if stated & {_letters(_split(one)[0]) for one in names}:
+        return True
+    cut = tuple(_letters(_split(one)[0]) for one in names if len(one) == _CUT_PICTURE)
+    return _letters(written).startswith(cut) if cut else False
+
+
+def companions(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the sidecars that each file may have, and the files that each sidecar may belong to.
+
+    Where names differ in case alone, a file has the sidecar in its own case and none in the case of another file.
+
+    Args:
+        names: all names in one folder; the result has those with companions.
+
+    """
+    sidecars: dict[str, dict[str, None]] = defaultdict(dict)
+    files = []
+    for name in names:
+        if is_read(name):
+            sidecars[key(name)][name] = None
+        else:
+            files.append(name)
+    if not sidecars:
+        return {}
+    owned = {sidecar for name in _in_several_cases(files) for sidecar in _written(name)}
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in files:
+        for sidecar in islice(_own(name, sidecars, owned), MOST_COMPANIONS):
+            if len(found[sidecar]) < MOST_COMPANIONS:
+                found[sidecar].append(name)
+            found[name].append(sidecar)
+    return {name: tuple(others) for name, others in found.items()}
+
+
+def _in_several_cases(names: Sequence[str]) -> Iterator[str]:
+    """Yield the files whose names, without extensions, differ in case alone from others."""
+    stems = {_split(name)[0] for name in names}
+    several = Counter(map(key, stems))
+    if len(several) < len(stems):
+        yield from (name for name in names if several[key(_split(name)[0])] > 1)
+
+
+def _own(name: str, sidecars: Mapping[str, Mapping[str, None]], owned: Container[str]) -> Iterator[str]:
+    """Yield the sidecars of a file by their keys, without those `owned` by names in another case."""
+    exact: dict[str, list[str]] = {}
+    for one in _written(name):
+        exact.setdefault(key(one), []).append(one)
+    for folded, written in exact.items():
+        if same := sidecars.get(folded):
+            mine = [one for one in dict.fromkeys(written) if one in same]
+            yield from mine or (one for one in islice(same, MOST_COMPANIONS) if one not in owned)
+
+
+def _takeout(stem: str, extension: str) -> Iterator[str]:
+    # The cut takes the number out of a long name, which then looks like that of the picture without one.
+    variants = sorted(_variants(stem, extension), key=lambda one: not one[1] and _loses_number(one[0]))
+    for name, number in variants:
+        yield from _forms(name, number)
+    whole = stem + extension
+    if len(whole) > CUT:
+        for number in _NUMBERS_OF_CUT:
+            yield from _forms(whole, number)
+
+
+def _loses_number(name: str) -> bool:
+    return len(name) > CUT and _NUMBER.fullmatch(_split(name)[0]) is not None
+
+
+def _forms(name: str, number: str) -> tuple[str, str]:
+    """Return the name of a sidecar as Takeout wrote it before 2024 and since; the number is never cut."""
+    return f"{name[:CUT]}{number}.json", f"{(name + _SUPPLEMENTAL)[:CUT]}{number}.json"
+
+
+def _variants(stem: str, extension: str) -> Iterator[tuple[str, str]]:
+    """Yield the names from which that of a sidecar may be computed, each with the number that the sidecar carries."""
+    stem, extension = unicodedata.normalize("NFC", stem), unicodedata.normalize("NFC", extension)
+    for one, number in _stems(stem):
+        yield one + extension, number
+    for still in _STILLS_OF.get(extension.lower(), ()):
+        for one, number in _stems(stem):
+            yield one + still, number
+
+
+def _stems(stem: str) -> Iterator[tuple[str, str]]:
+    """Yield the stem, and for an edited copy that of its original, each as it is and with its number apart."""
+    yield from _numbered(stem)
+    numbered = _NUMBER.fullmatch(stem)
+    rest, number = (numbered["rest"], numbered["number"]) if numbered else (stem, "")
+    for suffix in EDITED_SUFFIXES:
+        if rest.endswith(suffix) and rest != suffix:
+            yield from _numbered(rest.removesuffix(suffix) + number)
+
+
+def _numbered(stem: str) -> Iterator[tuple[str, str]]:
+    yield stem, ""
+    numbered = _NUMBER.fullmatch(stem)
+    if numbered:
+        yield numbered["rest"], numbered["number"]
+
+
+def _split(name: str) -> tuple[str, str]:
+    stem, dot, extension = name.rpartition(".")
+    return (stem, dot + extension) if stem else (name, "")
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits alone: Takeout replaces characters that file systems do not allow."""
+    return "".join(filter(str.isalnum, key(text)))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSidecar:
+    """A sidecar of one file."""
+
+    name: str
+    """Path relative to the root."""
+    kind: Kind
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The metadata of a photo, with and without its XMP sidecars."""
+
+    metadata: Metadata
+    own: Metadata
+
+    def source_of(self, *names: str) -> str:
+        """Return the source of the first of these fields that has a value, `xmp` or `meta`; empty when none has."""
+        for name in names:
+            value = getattr(self.metadata, name)
+            if value != getattr(_UNSET, name):
+                return META if value == getattr(self.own, name) else XMP
+        return AUTO
+
+
+def ranked(file_name: str, sidecars: Iterable[StoredSidecar]) -> list[StoredSidecar]:
+    """Return the sidecars of a file, the most specific first; of those from Takeout only the first."""
+    order = {name: rank for rank, name in enumerate(candidates(_base(file_name)))}
+    found = sorted(sidecars, key=lambda one: (order.get(key(_base(one.name)), len(order)), one.name))
+    takeout = next((one for one in found if one.kind is Kind.TAKEOUT), None)
+    return [one for one in found if one.kind is not Kind.TAKEOUT or one is takeout]
+
+
+def with_sidecars(own: Metadata, sidecars: Sequence[StoredSidecar]) -> Sources:
+    """Return the metadata of a photo, merged from that of its files and its sidecars, the most specific first."""
+    xmp, takeout, exiftool, apple = (
+        [one.metadata for one in sidecars if one.kind is kind]
+        for kind in (Kind.XMP, Kind.TAKEOUT, Kind.EXIFTOOL, Kind.APPLE)
+    )
+    plain = own
+    if takeout or exiftool or apple:
+        plain = merge((own, *takeout, *exiftool, *apple), written=(*takeout, own, *exiftool, *apple))
+    return Sources(merge((_without_known_time(merge(xmp), plain), plain)) if xmp else plain, plain)
+
+
+def _without_known_time(xmp: Metadata, plain: Metadata) -> Metadata:
+    """Return the XMP metadata without a time that repeats that of the files.
+
+    Editors copy the wall time of a file, often without its offset and the time of the satellites: those stay.
+    """
+    if xmp.taken_local is None or plain.taken_local is None or abs(xmp.taken_local - plain.taken_local) >= _SECOND:
+        return xmp
+    return replace(xmp, taken_local=None, taken_utc=None, utc_offset=None, date_parts=_UNSET.date_parts)
+
+
+def marked(own: Sequence[Region], orientation: int, sidecars: Sequence[StoredSidecar]) -> Iterator[tuple[str, Region]]:
+    """Yield each area of a file with its source: the areas in XMP sidecars if there are any, else the file's own.
+
+    People whom Takeout names are added when no area names them.
+
+    Args:
+        own: areas in the file itself.
+        orientation: Exif orientation of the file, 1 to 8; areas in sidecars are relative to the picture as stored.
+        sidecars: those of the file, the most specific first.
+
+    """
+    edited = next((one.metadata.regions for one in sidecars if one.kind is Kind.XMP and one.metadata.regions), ())
+    areas = [(XMP, upright(area, orientation)) for area in edited] or [(META, area) for area in own]
+    yield from areas
+    known = {area.name.casefold() for _, area in areas}
+    for one in sidecars:
+        if one.kind is Kind.TAKEOUT:
+            yield from ((META, area) for area in one.metadata.regions if area.name.casefold() not in known)
+
+
+def _base(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+class FolderAlbums:
+    """The albums of folders, made and filled in the transaction of the session."""
+
+    def __init__(self, session: Session, now: datetime) -> None:
+        self._session = session
+        self._now = now
+        self._new: defaultdict[str, set[File]] = defaultdict(set)
+
+    def save(self, sidecar: Sidecar, metadata: Metadata, before: Metadata | None) -> list[int]:
+        """Make or update the album of a sidecar and return the ids of the photos that are new in it.
+
+        Args:
+            sidecar: of the kind `album`.
+            metadata: its present content.
+            before: its content when it was read last; None when it is new.
+
+        """
+        if before is None:
+            return self._make(sidecar, metadata)
+        album = self._session.get(Album, sidecar.album_id) if sidecar.album_id else None
+        if album is not None:
+            for name in ("title", "description"):
+                if getattr(album, name) == getattr(before, name) != getattr(metadata, name):
+                    setattr(album, name, getattr(metadata, name))
+                    album.updated_at = self._now
+        return []
+
+    def add(self, name: str, file: File) -> None:
+        """Note that a file, or under this name a copy of it, was indexed for the first time."""
+        self._new[name.rpartition("/")[0]].add(file)
+
+    def finish(self) -> None:
+        """Put the noted photos into the albums of their folders."""
+        if self._new:
+            for folder, album_id in self._session.execute(_albums_of(*self._new)).all():
+                self._put(album_id, sorted({file.photo_id for file in self._new[folder]}))
+            self._new.clear()
+
+    def _make(self, sidecar: Sidecar, metadata: Metadata) -> list[int]:
+        if self._session.execute(_albums_of(sidecar.folder)).first():
+            return []
+        album = Album(
+            uid=ids.new_uid(ids.ALBUM, self._now),
+            title=metadata.title,
+            description=metadata.description,
+            created_at=self._now,
+            updated_at=self._now,
+        )
+        self._session.add(album)
+        self._session.flush()
+        sidecar.album_id = album.id
+        photos = self._photos_in(sidecar.folder)
+        self._put(album.id, photos)
+        return photos
+
+    def _put(self, album_id: int | None, photo_ids: Sequence[int]) -> None:
+        last = select(func.max(AlbumPhoto.position)).where(AlbumPhoto.album_id == album_id)
+        entry = {"album_id": album_id, "position": (self._session.scalar(last) or 0) + 1, "created_at": self._now}
+        rows = [{**entry, "photo_id": photo_id} for photo_id in photo_ids]
+        if rows:
+            self._session.execute(insert_into(AlbumPhoto, self._session).on_conflict_do_nothing(), rows)
+
+    def _photos_in(self, folder: str) -> list[int]:
+        """Return the photos with a file, or a copy of a file, in the folder: Takeout repeats files in albums."""
+        found = set(
+            self._session.scalars(
+                select(Photo.id)
+                .join(Photo.files)
+                .where(Photo.path == folder, unindexed(File.root) == ORIGINALS_ROOT, File.missing.is_(False))
+            )
+        )
+        copies = select(RejectedFile.name, RejectedFile.detail).where(
+            RejectedFile.root == ORIGINALS_ROOT,
+            RejectedFile.reason == Reason.DUPLICATE.value,
+            RejectedFile.name.startswith(f"{folder}/" if folder else "", autoescape=True),
+        )
+        names = [detail for name, detail in self._session.execute(copies) if name.rpartition("/")[0] == folder]
+        for start in range(0, len(names), _BATCH):
+            others = File.name.in_(names[start : start + _BATCH])
+            found.update(self._session.scalars(select(File.photo_id).where(File.root == ORIGINALS_ROOT, others)))
+        return sorted(found)
+
+
+def _albums_of(*folders: str) -> Select[str, int | None]:
+    """Return the query for the albums that were made from sidecars in these folders."""
+    return select(Sidecar.folder, Sidecar.album_id).where(
+        Sidecar.folder.in_(folders),
+        Sidecar.kind == Kind.ALBUM,
+        Sidecar.album_id.is_not(None),
+        Sidecar.size != GONE,
+    )

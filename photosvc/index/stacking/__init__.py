@@ -1,1 +1,0 @@
-"""Stacking: which files are one photo."""

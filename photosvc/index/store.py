@@ -1,0 +1,443 @@
+"""The store: extractions written into the rows of files and photos. It flushes; the caller commits.
+
+Files whose problem may pass are tried again: the rows that keep the problems count the tries.
+
+Files that are gone from the disk get a mark in their rows, and photos without other files are hidden. Statements do
+this for all files at once: a mark needs neither the objects of the photos nor their search rows rendered.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import and_, case, delete, or_, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.core import ids
+from photosvc.core.problems import Problem, Reason, pause_after
+from photosvc.index.catalog import Catalog
+from photosvc.index.describe import describe
+from photosvc.index.estimates import Sighting, mark_due, sighting, stored_sightings
+from photosvc.index.extract import READER_VERSION, Extraction
+from photosvc.index.file_columns import read_extraction, write_extraction
+from photosvc.index.identity import Contents
+from photosvc.index.new_files import NewFiles, StoredFiles
+from photosvc.index.restack import new_photo, restack
+from photosvc.index.scan import FoundFile, aside_folder
+from photosvc.index.sidecar_links import Folders, Sidecars, sidecars_of
+from photosvc.index.stack_rules import keys_of, split_name
+from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
+from photosvc.models.engine import begin_write
+from photosvc.models.statements import among, is_below
+from photosvc.search.rows.write import project, project_new, remove
+
+#: Files that are looked up at once; further ones are due at the next look.
+_MOST: Final = 1000
+#: Options of statements whose rows no object in the session stands for.
+_UNLOADED: Final = {"synchronize_session": False}
+
+
+def rejection(found: FoundFile, problem: Problem, now: datetime) -> RejectedFile:
+    """Return the row that keeps the reason why a file was not read."""
+    may_pass = problem.reason.may_pass
+    return RejectedFile(
+        root=ORIGINALS_ROOT,
+        name=found.name,
+        size=found.size,
+        mtime_ns=found.mtime_ns,
+        reason=problem.reason.value,
+        detail=problem.detail,
+        reader_version=READER_VERSION,
+        attempts=int(may_pass),
+        retry_at=now + pause_after(1) if may_pass else None,
+        created_at=now,
+    )
+
+
+def count_tries(session: Session, rejected: Sequence[RejectedFile], now: datetime) -> None:
+    """Add the tries that the stored rows of these files have to new rows, which are not in the session yet."""
+    tried = {row.name: row for row in rejected if row.attempts}
+    if not tried:
+        return
+    columns = (RejectedFile.name, RejectedFile.size, RejectedFile.mtime_ns, RejectedFile.attempts)
+    stored = select(*columns).where(RejectedFile.root == ORIGINALS_ROOT, among(session, RejectedFile.name, tried))
+    for name, size, mtime_ns, attempts in session.connection().execute(stored):
+        row = tried[name]
+        if (size, mtime_ns) == (row.size, row.mtime_ns):
+            row.attempts += attempts
+            row.retry_at = now + pause_after(row.attempts)
+
+
+def due_folders(session: Session, now: datetime) -> set[str]:
+    """Return the folders of files that are to be read again now."""
+    due = select(RejectedFile.name).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.retry_at <= now)
+    return {name.rpartition("/")[0] for name in session.connection().execute(due.limit(_MOST)).scalars()}
+
+
+def put_off(session: Session, folder: str, started: datetime) -> None:
+    """Let files wait that were due when a run over a folder began and that it did not find, as without their disk.
+
+    This is done in a transaction of its own, if there are any.
+    """
+    dialect = session.get_bind().dialect.name
+    due: Any = and_(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.retry_at <= started)
+    if folder:
+        due = and_(due, or_(RejectedFile.name == folder, is_below(RejectedFile.name, folder, dialect)))
+    if session.scalar(select(RejectedFile.id).where(due).limit(1)) is not None:
+        session.rollback()
+        begin_write(session)
+        later = update(RejectedFile).where(due).values(retry_at=started + pause_after(3))
+        session.execute(later, execution_options=_UNLOADED)
+        session.commit()
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The result of marking files that are gone."""
+
+    names: list[str]
+    """The names of files of the library that were not marked before."""
+    shown: set[int]
+    """Ids of their photos that have other files: to be described again."""
+    sightings: Mapping[int, Sighting | None]
+    """The sightings of the hidden photos."""
+
+
+def mark_files(session: Session, names: Sequence[str], now: datetime) -> Marked:
+    """Mark the files of these names, some thousands at most, and hide the photos of which no file is left."""
+    connection = session.connection()
+    stored = select(File.id, File.name, File.photo_id).where(
+        File.root == ORIGINALS_ROOT, among(session, File.name, names), File.missing.is_(False)
+    )
+    rows = connection.execute(stored.order_by(File.id)).all()
+    files = update(File).where(among(session, File.id, [row.id for row in rows])).values(missing=True)
+    session.execute(files, execution_options=_UNLOADED)
+    photo_ids = {row.photo_id for row in rows}
+    present = select(File.photo_id).where(among(session, File.photo_id, photo_ids), File.missing.is_(False))
+    shown = set(connection.execute(present).scalars())
+    return Marked([row.name for row in rows], shown, _hide(session, photo_ids - shown, now))
+
+
+def _hide(session: Session, photo_ids: Collection[int], now: datetime) -> Mapping[int, Sighting | None]:
+    if not photo_ids:
+        return {}
+    sightings = stored_sightings(session, photo_ids)
+    hidden = update(Photo).where(among(session, Photo.id, photo_ids))
+    updated_at = case((Photo.quality == -1, Photo.updated_at), else_=now)
+    hidden = hidden.values(quality=-1, updated_at=updated_at, checked_at=now)
+    session.execute(hidden, execution_options=_UNLOADED)
+    remove(session, photo_ids)
+    return sightings
+
+
+class Saved(NamedTuple):
+    """The result of storing an extraction."""
+
+    problem: Problem | None
+    """The reason why the file was not stored as part of a photo, or cannot be shown."""
+    new: bool
+    """True if the library had no file of this name or content."""
+
+
+class Store:
+    """The store of one batch of an index run in the transaction of the session; `kinds` of stacks are on."""
+
+    def __init__(
+        self,
+        session: Session,
+        catalog: Catalog,
+        root: Path,
+        now: datetime,
+        kinds: Collection[str] = frozenset(),
+        folders: Folders | None = None,
+        contents: Contents | None = None,
+    ) -> None:
+        self._session = session
+        self._catalog = catalog
+        self._now = now
+        self._kinds = kinds
+        self._files = StoredFiles(session)
+        self._contents = contents or Contents(root)
+        self._left: set[str] = set()
+        self._rejected: dict[str, RejectedFile | None] = {}
+        self._changed: dict[Photo, None] = {}
+        self._stack_keys: dict[File, frozenset[int]] = {}
+        self._new_photos: dict[tuple[str, str], Photo] = {}
+        folders = folders or Folders(root)
+        self._sidecars = Sidecars(session, folders, now, self._contents.is_outdated)
+        self._new = NewFiles(session, folders, kinds, now)
+        self._sightings: dict[int, Sighting | None] = {}
+
+    def load(self, names: Collection[str], read: Sequence[tuple[FoundFile, Extraction]] = ()) -> None:
+        """Look up in advance the rows that files of these names change: a few statements for a whole batch."""
+        self._sidecars.load(names)
+        self._files.load(names, [one.hash for _, one in read])
+        self._new.load(read, self._files)
+        contents = [one.metadata for _, one in read]
+        self._catalog.load_gear(contents)
+        self._catalog.load_cells((one.lat, one.lng) for one in contents if one.lat is not None and one.lng is not None)
+
+    def save(self, found: FoundFile, extraction: Extraction) -> Saved:
+        """Store the extraction of one file; a duplicate of another file is rejected."""
+        if extraction.media_type == "sidecar":
+            return self._save_sidecar(found, extraction)
+        if extraction.problem is not None and extraction.problem.reason.may_pass:
+            return self._save_partly(found, extraction, extraction.problem)
+        named, same = self._files.named(found.name), self._files.with_content(extraction.hash)
+        awaited = None if same else self._contents.awaited(self._session, found, extraction.hash, named)
+        if awaited is not None:
+            if named is not None:
+                self._set_aside(named, hides=False)
+            problem = Problem.of(Reason.DUPLICATE, awaited)
+            self.reject(found, problem)
+            return Saved(problem, new=False)
+        if found in self._new:
+            photo = self._new.add(found, extraction)
+            self._rejected[found.name] = None
+            self._sidecars.albums.add(found.name, photo.files[0])
+            self._changed[photo] = None
+            return Saved(extraction.problem, new=True)
+        identity = self._contents.identify(self._session, found.name, extraction.hash, named, same)
+        if identity.original is not None:
+            return self._save_duplicate(found, identity.original, identity.displaced)
+        file, unknown = identity.row, named is None
+        if identity.displaced is not None:
+            heir = self._set_aside(identity.displaced, hides=file is None)
+            file = file or heir
+        has_moved = file is not None and file.name != found.name
+        if file is not None and has_moved:
+            self._leave_name(file)
+        elif file is not None and file.hash != extraction.hash:
+            self._left.add(found.name)
+        new = file is None or not file.hash
+        file = file or self._new_file(found, extraction)
+        self._files.put(file, found.name, extraction.hash)
+        write_extraction(file, extraction)
+        file.size, file.mtime_ns, file.missing = found.size, found.mtime_ns, False
+        if new or has_moved or self._session.is_modified(file):  # asked before a query flushes the changes
+            file.updated_at = self._now
+        file.reader_version = READER_VERSION
+        self._rejected[found.name] = None
+        self._sidecars.link(file, new=new)
+        if unknown:
+            self._sidecars.albums.add(found.name, file)
+        self._changed[file.photo] = None
+        self._stack_keys[file] = keys_of(file.name, extraction, self._kinds)
+        return Saved(extraction.problem, new)
+
+    def _save_partly(self, found: FoundFile, extraction: Extraction, problem: Problem) -> Saved:
+        """Store a file of which only metadata could be read this time; values known of the same content stay."""
+        file = self._files.named(found.name)
+        if file is not None and file.hash == extraction.hash and not file.missing:
+            file.size, file.mtime_ns = found.size, found.mtime_ns
+            self._changed[file.photo] = None
+            new = False
+        else:
+            saved = self.save(found, replace(extraction, problem=None))
+            if saved.problem is not None:  # a duplicate
+                return saved
+            new = saved.new
+        self.reject(found, problem)
+        return Saved(problem, new)
+
+    def _save_duplicate(self, found: FoundFile, original: File, displaced: File | None) -> Saved:
+        """Reject a file with the content of another one."""
+        if displaced is not None:
+            self._set_aside(displaced, hides=False)
+        problem = Problem.of(Reason.DUPLICATE, original.name)
+        if not self._is_rejected(found.name):
+            self._sidecars.albums.add(found.name, original)
+            self._changed[original.photo] = None
+        self.reject(found, problem)
+        return Saved(problem, new=False)
+
+    def _set_aside(self, file: File, *, hides: bool) -> File | None:
+        """Free the name of a file whose content is gone from there, until the run or a later one finds it.
+
+        Args:
+            file: the row that has the name.
+            hides: true if the new content of a private photo's file is to be private too; its row is returned.
+
+        """
+        name, private = file.name, file.photo.private
+        self._left.add(name)
+        self._files.put(file, f"{aside_folder()}/{name}", file.hash)
+        file.missing = True
+        self._changed[file.photo] = None
+        self.restack(file)
+        return self._private_file(name) if hides and private else None
+
+    def _leave_name(self, file: File) -> None:
+        """Note that a file has moved away from its name; a private photo leaves privacy to unknown content there.
+
+        When the file was edited beside a copy of its former content, the copy keeps the photo, and the edited picture
+        must not become public.
+        """
+        self._left.add(file.name)
+        name, private = file.name, file.photo.private
+        if private and not self._contents.is_gone(name):
+            content = self._contents.hash_of(name)
+            if not (content and self._files.with_content(content)):
+                self._files.put(file, f"{aside_folder()}/{name}", file.hash)
+                self._private_file(name)
+
+    def _private_file(self, name: str) -> File:
+        """Make the row of a file that is to be read, in a hidden photo that is private."""
+        folder, base, _ = split_name(name)
+        photo = new_photo(self._session, folder, base, self._now, next(self._new.photo_ids, None))
+        photo.private, photo.checked_at = True, self._now
+        file = self._add_file(photo)
+        file.hash, file.size, file.mtime_ns, file.missing = "", 0, 0, True
+        self._files.put(file, name, "")
+        self._session.flush()
+        return file
+
+    def _save_sidecar(self, found: FoundFile, extraction: Extraction) -> Saved:
+        """Store a sidecar; one that cannot be read, or says nothing about pictures, is rejected."""
+        if extraction.problem is None:
+            self._rejected[found.name] = None
+            return Saved(None, self._sidecars.save(found, extraction))
+        problem = extraction.problem if self._sidecars.has_picture(found.name) else Problem(Reason.UNRELATED)
+        self._change(self._sidecars.remove([found.name])[1])
+        self.reject(found, problem)
+        return Saved(problem, new=False)
+
+    def _change(self, photo_ids: Collection[int]) -> None:
+        """Note photos whose files did not change; those without files wait until one returns."""
+        if photo_ids:
+            query = select(Photo).where(Photo.id.in_(photo_ids), Photo.files.any(File.missing.is_(False)))
+            self._changed |= dict.fromkeys(self._session.scalars(query.order_by(Photo.id)))
+
+    def reject(self, found: FoundFile, problem: Problem) -> None:
+        """Record why this file is no part of a photo; one that an earlier run could read stays if that may pass."""
+        self._rejected[found.name] = rejection(found, problem, self._now)
+        file = self._files.named(found.name)
+        if file is not None and self._contents.has_moved(self._session, file, found):
+            file = self._set_aside(file, hides=True)
+        if file is not None and problem.reason.may_pass:
+            if file.problem is not None and file.problem.reason.may_pass:  # an older version hid it for that
+                file.problem = None
+                self._changed[file.photo] = None
+        elif file is not None:  # an earlier run could read it
+            file.problem, file.size, file.mtime_ns, file.missing = problem, found.size, found.mtime_ns, False
+            file.reader_version = READER_VERSION
+            self._changed[file.photo] = None
+
+    def mark_missing(self, names: Sequence[str]) -> list[str]:
+        """Mark files as missing and delete sidecars; return the names of those that existed."""
+        marked = mark_files(self._session, names, self._now)
+        self._sightings |= marked.sightings
+        self._change(marked.shown)
+        self._rejected |= dict.fromkeys(names)
+        sidecars, changed = self._sidecars.remove(names)
+        self._change(changed)
+        return marked.names + sidecars
+
+    def restack(self, file: File) -> None:
+        """Stack a stored file again."""
+        self._stack_keys[file] = keys_of(file.name, read_extraction(file), self._kinds)
+
+    def rename(self, file: File, name: str, *, restack: bool = True) -> None:
+        """Let a stored file follow its original, which was renamed, with its photo and all values that people set.
+
+        Args:
+            file: the file.
+            name: its new name.
+            restack: whether the name may make it part of another photo.
+
+        """
+        self._files.put(file, name, file.hash)
+        file.updated_at = self._now
+        self._rejected[name] = None
+        self._sidecars.link(file, new=False)
+        self._changed[file.photo] = None
+        if restack:
+            self.restack(file)
+
+    def finish(self) -> int:
+        """Stack the changed files, describe and project the photos whose files changed, and return their number."""
+        self._write_rejections()
+        self._session.flush()
+        self._change(self._sidecars.finish())
+        keys = {file.id: keys for file, keys in self._stack_keys.items()}
+        self._remember(self._changed)
+        is_outdated = self._contents.is_outdated
+        restacked = restack(self._session, keys, self._kinds, self._now, self._new.photo_ids, is_outdated)
+        self._sightings |= restacked.sightings
+        self._changed |= dict.fromkeys(restacked.changed)
+        changed = [photo for photo in self._changed if photo.id not in restacked.gone]
+        sidecars = sidecars_of(self._session, [photo.id for photo in changed])
+        with self._session.no_autoflush:
+            for photo in changed:
+                describe(photo, sidecars, self._catalog, self._now, self._new.extractions)
+        self._session.flush()
+        self._new.insert()
+        self._sidecars.albums.finish()
+        self._project(changed, restacked.gone)
+        mark_due(self._session, self._sightings, {photo.id: sighting(photo) for photo in changed})
+        self._sightings.clear()
+        self._changed.clear()
+        self._stack_keys.clear()
+        self._new_photos.clear()
+        return len(changed)
+
+    def _project(self, changed: Sequence[Photo], gone: Collection[int]) -> None:
+        new = {photo.id for photo in self._new.photos}
+        others = [photo for photo in changed if photo.id not in new]
+        if new:
+            project_new(self._session, new, list(filter(_has_no_order, self._new.photos)))
+        if others or gone:
+            project(self._session, [*(photo.id for photo in others), *gone], filter(_has_no_order, others))
+
+    def _remember(self, photos: Iterable[Photo]) -> None:
+        """Remember the sightings of these photos; those of this batch are new and have none."""
+        self._sightings |= {photo.id: sighting(photo) for photo in photos if photo.checked_at is not None}
+
+    def _write_rejections(self) -> None:
+        if self._left:  # copies of what these names had are read again
+            copies = (RejectedFile.root == ORIGINALS_ROOT, RejectedFile.reason == Reason.DUPLICATE.value)
+            left = delete(RejectedFile).where(*copies, among(self._session, RejectedFile.detail, self._left))
+            self._session.execute(left, execution_options=_UNLOADED)
+            self._left.clear()
+        names = self._rejected.keys()
+        former = and_(RejectedFile.root == ORIGINALS_ROOT, among(self._session, RejectedFile.name, names))
+        rejected = list(filter(None, self._rejected.values()))
+        count_tries(self._session, rejected, self._now)
+        self._session.execute(delete(RejectedFile).where(former), execution_options=_UNLOADED)
+        self._session.add_all(rejected)
+        self._rejected.clear()
+
+    def _is_rejected(self, name: str) -> bool:
+        query = select(RejectedFile.id).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
+        with self._session.no_autoflush:
+            return self._session.scalar(query) is not None
+
+    def _new_file(self, found: FoundFile, extraction: Extraction) -> File:
+        """Make a file of a new photo, which `restack` joins with others; new pictures of one name share it at once."""
+        folder, base, _ = split_name(found.name)
+        picture = extraction.media_type != "video"
+        shared = self._new_photos.get((folder, base)) if picture else None
+        photo = shared or new_photo(self._session, folder, base, self._now, next(self._new.photo_ids, None))
+        if picture:
+            self._new_photos[folder, base] = photo
+        return self._add_file(photo)
+
+    def _add_file(self, photo: Photo) -> File:
+        file = File(
+            id=next(self._new.file_ids, None),
+            uid=ids.new_uid(ids.FILE, self._now),
+            root=ORIGINALS_ROOT,
+            photo=photo,
+            markers=[],
+            created_at=self._now,
+            updated_at=self._now,
+        )
+        self._session.add(file)
+        return file
+
+
+def _has_no_order(photo: Photo) -> bool:
+    """Return whether no list of a photo has several members: their order may differ from that in the database."""
+    return len(photo.files) == 1 and len(photo.files[0].markers) <= 1 and len(photo.keywords) <= 1

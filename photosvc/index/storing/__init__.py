@@ -1,1 +1,0 @@
-"""From extractions to rows: batches of files, each stored in one transaction."""

@@ -1,1 +1,0 @@
-"""Following the folder of originals: events, wishes and slow sweeps become index runs."""

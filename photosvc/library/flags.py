@@ -1,0 +1,140 @@
+"""Flags of many photos at once: archive, restore, approve, private.
+
+They have the effects of `changing`, without loading the files of the photos. A batch selects its photos by UIDs, or by
+a query with the number of photos that it must find.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import ConflictError, InvalidValueError
+from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.vocabulary import MANUAL
+from photosvc.index.describe import REVIEW_BELOW
+from photosvc.library.journal import Change, record
+from photosvc.library.values import Difference, difference
+from photosvc.models import Photo, SearchRow
+from photosvc.search.reading.compile import EVERY_SWITCH, visible
+from photosvc.search.reading.files import matching_ids
+from photosvc.search.reading.request import parse_request
+from photosvc.search.rows.write import project_flags
+
+_PORTION: Final = 500
+_COLUMNS: Final = (
+    Photo.id, Photo.uid, Photo.private, Photo.archived_at, Photo.archived_src, Photo.manual, Photo.quality,
+)  # fmt: skip
+#: The values that change for one photo, given its row; empty when it is that way already.
+Flagging = Callable[[Any, datetime], dict[str, Any]]
+
+
+def selected_photos(connection: Connection, given: Mapping[str, Any], *, most: int, sees_private: bool) -> list[int]:
+    """Return the ids of the photos that `photos`, or `q` with `expected`, selects, as far as they may be seen.
+
+    Raises:
+        InvalidValueError: nothing or too much is selected, or `expected` is missing.
+        InvalidQueryError: the query is not valid.
+        ConflictError: the query finds another number of photos than `expected`.
+
+    """
+    uids, query = list(dict.fromkeys(given["photos"] or ())), (given["q"] or "").strip()
+    if not (uids or query):
+        msg = "No items selected"
+        raise InvalidValueError(msg, field="photos")
+    if uids and query:
+        msg = "select photos either by UIDs or by a query"
+        raise InvalidValueError(msg, field="q")
+    too_many = InvalidValueError(f"more than {most:,} photos are selected", field="photos" if uids else "q")
+    if len(uids) > most:
+        raise too_many
+    if uids:
+        if not all(is_uid(uid, PHOTO) for uid in uids):
+            msg = "an item of photos is not a photo UID"
+            raise InvalidValueError(msg, field="photos")
+        return _ids(connection, SearchRow.photo_uid, uids, sees_private=sees_private)
+    if given["expected"] is None:
+        msg = "say how many photos the query must find"
+        raise InvalidValueError(msg, field="expected")
+    request = parse_request({"q": query, "order": "oldest", "merged": "true", "count": "100000"})
+    files = matching_ids(connection, request, sees_private=sees_private)
+    found = _ids(connection, SearchRow.file_id, files, sees_private=sees_private)
+    if len(found) != given["expected"]:
+        msg = f"the query finds {len(found)} photos, not {given['expected']}"
+        raise ConflictError(msg, field="expected")
+    if len(found) > most:
+        raise too_many
+    return found
+
+
+def _ids(connection: Connection, column: Any, values: Any, *, sees_private: bool) -> list[int]:  # noqa: ANN401
+    found: dict[int, None] = {}
+    for start in range(0, len(values), _PORTION):
+        query = select(SearchRow.photo_id).where(column.in_(values[start : start + _PORTION]))
+        seen = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH))
+        found |= dict.fromkeys(connection.scalars(seen))
+    return sorted(found)
+
+
+def archive(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401 - a row of `_COLUMNS`
+    """Take the photo out of searches."""
+    return {} if photo.archived_at else {"archived_at": now, "archived_src": MANUAL}
+
+
+def unarchive(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
+    """Bring an archived photo back."""
+    return {"archived_at": None, "archived_src": MANUAL} if photo.archived_at else {}
+
+
+def approve_many(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
+    """Take the photo out of review, as `apply.approve` does."""
+    marks = set(photo.manual.split())
+    return {} if "approved" in marks else {"manual": " ".join(sorted(marks | {"approved"}))}
+
+
+def make_private(wanted: bool | None) -> Flagging:
+    """Return the flagging that makes photos private or not; with None, each gets the opposite of its present state."""
+
+    def flag(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
+        private = not photo.private if wanted is None else wanted
+        return {} if private == photo.private else {"private": private}
+
+    return flag
+
+
+def change_flags(session: Session, photo_ids: Sequence[int], flagging: Flagging, change: Change, now: datetime) -> int:
+    """Change some hundreds of photos at most, in the session's write transaction; return how many changed."""
+    query = select(*_COLUMNS).where(Photo.id.in_(photo_ids)).with_for_update()
+    rows = [(row, values) for row in session.execute(query.order_by(Photo.id)) if (values := flagging(row, now))]
+    if rows:
+        _write(session, rows, change, now)
+        project_flags(session, [row.id for row, _ in rows])
+    return len(rows)
+
+
+def _write(session: Session, rows: Sequence[tuple[Any, dict[str, Any]]], change: Change, now: datetime) -> None:
+    table: Any = Photo.__table__
+    names = [*rows[0][1], "quality"]
+    statement = update(table).where(table.c.id == bindparam("row")).values(edited_at=now, updated_at=now)
+    statement = statement.values({name: bindparam(f"new_{name}") for name in names})
+    session.connection().execute(statement, list(_updates(rows)))
+    record(session, change, now, {row.uid: _difference(row, values) for row, values in rows})
+
+
+def _updates(rows: Sequence[tuple[Any, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    for row, values in rows:
+        # The same as in `describe`: edited photos are not in review; those without a file that can be shown stay
+        # hidden.
+        quality = max(row.quality, REVIEW_BELOW) if row.quality >= 0 else row.quality
+        yield {"row": row.id, "new_quality": quality, **{f"new_{name}": value for name, value in values.items()}}
+
+
+def _difference(row: Any, values: dict[str, Any]) -> Difference:  # noqa: ANN401
+    before = {name: _json(getattr(row, name)) for name in values}
+    return difference(before, {name: _json(value) for name, value in values.items()})
+
+
+def _json(value: Any) -> Any:  # noqa: ANN401
+    return value.isoformat() if isinstance(value, datetime) else value

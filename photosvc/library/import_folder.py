@@ -1,0 +1,199 @@
+"""The folder of files to import: its files in groups, and the way to each file, on which no link is followed.
+
+The sizes of files that the library has are known: a file of another size is new, without reading it.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.paths import clean_name, disk_name, open_folder, open_inside
+from photosvc.core.problems import FileProblemError, Reason, system_symbol
+from photosvc.index.scan import FoundFile, Unreachable, is_left_out, look_at, scan_folders
+from photosvc.index.sidecar_values import companions, is_read, key
+from photosvc.models import File, UploadedFile
+
+#: Bits of the filter: with a million files, one size in nine that no file has counts as known, and costs one read.
+_BITS: Final = 1 << 23
+_ROWS: Final = 10_000
+#: Most files of one group; further files are another group.
+_MOST_TOGETHER: Final = 64
+_ABSENT: Final = "The folder of imports does not exist; make it, or set PHOTOSVC_IMPORT_FOLDER."
+
+
+class KnownSizes:
+    """A filter of one mebibyte: `has` is true for all known sizes and for some others."""
+
+    def __init__(self, session: Session) -> None:
+        self._bits = bytearray(_BITS // 8)
+        for column in (File.size, UploadedFile.size):
+            for size in session.execute(select(column).execution_options(yield_per=_ROWS)).scalars():
+                self.add(size)
+
+    def add(self, size: int) -> None:
+        """Remember the size of a further file."""
+        byte, bit = divmod(size % _BITS, 8)
+        self._bits[byte] |= 1 << bit
+
+    def has(self, size: int) -> bool:
+        """Return whether there may be a file of this size."""
+        byte, bit = divmod(size % _BITS, 8)
+        return bool(self._bits[byte] >> bit & 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file or folder directly in a folder."""
+
+    name: str
+    """In the form of `core.paths.clean_name`."""
+    is_folder: bool
+    size: int
+    """Bytes; for a folder the size that its file system tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFolder:
+    """A folder that files are imported from."""
+
+    root: Path
+
+    def check(self, originals: Path, folder: str = "") -> str:
+        """Make sure that a folder below this one can be imported; return its clean name without needless parts.
+
+        Args:
+            originals: of the service.
+            folder: relative, in the form of `core.paths.clean_name`; empty for all.
+
+        Raises:
+            InvalidValueError: it is not below this one, or the folder of originals lies in it, or around it.
+            NotFoundError: it does not exist, or the way there is a link.
+
+        """
+        try:
+            disk = disk_name(folder)
+            parts = PurePosixPath(disk).parts
+            if disk.startswith("/") or ".." in parts or "\x00" in disk:
+                msg = "a folder to import is relative to the folder of imports and below it"
+                raise InvalidValueError(msg, field="path")
+            os.close(open_folder(self.root, parts))
+        except (OSError, UnicodeEncodeError):
+            msg = "There is no such folder in the folder of imports." if folder else _ABSENT
+            raise NotFoundError(msg, field="path") from None
+        own, library = Path(os.path.realpath(self.root.joinpath(*parts))), Path(os.path.realpath(originals))
+        if own.is_relative_to(library) or library.is_relative_to(own):
+            msg = "the folder of originals and a folder to import cannot contain each other"
+            raise InvalidValueError(msg, field="path")
+        return clean_name("/".join(parts))
+
+    def entries(self, folder: str) -> Iterator[Entry]:
+        """Yield the files and folders directly in a folder with a clean name that imports look at, by name; no links.
+
+        Raises:
+            NotFoundError: it cannot be read.
+
+        """
+        try:
+            opened = open_folder(self.root, [part for part in disk_name(folder).split("/") if part])
+        except OSError:
+            msg = "There is no such folder in the folder of imports."
+            raise NotFoundError(msg, field="path") from None
+        try:
+            for name in sorted(name for name in os.listdir(opened) if not is_left_out(name)):  # noqa: PTH208 - of a descriptor
+                with suppress(OSError):  # gone meanwhile
+                    status = os.stat(name, dir_fd=opened, follow_symlinks=False)
+                    if stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode):
+                        yield Entry(clean_name(name), stat.S_ISDIR(status.st_mode), status.st_size)
+        finally:
+            os.close(opened)
+
+    def groups(self, folder: str = "") -> Iterator[list[FoundFile] | Unreachable]:
+        """Yield groups of files that belong together, below a folder with a clean name, and unreadable entries."""
+        for entries in scan_folders(self.root, disk_name(folder)):
+            yield from (entry for entry in entries if isinstance(entry, Unreachable))
+            yield from grouped_by_name([entry for entry in entries if isinstance(entry, FoundFile)])
+
+    def again(self, files: Sequence[FoundFile]) -> list[FoundFile]:
+        """Return the same files as they are now, without those that are gone."""
+        seen = [look_at(self.root, file.name) for file in files]
+        return [file for file in seen if isinstance(file, FoundFile)]
+
+    def open(self, found: FoundFile) -> FileIO:
+        """Open a file for reading.
+
+        Raises:
+            FileProblemError: it cannot be opened, or is not as it was found.
+
+        """
+        try:
+            file = FileIO(open_inside(self.root, found.name))
+        except FileNotFoundError:
+            raise FileProblemError(Reason.VANISHED) from None
+        except OSError as error:
+            raise FileProblemError(Reason.UNREADABLE, system_symbol(error)) from None
+        if not is_as_found(os.fstat(file.fileno()), found):
+            file.close()
+            raise FileProblemError(Reason.CHANGED)
+        return file
+
+    def remove(self, found: FoundFile, status: os.stat_result) -> bool:
+        """Remove a file and the folders that are empty then; return false if it no longer has this status."""
+        *folders, last = disk_name(found.name).split("/")
+        try:
+            folder = open_folder(self.root, folders)
+        except OSError:
+            return False
+        try:
+            now = os.stat(last, dir_fd=folder, follow_symlinks=False)
+            if not os.path.samestat(now, status) or not is_as_found(now, found):
+                return False
+            os.unlink(last, dir_fd=folder)
+        except OSError:
+            return False
+        finally:
+            os.close(folder)
+        return True
+
+    def remove_empty(self, folder: str, within: str) -> None:
+        """Remove a folder with a clean name, and those around it, as far as they are empty and below `within`."""
+        while folder != within and folder.startswith(f"{within}/" if within else ""):
+            *above, last = disk_name(folder).split("/")
+            with suppress(OSError):
+                outer = open_folder(self.root, above)
+                try:
+                    os.rmdir(last, dir_fd=outer)
+                finally:
+                    os.close(outer)
+            folder = folder.rpartition("/")[0]
+
+
+def is_as_found(status: os.stat_result, found: FoundFile) -> bool:
+    """Return whether a file is the regular one that was found, and has not been written to since."""
+    return stat.S_ISREG(status.st_mode) and (status.st_size, status.st_ctime_ns) == (found.size, found.ctime_ns)
+
+
+def grouped_by_name(files: Sequence[FoundFile]) -> Iterator[list[FoundFile]]:
+    """Yield the files of one folder, pictures of one name together with their sidecars."""
+    names = {file.name.rpartition("/")[2]: file for file in files}
+    groups: dict[str, list[FoundFile]] = {}
+    for name, file in names.items():
+        if not is_read(name):
+            groups.setdefault(key(PurePosixPath(name).stem), []).append(file)
+    owners = companions(names)
+    alone: list[FoundFile] = []
+    for name, file in names.items():
+        if is_read(name):
+            owner = next(iter(owners.get(name, ())), None)
+            (groups[key(PurePosixPath(owner).stem)] if owner else alone).append(file)
+    for group in groups.values():
+        yield from (group[start : start + _MOST_TOGETHER] for start in range(0, len(group), _MOST_TOGETHER))
+    yield from ([file] for file in alone)

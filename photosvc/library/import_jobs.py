@@ -1,0 +1,172 @@
+"""Imports on request: those that wait, their handler for an indexer, and the results of the last ones."""
+
+import logging
+from collections import Counter
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from photosvc.core.problems import Problem
+from photosvc.index import jobs
+from photosvc.index.jobs import IMPORT, State, Waiting
+from photosvc.index.lease import Lease
+from photosvc.library.import_folder import ImportFolder
+from photosvc.library.import_run import Fate, Imported, ImportOptions, ImportRun
+from photosvc.models import Job, JobFailure
+from photosvc.models.engine import write_session
+from photosvc.settings import Settings
+
+_LOG = logging.getLogger("photosvc")
+#: Failed files of one import that are kept, and that are logged.
+MOST_FAILURES: Final = 1000
+_MOST_LOGGED: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A request to import a folder."""
+
+    folder: str
+    """Relative to the folder of imports, in the form of `core.paths.clean_name`; empty for all of it."""
+    moves: bool
+    """True if imported files are removed from the folder of imports."""
+    user_id: int | None
+    albums: tuple[str, ...]
+    """UIDs of albums that the photos are added to."""
+    created_at: datetime
+
+
+def wish(session: Session, new: Wish) -> None:
+    """Ask for a folder to be imported, in a write transaction; it replaces an earlier request that waits.
+
+    Raises:
+        TooManyJobsError: as many folders of the account wait as are allowed.
+
+    """
+    arguments = {"moves": new.moves, "albums": list(new.albums)}
+    jobs.add(session, IMPORT, new.folder, new.created_at, arguments, user_id=new.user_id)
+
+
+def waiting(session: Session) -> list[Wish]:
+    """Return the imports that were asked for and are not done, the one that waits longest first."""
+    return [_wish(one) for one in jobs.requested(session, IMPORT)]
+
+
+def withdraw(session: Session, now: datetime) -> bool:
+    """Drop waiting imports and stop the running one, in a write transaction; return whether there is any."""
+    gone = jobs.withdraw(session, IMPORT)
+    return jobs.cancel(session, now, [IMPORT.name]) or gone > 0
+
+
+def import_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:
+    """Import a folder as a `library.jobs.Handler`."""
+    wanted, counts = _wish(job), Counter[Fate]()
+    failures: list[Imported] = []
+
+    def observe(file: Imported) -> None:
+        counts[file.fate] += 1
+        if file.fate is Fate.FAILED and file.problem is not None:
+            if counts[Fate.FAILED] <= MOST_FAILURES:
+                failures.append(file)
+            if counts[Fate.FAILED] <= _MOST_LOGGED:
+                _LOG.warning("import on request: %s: %s", file.name, file.problem.sentence)
+
+    lease.report = lambda: {fate.value: counts[fate] for fate in Fate}
+    options = ImportOptions(
+        wanted.folder,
+        moves=wanted.moves,
+        settle=settings.watch_settle,
+        user_id=wanted.user_id,
+        albums=wanted.albums,
+    )
+    source = ImportFolder(settings.import_folder)
+    run = ImportRun(lease.engine, settings, lease.clock, source, options, observe)
+    with closing(run.portions()) as portions:
+        for count in portions:
+            _keep(lease, failures)
+            yield count > 0
+    _keep(lease, failures)
+    listed = ", ".join(f"{counts[fate]} {fate.value}" for fate in Fate if counts[fate])
+    _LOG.info("import on request: %s", listed or "no files")
+
+
+def _keep(lease: Lease, failures: list[Imported]) -> None:
+    if not failures:
+        return
+    now = lease.clock()
+    rows = [
+        {
+            "job_id": lease.job_id,
+            "name": file.name,
+            "reason": file.problem.reason.value,
+            "detail": file.problem.detail,
+            "created_at": now,
+        }
+        for file in failures
+        if file.problem is not None
+    ]
+    with write_session(lease.engine) as session:
+        lease.check_owner(session)
+        session.execute(insert(JobFailure), rows)
+    failures.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRow:
+    """An import with its counts."""
+
+    id: int
+    folder: str
+    moves: bool
+    wished_at: datetime
+    started_at: datetime
+    ended_at: datetime | None
+    message: str = ""
+    """The error that ended it."""
+    imported: int = 0
+    duplicate: int = 0
+    skipped: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """An import with its state and failures, as `ImportReportSchema` dumps them."""
+
+    row: ImportRow
+    state: State
+    failures: Sequence[tuple[str, Problem]]
+    """Names and problems of the first files that failed."""
+
+
+def reports(session: Session, *, count: int, failures: int) -> list[Report]:
+    """Return the last imports, the latest first, each with so many of its failures.
+
+    An import that was stopped counts so at once, and one whose process ended goes on.
+    """
+    began = select(Job).where(Job.kind == IMPORT.name, Job.started_at.is_not(None))
+    found = []
+    for job in session.scalars(began.order_by(Job.started_at.desc(), Job.id.desc()).limit(count)):
+        failed = select(JobFailure).where(JobFailure.job_id == job.id).order_by(JobFailure.id).limit(failures)
+        named = [(one.name, Problem.from_columns(one.reason, one.detail)) for one in session.scalars(failed)]
+        state = State.STOPPED if job.cancelled else State(job.outcome or job.state)
+        if state is State.INTERRUPTED:
+            state = State.RUNNING
+        problems = [(name, problem) for name, problem in named if problem is not None]
+        found.append(Report(_row(job, began=job.started_at), state, problems))
+    return found
+
+
+def _row(job: Job, *, began: Any) -> ImportRow:  # noqa: ANN401 - a time: the query leaves out those without
+    moves = bool(job.arguments["moves"])
+    return ImportRow(job.id, job.subject, moves, job.created_at, began, job.ended_at, **job.report)
+
+
+def _wish(one: Waiting) -> Wish:
+    albums = tuple(one.arguments["albums"])
+    return Wish(one.subject, bool(one.arguments["moves"]), one.user_id, albums, one.created_at)

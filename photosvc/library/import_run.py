@@ -1,0 +1,364 @@
+"""An import run: files that the library lacks are copied into the staging folder and added, some at a time.
+
+It can be stopped or killed at any moment, and another run completes it. A file of the originals is always whole, a file
+to import is removed only after its original is durable, and files that the originals have already are found by their
+content.
+"""
+
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import partial
+from io import FileIO
+from itertools import chain
+from pathlib import Path
+from typing import Final, Self, TypeAlias
+
+from sqlalchemy import Engine
+
+from photosvc.core.errors import NotFoundError
+from photosvc.core.machine import exclusive_lock
+from photosvc.core.paths import open_inside
+from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, system_symbol
+from photosvc.core.times import Clock
+from photosvc.index.scan import FoundFile, Unreachable
+from photosvc.library.import_folder import ImportFolder, KnownSizes, is_as_found
+from photosvc.library.staging import Staging
+from photosvc.library.staging_part import Part, ReadOnlyError, new_hash
+from photosvc.library.upload_checks import InspectionPool, ReceivedFile, inspection_pool, kind_of
+from photosvc.library.uploads import ADDED, DUPLICATE, Admission, Admitted
+from photosvc.media.formats import HEAD_SIZE
+from photosvc.models.engine import UnitOfWork, write_session
+from photosvc.settings import Settings
+
+_PIECE: Final = 1 << 20
+_NANOSECONDS: Final = 1_000_000_000
+_SIDECAR: Final = "sidecar"
+#: Files and bytes of one portion, which wait in the staging folder until all of them have been read.
+_MOST_FILES: Final = 32
+_MOST_BYTES: Final = 256 << 20
+#: Seconds for which a run waits for files that are still being written.
+_PATIENCE: Final = 1800.0
+_REFUSAL: Final = "Another import is going on; wait for it to end."
+
+
+class Fate(StrEnum):
+    """The result for one file."""
+
+    IMPORTED = "imported"
+    DUPLICATE = "duplicate"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A file and its result."""
+
+    name: str
+    """Relative to the folder of imports."""
+    fate: Fate
+    placed: str = ""
+    """Its name among the originals, also that of the file that a duplicate repeats."""
+    problem: Problem | None = None
+
+    @classmethod
+    def refused(cls, name: str, problem: Problem) -> Self:
+        """Return the result for a file that stays where it is."""
+        return cls(name, Fate.SKIPPED if problem.reason.severity is Severity.SKIPPED else Fate.FAILED, problem=problem)
+
+
+#: Called with each file.
+Observer: TypeAlias = Callable[[Imported], object]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """The options of an import."""
+
+    folder: str = ""
+    """Below the folder of imports, in the form of `core.paths.clean_name`; empty for all of it."""
+    moves: bool = False
+    """True if files that are among the originals then are removed from the folder of imports."""
+    dry_run: bool = False
+    """True to find out only which files would be imported."""
+    settle: int = 0
+    """Seconds for which a file must not have been written to."""
+    user_id: int | None = None
+    """The account in whose quota the files count; None for no quota."""
+    albums: Sequence[str] = ()
+    """UIDs of albums that the photos are added to."""
+
+
+@dataclass(slots=True)
+class _Source:
+    """A file that may be imported."""
+
+    found: FoundFile
+    status: os.stat_result
+    media_type: str
+    received: ReceivedFile
+    part: Part | None = None
+
+
+@dataclass(slots=True)
+class Portion:
+    """The import of groups of files; usable for many portions of one run."""
+
+    engine: Engine
+    settings: Settings
+    clock: Clock
+    source: ImportFolder
+    options: ImportOptions
+    observer: Observer
+    sizes: KnownSizes
+    pool: InspectionPool
+    _emptied: set[str] = field(default_factory=set, init=False)
+
+    def bring(self, groups: Sequence[Sequence[FoundFile]]) -> list[Sequence[FoundFile]]:
+        """Import these files and pass each to the observer; return the groups that may still be written to.
+
+        Raises:
+            PhotosvcError: the files cannot be stored. Those before them are added, and none is removed or half there.
+
+        """
+        staged: dict[Path, _Source] = {}
+
+        def place(file: ReceivedFile, name: str) -> None:
+            if (part := staged[file.path].part) is not None:
+                part.place(name, replace=False)
+
+        admission = Admission(
+            self.settings,
+            lambda: write_session(self.engine),
+            place,
+            self.clock(),
+            self.options.user_id,
+            self.options.albums,
+            self.pool,
+            checks_quota=True,
+        )
+        left: list[Sequence[FoundFile]] = []
+        with ExitStack() as parts:
+            for group in groups:
+                if self._may_be_written(group):
+                    left.append(group)
+                    continue
+                sources = self._opened(group)
+                if not self._are_known(sources, admission):
+                    for one in self._staged(sources, parts):
+                        staged[one.received.path] = one
+            for outcome in admission.admit([one.received for one in staged.values()]) if staged else ():
+                self._finish(staged[outcome.file.path], outcome, admission)
+        for folder in sorted(self._emptied, key=len, reverse=True):
+            self.source.remove_empty(folder, self.options.folder)
+        self._emptied.clear()
+        return left
+
+    def _may_be_written(self, group: Sequence[FoundFile]) -> bool:
+        """Return whether one of these files was written a moment ago; the future of a file server does not count."""
+        settle = self.options.settle * _NANOSECONDS
+        return any(abs(time.time_ns() - found.ctime_ns) < settle for found in group)
+
+    def _opened(self, group: Sequence[FoundFile]) -> list[_Source]:
+        """Return the files of a group that may be added; the observer gets the others."""
+        opened = []
+        for found in group:
+            try:
+                opened.append(self._looked_at(found))
+            except FileProblemError as error:
+                self.observer(Imported.refused(found.name, error.problem))
+        if all(one.media_type == _SIDECAR for one in opened):
+            for one in opened:
+                self.observer(Imported.refused(one.found.name, Problem(Reason.UNRELATED)))
+            return []
+        return opened
+
+    def _looked_at(self, found: FoundFile) -> _Source:
+        folder, _, name = found.name.rpartition("/")
+        with self.source.open(found) as file:
+            kind = kind_of(name, found.size, _read(file, HEAD_SIZE), self.settings)
+            if isinstance(kind, Problem):
+                raise FileProblemError(kind.reason, *kind.details)
+            received = ReceivedFile(Path(), name, found.size, "", folder)
+            return _Source(found, os.fstat(file.fileno()), kind[0], received)
+
+    def _are_known(self, sources: Sequence[_Source], admission: Admission) -> bool:
+        """Return whether the library has all of these files; they are finished then, without a copy."""
+        if not all(self.sizes.has(one.found.size) for one in sources):
+            return False
+        known = []
+        for one in sources:
+            try:
+                with self.source.open(one.found) as file:
+                    one.received = replace(one.received, hash=_sha1(file))
+            except FileProblemError:
+                return False
+            # Without albums nothing is written, and others may write meanwhile.
+            begin = write_session if self.options.albums else UnitOfWork
+            name = admission.find(partial(begin, self.engine), one.received)
+            if name is None:
+                return False
+            known.append((one, name))
+        for one, name in known:
+            self._finish(one, Admitted(one.received, DUPLICATE, name), admission)
+        return True
+
+    def _staged(self, sources: Sequence[_Source], parts: ExitStack) -> Sequence[_Source]:
+        """Return the files that could be copied, each with its part."""
+        if self.options.dry_run:
+            for one in sources:
+                self.observer(Imported(one.found.name, Fate.IMPORTED))
+            return ()
+        copied = []
+        for one in sources:
+            try:
+                part = self._copy(one, parts)
+            except FileProblemError as error:
+                self.observer(Imported.refused(one.found.name, error.problem))
+                continue
+            one.part, one.received = part, replace(one.received, path=part.path, hash=part.sha1)
+            copied.append(one)
+        return copied
+
+    def _copy(self, one: _Source, parts: ExitStack) -> Part:
+        left = one.found.size
+        with self.source.open(one.found) as file, ExitStack() as undo:
+            receiving = Staging(self.settings.originals).receive(most_bytes=left, expected_length=left)
+            part = undo.enter_context(receiving)
+            while piece := _read(file, min(left, _PIECE)):
+                part.write(piece)
+                left -= len(piece)
+            if left or not is_as_found(os.fstat(file.fileno()), one.found):
+                raise FileProblemError(Reason.CHANGED)
+            part.date(one.status.st_mtime_ns)
+            part.flush()  # now, and not within the write transaction
+            parts.enter_context(undo.pop_all())
+        return part
+
+    def _finish(self, one: _Source, outcome: Admitted, admission: Admission) -> None:
+        """Report the result for a file, and remove the file if it is to be moved and its original is there."""
+        if outcome.problem is not None:
+            self.observer(Imported.refused(one.found.name, outcome.problem))
+            return
+        self.sizes.add(one.found.size)
+        is_new = outcome.status == ADDED
+        self.observer(Imported(one.found.name, Fate.IMPORTED if is_new else Fate.DUPLICATE, outcome.placed))
+        if not self.options.moves or self.options.dry_run:
+            return
+        if is_new or (self._is_other_file(one, outcome.placed) and admission.is_same(outcome.file, outcome.placed)):
+            self.source.remove(one.found, one.status)
+            self._emptied.add(one.found.name.rpartition("/")[0])
+
+    def _is_other_file(self, one: _Source, name: str) -> bool:
+        """Return whether the original is another file, and not this one in a folder that is mounted twice."""
+        try:
+            with FileIO(open_inside(self.settings.originals, name)) as original:
+                return not os.path.samestat(os.fstat(original.fileno()), one.status)
+        except (OSError, NotFoundError):
+            return False
+
+
+def _sha1(file: FileIO) -> str:
+    digest = new_hash()
+    while piece := _read(file, _PIECE):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _read(file: FileIO, size: int) -> bytes:
+    """Read from a file to import.
+
+    Raises:
+        FileProblemError: the disk of the folder of imports fails.
+
+    """
+    try:
+        return file.read(size)
+    except OSError as error:
+        raise FileProblemError(Reason.UNREADABLE, system_symbol(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRun:
+    """One import from a folder."""
+
+    engine: Engine
+    settings: Settings
+    clock: Clock
+    source: ImportFolder
+    options: ImportOptions
+    observer: Observer
+
+    def portions(self) -> Generator[int, None, None]:
+        """Import one portion after the other; yield the number of its files, or 0 while it waits for a writer.
+
+        Raises:
+            ReadOnlyError: nothing may be added.
+            NotFoundError: there is no such folder.
+            InvalidValueError: it cannot be imported.
+            ConflictError: another import is in progress.
+            QuotaExceededError: the account may not add more.
+            PhotosvcError: the files cannot be stored.
+
+        """
+        if self.settings.readonly:
+            raise ReadOnlyError
+        folder = self.source.check(self.settings.originals, self.options.folder)
+        options = replace(self.options, folder=folder)
+        with UnitOfWork(self.engine) as session:
+            sizes = KnownSizes(session)
+        with (
+            exclusive_lock(self.settings.cache / "import.lock", _REFUSAL),
+            inspection_pool(self.settings) as pool,
+            closing(self._readable_groups()) as found,
+        ):
+            portion = Portion(self.engine, self.settings, self.clock, self.source, options, self.observer, sizes, pool)
+            left: list[Sequence[FoundFile]] = []
+            for groups in _portioned(found):
+                left += portion.bring(groups)
+                yield sum(map(len, groups))
+            yield from self._wait_for(left, portion)
+
+    def _wait_for(self, left: Sequence[Sequence[FoundFile]], portion: Portion) -> Generator[int, None, None]:
+        """Import groups whose files are no longer being written."""
+        end = time.monotonic() + _PATIENCE
+        while left and time.monotonic() < end:
+            look = time.monotonic() + self.options.settle
+            while time.monotonic() < look:
+                yield 0
+            again, left = filter(None, map(self.source.again, left)), []
+            for groups in _portioned(again):
+                left += portion.bring(groups)
+                yield sum(map(len, groups))
+        for file in chain.from_iterable(left):
+            self.observer(Imported.refused(file.name, Problem(Reason.UNSETTLED)))
+
+    def count(self) -> int:
+        """Return the number of files of any kind below the folder."""
+        groups = self.source.groups(self.options.folder)
+        return sum(len(group) for group in groups if not isinstance(group, Unreachable))
+
+    def _readable_groups(self) -> Generator[Sequence[FoundFile], None, None]:
+        for group in self.source.groups(self.options.folder):
+            if isinstance(group, Unreachable):
+                self.observer(Imported.refused(group.name, group.problem))
+            else:
+                yield group
+
+
+def _portioned(groups: Iterable[Sequence[FoundFile]]) -> Iterator[list[Sequence[FoundFile]]]:
+    """Yield the groups of files, some at a time."""
+    portion: list[Sequence[FoundFile]] = []
+    files = size = 0
+    for group in groups:
+        portion.append(group)
+        files, size = files + len(group), size + sum(file.size for file in group)
+        if files >= _MOST_FILES or size >= _MOST_BYTES:
+            yield portion
+            portion, files, size = [], 0, 0
+    if portion:
+        yield portion

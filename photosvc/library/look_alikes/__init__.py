@@ -1,1 +1,0 @@
-"""Photos that look alike: found by the indexer, kept in groups, and decided on by people."""

@@ -1,0 +1,158 @@
+"""Problems that people can see: files that could not be indexed, shown or imported, and the use of the disks.
+
+Index runs and imports keep the files in their tables.
+"""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Select, Subquery, and_, delete, func, literal, not_, select, union_all
+from sqlalchemy.orm import Session, aliased
+
+from photosvc.core.problems import Problem, Reason, Severity
+from photosvc.library.trash_folder import Trash
+from photosvc.models import File, JobFailure, Photo, RejectedFile
+
+INDEX, IMPORT = "index", "import"
+#: Files left out on purpose: nothing to repair.
+_QUIET: Final = (Reason.REMOVED, Reason.DUPLICATE, Reason.UNRELATED)
+#: The kinds of rows: a number of each kind and its own number make one that is unique.
+_FILE, _REJECTED, _IMPORTED, _KINDS = 0, 1, 2, 3
+#: Most files of the trash that are counted.
+_MOST_COUNTED: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class FailedFile:
+    """A file that failed, as `FailedFileSchema` dumps it."""
+
+    id: int
+    at: datetime
+    source: str
+    """`index` or `import`."""
+    name: str
+    """Relative to the originals, or to the folder of imports."""
+    problem: Problem
+
+    @property
+    def level(self) -> str:
+        """Return `warning` for a file that was left out on purpose, else `error`."""
+        return "warning" if self.problem.reason.severity is Severity.SKIPPED else "error"
+
+    @property
+    def message(self) -> str:
+        """Return the name and the problem as a sentence."""
+        return f"{self.name}: {self.problem.sentence}"
+
+
+def failed_files(session: Session, *, text: str, count: int, offset: int) -> Sequence[FailedFile]:
+    """Return the files that failed, the last one first.
+
+    Args:
+        session: for reading.
+        text: part of their names, in any case; empty: any name.
+        count: files at most.
+        offset: files before them.
+
+    """
+    every = _every(text)
+    page = select(every).order_by(every.c.at.desc(), every.c.id.desc()).limit(count).offset(offset)
+    return [found for row in session.execute(page) if (found := _failed(row)) is not None]
+
+
+def count_failed(session: Session) -> int:
+    """Return the number of files that failed."""
+    return session.scalar(select(func.count()).select_from(_every(""))) or 0
+
+
+def _every(text: str) -> Subquery:
+    return union_all(
+        _rows(_FILE, File, File.updated_at, File.error, File.error_detail, text).where(
+            File.error != "", not_(File.missing)
+        ),
+        _rows(_REJECTED, RejectedFile, RejectedFile.created_at, RejectedFile.reason, RejectedFile.detail, text).where(
+            RejectedFile.reason.not_in([reason.value for reason in _QUIET])
+        ),
+        _rows(_IMPORTED, JobFailure, JobFailure.created_at, JobFailure.reason, JobFailure.detail, text),
+    ).subquery()
+
+
+def _rows(kind: int, table: Any, at: Any, reason: Any, detail: Any, text: str) -> Select[Any]:  # noqa: ANN401
+    number = (table.id * _KINDS + kind).label("id")
+    query: Select[Any] = select(
+        number, at.label("at"), literal(kind).label("kind"), table.name.label("name"), reason.label("reason"),
+        detail.label("detail"),
+    )  # fmt: skip
+    return query.where(func.lower(table.name).contains(text.lower(), autoescape=True)) if text else query
+
+
+def _failed(row: Any) -> FailedFile | None:  # noqa: ANN401
+    problem = Problem.from_columns(row.reason, row.detail)
+    source = IMPORT if row.kind == _IMPORTED else INDEX
+    return None if problem is None else FailedFile(row.id, row.at, source, row.name, problem)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPhoto:
+    """The photo of a file that failed."""
+
+    uid: str
+    content_hash: str
+    """The hash of the file that shows it; empty where none can."""
+
+
+def photos_of_failed(session: Session, found: Sequence[FailedFile]) -> dict[int, FailedPhoto]:
+    """Return the photos that these files belong to, by the ids of the files that have one."""
+    ids = {one.id // _KINDS: one.id for one in found if one.id % _KINDS == _FILE}
+    shown = aliased(File)
+    query = select(File.id, Photo.uid, shown.hash).join(Photo, Photo.id == File.photo_id)
+    shows = and_(shown.photo_id == Photo.id, shown.primary, shown.error == "", not_(shown.missing))
+    query = query.outerjoin(shown, shows).where(File.id.in_(ids))
+    return {ids[row.id]: FailedPhoto(row.uid, row.hash or "") for row in session.execute(query)}
+
+
+def forget_import_failures(session: Session) -> int:
+    """Forget the files that imports failed at, in a write transaction, and return their number."""
+    gone: Any = session.execute(delete(JobFailure), execution_options={"synchronize_session": False})
+    return int(gone.rowcount)
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """A disk, in bytes."""
+
+    total: int
+    free: int
+    """Bytes that this process may still use."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrashUse:
+    """The files in the trash."""
+
+    files: int
+    size: int
+    """Bytes."""
+    is_exact: bool
+    """True if all files were counted; otherwise there are more."""
+
+
+def disk_of(folder: Path) -> Disk | None:
+    """Return the disk that a folder lies on; None where that cannot be told."""
+    try:
+        usage = shutil.disk_usage(folder)
+    except OSError:
+        return None
+    return Disk(usage.total, usage.free)
+
+
+def trash_use(trash: Trash) -> TrashUse:
+    """Return the number and the bytes of files in the trash, of ten thousand files at most."""
+    every = (kept for deletion in trash.deletions() for kept in trash.files(deletion))
+    sizes = [kept.size for kept in islice(every, _MOST_COUNTED + 1)]
+    return TrashUse(min(len(sizes), _MOST_COUNTED), sum(sizes[:_MOST_COUNTED]), len(sizes) <= _MOST_COUNTED)

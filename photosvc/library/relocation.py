@@ -1,0 +1,239 @@
+"""Originals that the service itself renames, moves or deletes: the library follows in the same transaction.
+
+Rows keep their identity: a photo whose file was moved keeps its UID, albums and edits. The photo of a deleted file is
+hidden, and is found again when a file with the same content returns.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, delete, func, insert, literal, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from photosvc.core.paths import disk_name
+from photosvc.core.problems import Reason
+from photosvc.core.vocabulary import parse_kinds
+from photosvc.index.catalog import Catalog
+from photosvc.index.places import Gazetteer
+from photosvc.index.requested import wish
+from photosvc.index.scan import aside_folder, is_hidden, is_left_out
+from photosvc.index.sidecar_values import is_read
+from photosvc.index.store import Store
+from photosvc.library.journal import Actor, Change, record
+from photosvc.library.values import FILES, Difference
+from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
+from photosvc.settings import Settings
+
+#: Files of a folder whose rows change in one transaction: others must not wait for the write lock for long. The index
+#: follows larger folders in its own batches; it recognises the files by their content.
+MOST_FILES: Final = 5000
+#: Files stored at a time, and the rest of the last photo's.
+_PORTION: Final = 200
+#: Nanoseconds since 1970 that no client gives a file: the index takes the file for changed.
+_NO_TIME: Final = -1
+_JUNK: Final = frozenset({"desktop.ini", "thumbs.db"})
+_UNLOADED: Final = {"synchronize_session": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """The changes of rows after originals changed on disk.
+
+    Names are those of the library, relative to the originals, without a slash at the end.
+
+    Args:
+        session: in a write transaction.
+        settings: of the service.
+        now: the present.
+        actor: for the journal.
+
+    """
+
+    session: Session
+    settings: Settings
+    now: datetime
+    actor: Actor | None = None
+
+    def moved(self, source: str, target: str, *, is_folder: bool) -> None:
+        """Follow a file or folder that was renamed; files that the library has under the new name are gone."""
+        rows = self._files(source, is_folder=is_folder)
+        in_the_way = self._files(target, is_folder=is_folder) if rows else ()
+        is_large = max(len(rows), len(in_the_way)) > MOST_FILES
+        if is_large or is_hidden(target) or not (is_folder or _have_one_type(source, target)):
+            self.gone(source, is_folder=is_folder)
+        else:
+            if in_the_way:
+                self.gone(target, is_folder=is_folder)
+            self._rename_rejected(source, target, is_folder=is_folder)
+            if is_folder:
+                self._rename_sidecars(source, target)
+            counted = update(UploadedFile).where(_named(UploadedFile.name, source, is_folder=is_folder))
+            counted = counted.values(name=_renamed(UploadedFile.name, source, target))
+            self.session.execute(counted, execution_options=_UNLOADED)
+            self._rename_files([(row, target + row.name[len(source) :]) for row in rows])
+            if not is_folder and is_read(source):
+                self._hide([source])
+        self.changed(target, is_folder=is_folder)
+
+    def gone(self, name: str, *, is_folder: bool, kept: str | None = None) -> None:
+        """Hide the files that were deleted, and free their names.
+
+        Args:
+            name: that they had.
+            is_folder: true if it is that of a folder around them.
+            kept: the name in the trash, where they moved.
+
+        """
+        rows = self._files(name, is_folder=is_folder)
+        if len(rows) <= MOST_FILES:
+            if kept is not None:
+                self._record(rows)
+            self._hide([row.name for row in rows] if is_folder else [name])
+            self._set_aside(name, is_folder=is_folder, kept=kept)
+        self.changed(name, is_folder=is_folder)
+
+    def changed(self, name: str, *, is_folder: bool = False) -> None:
+        """Ask the indexer to look at a file or folder that was added, changed or removed."""
+        if not (is_hidden(name) or is_junk(name)):
+            wish(self.session, self.now, disk_name(name if is_folder else name.rpartition("/")[0]))
+
+    def kept(self, name: str, kept: str) -> None:
+        """Follow a file that will be replaced, by now also in the trash.
+
+        It is read again also if its new content has the size and time of the former, which goes on to count in a quota.
+        """
+        replaced = update(File).where(File.root == ORIGINALS_ROOT, File.name == name).values(mtime_ns=_NO_TIME)
+        self.session.execute(replaced, execution_options=_UNLOADED)
+        columns = (UploadedFile.user_id, UploadedFile.size)
+        for row in self.session.execute(select(*columns).where(UploadedFile.name == name)).all():
+            values = {"hash": kept, "user_id": row.user_id, "name": kept, "size": row.size, "original_name": ""}
+            self.session.execute(insert(UploadedFile).values(**values, created_at=self.now))
+
+    def knows(self, name: str) -> bool:
+        """Return whether the library has a file of this name."""
+        query = select(File.id).where(File.root == ORIGINALS_ROOT, File.name == name, File.missing.is_(False))
+        return self.session.scalar(query) is not None
+
+    def _files(self, name: str, *, is_folder: bool) -> Sequence[Any]:
+        """Return the id, photo and name of the files that are not missing, one more than `MOST_FILES` at most."""
+        query = select(File.id, File.photo_id, File.name, Photo.uid.label("photo_uid")).join(Photo)
+        query = query.where(File.root == ORIGINALS_ROOT, File.missing.is_(False))
+        query = query.where(_named(File.name, name, is_folder=is_folder)).order_by(File.photo_id, File.id)
+        return self.session.execute(query.limit(MOST_FILES + 1)).all()
+
+    def _rename_files(self, moves: Sequence[tuple[Any, str]]) -> None:
+        catalog = Catalog(self.session, Gazetteer.load())
+        kinds = parse_kinds(self.settings.stack_by)
+        for portion in _portions(moves):
+            store = Store(self.session, catalog, self.settings.originals, self.now, kinds)
+            store.load([row.name for row, _ in portion])
+            store.load([name for _, name in portion])
+            files = {file.id: file for file in self._load([row.id for row, _ in portion])}
+            for row, name in portion:
+                store.rename(files[row.id], name)
+            store.finish()
+
+    def _load(self, ids: Sequence[int]) -> Sequence[File]:
+        return self.session.scalars(select(File).where(File.id.in_(ids))).all()
+
+    def _rename_rejected(self, source: str, target: str, *, is_folder: bool) -> None:
+        """Rename the rejections of files that people removed; delete others, so that their files are read again."""
+        at_source = _named(RejectedFile.name, source, is_folder=is_folder)
+        at_target = _named(RejectedFile.name, target, is_folder=is_folder)
+        removed = RejectedFile.reason == Reason.REMOVED.value
+        self.session.execute(delete(RejectedFile).where(at_target), execution_options=_UNLOADED)
+        self.session.execute(delete(RejectedFile).where(at_source, ~removed), execution_options=_UNLOADED)
+        renamed = update(RejectedFile).where(at_source).values(name=_renamed(RejectedFile.name, source, target))
+        self.session.execute(renamed, execution_options=_UNLOADED)
+        copies = (
+            RejectedFile.reason == Reason.DUPLICATE.value,
+            _named(RejectedFile.detail, source, is_folder=is_folder),
+        )
+        detail = _renamed(RejectedFile.detail, source, target)
+        self.session.execute(update(RejectedFile).where(*copies).values(detail=detail), execution_options=_UNLOADED)
+
+    def _rename_sidecars(self, source: str, target: str) -> None:
+        at_target = _named(Sidecar.name, target, is_folder=True)
+        self.session.execute(delete(Sidecar).where(at_target), execution_options=_UNLOADED)
+        for sidecar in self.session.scalars(select(Sidecar).where(_named(Sidecar.name, source, is_folder=True))):
+            sidecar.name = target + sidecar.name[len(source) :]
+            sidecar.folder = sidecar.name.rpartition("/")[0]
+        self.session.flush()
+
+    def _hide(self, names: Sequence[str]) -> None:
+        catalog = Catalog(self.session, Gazetteer.load())
+        for start in range(0, len(names), _PORTION):
+            store = Store(self.session, catalog, self.settings.originals, self.now, parse_kinds(self.settings.stack_by))
+            store.mark_missing(names[start : start + _PORTION])
+            store.finish()
+        self.session.expire_all()
+
+    def _record(self, rows: Sequence[Any]) -> None:
+        """Write the files that photos lost into the journal."""
+        if self.actor is None or not rows:
+            return
+        lost = defaultdict(list)
+        for row in rows:
+            lost[row.photo_uid].append(row.name)
+        differences: dict[str, Difference] = {uid: ({FILES: sorted(names)}, {}) for uid, names in lost.items()}
+        record(self.session, Change("photos.delete", self.actor), self.now, differences)
+
+    def _set_aside(self, name: str, *, is_folder: bool, kept: str | None) -> None:
+        """Give the rows of deleted files names of the trash, or that no file has; delete rejections by their names."""
+        aside = kept.removesuffix(f"/{name}") if kept is not None else aside_folder()
+        at_upload = _named(UploadedFile.name, name, is_folder=is_folder)
+        if kept is None:
+            self.session.execute(delete(UploadedFile).where(at_upload), execution_options=_UNLOADED)
+        else:
+            trashed = literal(f"{aside}/") + UploadedFile.name
+            counted = update(UploadedFile).where(at_upload).values(hash=trashed, name=trashed)
+            self.session.execute(counted, execution_options=_UNLOADED)
+        at_name = _named(File.name, name, is_folder=is_folder)
+        renamed = update(File).where(File.root == ORIGINALS_ROOT, at_name).values(name=literal(f"{aside}/") + File.name)
+        self.session.execute(renamed, execution_options=_UNLOADED)
+        rejected = delete(RejectedFile).where(_named(RejectedFile.name, name, is_folder=is_folder))
+        self.session.execute(rejected, execution_options=_UNLOADED)
+        # A copy elsewhere was left out because of the file that is gone; now it takes its place.
+        copy = (RejectedFile.reason == Reason.DUPLICATE.value, _named(RejectedFile.detail, name, is_folder=is_folder))
+        copies = delete(RejectedFile).where(*copy).returning(RejectedFile.name)
+        for folder in {left_out.rpartition("/")[0] for left_out in self.session.scalars(copies)}:
+            wish(self.session, self.now, disk_name(folder))
+
+
+def is_junk(name: str) -> bool:
+    """Return whether systems keep files of this name for their own use; they are never indexed."""
+    last = name.rpartition("/")[2]
+    return is_left_out(last) or last.lower() in _JUNK
+
+
+def _named(column: InstrumentedAttribute[str], name: str, *, is_folder: bool) -> ColumnElement[bool]:
+    """Return the condition that a column has this name, or the name of something in this folder."""
+    if not is_folder:
+        return column == name
+    return func.substr(column, 1, len(name) + 1) == f"{name}/"  # LIKE ignores case on SQLite
+
+
+def _renamed(column: InstrumentedAttribute[str], source: str, target: str) -> ColumnElement[str]:
+    return literal(target) + func.substr(column, len(source) + 1)
+
+
+def _have_one_type(source: str, target: str) -> bool:
+    return PurePosixPath(source).suffix.lower() == PurePosixPath(target).suffix.lower()
+
+
+def _portions(moves: Sequence[tuple[Any, str]]) -> Iterator[list[tuple[Any, str]]]:
+    """Yield some moves at a time; those of one photo stay together, so that it is not divided and joined again."""
+    portion: list[tuple[Any, str]] = []
+    for _, of_photo in groupby(moves, key=lambda move: attrgetter("photo_id")(move[0])):
+        portion += of_photo
+        if len(portion) >= _PORTION:
+            yield portion
+            portion = []
+    if portion:
+        yield portion

@@ -1,0 +1,292 @@
+"""Deletions: files move into the trash together or not at all, and are deleted for good when it is emptied.
+
+They move into a folder whose name says that it is unfinished. The rows of the library follow in the transaction of the
+request; once that is committed, one rename finishes the folder. A killed process may leave an unfinished folder: if
+rows of the library are in it, `recover` finishes it, else its files go back.
+"""
+
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Final
+
+from sqlalchemy import ColumnElement, delete, func, literal, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.core.paths import disk_name, open_folder
+from photosvc.index.scan import GONE_FOLDER
+from photosvc.library import disk
+from photosvc.library.staging_part import NameTakenError, ReadOnlyError, typed_errors
+from photosvc.library.trash_folder import TRASH_FOLDER, UNFINISHED, Trash, is_deletion, new_deletion, time_of, within
+from photosvc.models import File, Sidecar, UploadedFile, file_sidecars
+from photosvc.settings import Settings
+
+#: A function that begins a write transaction.
+Writing = Callable[[], AbstractContextManager[Session]]
+#: Rows of one statement.
+_PORTION: Final = 500
+_UNLOADED: Final = {"synchronize_session": False}
+#: Seconds after which a request begins no further deletion.
+_PATIENCE: Final = 20.0
+#: A time later than everything in the trash.
+END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Deletion:
+    """The files that are being deleted; from `deleting`."""
+
+    trash: Trash
+    name: str
+    """The name of its folder, once it is finished."""
+    _moved: list[str] = field(default_factory=list, init=False)
+    _lock: ExitStack = field(default_factory=ExitStack, init=False)
+
+    def take(self, names: Iterable[str]) -> dict[str, str]:
+        """Move these files into the trash, and return the name in the trash of each that exists.
+
+        Raises:
+            PhotosvcError: the disk refuses it.
+
+        """
+        kept: dict[str, str] = {}
+        for folder, some in groupby(sorted(names, key=_folder_of), key=_folder_of):
+            self._take(folder, list(some), kept)
+        return kept
+
+    def _take(self, folder: str, names: list[str], kept: dict[str, str]) -> None:
+        originals = self.trash.originals
+        try:
+            source = open_folder(originals, _parts(folder))
+        except OSError:
+            return  # the folder is gone, or is a link by now
+        with ExitStack() as opened, typed_errors():
+            opened.callback(os.close, source)
+            present = [name for name in names if _is_file(name, source)]
+            if not present:
+                return
+            if not self._moved:
+                self._begin()
+            target = open_folder(originals, _parts(f"{TRASH_FOLDER}/{self.name}{UNFINISHED}/{folder}"), create=True)
+            opened.callback(os.close, target)
+            for name in present:
+                last = disk_name(name).rpartition("/")[2]
+                os.rename(last, last, src_dir_fd=source, dst_dir_fd=target)
+                self._moved.append(name)
+                kept[name] = within(self.name) + name
+            os.fsync(target)
+
+    def _begin(self) -> None:
+        """Make the folder, and hold its lock for as long as this process lives."""
+        parts = _parts(f"{TRASH_FOLDER}/{self.name}{UNFINISHED}")
+        folder = open_folder(self.trash.originals, parts, create=True)
+        self._lock.callback(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+
+    def finish(self) -> None:
+        """Keep the files that were taken, after the commit."""
+        with self._lock:
+            if self._moved:
+                _finish(self.trash, self.name)
+
+    def undo(self) -> None:
+        """Give the files their names back."""
+        with self._lock:
+            for name in reversed(self._moved):
+                with suppress(PhotosvcError):  # `recover` tries again
+                    disk.rename_new(self.trash.originals, within(self.name + UNFINISHED) + name, name)
+            self.trash.drop_empty(self.name + UNFINISHED)
+
+
+@contextmanager
+def deleting(trash: Trash, now: datetime) -> Iterator[Deletion]:
+    """Finish a deletion after the block with the write transaction of its rows, or undo it if the block fails."""
+    deletion = Deletion(trash, new_deletion(now))
+    try:
+        yield deletion
+    except BaseException:
+        deletion.undo()
+        raise
+    deletion.finish()
+
+
+def open_trash(writing: Writing, settings: Settings) -> Trash:
+    """Return the trash of originals that may be changed, after `finish_deletions`.
+
+    Raises:
+        ReadOnlyError: the originals are read-only.
+
+    """
+    if settings.readonly:
+        raise ReadOnlyError
+    finish_deletions(writing, settings)
+    return Trash(settings.originals)
+
+
+def finish_deletions(writing: Writing, settings: Settings) -> None:
+    """Finish or undo the deletions of processes that were killed; originals that are read-only stay as they are."""
+    trash = Trash(settings.originals)
+    if not settings.readonly and any(folder.endswith(UNFINISHED) for folder in trash.folders()):
+        with writing() as session:
+            recover(session, trash)
+
+
+def recover(session: Session, trash: Trash) -> int:
+    """Finish or undo the deletions of processes that ended, in the session's write transaction; return their number."""
+    done = 0
+    for folder in trash.folders():
+        deletion = folder.removesuffix(UNFINISHED)
+        if folder.endswith(UNFINISHED) and is_deletion(deletion):
+            done += _recover(session, trash, deletion)
+    return done
+
+
+def _recover(session: Session, trash: Trash, deletion: str) -> bool:
+    unfinished = deletion + UNFINISHED
+    try:
+        folder = open_folder(trash.originals, _parts(f"{TRASH_FOLDER}/{unfinished}"))
+    except OSError:
+        return False
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False  # its process is at work
+    else:
+        in_library = select(File.id).where(File.name.startswith(within(deletion), autoescape=True)).limit(1)
+        if session.scalar(in_library) is None:
+            for kept in list(trash.files(unfinished)):
+                with suppress(NameTakenError):  # it stays in the trash
+                    disk.rename_new(trash.originals, within(unfinished) + kept.name, kept.name)
+            trash.drop_empty(unfinished)
+        if unfinished in trash.folders():
+            _finish(trash, deletion)
+        return True
+    finally:
+        os.close(folder)
+
+
+def _finish(trash: Trash, deletion: str) -> None:
+    disk.rename(trash.originals, f"{TRASH_FOLDER}/{deletion}{UNFINISHED}", f"{TRASH_FOLDER}/{deletion}")
+
+
+def _is_file(name: str, folder: int) -> bool:
+    try:
+        status = os.stat(disk_name(name).rpartition("/")[2], dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(status.st_mode)
+
+
+def _folder_of(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _parts(folder: str) -> list[str]:
+    return [part for part in disk_name(folder).split("/") if part]
+
+
+@dataclass(slots=True)
+class Emptied:
+    """The result of emptying the trash."""
+
+    files: int = 0
+    size: int = 0
+    """Bytes."""
+    is_complete: bool = True
+    """False if deletions that were to be emptied are left."""
+
+
+def older(trash: Trash, before: datetime) -> Iterator[str]:
+    """Return the deletions from before this time."""
+    return (deletion for deletion in trash.deletions() if time_of(deletion) < before)
+
+
+def count(trash: Trash, before: datetime) -> Emptied:
+    """Return the numbers of files and bytes that `empty` would delete."""
+    total = Emptied()
+    for deletion in older(trash, before):
+        for kept in trash.files(deletion):
+            total.files, total.size = total.files + 1, total.size + kept.size
+    return total
+
+
+def empty(writing: Writing, trash: Trash, before: datetime, *, goes_on: Callable[[], bool] = lambda: True) -> Emptied:
+    """Delete the files that were deleted before this time for good; photos stay hidden until the same content returns.
+
+    Args:
+        writing: begins a write transaction, one for each deletion.
+        trash: of the originals.
+        before: the time.
+        goes_on: asked before each deletion; the others are left to another time.
+
+    Raises:
+        PhotosvcError: the disk refuses it.
+
+    """
+    total = Emptied()
+    for deletion in list(older(trash, before)):
+        if not goes_on():
+            total.is_complete = False
+            break
+        files = list(trash.files(deletion))
+        with writing() as session:
+            _forget(session, deletion)
+        trash.delete(deletion)
+        total.files, total.size = total.files + len(files), total.size + sum(kept.size for kept in files)
+    return total
+
+
+def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expected: int | None = None) -> Emptied:
+    """Empty the trash for at most 20 seconds, and only if it has the number of files that people were told.
+
+    Args:
+        writing: begins a write transaction, one for each deletion.
+        trash: of the originals.
+        before: the time.
+        expected: the number of files that people were told; None: any number.
+
+    Raises:
+        ConflictError: there are more or fewer by now; nothing is deleted.
+        PhotosvcError: the disk refuses it.
+
+    """
+    if expected is not None and (found := count(trash, before).files) != expected:
+        msg = f"Nothing was deleted: there are {found} files by now, not {expected}."
+        raise ConflictError(msg, field="expected")
+    end = time.monotonic() + _PATIENCE
+    return empty(writing, trash, before, goes_on=lambda: time.monotonic() < end)
+
+
+def _forget(session: Session, deletion: str) -> None:
+    """Give the rows names that no file has, and count the files in no quota."""
+    counted = delete(UploadedFile).where(UploadedFile.name.startswith(within(deletion), autoescape=True))
+    session.execute(counted, execution_options=_UNLOADED)
+    gone = update(File).where(File.name.startswith(within(deletion), autoescape=True))
+    forget_sidecars(session, Sidecar.name.startswith(within(deletion), autoescape=True))
+    gone = gone.values(name=literal(GONE_FOLDER) + func.substr(File.name, len(TRASH_FOLDER) + 1))
+    session.execute(gone, execution_options=_UNLOADED)
+
+
+def forget_sidecars(session: Session, *which: ColumnElement[bool]) -> None:
+    """Delete the rows of these sidecars, and their links to files."""
+    ids = session.scalars(select(Sidecar.id).where(*which)).all()
+    for start in range(0, len(ids), _PORTION):
+        some = ids[start : start + _PORTION]
+        linked = delete(file_sidecars).where(file_sidecars.c.sidecar_id.in_(some))
+        session.execute(linked, execution_options=_UNLOADED)
+        session.execute(delete(Sidecar).where(Sidecar.id.in_(some)), execution_options=_UNLOADED)
+
+
+def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
+    """Recover unfinished deletions of killed processes, and delete the files for good that are old enough."""
+    finish_deletions(writing, settings)
+    if settings.readonly or not settings.trash_days:
+        return Emptied()
+    return empty(writing, Trash(settings.originals), now - timedelta(days=settings.trash_days))

@@ -1,0 +1,296 @@
+"""Uploads that wait: files to be added, within the limits of their accounts, and photos to be put into albums.
+
+A job puts the photos of files into the albums that they were sent to, as soon as the files are indexed. It has the
+content of some files and the albums of all of them. It is due when one of its files is indexed, or refused for good,
+and when its time is over; files that are neither wait on in it. A file may have another name by then, or come back from
+the trash: its content decides.
+"""
+
+import secrets
+from collections.abc import Collection, Generator, Sequence
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Exists, Text, delete, exists, func, not_, or_, select, type_coerce, update
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import ConflictError, NotFoundError, PermissionDeniedError, PhotosvcError
+from photosvc.index import jobs
+from photosvc.index.jobs import ALBUMS, State, Waiting
+from photosvc.index.lease import Lease
+from photosvc.library.album_photos import add_photos
+from photosvc.library.albums import album_to_change
+from photosvc.library.staging import Staging
+from photosvc.models import ORIGINALS_ROOT, File, Job, RejectedFile, Upload, UploadedFile, User
+from photosvc.models.engine import library_session
+from photosvc.models.statements import insert_into
+from photosvc.settings import Settings
+
+#: The time for which a file waits to be completed or added.
+LIFETIME: Final = timedelta(days=3)
+#: Resumable uploads of one account that may be incomplete.
+MOST_INCOMPLETE: Final = 1000
+#: Files of one account that may wait, in all of its uploads, unless one upload may have more: each takes an inode and a
+#: row, however small it is.
+MOST_WAITING: Final = 10_000
+_MIB: Final = 1 << 20
+_PORTION: Final = 500
+#: Files of one job, which one transaction adds to their albums.
+MOST_FILES: Final = 200
+_INDEXED: Final = (File.root == ORIGINALS_ROOT, File.missing.is_(False))
+#: The claims of files that the index refused for good, or that a person removed from the library.
+_REFUSED: Final = (
+    RejectedFile.root == ORIGINALS_ROOT,
+    RejectedFile.name == UploadedFile.name,
+    RejectedFile.retry_at.is_(None),
+)
+
+
+class QuotaExceededError(PhotosvcError):
+    """The account may not upload so much; an administrator can raise PHOTOSVC_UPLOAD_QUOTA."""
+
+    status = HTTPStatus.INSUFFICIENT_STORAGE
+
+
+class AccountDeletedError(PermissionDeniedError):
+    """The account was deleted while its files arrived."""
+
+    by_credential = False
+
+
+class TooManyFilesError(PhotosvcError):
+    """There are too many files in this upload."""
+
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+
+
+def bytes_left(session: Session, settings: Settings, user_id: int) -> int | None:
+    """Return the bytes that the account may still upload; None without a quota.
+
+    Files on their way count with their announced size, added ones until they leave the originals.
+    """
+    if not settings.upload_quota:
+        return None
+    return settings.upload_quota * _MIB - _used(session, user_id)
+
+
+def _used(session: Session, user_id: int) -> int:
+    waiting = select(func.coalesce(func.sum(Upload.size), 0))
+    waiting = waiting.where(Upload.user_id == user_id, not_(Upload.finished))
+    added = select(func.coalesce(func.sum(UploadedFile.size), 0)).where(UploadedFile.user_id == user_id)
+    return int(session.scalar(waiting) or 0) + int(session.scalar(added) or 0)
+
+
+def count_stored(
+    session: Session, settings: Settings, user_id: int, stored: tuple[str, str, int], now: datetime
+) -> None:
+    """Count a file that an account stored in another way in its quota, by its name, SHA-1 and size.
+
+    Raises:
+        QuotaExceededError: the account may not store so much.
+        AccountDeletedError: there is no such account any more.
+
+    """
+    name, content, size = stored
+    uncount(session, name)
+    left = bytes_left(session, settings, user_id)
+    if left is None:
+        return
+    require_account(session, user_id)
+    if size > left:
+        raise QuotaExceededError
+    row = {"user_id": user_id, "name": name, "size": size, "original_name": "", "created_at": now}
+    for key in (content, name):  # one file claims its content; the others count under their names
+        claim = insert_into(UploadedFile, session).values({**row, "hash": key}).on_conflict_do_nothing()
+        if session.scalar(claim.returning(UploadedFile.hash)) is not None:
+            return
+
+
+def uncount(session: Session, name: str) -> None:
+    """Count an original in no quota any more: it has left the originals, or has another content."""
+    gone = delete(UploadedFile).where(UploadedFile.name == name)
+    session.execute(gone, execution_options={"synchronize_session": False})
+
+
+def add_waiting(session: Session, settings: Settings, uploads: Sequence[Upload]) -> None:
+    """Store files on their way, in a write transaction: all of one account and one bundle.
+
+    Raises:
+        QuotaExceededError: the account may not upload so much.
+        TooManyFilesError: as many files of the upload, or of the account, wait as are allowed.
+        AccountDeletedError: there is no such account any more.
+
+    """
+    user_id, bundle = uploads[0].user_id, uploads[0].bundle
+    lock_account(session, user_id)
+    require_account(session, user_id)
+    session.add_all(uploads)
+    session.flush()
+    left = bytes_left(session, settings, user_id)
+    if left is not None and left < 0:
+        raise QuotaExceededError
+    count = select(func.count()).select_from(Upload).where(Upload.user_id == user_id, not_(Upload.finished))
+    most = max(MOST_WAITING, settings.upload_files)
+    if (session.scalar(count) or 0) > most:
+        msg = f"{most:,} files of yours wait already: add them, or wait until they expire"
+        raise TooManyFilesError(msg)
+    most = settings.upload_files if bundle else MOST_INCOMPLETE
+    if (session.scalar(count.where(Upload.bundle == bundle)) or 0) > most:
+        raise TooManyFilesError
+
+
+def require_account(session: Session, user_id: int) -> None:
+    """Make sure, until the write transaction ends, that an account exists: it may be deleted while its files arrive.
+
+    Raises:
+        AccountDeletedError: it does not.
+
+    """
+    query = select(User.id).where(User.id == user_id).with_for_update(read=True, key_share=True)
+    if session.scalar(query) is None:
+        raise AccountDeletedError
+
+
+def lock_account(session: Session, user_id: int) -> None:
+    """Make uploads of one account wait for each other on PostgreSQL, so that its limits hold; SQLite has one writer."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(select(func.pg_advisory_xact_lock(func.hashtext("photosvc_uploads"), user_id)))
+
+
+def find_upload(session: Session, user_id: int, token: str) -> Upload | None:
+    """Return the account's upload with this token, also an expired one."""
+    return session.scalar(select(Upload).where(Upload.token == token, Upload.user_id == user_id))
+
+
+def waiting_in(session: Session, user_id: int, bundle: str, limit: int) -> Sequence[Upload]:
+    """Return the files of a bundle that are complete, in the order in which they came."""
+    query = select(Upload).where(Upload.user_id == user_id, Upload.bundle == bundle, Upload.hash != "")
+    return session.scalars(query.where(not_(Upload.finished)).order_by(Upload.id).limit(limit)).all()
+
+
+def known_tokens(session: Session, tokens: Sequence[str]) -> set[str]:
+    """Return the tokens among these, of kept parts, that an upload has."""
+    found: set[str] = set()
+    for start in range(0, len(tokens), _PORTION):
+        found.update(session.scalars(select(Upload.token).where(Upload.token.in_(tokens[start : start + _PORTION]))))
+    return found
+
+
+def sweep(session: Session, staging: Staging, now: datetime) -> int:
+    """Delete some expired uploads with their parts, in a write transaction, and return their number."""
+    query = select(Upload.id, Upload.token).where(Upload.expires_at <= now).order_by(Upload.expires_at).limit(_PORTION)
+    expired = session.execute(query).all()
+    for _, token in expired:
+        staging.delete(token)
+    ids = [row.id for row in expired]
+    session.execute(delete(Upload).where(Upload.id.in_(ids)), execution_options={"synchronize_session": False})
+    return len(expired)
+
+
+class NotInAlbumsError(NotFoundError):
+    """The albums of uploaded files were deleted, or some files were refused or deleted before they were indexed."""
+
+
+def wish_albums(
+    session: Session, subject: str, files: Sequence[str], albums: Sequence[str], now: datetime, user_id: int | None
+) -> str:
+    """Ask for the photos of some files to be put into albums, and return the subject of the job.
+
+    Args:
+        session: in a write transaction.
+        subject: the result of this function for other files of the same albums: they share a job while it waits and has
+            space. Empty for the first ones.
+        files: the SHA-1 of the content of files that belong together, which share a job.
+        albums: UIDs.
+        now: the present.
+        user_id: of the account that asks.
+
+    Raises:
+        TooManyJobsError: as many jobs of the account wait as are allowed.
+
+    """
+    jobs.lock_jobs(session)
+    shared = select(Job.id, Job.arguments).where(
+        Job.kind == ALBUMS.name, Job.subject == subject, Job.state == State.WAITING.value
+    )
+    row = session.execute(shared).first() if subject else None
+    wanted = list(dict.fromkeys([*(row.arguments["files"] if row else ()), *files]))
+    if row is not None and len(wanted) <= MOST_FILES:
+        arguments = {**row.arguments, "files": wanted}
+        session.execute(
+            update(Job).where(Job.id == row.id).values(arguments=arguments),
+            execution_options={"synchronize_session": False},
+        )
+        return subject
+    subject = secrets.token_hex(8)
+    arguments = {"albums": list(albums), "files": list(dict.fromkeys(files))}
+    jobs.add(session, ALBUMS, subject, now, arguments, user_id=user_id, not_before=now + LIFETIME)
+    return subject
+
+
+def can_go_on(session: Session) -> ColumnElement[bool]:
+    """Return the condition of jobs one of whose files is indexed, or refused for good."""
+    content = _contents(session)
+    refused = exists().where(UploadedFile.hash == content.c.value, *_REFUSED)
+    return exists(select(content.c.value).where(or_(_is_indexed(content.c.value), refused)).correlate(Job))
+
+
+def will_follow(session: Session, files: Collection[str]) -> bool:
+    """Return whether a waiting or running job may put some of these files, which are indexed, into albums now."""
+    content = _contents(session)
+    has_one = exists(
+        select(content.c.value).where(content.c.value.in_(files), _is_indexed(content.c.value)).correlate(Job)
+    )
+    has_not_ended = Job.state.in_((State.WAITING.value, State.RUNNING.value))
+    query = select(Job.id).where(Job.kind == ALBUMS.name, has_not_ended, has_one).limit(1)
+    return session.execute(query).first() is not None
+
+
+def put_into_albums(lease: Lease, _settings: Settings, job: Waiting) -> Generator[bool, None, None]:
+    """Put the photos of a job's indexed files into their albums, as a `library.jobs.Handler`."""
+    files, albums = job.arguments["files"], job.arguments["albums"]
+    with library_session(lease.engine) as session:
+        lease.check(session)
+        now = lease.clock()
+        indexed = select(File.hash, File.photo_id).where(File.hash.in_(files), *_INDEXED)
+        photos = {row.hash: row.photo_id for row in session.execute(indexed)}
+        present = _add(session, albums, list(dict.fromkeys(photos.values())), now) if photos else len(albums)
+        refused = set(session.scalars(select(UploadedFile.hash).where(UploadedFile.hash.in_(files), *_REFUSED)))
+        is_over = now >= job.created_at + LIFETIME
+        left = [] if is_over else [one for one in files if one not in photos and one not in refused]
+        added = job.arguments.get("added", 0) + (len(photos) if present else 0)
+        lost = job.arguments.get("lost", 0) + len(files) - len(left) - (len(photos) if present else 0)
+        lease.report = lambda: {"added": added, "lost": lost}
+        if left:
+            arguments = {"albums": albums, "files": left, "added": added, "lost": lost}
+            lease.put_off(session, job.created_at + LIFETIME, arguments)
+        elif not lost:
+            lease.finish(session)
+    if lost and not left:
+        raise NotInAlbumsError
+    yield from ()  # all of it was one portion
+
+
+def _add(session: Session, albums: Sequence[str], photo_ids: Sequence[int], now: datetime) -> int:
+    """Add photos to the albums among these that people may still add to, and return the number of these albums."""
+    present = 0
+    for uid in sorted(albums):
+        try:
+            album = album_to_change(session, uid, sees_private=True)
+        except (NotFoundError, ConflictError):
+            continue
+        add_photos(session, album, photo_ids, now)
+        present += 1
+    return present
+
+
+def _is_indexed(content: ColumnElement[str]) -> Exists:
+    return exists().where(File.hash == content, *_INDEXED)
+
+
+def _contents(session: Session) -> Any:  # noqa: ANN401 - a table of one column
+    """Return the SHA-1 of the files of a job, as rows."""
+    if session.get_bind().dialect.name == "postgresql":
+        return func.json_array_elements_text(Job.arguments["files"]).table_valued("value").render_derived()
+    return func.json_each(type_coerce(Job.arguments, Text), "$.files").table_valued("value")

@@ -1,0 +1,280 @@
+"""Checks of received files: their kind by their content, the time of their picture, and the original that they repeat.
+
+Hostile files are read in worker processes.
+
+A row of the database is no proof that its file is still there. Only a file that is there with its known size and time,
+or with the same SHA-1, makes a received one a duplicate.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Final, TypeAlias, TypeVar
+
+from sqlalchemy import not_, select
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import NotFoundError, PhotosvcError
+from photosvc.core.machine import usable_cores
+from photosvc.core.paths import clamped_time, open_inside
+from photosvc.core.problems import Problem, Reason
+from photosvc.index.compose import StackedFile, date_in
+from photosvc.index.describe import taken
+from photosvc.index.extract import Extraction, extract
+from photosvc.index.scan import are_away, disk_path
+from photosvc.index.sidecar_values import is_read
+from photosvc.library.staging_part import StorageFailedError
+from photosvc.media.errors import UnsupportedFileError
+from photosvc.media.formats import HEAD_SIZE, by_extension, may_have_pixels, sniff
+from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
+from photosvc.settings import Settings
+from photosvc.workers.pool import WorkerPool
+
+#: A pool that reads files, each given by its path and a name of its own.
+InspectionPool: TypeAlias = WorkerPool[tuple[Path, str], Extraction]
+_MIB = 1 << 20
+_MOST_WORKERS = 4
+#: A function that begins a transaction.
+Transaction: TypeAlias = Callable[[], AbstractContextManager[Session]]
+T = TypeVar("T")
+_PIECE: Final = 1 << 20
+#: Originals that are read for one answer; more change while they are read.
+_MOST_READ: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedFile:
+    """A file to be added."""
+
+    path: Path
+    name: str
+    """Its name as the owner wrote it, without folders."""
+    size: int
+    hash: str
+    folder: str = ""
+    """Files belong together only within a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The content of a file: its kind, and the time of its picture."""
+
+    media_type: str
+    extension: str
+    """Lower case, without the dot; one that fits the content."""
+    taken_local: datetime
+    """Wall time, aware as if it were UTC."""
+
+
+def inspect(
+    files: Sequence[ReceivedFile], settings: Settings, now: datetime, pool: InspectionPool | None = None
+) -> Mapping[Path, Content | Problem]:
+    """Return the content of each file by its path, or why it is refused.
+
+    A picture whose reader crashes or takes too long is kept: its date is that of its name, else the present. Processes
+    are started for this call, unless there is a pool of `inspection_pool`.
+    """
+    found: dict[Path, Content | Problem] = {}
+    kinds: dict[Path, tuple[str, str]] = {}
+    for file in files:
+        kind = _kind(file, settings)
+        if isinstance(kind, Problem):
+            found[file.path] = kind
+        else:
+            kinds[file.path] = kind
+    by_item = {(file.path, f"{file.name}.{kinds[file.path][1]}"): file for file in files if file.path in kinds}
+    if by_item:
+        with nullcontext(pool) if pool else inspection_pool(settings, len(by_item)) as readers:
+            for item, result in readers.run(by_item):
+                file = by_item[item]
+                found[file.path] = _content(file, kinds[file.path], result, now)
+    return found
+
+
+def inspection_pool(settings: Settings, files: int = _MOST_WORKERS) -> InspectionPool:
+    """Return worker processes that read files, for several calls of `inspect`; no more of them than there are files."""
+    return WorkerPool(
+        partial(_read, max_bytes=settings.max_file_size * _MIB),
+        result=Extraction,
+        workers=min(files, _MOST_WORKERS, settings.index_workers or usable_cores()),
+        timeout=settings.index_timeout,
+        memory_bytes=settings.index_memory * _MIB,
+    )
+
+
+def _kind(file: ReceivedFile, settings: Settings) -> tuple[str, str] | Problem:
+    try:
+        with file.path.open("rb") as opened:
+            return kind_of(file.name, file.size, opened.read(HEAD_SIZE), settings)
+    except FileNotFoundError:  # another request added it meanwhile
+        return Problem(Reason.VANISHED)
+    except OSError:
+        raise StorageFailedError from None
+
+
+def kind_of(name: str, size: int, head: bytes, settings: Settings) -> tuple[str, str] | Problem:
+    """Return the media type and the extension of a file by its first bytes, or why no such file is added.
+
+    Args:
+        name: without folders; its extension only chooses within a family.
+        size: in bytes.
+        head: the first `media.formats.HEAD_SIZE` bytes.
+        settings: of the service.
+
+    """
+    if size == 0:
+        return Problem(Reason.EMPTY)
+    if size > settings.max_file_size * _MIB:
+        return Problem.of(Reason.TOO_LARGE, settings.max_file_size)
+    row = sniff(head, name if may_have_pixels(name) else "")
+    suffix = PurePosixPath(name).suffix[1:].lower()
+    if row is not None:
+        return row.media_type, suffix if suffix in row.extensions else row.extensions[0]
+    if is_read(name):
+        return "sidecar", suffix
+    known = by_extension(name)
+    return Problem.of(Reason.WRONG_CONTENT, "video" if known and known.media_type == "video" else "picture or video")
+
+
+def _read(item: tuple[Path, str], *, max_bytes: int) -> Extraction:
+    path, name = item
+    return extract(path, max_bytes=max_bytes, decode=False, name=name)
+
+
+def _content(
+    file: ReceivedFile, kind: tuple[str, str], result: Extraction | PhotosvcError, now: datetime
+) -> Content | Problem:
+    if isinstance(result, UnsupportedFileError):
+        return result.problem
+    if isinstance(result, PhotosvcError):
+        named = date_in(file.name)
+        return Content(*kind, named.replace(tzinfo=now.tzinfo) if named else now)
+    if kind[0] == "sidecar" and result.problem is not None:
+        return result.problem
+    return Content(*kind, taken(result.metadata, [StackedFile(file.name, result)], now).local)
+
+
+def check_disk(session: Session, settings: Settings, name: str = "", *, within: bool = False) -> None:
+    """Raise `StorageFailedError` if `are_away`: files on the disk are not gone, and a new one would be hidden later."""
+    if are_away(session, settings.originals, name, within=within):
+        raise StorageFailedError
+
+
+class _UnreadError(Exception):
+    """The content of this original decides, and must be read outside of the transaction."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class KnownOriginals:
+    """The originals of a service, by their content."""
+
+    settings: Settings
+    _read: dict[tuple[str, tuple[int, ...]], str] = field(default_factory=dict, init=False)
+    """Name and status of each original that was read -> its SHA-1."""
+
+    def settle(self, transaction: Transaction, act: Callable[[Session], T]) -> T:
+        """Return the result of `act` in a transaction.
+
+        If `act` needs the content of an original, the transaction is rolled back, the original is read, which may take
+        long, and `act` is called again.
+
+        Raises:
+            StorageFailedError: the disk of the originals is away or fails.
+
+        """
+        for _ in range(_MOST_READ):
+            try:
+                with transaction() as session:
+                    return act(session)
+            except _UnreadError as unread:
+                self._hash(unread.name)
+        raise StorageFailedError
+
+    def name_of(self, session: Session, file: ReceivedFile) -> str:
+        """Return the name of an original with this content, indexed or about to be; empty without one.
+
+        Call it within `settle`.
+
+        Raises:
+            StorageFailedError: there may be one, on a disk that is away or fails.
+
+        """
+        for name, size, mtime_ns in _candidates(session, file):
+            status = self._status(session, name)
+            if status is None or status.st_size != file.size:
+                continue
+            if (status.st_size, clamped_time(status)) == (size, mtime_ns):
+                return name
+            content = self._read.get((name, _identity(status)))
+            if content is None:
+                raise _UnreadError(name)
+            if content == file.hash:
+                return name
+        return ""
+
+    def has_content(self, name: str, file: ReceivedFile) -> bool:
+        """Return whether the original of this name has the content of the file, by reading it."""
+        try:
+            return os.lstat(disk_path(self.settings.originals, name)).st_size == file.size and (
+                self._hash(name) == file.hash
+            )
+        except (OSError, StorageFailedError):
+            return False
+
+    def _status(self, session: Session, name: str) -> os.stat_result | None:
+        """Return the status of the regular file of this name; None if there is none."""
+        try:
+            status = os.lstat(disk_path(self.settings.originals, name))
+        except (FileNotFoundError, NotADirectoryError):
+            if are_away(session, self.settings.originals, name):
+                raise StorageFailedError from None
+            return None
+        except OSError:
+            raise StorageFailedError from None
+        return status if stat.S_ISREG(status.st_mode) else None
+
+    def _hash(self, name: str) -> str:
+        digest = hashlib.sha1(usedforsecurity=False)
+        try:
+            with os.fdopen(open_inside(self.settings.originals, name), "rb") as original:
+                status = os.fstat(original.fileno())
+                while piece := original.read(_PIECE):
+                    digest.update(piece)
+                if _identity(os.fstat(original.fileno())) != _identity(status):
+                    return ""  # a program writes to it
+        except (FileNotFoundError, NotADirectoryError, NotFoundError):
+            return ""
+        except OSError:
+            raise StorageFailedError from None
+        self._read[name, _identity(status)] = digest.hexdigest()
+        return digest.hexdigest()
+
+
+def _candidates(session: Session, file: ReceivedFile) -> Iterator[tuple[str, int, int | None]]:
+    """Yield the names of originals that had this content, each with its indexed size and time; None before indexing."""
+    query = select(File.name, File.size, File.mtime_ns)
+    query = query.where(File.hash == file.hash, File.root == ORIGINALS_ROOT, File.missing.is_(False))
+    yield from map(tuple, session.execute(query.order_by(File.id)).all())
+    # A file that the index refused for good, or that a person removed from the library, may be added again.
+    refused = select(RejectedFile.id).where(
+        RejectedFile.root == ORIGINALS_ROOT,
+        RejectedFile.name == UploadedFile.name,
+        RejectedFile.retry_at.is_(None),
+    )
+    claim = select(UploadedFile.name).where(UploadedFile.hash == file.hash, not_(refused.exists()))
+    if claimed := session.scalar(claim):
+        yield claimed, file.size, None
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -1,0 +1,281 @@
+"""The admission of received files to the originals: each content once, under a name of its own, then to be indexed.
+
+A name has the folder of the month, the local time at which the picture was taken, and the first digits of the SHA-1:
+`2024/05/20240501_120000_1A2B3C4D.jpg`. Files that belong together by their names get one name, so that RAW and JPEG,
+Live Photos and sidecars stay together.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Final, NamedTuple, TypeAlias
+
+from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
+
+from photosvc.core.problems import Problem, Reason
+from photosvc.index.requested import wish
+from photosvc.index.scan import STAGING_FOLDER
+from photosvc.index.sidecar_values import companions, is_read, key
+from photosvc.library import disk
+from photosvc.library.staging_part import NameTakenError
+from photosvc.library.upload_albums import QuotaExceededError, bytes_left, lock_account, require_account, wish_albums
+from photosvc.library.upload_checks import (
+    Content,
+    InspectionPool,
+    KnownOriginals,
+    ReceivedFile,
+    Transaction,
+    check_disk,
+    inspect,
+)
+from photosvc.models import ORIGINALS_ROOT, RejectedFile, UploadedFile
+from photosvc.models.statements import insert_into
+from photosvc.settings import Settings
+
+#: Digits of the hash in a name: more where another file has the name already.
+_DIGITS: Final = (8, 16, 40)
+#: Files by trust in their time.
+_ORDER: Final = {"raw": 0, "image": 1, "animated": 2, "video": 3}
+ADDED, DUPLICATE, REFUSED = "added", "duplicate", "refused"
+#: A function that places a received file under a name, as `Part.place` does without `replace`.
+Placing: TypeAlias = Callable[[ReceivedFile, str], object]
+_UNLOADED: Final = {"synchronize_session": False}
+
+
+class Named(NamedTuple):
+    """A file and the ending of its name after the common part, such as `.jpg` or `.jpg.xmp`."""
+
+    file: ReceivedFile
+    ending: str
+
+
+def grouped(
+    files: Sequence[ReceivedFile], contents: Mapping[Path, Content]
+) -> tuple[list[list[Named]], list[ReceivedFile]]:
+    """Return groups of files that belong together, the one whose time counts first, and sidecars without a picture."""
+    folders: dict[str, list[ReceivedFile]] = {}
+    for file in files:
+        folders.setdefault(file.folder, []).append(file)
+    groups: list[list[Named]] = []
+    left: list[ReceivedFile] = []
+    for inner in folders.values():
+        pictures = [file for file in inner if contents[file.path].media_type != "sidecar"]
+        sidecars = [file for file in inner if contents[file.path].media_type == "sidecar"]
+        by_stem = _by_stem(pictures, contents)
+        left += _add_sidecars(by_stem, sidecars, {file.name for file in pictures})
+        groups += by_stem.values()
+    return groups, left
+
+
+def _by_stem(pictures: Iterable[ReceivedFile], contents: Mapping[Path, Content]) -> dict[str, list[Named]]:
+    found: dict[str, list[ReceivedFile]] = {}
+    for file in pictures:
+        found.setdefault(key(PurePosixPath(file.name).stem), []).append(file)
+    for group in found.values():
+        group.sort(key=lambda file: (_ORDER[contents[file.path].media_type], file.name))
+    return {stem: [Named(file, f".{contents[file.path].extension}") for file in group] for stem, group in found.items()}
+
+
+def _add_sidecars(
+    groups: Mapping[str, list[Named]], sidecars: Sequence[ReceivedFile], pictures: AbstractSet[str]
+) -> Iterator[ReceivedFile]:
+    """Add the sidecars of a folder to the groups of its pictures; yield those that belong to no picture."""
+    owners = companions({*pictures, *(file.name for file in sidecars)})
+    for file in sidecars:
+        owner = next((name for name in owners.get(file.name, ()) if name in pictures), None)
+        if owner is None or not is_read(file.name):
+            yield file
+            continue
+        group = groups[key(PurePosixPath(owner).stem)]
+        first = next(one.ending for one in group if one.file.name == owner)
+        suffix = PurePosixPath(file.name).suffix.lower()
+        group.append(Named(file, suffix if suffix == ".aae" else first + suffix))
+
+
+def common_names(main: ReceivedFile, content: Content) -> Iterator[str]:
+    """Yield the beginnings that a group's names may have, relative to the originals; the first free one is used."""
+    local = content.taken_local
+    for digits in _DIGITS:
+        yield f"{local.year:04}/{local.month:02}/{local.year:04}{local:%m%d_%H%M%S}_{main.hash[:digits].upper()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The result of admitting a received file."""
+
+    file: ReceivedFile
+    status: str
+    """`added`, `duplicate` or `refused`."""
+    placed: str = ""
+    """The name among the originals, also that of the file that a duplicate repeats."""
+    problem: Problem | None = None
+    """The reason why it was refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The admission of received files to the originals.
+
+    Args:
+        settings: of the service.
+        writing: begins a write transaction.
+        place: gives a received file its name.
+        now: the present.
+        user_id: the account in whose quota they count; None for those of an import.
+        albums: UIDs of albums that their photos are added to once they are indexed.
+        pool: reads the files; by default each call of `admit` starts one.
+        checks_quota: true if the files are not counted already, as waiting uploads are: they may not exceed the quota.
+
+    """
+
+    settings: Settings
+    writing: Transaction
+    place: Placing
+    now: datetime
+    user_id: int | None = None
+    albums: Sequence[str] = ()
+    pool: InspectionPool | None = None
+    checks_quota: bool = False
+    _originals: KnownOriginals = field(init=False)
+    _subject: list[str] = field(default_factory=lambda: [""], init=False)
+    """The last result of `wish_albums`; if its transaction was undone, no job has this subject."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_originals", KnownOriginals(self.settings))
+
+    def admit(self, files: Sequence[ReceivedFile]) -> list[Admitted]:
+        """Add these files; files that belong together are in one transaction.
+
+        Raises:
+            QuotaExceededError: the account may not add so much.
+            AccountDeletedError: there is no such account any more.
+            PhotosvcError: one cannot be stored; files before it are added, and the others wait.
+
+        """
+        found = inspect(files, self.settings, self.now, self.pool)
+        outcomes = [self._refused(file, problem) for file in files if isinstance(problem := found[file.path], Problem)]
+        contents = {path: content for path, content in found.items() if isinstance(content, Content)}
+        groups, left = grouped([file for file in files if file.path in contents], contents)
+        outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.UNRELATED)) for file in left]
+        for group in groups:
+            with disk.undo_on_error() as undo:
+                admitted = partial(self._admit_group, group, contents[group[0].file.path], undo)
+                outcomes += self._originals.settle(self.writing, admitted)
+        order = {file.path: number for number, file in enumerate(files)}
+        return sorted(outcomes, key=lambda outcome: order[outcome.file.path])
+
+    def find(self, transaction: Transaction, file: ReceivedFile) -> str | None:
+        """Return the name of the original with this content; its photo is added to the albums, in the transaction.
+
+        Raises:
+            StorageFailedError: the disk of the originals is away or fails.
+
+        """
+
+        def look(session: Session) -> str | None:
+            name = self._originals.name_of(session, file)
+            if name:
+                self._wish_albums(session, {file.hash: name})
+            return name or None
+
+        return self._originals.settle(transaction, look)
+
+    def is_same(self, file: ReceivedFile, name: str) -> bool:
+        """Return whether the original of this name has the content of the file, by reading it."""
+        return self._originals.has_content(name, file)
+
+    def _refused(self, file: ReceivedFile, problem: Problem) -> Admitted:
+        if problem.reason is Reason.VANISHED:
+            known = self._originals.settle(self.writing, partial(self._known_to, file))
+            if known:
+                return Admitted(file, DUPLICATE, known)
+        return Admitted(file, REFUSED, problem=problem)
+
+    def _known_to(self, file: ReceivedFile, session: Session) -> str:
+        check_disk(session, self.settings)
+        return self._originals.name_of(session, file)
+
+    def _admit_group(
+        self, group: Sequence[Named], content: Content, undo: ExitStack, session: Session
+    ) -> list[Admitted]:
+        for one in group:  # before anything is placed: it may read originals outside of the transaction
+            self._known_to(one.file, session)
+        if self.user_id is not None:
+            require_account(session, self.user_id)
+        self._check_quota(session, group)
+        outcomes = []
+        for one in group:
+            known = self._known(session, one.file)
+            if known is not None:
+                outcomes.append(Admitted(one.file, DUPLICATE, known))
+                continue
+            name = self._placed(group[0].file, content, one, undo)
+            session.execute(
+                update(UploadedFile).where(UploadedFile.hash == one.file.hash).values(name=name),
+                execution_options=_UNLOADED,
+            )
+            # A person may have removed the same file from the library before.
+            session.execute(
+                delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name),
+                execution_options=_UNLOADED,
+            )
+            wish(session, self.now, name.rpartition("/")[0])
+            outcomes.append(Admitted(one.file, ADDED, name))
+        self._wish_albums(session, {outcome.file.hash: outcome.placed for outcome in outcomes})
+        return outcomes
+
+    def _check_quota(self, session: Session, group: Sequence[Named]) -> None:
+        if not self.checks_quota or self.user_id is None or not self.settings.upload_quota:
+            return
+        lock_account(session, self.user_id)
+        new = {one.file.hash: one.file.size for one in group if not self._originals.name_of(session, one.file)}
+        left = bytes_left(session, self.settings, self.user_id)
+        if left is not None and sum(new.values()) > left:
+            raise QuotaExceededError
+
+    def _known(self, session: Session, file: ReceivedFile) -> str | None:
+        """Return the name of the original with this content; None when there is none and this file claims to be it."""
+        if not self._originals.name_of(session, file):
+            row = {
+                "hash": file.hash,
+                "user_id": self.user_id,
+                "name": "",
+                "size": file.size,
+                "original_name": file.name,
+                "created_at": self.now,
+            }
+            claim = insert_into(UploadedFile, session).values(row).on_conflict_do_nothing()
+            if session.execute(claim.returning(UploadedFile.hash)).first() is not None:
+                return None
+            # Another transaction had claimed it; where its file is gone by now, this one takes its place.
+            if not self._originals.name_of(session, file):
+                again = update(UploadedFile).where(UploadedFile.hash == file.hash).values(row)
+                session.execute(again, execution_options=_UNLOADED)
+                return None
+        return self._originals.name_of(session, file)
+
+    def _wish_albums(self, session: Session, files: Mapping[str, str]) -> None:
+        """Ask for the albums of pictures, duplicates included; sidecars, by their names, belong to other files."""
+        pictures = [content for content, name in files.items() if not is_read(name)]
+        if self.albums and pictures:
+            self._subject[0] = wish_albums(session, self._subject[0], pictures, self.albums, self.now, self.user_id)
+
+    def _placed(self, main: ReceivedFile, content: Content, one: Named, undo: ExitStack) -> str:
+        """Place a file of a group and return its name. `undo` brings it back to where it waited for another try."""
+        for common in (*common_names(main, content), *common_names(one.file, content)):
+            name = common + one.ending
+            try:
+                self.place(one.file, name)
+            except NameTakenError:
+                # It is the same where a process ended after placing it.
+                if not self.is_same(one.file, name):
+                    continue
+            else:
+                undo.callback(disk.rename, self.settings.originals, name, f"{STAGING_FOLDER}/{one.file.path.name}")
+            return name
+        raise NameTakenError

@@ -1,0 +1,269 @@
+"""The only door through which picture files are opened, checked for the memory they take, and decoded.
+
+Every exception of a decoder becomes a `DecodeError` with its reason; an error of our own code stays what it is.
+"""
+
+import struct
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from math import isfinite
+from typing import BinaryIO, Final
+
+from PIL import Image, UnidentifiedImageError
+
+from photosvc.core.paths import PASSING
+from photosvc.core.problems import Reason, system_symbol
+from photosvc.media.cost import check_cost, leave_out_pixels, read_levels, vast_webp
+from photosvc.media.errors import (
+    DecodeError,
+    MissingExtraError,
+    PictureTooLargeError,
+    has_extra,
+    register_heic,
+    register_jxl,
+)
+from photosvc.media.exif import read_exif_file
+from photosvc.media.formats import Format
+from photosvc.media.isobmff import boxes, is_whole
+from photosvc.media.raw import open_raw
+from photosvc.media.vips import open_scaled
+
+#: Format -> modules of Pillow, and the name under which the module registers its reader.
+_READERS: Final = {
+    "jpg": ("JpegImagePlugin", "JPEG"),
+    "png": ("PngImagePlugin", "PNG"),
+    "webp": ("WebPImagePlugin", "WEBP"),
+    "gif": ("GifImagePlugin", "GIF"),
+    "tiff": ("TiffImagePlugin", "TIFF"),
+    "bmp": ("BmpImagePlugin", "BMP"),
+    "avif": ("AvifImagePlugin", "AVIF"),
+    "heic": ("", "HEIF"),
+    "jp2": ("Jpeg2KImagePlugin", "JPEG2000"),
+    "psd": ("PsdImagePlugin", "PSD"),
+    "jxl": ("", "JXL"),
+}
+_BIG_TIFF: Final = (b"II+\0", b"MM\0+")
+#: First bytes of a JPEG 2000, which contain its coding parameters.
+_JP2_HEAD: Final = 1 << 16
+_WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
+#: Errors that mean a mistake in our code, not damage in the file. The readers of Pillow and pillow-heif, which are
+#: written in Python, are the exception: they raise these for damaged headers, and `Image.open` counts them as damage.
+_MISTAKES: Final = (TypeError, AttributeError, NameError, ImportError, AssertionError)
+_PYTHON_READERS: Final = ("PIL.", "pillow_heif.")
+_DECODERS: Final = frozenset(("PIL", "av", "pillow_heif", "pylibjxl", "pyvips", "rawpy"))
+#: Exif orientation (2 to 8) -> the transposition that turns its pixels upright.
+UPRIGHT: Final = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turn every exception of a decoder into `DecodeError`, and suppress its warnings.
+
+    An error of our own code passes through: as a `DecodeError`, it would mark every file of a format as damaged.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except DecodeError:
+        raise
+    except MemoryError as error:
+        raise PictureTooLargeError(Reason.OVER_AVAILABLE_MEMORY) from error
+    except Exception as error:  # decoders raise exceptions of many types
+        if type(error).__module__ == "builtins" and isinstance(error, OSError) and error.errno in PASSING:
+            raise DecodeError(Reason.UNREADABLE, system_symbol(error)) from error  # the disk, not the file
+        if not _is_damage(error):
+            raise
+        raise DecodeError(_reason(error)) from error
+
+
+def _is_damage(error: Exception) -> bool:
+    """Return whether the content of the file, rather than a mistake in our code, made a decoder raise the error."""
+    if isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _DECODERS:
+        return True
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    # The frames of av, which is compiled, have no name of a module.
+    module = (frame and frame.tb_frame.f_globals.get("__name__")) or ""
+    if isinstance(error, _MISTAKES):
+        return module.startswith(_PYTHON_READERS)
+    return not module.startswith("photosvc.")
+
+
+@contextmanager
+def open_picture(
+    source: BinaryIO, row: Format, *, header_only: bool = False, longest: int = 0
+) -> Iterator[Image.Image]:
+    """Open a picture: read its header and check the memory it takes, without decoding a pixel.
+
+    Args:
+        source: the file, open for reading; it is not closed.
+        row: its format, as sniffed. A camera raw opens as its embedded preview or else is developed at half size.
+        header_only: skip the check; the caller must call `affordable` before it reads pixels.
+        longest: pixels the longer side should have; an embedded preview of a raw that has fewer is not used.
+
+    Raises:
+        DecodeError: it cannot be opened or decoded; also for errors of decoders within the `with` block.
+        MissingExtraError: its decoder is not installed.
+        PictureTooLargeError: it takes more memory than is available, or is a decompression bomb.
+
+    """
+    with guarded():
+        if row.media_type == "raw":
+            with open_raw(source, longest) as picture:
+                yield picture
+            return
+        with _opened(source, row, longest) as picture:
+            yield picture if header_only else affordable(picture, source, row, longest)
+
+
+def affordable(picture: Image.Image, source: BinaryIO, row: Format, longest: int) -> Image.Image:
+    """Return the picture, or one that libvips decoded by strips when its pixels take more memory than is available.
+
+    Raises:
+        PictureTooLargeError: it takes more memory than is available, or is a decompression bomb.
+
+    """
+    try:
+        check_cost(picture, size_of(source), longest)
+    except PictureTooLargeError:
+        if row.name == "tiff" and has_extra("vips"):
+            with suppress(DecodeError):
+                return open_scaled(source, row.name, longest)
+        raise
+    return picture
+
+
+def _opened(source: BinaryIO, row: Format, longest: int) -> Image.Image:
+    if row.extra == "vips":
+        return open_scaled(source, row.name, longest)
+    try:
+        return read_header(source, row)
+    except MissingExtraError:
+        raise
+    except DecodeError:
+        if not _is_unusual(source, row):
+            raise
+        return open_scaled(source, row.name, longest)
+
+
+def _is_unusual(source: BinaryIO, row: Format) -> bool:
+    """Return whether Pillow cannot open the picture because of its layout rather than because of damage."""
+    if row.name == "avif":
+        return is_whole(source, size_of(source))
+    source.seek(0)
+    return row.name == "tiff" and (source.read(4) in _BIG_TIFF or any(read_exif_file(source).size))
+
+
+def read_header(source: BinaryIO, row: Format) -> Image.Image:
+    """Open a picture by the reader of its format.
+
+    `Image.open` would refuse large pictures by a limit of the whole process, and import readers of five formats first.
+    """
+    if row.name not in _READERS:
+        raise DecodeError(Reason.NO_PIXELS, row.media_type)
+    module, name = _READERS[row.name]
+    if row.name == "heic":
+        register_heic()
+    elif row.name == "jxl":
+        register_jxl()
+    else:
+        import_module(f"PIL.{module}")
+    if name == "WEBP" and (vast := vast_webp(source)) is not None:
+        return vast
+    source.seek(0)
+    try:
+        picture: Image.Image = Image.OPEN[name][0](source, "")
+    except (SyntaxError, IndexError, TypeError, struct.error) as error:
+        if not _is_damage(error):
+            raise
+        raise DecodeError(Reason.BAD_HEADER) from error
+    if name == "JPEG2000":
+        source.seek(0)
+        picture.info["levels"] = read_levels(source.read(_JP2_HEAD))
+    if name == "JXL" and any(kind == b"brob" for kind, _, _ in boxes(source, 0, size_of(source))):
+        check_cost(picture, size_of(source))
+        source.seek(0)
+        picture.load()  # compressed metadata are only unpacked together with the pixels
+    return picture
+
+
+def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Image:
+    """Decode a picture once and return it upright, as RGB or RGBA, with its longer side about `longest` pixels at most.
+
+    JPEG is decoded at the nearest DCT scale, JPEG 2000 at the nearest resolution that the file contains, HEIC from its
+    embedded thumbnail when that has the size.
+
+    Args:
+        picture: as opened, its pixels not loaded.
+        longest: target in pixels; a smaller picture keeps its size.
+        orientation: Exif orientation (1 to 8) to apply.
+
+    Raises:
+        DecodeError: the pixels cannot be decoded.
+
+    """
+    with guarded():
+        ratio = min(1.0, longest / max(picture.size))
+        target = (max(1, round(picture.width * ratio)), max(1, round(picture.height * ratio)))
+        leave_out_pixels(picture, "RGB", target)
+        small = picture
+        if picture.mode not in ("RGB", "RGBA", "L"):
+            # Pixels are dropped first, so that the conversion stays cheap.
+            double = (min(target[0] * 2, picture.width), min(target[1] * 2, picture.height))
+            small = displayable(picture.resize(double, Image.Resampling.NEAREST))
+        if max(small.size) > longest:
+            small = small.resize(target, Image.Resampling.HAMMING, reducing_gap=2.0)
+        small.load()
+        small = small if small.mode in ("RGB", "RGBA") else small.convert("RGB")
+        turn = UPRIGHT.get(orientation)
+        return small.transpose(turn) if turn is not None else small.copy() if small is picture else small
+
+
+def displayable(picture: Image.Image) -> Image.Image:
+    """Convert all pixels of a mode that cannot be resampled or shown to L, RGB or RGBA."""
+    if picture.mode in _WIDE_MODES:
+        values = picture.convert("F")  # `getextrema` does not know every mode of sixteen bits
+        scale = 255 / _white(values, least=1.0 if picture.mode == "F" else 255.0)
+        return values.point(lambda value: value * scale).convert("L")
+    if picture.mode == "1":
+        return picture.convert("L")
+    alpha = "transparency" in picture.info or picture.mode in ("LA", "PA", "La", "RGBa")
+    return picture.convert("RGBA" if alpha else "RGB")
+
+
+def _white(values: Image.Image, least: float) -> float:
+    """Return the value shown as white: the largest, as sixteen bits often hold only twelve, but `least` or more."""
+    top = values.getextrema()[1]
+    return max(top, least) if isinstance(top, int | float) and isfinite(top) else least
+
+
+def size_of(source: BinaryIO) -> int:
+    """Return the bytes of the file without changing its position."""
+    here = source.tell()
+    size = source.seek(0, 2)
+    source.seek(here)
+    return size
+
+
+def _reason(error: Exception) -> Reason:
+    """Return the reason behind a decoder's exception, found by its type or else by the words of its message."""
+    words = str(error).lower()
+    if isinstance(error, UnidentifiedImageError):
+        return Reason.BAD_HEADER
+    if any(word in words for word in ("truncated", "unexpected end", "eof", "end of file", "too short")):
+        return Reason.TRUNCATED
+    if isinstance(error, OSError) and error.errno is not None:
+        return Reason.READ_ERROR
+    return Reason.UNDECODABLE

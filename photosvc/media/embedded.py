@@ -1,0 +1,154 @@
+"""The video inside a motion photo (Motion Photo format 1.0; MicroVideo; Samsung trailers; `mpvd` boxes of HEIC)."""
+
+import io
+import os
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from photosvc.media.containers import read_jpeg
+from photosvc.media.decode import guarded
+from photosvc.media.errors import DecodeError, has_extra
+from photosvc.media.isobmff import boxes
+from photosvc.media.video import duration_of, open_video
+from photosvc.media.xmp_tree import attribute, parse_packet, properties, tag
+
+_MAX_ITEMS: Final = 64
+_MAX_DIRECTORY: Final = 4096
+#: Type of the video in the directory of a Samsung trailer, and the name before its bytes.
+_SAMSUNG_VIDEO: Final = 0x0A30
+_LEAST: Final = 16
+
+
+class Slice(NamedTuple):
+    """Bytes `start` up to but not including `stop` of a file."""
+
+    start: int
+    stop: int
+
+
+def open_slice(source: BinaryIO, part: Slice) -> BinaryIO:
+    """Return a part of a file as a file of its own for reading; closing it leaves the source open."""
+    return io.BufferedReader(_SliceReader(source, part))
+
+
+class _SliceReader(io.RawIOBase):
+    def __init__(self, source: BinaryIO, part: Slice) -> None:
+        self._source = source
+        self._part = part
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to an offset from the beginning, the position or the end of the part."""
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._part.stop - self._part.start}[whence]
+        if base + offset < 0:
+            raise OSError("a position before the beginning")
+        self._position = base + offset
+        return self._position
+
+    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401 - the type of buffers is new in Python 3.12
+        """Fill the buffer and return the number of bytes; 0 at the end of the part."""
+        start = self._part.start + self._position
+        self._source.seek(start)
+        data = self._source.read(max(0, min(len(buffer), self._part.stop - start)))
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+
+def find_embedded(source: BinaryIO, size: int) -> Slice | None:
+    """Find the MP4 of a motion photo in a JPEG, HEIC or AVIF of `size` bytes; None when there is none."""
+    source.seek(0)
+    head = source.read(12)
+    if head.startswith(b"\xff\xd8"):
+        found = [*_by_xmp(read_jpeg(source).xmp, size), *_by_trailer(source, 0, size)]
+    elif head[4:8] == b"ftyp":
+        found = list(_in_boxes(source, size))
+    else:
+        return None
+    return next((part for part in found if _is_video(source, part, size)), None)
+
+
+def embedded_duration(source: BinaryIO, size: int) -> int | None:
+    """Return the nanoseconds of the video in a motion photo, 0 when unknown; None for a plain picture.
+
+    Data that av cannot open do not count as a video; without av, the mark at their beginning decides.
+    """
+    part = find_embedded(source, size)
+    if part is None:
+        return None
+    if not has_extra("video"):
+        return 0
+    try:
+        with guarded(), open_video(open_slice(source, part)) as (container, stream):
+            return duration_of(container, stream)
+    except DecodeError:
+        return None
+
+
+def _is_video(source: BinaryIO, part: Slice, size: int) -> bool:
+    if not 0 < part.start < part.stop <= size or part.stop - part.start < _LEAST:
+        return False
+    source.seek(part.start + 4)
+    return source.read(4) == b"ftyp"
+
+
+def _in_boxes(source: BinaryIO, size: int) -> Iterator[Slice]:
+    for kind, begin, end in boxes(source, 0, size):
+        if kind == b"mpvd":
+            yield Slice(begin, min(end, size))
+        elif kind == b"sefd":
+            yield from _by_trailer(source, begin, min(end, size))
+
+
+def _by_xmp(packet: bytes, size: int) -> Iterator[Slice]:
+    root = parse_packet(packet) if b"MotionPhoto" in packet or b"MicroVideo" in packet else None
+    if root is None:
+        return
+    after = 0  # bytes from the beginning of the current item to the end of the file
+    elements = list(root.iter(tag("Container:Item")))[:_MAX_ITEMS]
+    for element in reversed(elements):
+        length, padding = (_number(attribute(element, f"Item:{name}")) for name in ("Length", "Padding"))
+        after += length + padding
+        if attribute(element, "Item:Semantic") == "MotionPhoto":
+            start = size - after
+            yield Slice(start, start + length)
+            break
+    offset = _number("".join(properties(root).get("GCamera:MicroVideoOffset", ())[:1]))
+    if offset:
+        yield Slice(size - offset, size)
+
+
+def _by_trailer(source: BinaryIO, start: int, stop: int) -> Iterator[Slice]:
+    """Yield the video that the directory at the end of a Samsung trailer points at."""
+    if stop - start < 24:
+        return
+    source.seek(stop - 8)
+    tail = source.read(8)
+    length = int.from_bytes(tail[:4], "little")
+    begin = stop - 8 - length
+    if tail[4:] != b"SEFT" or length > _MAX_DIRECTORY or begin < start:
+        return
+    source.seek(begin)
+    directory = source.read(length)
+    if not directory.startswith(b"SEFH"):
+        return
+    count = min(int.from_bytes(directory[8:12], "little"), (length - 12) // 12)
+    for at in range(12, 12 + 12 * count, 12):
+        kind = int.from_bytes(directory[at + 2 : at + 4], "little")
+        back, total = (int.from_bytes(directory[at + i : at + i + 4], "little") for i in (4, 8))
+        if kind == _SAMSUNG_VIDEO and start <= begin - back:
+            source.seek(begin - back + 4)
+            name = int.from_bytes(source.read(4), "little")
+            yield Slice(begin - back + 8 + name, begin - back + total)
+
+
+def _number(written: str) -> int:
+    return int(written) if written.isascii() and written.isdigit() and len(written) <= 12 else 0

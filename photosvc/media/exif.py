@@ -1,0 +1,358 @@
+"""The Exif of pictures and camera raws in the units of `Metadata` (CIPA DC-008, Exif 2.32).
+
+MakerNotes complete it: serial number and lens of cameras that do not store them in Exif tags, and the identifiers that
+files of one Live Photo or burst share. Each maker has a layout of its own; the tag numbers are facts documented by
+ExifTool's tag tables and others.
+"""
+
+import struct
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from typing import Any, BinaryIO, Final
+
+from photosvc.media import text
+from photosvc.media.cameras import lens_name, lens_of_range, make_name, model_name
+from photosvc.media.isobmff import canon_parts
+from photosvc.media.metadata import Metadata, WrittenDate, read_date, valid_altitude, valid_position
+from photosvc.media.packets import IPTC_RESOURCE, resource
+from photosvc.media.text import DESCRIPTION, LINE, clean, parse_date, parse_offset
+from photosvc.media.tiff import Directory, TiffReader, open_tiff
+
+# Tags of a date, its sub-seconds and its offset; of the first two, taken and digitized, the first that is set counts.
+_TAKEN: Final = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012))
+_MODIFIED: Final = (0x0132, 0x9290, 0x9010)
+_UNKNOWN_ISO: Final = 65535  # other tags hold the values that do not fit 16 bits
+MAX_ISO: Final = 10_000_000
+MAX_FOCAL_LENGTH: Final = 100_000
+MAX_F_NUMBER: Final = 1000
+_LAT_REF, _LAT, _LNG_REF, _LNG, _ALT_REF, _ALT, _TIME, _STATUS, _DATE = 1, 2, 3, 4, 5, 6, 7, 9, 29
+_APPLE: Final = b"Apple iOS\0"
+_NIKON: Final = b"Nikon\0\x02"
+_PANASONIC: Final = b"Panasonic\0\0\0"
+_OLYMPUS: Final = (b"OLYMPUS\0", b"OM SYSTEM\0")
+_EQUIPMENT: Final = 0x2010
+_MAX_THUMBNAIL: Final = 1 << 19
+_MAKER_NOTE: Final = 0x927C
+_MAX_HEAD: Final = 1 << 17
+#: The byte that begins each IPTC record.
+_RECORD: Final = b"\x1c"
+
+
+def taken_of(exif: Directory) -> WrittenDate:
+    """Return the date when the picture was taken, or else digitized; empty when unknown."""
+    return next((date for tags in _TAKEN if (date := _date(exif, *tags)).local is not None), WrittenDate())
+
+
+def modified_of(exif: Directory) -> WrittenDate:
+    """Return the date when the file was last changed; empty when unknown."""
+    return _date(exif, *_MODIFIED)
+
+
+def _date(exif: Directory, date: int, subseconds: int, offset: int) -> WrittenDate:
+    found = read_date(clean(exif.data(date)), subseconds=clean(exif.data(subseconds), 9))
+    east = parse_offset(clean(exif.data(offset)))
+    return found if east is None or found.local is None else found._replace(offset=east)
+
+
+def iso(exif: Directory) -> int:
+    """Return the sensitivity; 0 when unknown."""
+    value = exif.integer(0x8827)
+    if value in (0, _UNKNOWN_ISO):
+        value = exif.integer(0x8832) or exif.integer(0x8831) or exif.integer(0x8833)
+    return value if 0 < value <= MAX_ISO else 0
+
+
+def focal_length(exif: Directory) -> int:
+    """Return the focal length in millimetres, the 35 mm equivalent if known; 0 when unknown."""
+    value = exif.number(0xA405) or exif.number(0x920A) or 0.0
+    return round(value) if 0 < value < MAX_FOCAL_LENGTH else 0
+
+
+def f_number(exif: Directory) -> float:
+    """Return the aperture by FNumber or else by its APEX value (Exif annex C: N = 2^(Av/2)); 0.0 when unknown."""
+    value = exif.number(0x829D) or 0.0
+    apex = exif.number(0x9202)
+    if not value and apex is not None and 0 < apex < 20:
+        value = 2.0 ** (apex / 2)
+    return round(value, 2) if 0 < value < MAX_F_NUMBER else 0.0
+
+
+def exposure(fraction: tuple[int, int] | None) -> str:
+    """Return the shutter time in seconds, in the usual notation: `1/160`, `2.5`, `0.4`; empty when unknown."""
+    if fraction is None or fraction[0] <= 0 or fraction[1] <= 0:
+        return ""
+    seconds = fraction[0] / fraction[1]
+    if not 1e-7 < seconds < 1e6:
+        return ""
+    denominator = round(1 / seconds)
+    # Below a quarter of a second, rounding to a whole denominator is as exact as shutters are.
+    if seconds < 0.25 or (seconds < 1 and abs(1 / seconds - denominator) < 0.02):
+        return f"1/{denominator}"
+    return f"{round(seconds, 1):.1f}".removesuffix(".0")
+
+
+def rating(image: Directory) -> int:
+    """Return the stars, 0 to 5; 0 when unknown."""
+    value = image.integer(0x4746)
+    return value if 0 <= value <= 5 else 0
+
+
+def unique_id(written: bytes) -> str:
+    """Return the ImageUniqueID; empty when it consists of zeros."""
+    value = clean(written)
+    return value if value.strip("0 -") else ""
+
+
+def utf16(written: bytes, limit: int = LINE) -> str:
+    """Return the text of a tag that Windows Explorer writes (UTF-16, little endian)."""
+    return clean(written[: limit * 4].decode("utf-16-le", "ignore"), limit)
+
+
+def user_comment(written: bytes) -> str:
+    """Return the text of UserComment, which begins with eight bytes of character code."""
+    code, body = written[:8], written[8 : 8 + DESCRIPTION * 4]
+    if code == b"UNICODE\0":
+        # Nothing states the byte order; the zero bytes of ASCII text show it.
+        order = "utf-16-be" if body[:1] == b"\0" else "utf-16-le"
+        return clean(body.decode(order, "ignore"), DESCRIPTION)
+    if code in (b"ASCII\0\0\0", b"\0\0\0\0\0\0\0\0"):
+        value = clean(body, DESCRIPTION)
+        return value if value.isprintable() else ""
+    return ""
+
+
+def position_of(gps: Directory) -> tuple[float, float] | None:
+    """Return latitude and longitude in decimal degrees (6 decimals, 0.1 m); None when absent, void or impossible."""
+    if gps.data(_STATUS)[:1] == b"V":  # void: the receiver had no fix
+        return None
+    return valid_position(_degrees(gps, _LAT, _LAT_REF, negative=b"S"), _degrees(gps, _LNG, _LNG_REF, negative=b"W"))
+
+
+def altitude(gps: Directory) -> int:
+    """Return the altitude in metres above sea level, negative below; 0 when unknown."""
+    metres = gps.number(_ALT) or 0.0
+    below = gps.data(_ALT_REF)[:1] == b"\x01"
+    return valid_altitude(-metres if below else metres)
+
+
+def gps_moment(gps: Directory) -> datetime | None:
+    """Return the UTC time of the GPS receiver; None unless both date and time are written."""
+    day, _ = parse_date(gps.data(_DATE).partition(b"\0")[0].decode("ascii", "replace"))
+    parts = gps.numbers(_TIME)
+    if day is None or len(parts) != 3:
+        return None
+    hours, minutes, seconds = (part if part is not None else -1.0 for part in parts)
+    if not (0 <= hours < 24 and 0 <= minutes < 60 and 0 <= seconds < 61):
+        return None
+    return day.replace(tzinfo=UTC) + timedelta(hours=hours, minutes=minutes, seconds=seconds)
+
+
+def _degrees(gps: Directory, tag: int, ref: int, *, negative: bytes) -> float | None:
+    parts = gps.numbers(tag)[:3]
+    # Some writers store the seconds as 0/0; only the degrees are required.
+    if not parts or parts[0] is None:
+        return None
+    degrees, minutes, seconds = (*(part or 0.0 for part in parts), 0.0, 0.0)[:3]
+    if min(degrees, minutes, seconds) < 0 or minutes > 60 or seconds > 60:
+        return None
+    value = degrees + minutes / 60 + seconds / 3600
+    return -value if gps.data(ref)[:1].upper() == negative else value
+
+
+@dataclass(frozen=True, slots=True)
+class MakerNote:
+    """Values of a MakerNote that Exif lacks."""
+
+    serial: str = ""
+    lens: str = ""
+    content_id: str = ""
+    """Shared by the picture and the video of a Live Photo."""
+    burst_id: str = ""
+    """Shared by the pictures of a burst."""
+
+
+def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> MakerNote:
+    """Read the MakerNote of a camera of this make; empty for makes that are not supported.
+
+    Args:
+        reader: reader of the Exif structure that holds the note.
+        note: its bytes.
+        offset: where it begins in the structure.
+        make: cleaned name of the maker.
+
+    """
+    if make == "Canon":
+        entries = reader.directory(offset)
+        serial = entries.integer(0x000C)
+        return MakerNote(str(serial) if serial else "", lens_name(entries.data(0x0095)))
+    if note.startswith(_APPLE):
+        return _apple(note)
+    if note.startswith(_NIKON):
+        return _nikon(note)
+    if note.startswith(_PANASONIC):
+        entries = reader.directory(offset + len(_PANASONIC))
+        return MakerNote("", lens_name(entries.data(0x0051)))
+    if note.startswith(_OLYMPUS):
+        return _olympus(note)
+    return MakerNote()
+
+
+def _apple(note: bytes) -> MakerNote:
+    """Read an Apple note, whose offsets count from its start; the byte order stands before the directory."""
+    entries = TiffReader(BytesIO(note), 0, "<" if note[12:14] == b"II" else ">").directory(14)
+    return MakerNote(content_id=clean(entries.data(0x0011), 64), burst_id=clean(entries.data(0x000B), 64))
+
+
+def _nikon(note: bytes) -> MakerNote:
+    """Read a Nikon note, which contains a TIFF structure of its own."""
+    opened = open_tiff(BytesIO(note), 10)
+    if opened is None:
+        return MakerNote()
+    _, entries = opened
+    return MakerNote(clean(entries.data(0x001D)), lens_of_range(entries.numbers(0x0084)))
+
+
+def _olympus(note: bytes) -> MakerNote:
+    """Read body and lens from the equipment directory of an Olympus note, whose offsets count from its start."""
+    start = 16 if note.startswith(_OLYMPUS[1]) else 12
+    reader = TiffReader(BytesIO(note), 0, "<" if note[start - 4 : start - 2] == b"II" else ">")
+    equipment: Directory = reader.directory(reader.directory(start).integer(_EQUIPMENT))
+    return MakerNote(clean(equipment.data(0x0101)), lens_name(equipment.data(0x0203)))
+
+
+#: Tag of the JPEG in an RW2, whose first segment is Exif of its own.
+_JPEG_OF_PANASONIC: Final = 0x002E
+
+
+@dataclass(frozen=True, slots=True)
+class Exif:
+    """The Exif of one picture."""
+
+    metadata: Metadata = Metadata()
+    orientation: int = 1
+    says_orientation: bool = False
+    """True if the file states the orientation, False if it is the default."""
+    thumbnail: bytes = b""
+    """The embedded JPEG preview, empty when there is none."""
+    preview_head: bytes = b""
+    """The beginning of the JPEG in an RW2: its Exif has values that the raw lacks, such as lens and position."""
+    xmp: bytes = b""
+    """The XMP packet in the TIFF structure."""
+    iptc: bytes = b""
+    """The IPTC records in the TIFF structure."""
+    size: tuple[int, int] = (0, 0)
+    """Width and height as stored, of the largest picture in the TIFF structure."""
+
+
+def read_exif(block: bytes) -> Exif:
+    r"""Read an Exif block as pictures contain it, with or without its `Exif\0\0` mark; empty when it is not Exif."""
+    return read_exif_file(BytesIO(block), 6 if block.startswith(b"Exif\0\0") else 0)
+
+
+def read_exif_file(source: BinaryIO, base: int = 0) -> Exif:
+    """Read the Exif of the TIFF structure at `base` of a file (TIFF, DNG, most camera raws); empty without one."""
+    opened = open_tiff(source, base)
+    if opened is None:
+        return Exif()
+    reader, image = opened
+    exif = reader.directory(image.integer(0x8769)).completed(image)
+    gps = reader.directory(image.integer(0x8825))
+    return Exif(
+        metadata=_metadata(image, exif, gps, _note(reader, image, exif)),
+        **_orientation(image),
+        thumbnail=_thumbnail(reader, image),
+        preview_head=_preview_head(reader, image),
+        xmp=image.data(0x02BC),
+        iptc=_iptc(image),
+        size=_size(reader, image),
+    )
+
+
+def read_canon_exif(source: BinaryIO) -> Exif:
+    """Read the Exif of a CR3, which stores each directory as a TIFF structure of its own."""
+    parts = canon_parts(source, source.seek(0, 2))
+    main, exif, gps = (open_tiff(BytesIO(parts.get(name, b""))) for name in (b"CMT1", b"CMT2", b"CMT4"))
+    image, camera, position = (opened[1] if opened else Directory() for opened in (main, exif, gps))
+    return Exif(metadata=_metadata(image, camera.completed(image), position, MakerNote()), **_orientation(image))
+
+
+def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote) -> Metadata:
+    taken, modified = taken_of(exif), modified_of(exif)
+    position = position_of(gps)
+    # A few cameras write their name into the Exif directory.
+    written_make, written_model = (image.data(tag) or exif.data(tag) for tag in (0x010F, 0x0110))
+    make = make_name(written_make)
+    return Metadata(
+        taken_local=taken.local,
+        taken_utc=gps_moment(gps),
+        utc_offset=taken.offset,
+        date_parts=taken.parts,
+        modified_local=modified.local,
+        modified_offset=modified.offset,
+        camera_make=make,
+        camera_model=model_name(written_model, make, written_make),
+        camera_serial=clean(exif.data(0xA431)) or clean(image.data(0xC62F)) or note.serial,
+        lens_make=make_name(exif.data(0xA433)),
+        lens_model=lens_name(exif.data(0xA434)) or note.lens or lens_of_range(exif.numbers(0xA432)),
+        iso=iso(exif),
+        focal_length=focal_length(exif),
+        f_number=f_number(exif),
+        exposure=exposure(exif.fraction(0x829A)),
+        lat=position[0] if position else None,
+        lng=position[1] if position else None,
+        altitude=altitude(gps),
+        title=utf16(image.data(0x9C9B), text.TITLE),
+        description=clean(image.data(0x010E), text.DESCRIPTION),
+        keywords=text.keywords([utf16(image.data(0x9C9E), text.DESCRIPTION)], split=True),
+        subject=utf16(image.data(0x9C9F)),
+        artist=clean(image.data(0x013B)) or utf16(image.data(0x9C9D)),
+        copyright=clean(image.data(0x8298)),
+        notes=user_comment(exif.data(0x9286)) or utf16(image.data(0x9C9C), text.DESCRIPTION),
+        software=clean(image.data(0x0131)),
+        rating=rating(image),
+        document_id=unique_id(exif.data(0xA420)),
+        content_id=note.content_id,
+        burst_id=note.burst_id,
+    )
+
+
+def _orientation(image: Directory) -> dict[str, Any]:
+    value = image.integer(0x0112)
+    return {"orientation": value, "says_orientation": True} if 1 <= value <= 8 else {}
+
+
+def _iptc(image: Directory) -> bytes:
+    """Return the IPTC records, from their own tag or from the Photoshop resources."""
+    records = image.data(0x83BB)
+    if records[3:4] == _RECORD != records[:1]:  # written as numbers in the other byte order
+        whole = len(records) // 4
+        return struct.pack(f"<{whole}I", *struct.unpack_from(f">{whole}I", records))
+    return records or resource(image.data(0x8649), IPTC_RESOURCE)
+
+
+def _size(reader: TiffReader, image: Directory) -> tuple[int, int]:
+    inner = (reader.directory(int(offset or 0)) for offset in image.numbers(0x014A)[:8])
+    sizes = ((one.integer(0x0100), one.integer(0x0101)) for one in (image, *inner))
+    return max(sizes, key=lambda size: size[0] * size[1])
+
+
+def _note(reader: TiffReader, image: Directory, exif: Directory) -> MakerNote:
+    note = exif.data(_MAKER_NOTE)
+    return (
+        read_makernote(reader, note, exif.offsets[_MAKER_NOTE], make_name(image.data(0x010F))) if note else MakerNote()
+    )
+
+
+def _thumbnail(reader: TiffReader, image: Directory) -> bytes:
+    preview = reader.directory(image.following)
+    offset, size = preview.integer(0x0201), preview.integer(0x0202)
+    data = reader.read(offset, size) if 0 < size <= _MAX_THUMBNAIL and offset > 0 else b""
+    return data if data.startswith(b"\xff\xd8") else b""
+
+
+def _preview_head(reader: TiffReader, image: Directory) -> bytes:
+    data = (
+        reader.read(image.offsets.get(_JPEG_OF_PANASONIC, 0), _MAX_HEAD) if _JPEG_OF_PANASONIC in image.offsets else b""
+    )
+    return data if data.startswith(b"\xff\xd8") else b""

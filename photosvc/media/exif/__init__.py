@@ -1,1 +1,0 @@
-"""Exif: TIFF directories, GPS positions and MakerNotes."""

@@ -1,1 +1,0 @@
-"""Pictures and camera raws, opened and decoded within limits; their colours and perceptual hashes."""

@@ -1,0 +1,196 @@
+"""The contents of video files: facts of the container, and one frame to show."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final
+
+from PIL import Image, ImageStat
+
+from photosvc.core.problems import Problem, Reason
+from photosvc.media.decode import guarded
+from photosvc.media.described import read_video_metadata
+from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
+from photosvc.media.metadata import Metadata
+from photosvc.media.text import decoded
+
+#: Most pixels of a frame; 8K video has 33 million.
+MAX_PIXELS: Final = 50_000_000
+#: Most packets that are read to find a frame.
+MAX_PACKETS: Final = 300
+#: Nanoseconds in 30 days; a longer duration is taken as an error in the header.
+MAX_DURATION: Final = 30 * 24 * 3600 * 10**9
+_FRAME_SIZE: Final = 720
+_TAGS: Final = frozenset(("avc1", "avc3", "hvc1", "hev1", "dvh1", "dvhe", "vvc1"))
+_CODECS: Final = {"h264": "avc1", "hevc": "hvc1", "vvc": "vvc1", "av1": "av01", "vp9": "vp09"}
+# Bytes and microseconds of a video that FFmpeg reads to find its streams.
+_PROBE: Final = {"probesize": "5000000", "analyzeduration": "5000000"}
+#: Most key frames to examine: most videos begin with one that shows something, some fade in from black.
+_MAX_KEY_FRAMES: Final = 8
+#: Frames to decode when no key frame shows anything, as in short videos with a single one: ten seconds at 30 a second.
+_MAX_FRAMES: Final = 300
+#: Of these frames, one in this many is examined.
+_EVERY: Final = 15
+#: A frame whose brightness deviates less than this (of 255) shows nothing.
+_FLAT: Final = 8.0
+#: A frame whose brightness deviates at least this much ends the search: it is not in the middle of a fade.
+_CLEAR: Final = 24.0
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """The contents of a video file."""
+
+    width: int
+    """Pixels of the upright picture."""
+    height: int
+    duration_ns: int = 0
+    fps: float = 0.0
+    frames: int = 0
+    codec: str = ""
+    metadata: Metadata = Metadata()
+    frame: Image.Image | None = None
+    """The first key frame, upright, at most 720 pixels long; None when none can be decoded."""
+    problem: Problem | None = None
+    """The reason why it cannot be played to its end."""
+
+
+def read_video(source: BinaryIO) -> Video:
+    """Read the facts of a video and its first key frame.
+
+    Raises:
+        DecodeError: it contains no video, or cannot be read.
+        MissingExtraError: av is not installed.
+
+    """
+    with guarded(), open_video(source) as (container, stream):
+        context = stream.codec_context
+        frame, rotation = _first_frame(container, stream)
+        turned = rotation % 180 == 90
+        metadata, is_cut = read_video_metadata(source, _tags({**stream.metadata, **container.metadata}))
+        return Video(
+            width=context.height if turned else context.width,
+            height=context.width if turned else context.height,
+            duration_ns=duration_of(container, stream),
+            fps=_rate(stream),
+            frames=max(stream.frames, 0),
+            codec=_codec(context),
+            metadata=metadata,
+            frame=frame,
+            problem=Problem.of(Reason.TRUNCATED_VIDEO) if is_cut else None,
+        )
+
+
+@contextmanager
+def open_video(source: BinaryIO) -> Iterator[tuple[Any, Any]]:
+    """Open the av container and its first video stream.
+
+    Raises:
+        DecodeError: no video can be found in it.
+        MissingExtraError: av is not installed.
+
+    """
+    av = load_extra("video")
+    source.seek(0)
+    # Tags that are not UTF-8: av 19 always passes their bytes as surrogates, older versions refuse the file by default.
+    tolerant = {"metadata_errors": "surrogateescape"} if int(av.__version__.partition(".")[0]) < 19 else {}
+    # With a file object instead of a name, FFmpeg's protocols (http, concat, …) cannot be used.
+    with av.open(source, "r", options=_PROBE, **tolerant) as container:
+        if not container.streams.video:
+            raise DecodeError(Reason.NO_VIDEO)
+        stream = container.streams.video[0]
+        if stream.codec_context is None:  # FFmpeg has no decoder of this codec
+            raise DecodeError(Reason.UNDECODABLE)
+        if not 0 < stream.codec_context.width * stream.codec_context.height <= MAX_PIXELS:
+            raise PictureTooLargeError(Reason.VIDEO_SIZE, MAX_PIXELS // 1_000_000)
+        yield container, stream
+
+
+def _first_frame(container: Any, stream: Any) -> tuple[Image.Image | None, int]:  # noqa: ANN401
+    """Return the first key frame upright, and the degrees by which it was turned counter-clockwise."""
+    stream.codec_context.skip_frame = "NONKEY"
+    with suppress(DecodeError), guarded():  # a video is indexed even without a frame to show
+        for count, packet in enumerate(container.demux(stream)):
+            for frame in packet.decode():
+                return picture_of(frame, _FRAME_SIZE)
+            if count >= MAX_PACKETS:
+                break
+    with suppress(DecodeError), guarded():  # when the packets end in an error, the decoder may still hold the frame
+        for frame in stream.codec_context.decode(None):
+            return picture_of(frame, _FRAME_SIZE)
+    return None, 0
+
+
+def picture_of(frame: Any, longest: int) -> tuple[Image.Image, int]:  # noqa: ANN401
+    """Return the frame upright, at most `longest` pixels long, and the degrees it was turned counter-clockwise."""
+    rotation = round(getattr(frame, "rotation", 0) / 90) * 90 % 360
+    ratio = min(1.0, longest / max(frame.width, frame.height))
+    size = {"width": max(1, round(frame.width * ratio)), "height": max(1, round(frame.height * ratio))}
+    picture: Image.Image = frame.reformat(format="rgb24", **size).to_image()
+    return (picture.rotate(rotation, expand=True) if rotation else picture), rotation
+
+
+def duration_of(container: Any, stream: Any) -> int:  # noqa: ANN401
+    """Return the nanoseconds of an open video; 0 when unknown."""
+    nanoseconds = (container.duration or 0) * 1000
+    if nanoseconds <= 0 and stream.duration and stream.time_base:
+        nanoseconds = int(stream.duration * stream.time_base * 10**9)
+    return nanoseconds if 0 < nanoseconds <= MAX_DURATION else 0
+
+
+def _tags(found: dict[str, str]) -> dict[str, str]:
+    """Return the tags with values that are not UTF-8 read as Latin-1."""
+    return {name: decoded(value.encode(errors="surrogateescape")) for name, value in found.items()}
+
+
+def _rate(stream: Any) -> float:  # noqa: ANN401
+    rate = float(stream.average_rate or 0)
+    return round(rate, 3) if 0 < rate <= 10_000 else 0.0
+
+
+def _codec(context: Any) -> str:  # noqa: ANN401
+    """Return the four-letter code of MP4 for modern codecs, else the name in FFmpeg."""
+    code = str(context.codec_tag or "").lower()
+    name = context.codec.canonical_name  # the decoder may have another: that of AV1 is libdav1d
+    return code if code in _TAGS else _CODECS.get(name, name)
+
+
+def read_poster(source: BinaryIO, longest: int) -> Image.Image:
+    """Return the first frame that shows something, or else the first: upright, at most `longest` pixels long.
+
+    Key frames come first, because they are quick to decode; then the frames of the first seconds.
+
+    Raises:
+        DecodeError: no frame can be decoded.
+        MissingExtraError: av is not installed.
+        PictureTooLargeError: the frames are too large.
+
+    """
+    best: tuple[float, Image.Image] | None = None
+    with guarded():
+        for only_keys in (True, False):
+            # When decoding ends in an error, a frame before the damage may be good enough.
+            with open_video(source) as (container, stream), suppress(DecodeError), guarded():
+                for frame in _frames(container, stream, only_keys=only_keys):
+                    picture = picture_of(frame, longest)[0]
+                    deviation = ImageStat.Stat(picture.convert("L")).stddev[0]
+                    if deviation >= _CLEAR:
+                        return picture
+                    if best is None or deviation > max(best[0], _FLAT):
+                        best = deviation, picture
+    if best is None:
+        raise DecodeError(Reason.NO_FRAME)
+    return best[1]
+
+
+def _frames(container: Any, stream: Any, *, only_keys: bool) -> Any:  # noqa: ANN401 - av has no types
+    """Yield the frames to examine."""
+    stream.codec_context.skip_frame = "NONKEY" if only_keys else "DEFAULT"
+    found = 0
+    for count, packet in enumerate(container.demux(stream)):
+        for frame in packet.decode():
+            if only_keys or found % _EVERY == 0:
+                yield frame
+            found += 1
+        if found >= (_MAX_KEY_FRAMES if only_keys else _MAX_FRAMES) or count >= MAX_PACKETS * _MAX_KEY_FRAMES:
+            return

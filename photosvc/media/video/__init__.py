@@ -1,1 +1,0 @@
-"""Video containers: metadata and one frame."""

@@ -1,0 +1,297 @@
+"""The metadata of XMP packets and sidecars, as people and editors write them (ISO 16684-1, XMP part 2).
+
+Marked areas are the Metadata Working Group's regions and Microsoft's people tags.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from photosvc.media import text
+from photosvc.media.cameras import lens_name, make_name, model_name
+from photosvc.media.exif import MAX_F_NUMBER, MAX_FOCAL_LENGTH, MAX_ISO, exposure
+from photosvc.media.metadata import Metadata, Region, WrittenDate, merge, read_date, valid_altitude, valid_position
+from photosvc.media.text import clean, parse_date, to_utc
+from photosvc.media.xmp_tree import Properties, attribute, items, parse_packet, properties, tag
+
+MAX_REGIONS: Final = 256
+_NUMBER: Final = re.compile(r"\s*-?(?:\d{1,9}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE]-?\d{1,2})?\s*", re.ASCII)
+# Dates on which a photo may have been taken, in order of preference.
+_DATES: Final = ("exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate", "exif:DateTimeDigitized")
+_MODIFIED: Final = ("xmp:ModifyDate", "tiff:DateTime")
+# `39,6.9N` or `39,6,54N` (XMP part 2, GPSCoordinate), or a plain signed number.
+_COORDINATE: Final = re.compile(
+    r"\s*(\d{1,3}(?:\.\d{1,40})?)(?:,(\d{1,2}(?:\.\d{1,40})?))?(?:,(\d{1,2}(?:\.\d{1,40})?))?\s*([NSEW])\s*",
+    re.ASCII | re.IGNORECASE,
+)
+_PACKET_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,9}(?:\.\d{1,40})?\s*", re.ASCII)
+#: Beginnings of the subjects that darktable and digiKam write for their own use.
+_INTERNAL: Final = ("darktable|", "_Digikam_Internal_Tags_")
+_FRACTION: Final = re.compile(r"\s*(-?\d{1,12})(?:/(\d{1,12}))?\s*", re.ASCII)
+
+
+def read_regions(root: Element) -> tuple[Region, ...]:
+    """Return the first `MAX_REGIONS` distinct valid regions, relative to the picture as stored."""
+    found = (region for region in (*_working_group(root), *_microsoft(root)) if region is not None)
+    return tuple(islice(dict.fromkeys(found), MAX_REGIONS))
+
+
+def upright(region: Region, orientation: int) -> Region:
+    """Convert a region relative to a picture with this Exif orientation (1 to 8) to the upright picture."""
+    x, y, w, h = region.x, region.y, region.w, region.h
+    right, below = 1 - x - w, 1 - y - h
+    x, y, w, h = {
+        2: (right, y, w, h),
+        3: (right, below, w, h),
+        4: (x, below, w, h),
+        5: (y, x, h, w),
+        6: (below, x, h, w),
+        7: (below, right, h, w),
+        8: (y, right, h, w),
+    }.get(orientation, (x, y, w, h))
+    return replace(region, x=round(x, 6), y=round(y, 6), w=round(w, 6), h=round(h, 6))
+
+
+def _working_group(root: Element) -> Iterator[Region | None]:
+    """Yield the areas of `mwg-rs:RegionList`, which are given by their centre."""
+    for listed in root.iter(tag("mwg-rs:RegionList")):
+        for item in items(listed):
+            area = next(item.iter(tag("mwg-rs:Area")), None)
+            if area is None or attribute(area, "stArea:unit") not in ("", "normalized"):
+                continue
+            x, y, w, h = (_number(attribute(area, f"stArea:{side}")) for side in "xywh")
+            kind = "face" if attribute(item, "mwg-rs:Type").strip().lower() == "face" else ""
+            yield _region(attribute(item, "mwg-rs:Name"), kind, x - w / 2, y - h / 2, w, h)
+
+
+def _microsoft(root: Element) -> Iterator[Region | None]:
+    """Yield the people of `MPRI:Regions`, whose areas are given by their top left corner."""
+    for listed in root.iter(tag("MPRI:Regions")):
+        for item in items(listed):
+            parts = attribute(item, "MPReg:Rectangle")[:512].split(",")
+            if len(parts) == 4:
+                x, y, w, h = map(_number, parts)
+                yield _region(attribute(item, "MPReg:PersonDisplayName"), "face", x, y, w, h)
+
+
+def _region(name: str, kind: str, x: float, y: float, w: float, h: float) -> Region | None:
+    """Return the part of the area that lies within the picture; None when there is none."""
+    if not all(map(math.isfinite, (x, y, w, h))):
+        return None
+    left, top = max(x, 0.0), max(y, 0.0)
+    wide, high = min(x + w, 1.0) - left, min(y + h, 1.0) - top
+    if wide <= 0 or high <= 0:
+        return None
+    return Region(clean(name), kind, round(left, 6), round(top, 6), round(wide, 6), round(high, 6))
+
+
+def _number(written: str) -> float:
+    return float(written) if _NUMBER.fullmatch(written[:128]) else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Xmp:
+    """The XMP of one picture."""
+
+    metadata: Metadata = Metadata()
+    """Its regions are relative to the picture as stored."""
+    projection: str = ""
+    """Projection of a panorama in lower case, such as `equirectangular`; empty for an ordinary picture."""
+    orientation: int = 0
+    """Exif orientation 1 to 8 (tiff:Orientation); 0 when the packet has none."""
+
+
+def read_xmp(packet: bytes) -> Xmp:
+    """Read the XMP of a packet; empty when it is malformed, too large, or declares entities."""
+    root = parse_packet(packet)
+    return Xmp() if root is None else _read(root)
+
+
+def joined(first: Xmp, more: Xmp) -> Xmp:
+    """Join the XMP of a packet and of its extension; keywords and regions of both count."""
+    metadata = merge((first.metadata, more.metadata))
+    keywords = text.keywords((*first.metadata.keywords, *more.metadata.keywords))
+    regions = tuple(dict.fromkeys((*first.metadata.regions, *more.metadata.regions)))[:MAX_REGIONS]
+    return Xmp(
+        replace(metadata, keywords=keywords, regions=regions),
+        first.projection or more.projection,
+        first.orientation or more.orientation,
+    )
+
+
+def read_sidecar(content: bytes) -> Metadata | None:
+    """Read the metadata of an `.xmp` file; None when it is malformed, too large, or declares entities."""
+    root = parse_packet(content)
+    return None if root is None else _read(root).metadata
+
+
+def _read(root: Element) -> Xmp:
+    found = properties(root)
+    taken, modified = _date(found, _DATES), _date(found, _MODIFIED)
+    position = _position(found)
+    written_make = _first(found, "tiff:Make")
+    make = make_name(written_make)
+    metadata = Metadata(
+        taken_local=taken.local,
+        taken_utc=_gps_moment(found),
+        utc_offset=taken.offset,
+        date_parts=taken.parts,
+        modified_local=modified.local,
+        modified_offset=modified.offset,
+        camera_make=make,
+        camera_model=model_name(_first(found, "tiff:Model"), make, written_make),
+        camera_serial=clean(_first(found, "exifEX:BodySerialNumber", "aux:SerialNumber")),
+        lens_make=make_name(_first(found, "exifEX:LensMake")),
+        lens_model=lens_name(_first(found, "exifEX:LensModel", "aux:Lens")),
+        iso=_iso(found),
+        focal_length=_focal_length(found),
+        f_number=_f_number(found),
+        exposure=exposure(_fraction(_first(found, "exif:ExposureTime"))),
+        lat=position[0] if position else None,
+        lng=position[1] if position else None,
+        altitude=_altitude(found),
+        title=clean(_first(found, "dc:title", "photoshop:Headline"), text.TITLE),
+        description=clean(_first(found, "dc:description"), text.DESCRIPTION),
+        keywords=_keywords(found),
+        subject=clean(", ".join(found.get("Iptc4xmpExt:PersonInImage", ())[:16])),
+        artist=clean(", ".join(found.get("dc:creator", ())[:16])),
+        copyright=clean(_first(found, "dc:rights")),
+        license=clean(_first(found, "cc:license", "xmpRights:WebStatement")),
+        notes=clean(_first(found, "exif:UserComment"), text.DESCRIPTION),
+        software=clean(_first(found, "xmp:CreatorTool", "tiff:Software")),
+        rating=_rating(found),
+        document_id=clean(_first(found, "xmpMM:OriginalDocumentID", "xmpMM:DocumentID")),
+        burst_id=clean(_first(found, "GCamera:BurstID"), 64),
+        instance_id=clean(_first(found, "xmpMM:InstanceID")),
+        original_name=clean(_first(found, "xmpMM:PreservedFileName", "crs:RawFileName")),
+        regions=read_regions(root),
+        label=clean(_first(found, "xmp:Label"), text.KEYWORD),
+        edited=_is_edited(found),
+    )
+    return Xmp(metadata, clean(_first(found, "GPano:ProjectionType"), 32).lower(), _orientation(found))
+
+
+def _keywords(found: Properties) -> tuple[str, ...]:
+    words = found.get("dc:subject", ())
+    # Writers that do not know bags write all keywords as one, separated by commas.
+    plain = text.keywords(words, split=len(words) == 1)
+    subjects = (*found.get("lr:hierarchicalSubject", ()), *_paths(found.get("digiKam:TagsList", ())))
+    return text.keywords((*_public(plain), *_subject(_public(subjects))))
+
+
+def _public(words: Iterable[str]) -> list[str]:
+    return [word for word in words if not word.startswith(_INTERNAL)]
+
+
+def _paths(values: Iterable[str]) -> list[str]:
+    """Convert the tags of digiKam, whose levels are separated by slashes, to hierarchical subjects."""
+    return [value.replace("/", "|") for value in values]
+
+
+def _first(found: Properties, *names: str) -> str:
+    """Return the first value of the first property that has one, or an empty text."""
+    return next((found[name][0] for name in names if name in found), "")
+
+
+def _date(found: Properties, names: tuple[str, ...]) -> WrittenDate:
+    """Return the date of the first of these properties that has one."""
+    dates = (read_date(_first(found, name)) for name in names)
+    return next((date for date in dates if date.local is not None), WrittenDate())
+
+
+def _gps_moment(found: Properties) -> datetime | None:
+    """Return the UTC time of the GPS receiver."""
+    moment, offset = parse_date(_first(found, "exif:GPSTimeStamp", "exif:GPSDateTime"))
+    return to_utc(moment, offset or 0) if moment is not None else None
+
+
+def _position(found: Properties) -> tuple[float, float] | None:
+    """Return latitude and longitude in decimal degrees; None when absent or impossible."""
+    lat = _degrees(_first(found, "exif:GPSLatitude"), "NS")
+    return valid_position(lat, _degrees(_first(found, "exif:GPSLongitude"), "EW"))
+
+
+def _fraction(written: str) -> tuple[int, int] | None:
+    """Return numerator and denominator of `28/10` or `3`; None for anything else and for a denominator of 0."""
+    match = _FRACTION.fullmatch(written[:64])
+    return (int(match[1]), int(match[2] or 1)) if match and int(match[2] or 1) else None
+
+
+def _packet_number(found: Properties, *names: str) -> float:
+    """Return the number of the first of these properties that has one above 0, else 0.0."""
+    parts = (_fraction(_first(found, name)) for name in names)
+    return next((top / bottom for top, bottom in filter(None, parts) if top > 0), 0.0)
+
+
+def _iso(found: Properties) -> int:
+    """Return the sensitivity; 0 when unknown."""
+    value = round(_packet_number(found, "exifEX:PhotographicSensitivity", "exif:ISOSpeedRatings"))
+    return value if value <= MAX_ISO else 0
+
+
+def _focal_length(found: Properties) -> int:
+    """Return the focal length in millimetres, the 35 mm equivalent if known; 0 when unknown."""
+    value = _packet_number(found, "exif:FocalLengthIn35mmFilm", "exif:FocalLength")
+    return round(value) if value < MAX_FOCAL_LENGTH else 0
+
+
+def _f_number(found: Properties) -> float:
+    """Return the aperture; 0.0 when unknown."""
+    value = _packet_number(found, "exif:FNumber")
+    return round(value, 2) if value < MAX_F_NUMBER else 0.0
+
+
+def _altitude(found: Properties) -> int:
+    """Return the altitude in metres above sea level; 0 when unknown."""
+    parts = _fraction(_first(found, "exif:GPSAltitude"))
+    if parts is None:
+        return 0
+    metres = parts[0] / parts[1]
+    return valid_altitude(-metres if _first(found, "exif:GPSAltitudeRef").strip() == "1" else metres)
+
+
+def _orientation(found: Properties) -> int:
+    """Return the Exif orientation; 0 when there is none."""
+    written = _first(found, "tiff:Orientation").strip()
+    return int(written) if written in tuple("12345678") else 0
+
+
+def _rating(found: Properties) -> int:
+    """Return the stars, 0 to 5; -1 for rejected."""
+    written = _first(found, "xmp:Rating")
+    value = round(float(written)) if _PACKET_NUMBER.fullmatch(written) else 0
+    return value if -1 <= value <= 5 else 0
+
+
+def _subject(values: Iterable[str]) -> list[str]:
+    """Return the most specific word of each hierarchical subject: `Rome` of `Places|Italy|Rome`."""
+    return [value.rpartition("|")[2] for value in values]
+
+
+def _is_edited(found: Properties) -> bool:
+    """Return whether Lightroom or darktable hold adjustments that the picture beside the sidecar does not show."""
+    if _first(found, "crs:HasSettings").lower() == "true":
+        return _first(found, "crs:AlreadyApplied").lower() != "true"
+    current = _first(found, "darktable:history_current_hash")
+    if current:  # darktable applies its defaults to every picture
+        return current not in (
+            _first(found, "darktable:history_basic_hash"),
+            _first(found, "darktable:history_auto_hash"),
+        )
+    return _first(found, "darktable:history_end").strip() not in ("", "0", "-1")
+
+
+def _degrees(written: str, signs: str) -> float | None:
+    match = _COORDINATE.fullmatch(written[:128])
+    if match is None:
+        return float(written) if _PACKET_NUMBER.fullmatch(written[:128]) else None
+    minutes, seconds = float(match[2] or 0), float(match[3] or 0)
+    if match[4].upper() not in signs or minutes > 60 or seconds > 60:
+        return None
+    value = float(match[1]) + minutes / 60 + seconds / 3600
+    return -value if match[4].upper() == signs[1] else value

@@ -1,1 +1,0 @@
-"""XMP: packets, sidecars and the regions in them."""

@@ -1,1 +1,0 @@
-"""Tables of who may use the service, of what was done with it, and of its keys."""

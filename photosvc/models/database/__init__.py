@@ -1,1 +1,0 @@
-"""The database: its engine, transactions and schema, and statements for many rows."""

@@ -1,0 +1,394 @@
+"""The engine of the database: SQLite's configuration, read and write transactions, locks, and durable commits."""
+
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, event, make_url, text
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import QueuePool
+
+from photosvc.core.paths import make_closed
+from photosvc.models.statements import run_text
+
+#: Execution option of write transactions.
+WRITES = "photosvc_writes"
+_MOST_LOG_PATIENCE: Final = 2000
+#: After a failed try, the pause before the next one is this many times the duration of the try.
+_LOG_REST: Final = 4
+#: Marks a connection of the pool that began a write transaction.
+_WROTE: Final = "photosvc_wrote"
+#: Milliseconds that a writer waits for a lock.
+BUSY_TIMEOUT: Final = 15_000
+#: Seconds between two attempts to get the write lock: a tenth of the time waited so far, within these limits.
+_LEAST_PAUSE: Final = 0.001
+_MOST_PAUSE: Final = 0.01
+#: Statements that a connection keeps prepared; for a long query, a statement takes 200 KB.
+_KEPT_STATEMENTS: Final = 32
+#: The advice for a database that is damaged.
+DAMAGED = "its file is damaged or no database; restore a backup of photosvc.db, or move it away and index again"
+_LOG = logging.getLogger("photosvc")
+#: Milliseconds for which an optional write waits for other writers: longer than their transactions usually take.
+_SHORT_WAIT = 50
+#: Most expired rows that one transaction deletes, so that others need not wait for the write lock for long.
+MOST_SWEPT = 1000
+#: The advisory lock of PostgreSQL for changes of the library.
+_LIBRARY_LOCK = 0x70686F746F6C6962
+
+
+def flush_commits(engine: Engine) -> None:
+    """Wait until all commits are on the disk, before changing files outside of the database.
+
+    SQLite with `synchronous=NORMAL` does not wait at a commit; its write-ahead log contains all that the database file
+    lacks. The database file itself is not opened, because closing it would end the locks that SQLite has on it in this
+    process. PostgreSQL has waited at the commit.
+
+    Raises:
+        OSError: the disk failed.
+
+    """
+    if engine.dialect.name != "sqlite" or not engine.url.database:
+        return
+    with suppress(FileNotFoundError):  # in another journal mode, SQLite has waited
+        descriptor = os.open(f"{engine.url.database}-wal", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+#: Execution option of the engines whose transactions are begun by `_on_begin`.
+CONFIGURED = "photosvc_configured"
+#: Size in bytes beyond which writers truncate SQLite's write-ahead log. Without readers, the checkpoints of
+#: `wal_autocheckpoint` keep the log at half of that.
+LOG_LIMIT: Final = 64 << 20
+#: Milliseconds for which other writers may wait while the log is truncated, for each `LOG_LIMIT` of its size.
+_LOG_PATIENCE: Final = 250
+_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=NORMAL",
+    "PRAGMA foreign_keys=ON",
+    f"PRAGMA busy_timeout={BUSY_TIMEOUT}",
+    # Large sorts and temporary trees continue in a file beyond the size of the page cache: in memory, they would grow
+    # with the library, in every thread at once.
+    "PRAGMA temp_store=FILE",
+    # Pages are read where the system has mapped them (up to 2 GiB, the most that SQLite allows), so that a connection
+    # keeps few of its own. A worker has one for each of its threads.
+    "PRAGMA cache_size=-2000",
+    "PRAGMA mmap_size=2147418112",
+    # Jobs that write much run checkpoints themselves (`Pace`), so that no request has to copy the pages of a job.
+    "PRAGMA wal_autocheckpoint=8000",
+    f"PRAGMA journal_size_limit={LOG_LIMIT}",
+)
+
+
+def engine_options(address: str) -> dict[str, Any]:
+    """Return the options for making an engine of our own for this database."""
+    url = make_url(address)
+    dialect: Any = url.get_dialect()
+    # The connection used last comes first: by its own view of the database, `Pace` sees whether others write.
+    pool = {"pool_use_lifo": True} if dialect.get_pool_class(url) is QueuePool else {}
+    return {"hide_parameters": True, **pool}  # values may be secrets, and errors are logged
+
+
+def checkpoint(engine: Engine) -> None:
+    """Copy commits from SQLite's log into the database file, as far as no reader needs the former state.
+
+    Other connections can read and write meanwhile.
+    """
+    if engine.get_execution_options().get(CONFIGURED):
+        with engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            with suppress(sqlite3.Error):  # a later checkpoint, or that of a commit, does the same work
+                driver.execute("PRAGMA wal_checkpoint(PASSIVE)").close()
+
+
+def database_files(connection: Connection) -> list[Path]:
+    """Return the files of an SQLite database and its journals, even if they do not exist; none for PostgreSQL."""
+    if connection.dialect.name != "sqlite":
+        return []
+    rows = connection.exec_driver_sql("PRAGMA database_list")
+    main = next((row.file for row in rows if row.name == "main"), "")
+    return [Path(main + end) for end in ("", "-wal", "-shm", "-journal")] if main else []
+
+
+class _Log:
+    """The write-ahead log of an SQLite database, which the writers of this process keep within `LOG_LIMIT`.
+
+    Ordinary checkpoints copy pages while others read, but the log restarts only in a moment without any reader of it,
+    which never comes if reads overlap. With the write lock held, new readers need no log, so it is enough to wait for
+    the present ones.
+    """
+
+    def __init__(self, database: str) -> None:
+        self._file = f"{database}-wal"
+        self._lock = threading.Lock()
+        self._not_before = 0.0
+
+    def after_use(self, driver: sqlite3.Connection | None, record: Any) -> None:  # noqa: ANN401
+        """Shrink the log if it is too large, by a connection that has written and returns to the pool."""
+        if driver is None or not record.info.pop(_WROTE, False) or time.monotonic() < self._not_before:
+            return
+        with suppress(OSError):
+            size = os.stat(self._file).st_size  # noqa: PTH116 - after each write
+            if size > LOG_LIMIT and self._lock.acquire(blocking=False):
+                try:
+                    self._shrink(driver, min(_MOST_LOG_PATIENCE, _LOG_PATIENCE * size // LOG_LIMIT))
+                finally:
+                    self._lock.release()
+
+    def _shrink(self, driver: sqlite3.Connection, patience: int) -> None:
+        began, is_busy = time.monotonic(), True
+        ((timeout,),) = driver.execute("PRAGMA busy_timeout")
+        driver.execute(f"PRAGMA busy_timeout={patience}")
+        try:
+            with suppress(sqlite3.Error):
+                ((is_busy, _, _),) = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            driver.execute(f"PRAGMA busy_timeout={timeout}")
+            if is_busy:  # a reader takes longer; a later writer tries again
+                now = time.monotonic()
+                self._not_before = now + (now - began) * _LOG_REST
+
+
+def configure_engine(engine: Engine) -> None:
+    """Configure an SQLite engine of our own; engines of host apps are left unchanged."""
+    if engine.dialect.name != "sqlite":
+        return
+    event.listen(engine, "do_connect", _before_connect)
+    event.listen(engine, "connect", _on_connect)
+    event.listen(engine, "begin", _on_begin)
+    if engine.url.database:
+        event.listen(engine, "checkin", _Log(engine.url.database).after_use)
+    engine.update_execution_options(**{CONFIGURED: True})
+
+
+def _before_connect(_dialect: Any, _record: Any, arguments: list[Any], options: dict[str, Any]) -> None:  # noqa: ANN401
+    options.setdefault("cached_statements", _KEPT_STATEMENTS)
+    if arguments and arguments[0] != ":memory:" and not str(arguments[0]).startswith("file:"):
+        # SQLite would make the file readable for all accounts; its journals get the same rights as the file.
+        with suppress(OSError):  # then SQLite cannot open the file either, and says so
+            make_closed(Path(arguments[0]))
+
+
+def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:  # noqa: ANN401
+    connection.isolation_level = None  # `_on_begin` begins transactions
+    for pragma in _PRAGMAS:
+        connection.execute(pragma)
+
+
+def _on_begin(connection: Connection) -> None:
+    # A deferred transaction that upgrades to a writer can fail at once with "locked", regardless of the busy timeout;
+    # BEGIN IMMEDIATE waits for the lock.
+    immediate = connection.get_execution_options().get(WRITES)
+    driver: Any = connection.connection.driver_connection
+    if immediate:
+        _begin_writing(connection, driver)
+        connection.info[_WROTE] = True
+    elif not driver.in_transaction:
+        run_text(connection, "BEGIN", ())
+
+
+def _begin_writing(connection: Connection, driver: Any) -> None:  # noqa: ANN401 - the driver's connection
+    """Run BEGIN IMMEDIATE, and repeat it up to the busy timeout while others hold the write lock.
+
+    SQLite itself would try every 100 ms after the first third of a second. Beside an index run, which writes in short
+    transactions with pauses of the same length, a request could meet a transaction each time and wait for seconds.
+    """
+    ((timeout,),) = driver.execute("PRAGMA busy_timeout")
+    driver.execute("PRAGMA busy_timeout=0")
+    try:
+        began = time.monotonic()
+        while True:
+            try:
+                run_text(connection, "BEGIN IMMEDIATE", ())
+            except DBAPIError as error:
+                waited = time.monotonic() - began
+                if not _is_busy(error) or waited * 1000 >= timeout:
+                    raise
+                time.sleep(min(_MOST_PAUSE, max(_LEAST_PAUSE, waited / 10)))
+            else:
+                return
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={timeout}")
+
+
+def _is_busy(error: DBAPIError) -> bool:
+    """Return whether another connection holds the lock."""
+    return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def is_damaged(error: DBAPIError) -> bool:
+    """Return whether SQLite reports that its file is damaged, or no database at all."""
+    code = getattr(error.orig, "sqlite_errorcode", 0)
+    return code & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+#: The cache of `many_pages` in SQLite's notation: 64 MiB.
+_MANY_PAGES = -65536
+
+
+def open_reader(engine: Engine) -> Connection:
+    """Return a connection in a read transaction, in which all statements see the same state."""
+    connection = engine.connect()
+    try:
+        if engine.dialect.name == "postgresql":  # by default each statement sees what was committed before it
+            connection = connection.execution_options(isolation_level="REPEATABLE READ")
+        # BEGIN by the driver takes a third of the time; `_on_begin` of the engine accepts the open transaction.
+        if not engine.get_execution_options().get(CONFIGURED):
+            connection.begin()
+        driver: Any = connection.connection.driver_connection
+        if engine.dialect.name == "sqlite" and not driver.in_transaction:  # an engine of a host may not begin
+            run_text(connection, "BEGIN", ())
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class PendingChangesError(RuntimeError):
+    """The session holds changes that were made outside a write transaction."""
+
+
+class UnitOfWork(Session):
+    """A session that writes changes of objects only inside a write transaction.
+
+    Raises:
+        PendingChangesError: by `flush` outside of a write transaction, whose changes the next `begin_write` would lose.
+
+    """
+
+
+@event.listens_for(UnitOfWork, "before_flush")
+def _before_flush(session: Session, _context: object, _instances: object) -> None:
+    if not _is_writing(session):
+        msg = "flush: no write transaction is open; call begin_write before changing anything"
+        raise PendingChangesError(msg)
+
+
+def begin_write(session: Session) -> None:
+    """Begin a write transaction of the session; on SQLite it holds the write lock from here on.
+
+    A read transaction ends first. Inside a write transaction this does nothing.
+
+    Raises:
+        PendingChangesError: the session holds unflushed changes, which were decided on without the lock.
+
+    """
+    if _is_writing(session):
+        return
+    if session.new or session.dirty or session.deleted:
+        msg = "begin_write: the session holds pending changes; begin the write transaction before changing anything"
+        raise PendingChangesError(msg)
+    session.rollback()
+    session.connection(execution_options={WRITES: True})
+
+
+def _is_writing(session: Session) -> bool:
+    return session.in_transaction() and bool(session.connection().get_execution_options().get(WRITES))
+
+
+def session_on(connection: Connection) -> Session:
+    """Return a session for ORM objects inside the transaction of `open_reader`, which stays open after the session."""
+    if not connection.in_transaction():
+        connection.begin()
+    return UnitOfWork(connection, join_transaction_mode="rollback_only", autoflush=False)
+
+
+@contextmanager
+def write_session(engine: Engine) -> Iterator[Session]:
+    """Open a session in a write transaction, which is committed at the end of the block or rolled back by an error."""
+    with UnitOfWork(engine) as session:
+        begin_write(session)
+        yield session
+        session.commit()
+
+
+@contextmanager
+def library_session(engine: Engine) -> Iterator[Session]:
+    """Open a `write_session` for changes of photos and albums, with the lock of the library."""
+    with write_session(engine) as session:
+        lock_library(session)
+        yield session
+
+
+def lock_library(session: Session) -> None:
+    """Lock photos and albums against other writers until the session's write transaction ends; call it before writing.
+
+    SQLite has one writer anyway. On PostgreSQL, transactions that change photos, keywords and the state of the library
+    in different orders would deadlock, and one of them would fail; writes to other tables do not wait.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text(f"SELECT pg_advisory_xact_lock({_LIBRARY_LOCK})"))
+
+
+def limit_lock_waits(session: Session) -> None:
+    """Limit the wait for locks in the session's write transaction to SQLite's busy timeout, also on PostgreSQL."""
+    if session.get_bind().dialect.name == "postgresql":
+        run_text(session.connection(), f"SET LOCAL lock_timeout = {BUSY_TIMEOUT}", ())
+
+
+@contextmanager
+def many_pages(session: Session) -> Iterator[None]:
+    """Keep more pages of SQLite in memory inside the block, for a write transaction that changes thousands of rows.
+
+    Pages that do not fit are written and read again, each up to a dozen times, because rows have entries in many
+    indexes. Only one connection writes at a time, so only one of all processes uses this memory.
+    """
+    if session.get_bind().dialect.name != "sqlite":
+        yield
+        return
+    connection = session.connection()
+    ((before,),) = run_text(connection, "PRAGMA cache_size", ())
+    run_text(connection, f"PRAGMA cache_size={_MANY_PAGES}", ())
+    try:
+        yield
+    finally:
+        run_text(connection, f"PRAGMA cache_size={before}", ())
+
+
+def write_if_free(engine: Engine, write: Callable[[Session], object], *, lasting: bool = True) -> bool:
+    """Do and commit an optional write unless other writers hold the lock for over 50 ms; return whether it was done.
+
+    Args:
+        engine: the engine; the caller must hold none of its connections, because the pool may have no second one.
+        write: gets a session in a write transaction.
+        lasting: true if the write must outlast a loss of power: PostgreSQL then waits for the disk; SQLite, with
+            `synchronous=NORMAL`, never does.
+
+    """
+    try:
+        with engine.connect() as connection, _short_wait(connection), UnitOfWork(connection) as session:
+            begin_write(session)
+            if connection.dialect.name == "postgresql":
+                session.execute(text(f"SET LOCAL lock_timeout = {_SHORT_WAIT}"))
+                if not lasting:
+                    session.execute(text("SET LOCAL synchronous_commit = off"))
+            write(session)
+            session.commit()
+    except OperationalError as error:
+        _LOG.info("left out a write: %s", error.orig)
+        return False
+    return True
+
+
+@contextmanager
+def _short_wait(connection: Connection) -> Iterator[None]:
+    """Shorten SQLite's busy timeout inside the block."""
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    driver: Any = connection.connection.driver_connection
+    ((before,),) = driver.execute("PRAGMA busy_timeout")
+    driver.execute(f"PRAGMA busy_timeout={_SHORT_WAIT}")
+    try:
+        yield
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={before}")

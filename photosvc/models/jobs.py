@@ -1,0 +1,174 @@
+"""The tables of jobs, WebDAV locks and properties (RFC 4918 sections 4 and 6), uploads, and selected archives."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, Text, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from photosvc.models.accounts import User
+from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+from photosvc.models.search import SortText
+
+_WAITS = text("state = 'waiting'")
+_RUNS = text("state = 'running'")
+
+
+class Job(Base):
+    """A job, from the request to its report; see `index.jobs`. Waiting jobs of one kind have different subjects."""
+
+    __tablename__ = TABLE_PREFIX + "jobs"
+    __table_args__ = (
+        Index(
+            f"uq_{TABLE_PREFIX}jobs_waiting", "kind", "subject", unique=True, sqlite_where=_WAITS,
+            postgresql_where=_WAITS,
+        ),
+        Index(f"ix_{TABLE_PREFIX}jobs_running", "owner", sqlite_where=_RUNS, postgresql_where=_RUNS),
+        Index(None, "kind", "started_at"),
+    )  # fmt: skip
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    kind: Mapped[str] = mapped_column(Text)
+    """Name of an `index.jobs.Kind`."""
+    subject: Mapped[str] = mapped_column(Text)
+    """The folder, or the author and names of a change; empty for the whole library, random for albums."""
+    arguments: Mapped[dict[str, Any]] = mapped_column(JSON)
+    state: Mapped[str] = mapped_column(Text)
+    """Value of an `index.jobs.State`."""
+    large: Mapped[bool]
+    """True if the job gives way to others."""
+    requested: Mapped[bool]
+    """True if the job is retried until it is done; false for runs of a command, or of a watcher that retries itself."""
+    cancelled: Mapped[bool]
+    """True if the running job was asked to stop."""
+    attempts: Mapped[int] = mapped_column(Integer)
+    """The number of runs that began and were neither completed nor stopped from outside."""
+    not_before: Mapped[datetime] = mapped_column(UTCDateTime)
+    owner: Mapped[str] = mapped_column(Text)
+    """The random name of the run that works on the job; empty if there is none."""
+    leased_until: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    """Time from which another run may take over the job."""
+    outcome: Mapped[str] = mapped_column(Text)
+    """Outcome of the last run, a value of `index.jobs.State`; empty before the first run."""
+    report: Mapped[dict[str, Any]] = mapped_column(JSON)
+    """Counts of the last run, and a `message`."""
+    user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="SET NULL"), index=True)
+    """The account that requested the job."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    started_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    """The beginning of the last run."""
+    ended_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+
+
+class JobFailure(Base):
+    """A file for which a job failed."""
+
+    __tablename__ = TABLE_PREFIX + "job_failures"
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    job_id: Mapped[int] = mapped_column(RowId, ForeignKey(Job.id, ondelete="CASCADE"), index=True)
+    name: Mapped[str] = mapped_column(Text)
+    """Path relative to the folder of the job."""
+    reason: Mapped[str] = mapped_column(Text)
+    """Code of a `core.problems.Reason`."""
+    detail: Mapped[str] = mapped_column(Text)
+    """Details of that problem, one a line."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+
+class DavLock(Base):
+    """A write lock on a file or folder."""
+
+    __tablename__ = TABLE_PREFIX + "dav_locks"
+
+    token: Mapped[str] = mapped_column(Text, primary_key=True)
+    """A random token, which writing requests name in the header `If`."""
+    root: Mapped[str] = mapped_column(SortText, index=True)
+    """The locked resource: its quoted path below the server, without a slash at the end."""
+    user_uid: Mapped[str] = mapped_column(Text, index=True)
+    exclusive: Mapped[bool]
+    deep: Mapped[bool]
+    """True if the lock covers everything below its root (`Depth: infinity`)."""
+    owner: Mapped[str] = mapped_column(Text, default="")
+    """The client's description of itself: the XML element `owner`, or empty."""
+    seconds: Mapped[int]
+    """The time for which the lock was granted."""
+    expires_at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)
+
+
+class DavProperty(Base):
+    """A dead property of a file or folder: a value that a client stores and the server does not interpret."""
+
+    __tablename__ = TABLE_PREFIX + "dav_properties"
+    __table_args__ = (Index(None, "user_uid", "size"),)
+
+    path: Mapped[str] = mapped_column(SortText, primary_key=True)
+    """The resource, in the form of `DavLock.root`."""
+    name: Mapped[str] = mapped_column(SortText, primary_key=True)
+    """In Clark notation: `{namespace}name`."""
+    value: Mapped[str] = mapped_column(Text)
+    """The whole XML element in ASCII, with its namespaces declared."""
+    size: Mapped[int] = mapped_column(Integer)
+    """The number of characters of name and value."""
+    user_uid: Mapped[str] = mapped_column(Text)
+    """The user who wrote it, to whose limit it counts."""
+
+
+class Upload(Base):
+    """A file that is being received; its bytes are in a part file in the staging folder."""
+
+    __tablename__ = TABLE_PREFIX + "uploads"
+    __table_args__ = (Index(None, "user_id", "bundle"),)
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    token: Mapped[str] = mapped_column(Text, unique=True)
+    """The token of the part file; also the last segment of the address of a resumable upload."""
+    user_id: Mapped[int] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"))
+    bundle: Mapped[str] = mapped_column(Text, default="")
+    """The token in the address of an upload of several files, which are added together; empty for single files."""
+    name: Mapped[str] = mapped_column(Text)
+    """The name that the client gave, without folders."""
+    size: Mapped[int] = mapped_column(BigInteger)
+    """Bytes of the complete file."""
+    hash: Mapped[str] = mapped_column(Text, default="")
+    """SHA-1 of all bytes; empty until the file is complete."""
+    described: Mapped[str] = mapped_column(Text, default="")
+    """The header Upload-Metadata of a resumable upload."""
+    finished: Mapped[bool] = mapped_column(default=False)
+    """True if the file left the staging folder; the row stays for clients that did not receive the last answer."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    expires_at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)
+
+
+class UploadedFile(Base):
+    """A claim on the content of an original that was uploaded or imported, so that it is stored only once."""
+
+    __tablename__ = TABLE_PREFIX + "uploaded_files"
+    __table_args__ = (Index(None, "user_id", "size"),)
+
+    hash: Mapped[str] = mapped_column(Text, primary_key=True)
+    """SHA-1 of the content; for a file that only counts in a quota, such as a copy or one in the trash, its name."""
+    user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="SET NULL"))
+    name: Mapped[str] = mapped_column(Text)
+    """Path relative to the originals."""
+    size: Mapped[int] = mapped_column(BigInteger)
+    original_name: Mapped[str] = mapped_column(Text)
+    """The name that the client gave."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+
+class ZipSelection(Base):
+    """The files of an archive, which one request selects and a later request of the same principal downloads."""
+
+    __tablename__ = TABLE_PREFIX + "zip_selections"
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    name: Mapped[str] = mapped_column(Text, unique=True)
+    """A random name, the last segment of the archive's address."""
+    principal_uid: Mapped[str] = mapped_column(Text, index=True)
+    """UID of the credential; in a host app, whose users have no credentials, UID of the user."""
+    title: Mapped[str] = mapped_column(Text)
+    """The name of the archive without its extension."""
+    file_ids: Mapped[str] = mapped_column(Text)
+    """A JSON array of file ids in the order of the archive."""
+    expires_at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)

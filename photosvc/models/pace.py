@@ -1,0 +1,72 @@
+"""The pace of a long job: the size of its write transactions, so that other writers need not wait for long."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from sqlalchemy.orm import Session
+
+from photosvc.models.engine import begin_write, checkpoint, lock_library
+
+#: Seconds for which a transaction should hold the write lock while others write: four workers beside such a job waited
+#: for the lock for at most 37 ms in 99 of 100 cases, and for 58 ms beside transactions of 50 ms.
+_BESIDE: Final = 0.03
+#: Seconds of processor time of a transaction while nobody else writes. Measured by elapsed time, transactions would
+#: become ever smaller, and so more costly, on a busy machine.
+_ALONE: Final = 0.1
+#: The longest pause between two transactions.
+_MOST_REST: Final = 0.1
+#: The fewest items of a transaction: fewer would save no time, because each transaction has fixed costs.
+_LEAST: Final = 5
+#: Transactions after which other writers are no longer expected when none has committed since.
+_MEMORY: Final = 5
+#: Seconds between two checkpoints: pages that are changed again within that time are copied once.
+_CHECKPOINT: Final = 0.3
+
+
+class Pace:
+    """The size of the next transaction, computed from the time that the last ones took.
+
+    On SQLite, only one connection writes at a time and others try again every few milliseconds. As long as others
+    write, the job therefore also pauses between transactions.
+    """
+
+    def __init__(self, size: int, most: int) -> None:
+        self.size = min(size, most)
+        """Items to write in the next transaction."""
+        self._most = most
+        self._versions: dict[int, int] = {}
+        self._others = 0
+        self._checkpointed = time.monotonic()
+
+    @contextmanager
+    def writing(self, session: Session, items: int) -> Iterator[None]:
+        """Begin a write transaction for this number of items, and commit it at the end of the block."""
+        begin_write(session)
+        lock_library(session)
+        self._notice_others(session)
+        clock = time.monotonic if self._others else time.thread_time
+        began, began_by_clock = time.monotonic(), clock()
+        yield
+        session.commit()
+        held, spent = time.monotonic() - began, clock() - began_by_clock
+        if items >= self.size // 2:
+            target = _BESIDE if self._others else _ALONE
+            wanted = items * min(2.0, max(0.25, target / max(spent, 1e-4)))
+            self.size = min(self._most, max(_LEAST, round(wanted)))
+        if time.monotonic() - self._checkpointed > _CHECKPOINT:
+            checkpoint(session.get_bind().engine)  # not in the commit, whose time would make the transactions smaller
+            self._checkpointed = time.monotonic()
+        if self._others:
+            time.sleep(min(held, _MOST_REST))
+
+    def _notice_others(self, session: Session) -> None:
+        if session.get_bind().dialect.name != "sqlite":
+            return
+        driver: Any = session.connection().connection.driver_connection
+        ((version,),) = driver.execute("PRAGMA data_version")  # changes when another connection has committed
+        changed = self._versions.get(id(driver), version) != version
+        # Our own commit changes the versions of the other connections in the pool.
+        self._versions = {id(driver): version}
+        self._others = _MEMORY if changed else max(0, self._others - 1)

@@ -1,0 +1,332 @@
+"""The tables of photos, their files, markers on files, sidecars beside files, and files that the index rejected."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+)
+from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
+
+from photosvc.core.problems import Problem
+from photosvc.core.times import ZERO_TIME
+from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+from photosvc.models.library import (
+    UNKNOWN_ID,
+    UNKNOWN_PLACE,
+    Album,
+    Camera,
+    Keyword,
+    Lens,
+    Place,
+    photo_keywords,
+    renamed_uids,
+    subject_uid,
+)
+from photosvc.query.fold import fold
+
+#: `FileRoot` of originals.
+ORIGINALS_ROOT = "/"
+#: The size in the row of a sidecar whose file is gone.
+GONE: Final = -1
+
+
+class Marker(Base):
+    """A box on a file, in fractions of the width and height of the upright picture, from the top left."""
+
+    __tablename__ = TABLE_PREFIX + "markers"
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    uid: Mapped[str] = mapped_column(Text, unique=True)
+    file_id: Mapped[int] = mapped_column(RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), index=True)
+    type: Mapped[str] = mapped_column(Text, default="")
+    """`face` or empty."""
+    src: Mapped[str] = mapped_column(Text, default="meta")
+    name: Mapped[str] = mapped_column(Text, default="", index=True)
+    x: Mapped[float] = mapped_column(default=0.0)
+    y: Mapped[float] = mapped_column(default=0.0)
+    w: Mapped[float] = mapped_column(default=0.0)
+    h: Mapped[float] = mapped_column(default=0.0)
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+    file: Mapped["File"] = relationship(back_populates="markers")
+
+    renamed_uid = ""
+    """The UID of the person if they were renamed; `identify` sets it."""
+
+    @property
+    def subject_uid(self) -> str:
+        """Return the UID of the person; empty without a name."""
+        return self.renamed_uid or (subject_uid(fold(self.name)) if self.name else "")
+
+    @staticmethod
+    def identify(session: Session, markers: Collection["Marker"]) -> None:
+        """Look up the people on these markers who were renamed, for `subject_uid`."""
+        uids = renamed_uids(session, {marker.name for marker in markers if marker.name})
+        for marker in markers:
+            marker.renamed_uid = uids.get(marker.name, "")
+
+
+class File(Base):
+    """A file of a photo, below a root."""
+
+    __tablename__ = TABLE_PREFIX + "files"
+    __table_args__ = (UniqueConstraint("root", "name"),)
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    uid: Mapped[str] = mapped_column(Text, unique=True)
+    photo_id: Mapped[int] = mapped_column(RowId, ForeignKey(TABLE_PREFIX + "photos.id"), index=True)
+    root: Mapped[str] = mapped_column(Text, default=ORIGINALS_ROOT)
+    name: Mapped[str] = mapped_column(Text)
+    """Path relative to the root, `/` between folders; see `core.paths` for names that are not UTF-8."""
+    original_name: Mapped[str] = mapped_column(Text, default="")
+    hash: Mapped[str] = mapped_column(Text, index=True)
+    size: Mapped[int] = mapped_column(BigInteger)
+    """Bytes."""
+    mtime_ns: Mapped[int] = mapped_column(BigInteger)
+    primary: Mapped[bool] = mapped_column(default=False)
+    primary_src: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """`manual` if a person chose it to show the photo."""
+    sidecar: Mapped[bool] = mapped_column(default=False)
+    missing: Mapped[bool] = mapped_column(default=False)
+    unstacked: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True if a person removed it from its photo: it is never stacked again."""
+    error: Mapped[str] = mapped_column(Text, default="")
+    """Code of the `core.problems.Reason` for which the file cannot be shown; empty for none."""
+    error_detail: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """Details of that problem, one a line."""
+    codec: Mapped[str] = mapped_column(Text, default="")
+    file_type: Mapped[str] = mapped_column(Text, default="")
+    media_type: Mapped[str] = mapped_column(Text, default="")
+    mime: Mapped[str] = mapped_column(Text, default="")
+    width: Mapped[int] = mapped_column(Integer, default=0)
+    height: Mapped[int] = mapped_column(Integer, default=0)
+    orientation: Mapped[int] = mapped_column(SmallInteger, default=1)
+    """Exif orientation, 1 to 8; `width` and `height` are those of the upright picture."""
+    orientation_src: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """`manual` if a person chose it."""
+    turn: Mapped[int] = mapped_column(SmallInteger, default=1, server_default="1")
+    """Exif orientation that leads from the picture by the file's own orientation to the one that a person chose."""
+    motion: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True for a picture that contains a video."""
+    duration_ns: Mapped[int] = mapped_column(BigInteger, default=0)
+    fps: Mapped[float] = mapped_column(default=0.0)
+    frames: Mapped[int] = mapped_column(Integer, default=0)
+    projection: Mapped[str] = mapped_column(Text, default="")
+    color_profile: Mapped[str] = mapped_column(Text, default="")
+    main_color: Mapped[int] = mapped_column(SmallInteger, default=-1)
+    colors: Mapped[str] = mapped_column(Text, default="")
+    luminance: Mapped[str] = mapped_column(Text, default="")
+    diff: Mapped[int] = mapped_column(Integer, default=-1)
+    chroma: Mapped[int] = mapped_column(SmallInteger, default=-1)
+    look_1: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
+    """The first of four parts of the perceptual hash, see `media.colours.Look`."""
+    look_2: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
+    look_3: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
+    look_4: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1", index=True)
+    instance_id: Mapped[str] = mapped_column(Text, default="", index=True)
+    details: Mapped[str] = mapped_column(Text, default="{}")
+    """The metadata of the file as one JSON record; see `index.file_columns`."""
+    reader_version: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
+    """Version of the reader that read the file; see `index.extract.READER_VERSION`."""
+    chosen_names: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """The names that people gave to marked areas, as JSON; see `index.file_columns`."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+    photo: Mapped["Photo"] = relationship(back_populates="files")
+    markers: Mapped[list[Marker]] = relationship(
+        back_populates="file", order_by=Marker.id, cascade="all, delete-orphan"
+    )
+
+    @property
+    def problem(self) -> Problem | None:
+        """Return the problem for which the file cannot be shown, from `error` and `error_detail`."""
+        return Problem.from_columns(self.error, self.error_detail)
+
+    @problem.setter
+    def problem(self, problem: Problem | None) -> None:
+        self.error, self.error_detail = (problem.reason.value, problem.detail) if problem else ("", "")
+
+    @property
+    def aspect_ratio(self) -> float:
+        """Return width by height with two decimals; 0 if it is unknown."""
+        return round(self.width / self.height, 2) if self.height else 0.0
+
+    @property
+    def portrait(self) -> bool:
+        """Return whether the picture is taller than wide."""
+        return self.height > self.width
+
+
+class StackKey(Base):
+    """A key of a file: files with equal keys may belong to the same photo; see `index.stack_rules`."""
+
+    __tablename__ = TABLE_PREFIX + "stack_keys"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+    key: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    file_id: Mapped[int] = mapped_column(
+        RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+
+
+class RejectedFile(Base):
+    """A file that the index left out or could not read, with the reason and the time of the next try."""
+
+    __tablename__ = TABLE_PREFIX + "rejected_files"
+    __table_args__ = (UniqueConstraint("root", "name"),)
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    root: Mapped[str] = mapped_column(Text, default=ORIGINALS_ROOT)
+    name: Mapped[str] = mapped_column(Text)
+    size: Mapped[int] = mapped_column(BigInteger)
+    mtime_ns: Mapped[int] = mapped_column(BigInteger)
+    reason: Mapped[str] = mapped_column(Text)
+    """Code of a `core.problems.Reason`."""
+    detail: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """Details of that problem, one a line."""
+    reader_version: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
+    """Version of the reader that rejected the file; see `index.extract.READER_VERSION`."""
+    attempts: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    """Tries in a row that failed for a reason that may pass, while size and time of the file were the same."""
+    retry_at: Mapped[datetime | None] = mapped_column(UTCDateTime, index=True)
+    """Time of the next try after such a failure; the library may still have an earlier `File` of this name."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+
+class Photo(Base):
+    """A photo of the library: a picture in one or more files.
+
+    A `…_src` column names the source of a value; stronger sources replace weaker ones, see `core.vocabulary`.
+    """
+
+    __tablename__ = TABLE_PREFIX + "photos"
+    __table_args__ = (
+        Index(None, "path", "name"),
+        Index(f"ix_{TABLE_PREFIX}photos_camera", "camera_id", "camera_serial", "taken_at_local"),
+        Index(
+            f"ix_{TABLE_PREFIX}photos_due", "id", sqlite_where=text("place_due = 1"), postgresql_where=text("place_due")
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    uid: Mapped[str] = mapped_column(Text, unique=True)
+    type: Mapped[str] = mapped_column(Text, default="image")
+    """`image`, `raw`, `live`, `video` or `animated`."""
+    type_src: Mapped[str] = mapped_column(Text, default="")
+    taken_at: Mapped[datetime] = mapped_column(UTCDateTime, default=ZERO_TIME)
+    taken_at_local: Mapped[datetime] = mapped_column(UTCDateTime, default=ZERO_TIME)
+    """Local time where the photo was taken, stored as if it were UTC."""
+    taken_src: Mapped[str] = mapped_column(Text, default="")
+    time_zone: Mapped[str] = mapped_column(Text, default="")
+    """IANA name or `UTC`; empty if it is unknown."""
+    path: Mapped[str] = mapped_column(Text, default="")
+    name: Mapped[str] = mapped_column(Text, default="")
+    original_name: Mapped[str] = mapped_column(Text, default="")
+    title: Mapped[str] = mapped_column(Text, default="")
+    title_src: Mapped[str] = mapped_column(Text, default="")
+    description: Mapped[str] = mapped_column(Text, default="")
+    description_src: Mapped[str] = mapped_column(Text, default="")
+    year: Mapped[int] = mapped_column(Integer, default=-1)
+    month: Mapped[int] = mapped_column(Integer, default=-1)
+    day: Mapped[int] = mapped_column(Integer, default=-1)
+    country: Mapped[str] = mapped_column(Text, default=UNKNOWN_PLACE)
+    stack: Mapped[int] = mapped_column(SmallInteger, default=0)
+    """1: stacked, 0: may be stacked, -1: never stacked."""
+    favorite: Mapped[bool] = mapped_column(default=False)
+    favorite_src: Mapped[str] = mapped_column(Text, default="", server_default="")
+    private: Mapped[bool] = mapped_column(default=False)
+    manual: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """Names of the values without a source column that a person set, separated by blanks."""
+    scan: Mapped[bool] = mapped_column(default=False)
+    panorama: Mapped[bool] = mapped_column(default=False)
+    iso: Mapped[int] = mapped_column(Integer, default=0)
+    focal_length: Mapped[int] = mapped_column(Integer, default=0)
+    """Millimetres."""
+    f_number: Mapped[float] = mapped_column(default=0.0)
+    exposure: Mapped[str] = mapped_column(Text, default="")
+    camera_id: Mapped[int] = mapped_column(RowId, ForeignKey(Camera.id), default=UNKNOWN_ID)
+    camera_src: Mapped[str] = mapped_column(Text, default="")
+    camera_serial: Mapped[str] = mapped_column(Text, default="")
+    lens_id: Mapped[int] = mapped_column(RowId, ForeignKey(Lens.id), default=UNKNOWN_ID, index=True)
+    lat: Mapped[float] = mapped_column(default=0.0)
+    lng: Mapped[float] = mapped_column(default=0.0)
+    altitude: Mapped[int] = mapped_column(Integer, default=0)
+    cell_id: Mapped[str] = mapped_column(Text, default=UNKNOWN_PLACE)
+    place_id: Mapped[str] = mapped_column(Text, ForeignKey(Place.id), default=UNKNOWN_PLACE, index=True)
+    place_src: Mapped[str] = mapped_column(Text, default="")
+    place_due: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True if the place is yet to be estimated, for the first time or again; see `index.estimates`."""
+    quality: Mapped[int] = mapped_column(SmallInteger, default=-1)
+    """0 to 7; -1: hidden or broken."""
+    resolution: Mapped[int] = mapped_column(Integer, default=0)
+    """Megapixels of the largest file, rounded."""
+    color: Mapped[int] = mapped_column(SmallInteger, default=0)
+    duration_ns: Mapped[int] = mapped_column(BigInteger, default=0)
+    rating: Mapped[int] = mapped_column(SmallInteger, default=0)
+    subject: Mapped[str] = mapped_column(Text, default="")
+    artist: Mapped[str] = mapped_column(Text, default="")
+    copyright: Mapped[str] = mapped_column(Text, default="")
+    license: Mapped[str] = mapped_column(Text, default="")
+    notes: Mapped[str] = mapped_column(Text, default="")
+    software: Mapped[str] = mapped_column(Text, default="")
+    document_id: Mapped[str] = mapped_column(Text, default="", index=True)
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    edited_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    checked_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    archived_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    archived_src: Mapped[str] = mapped_column(Text, default="", server_default="")
+
+    files: Mapped[list[File]] = relationship(back_populates="photo", order_by=File.id)
+    camera: Mapped[Camera] = relationship()
+    lens: Mapped[Lens] = relationship()
+    place: Mapped[Place] = relationship()
+    keywords: Mapped[list[Keyword]] = relationship(secondary=photo_keywords, order_by=Keyword.word)
+
+
+class Sidecar(Base):
+    """A sidecar that could be read; the files to which it belongs need not exist."""
+
+    __tablename__ = TABLE_PREFIX + "sidecars"
+    __table_args__ = (UniqueConstraint("root", "name"),)
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    root: Mapped[str] = mapped_column(Text, default=ORIGINALS_ROOT)
+    name: Mapped[str] = mapped_column(Text)
+    """Path relative to the root, in the form of `File.name`."""
+    folder: Mapped[str] = mapped_column(Text, index=True)
+    size: Mapped[int] = mapped_column(BigInteger)
+    """Bytes; `GONE` if the file is gone and the row stays for its album."""
+    mtime_ns: Mapped[int] = mapped_column(BigInteger)
+    kind: Mapped[str] = mapped_column(Text)
+    """Value of an `index.sidecar_formats.Kind`."""
+    details: Mapped[str] = mapped_column(Text)
+    """The metadata as one JSON record; see `index.file_columns`."""
+    album_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(Album.id, ondelete="SET NULL"), index=True)
+    """The album that was made from it."""
+    reader_version: Mapped[int] = mapped_column(SmallInteger)
+    """Version of the reader that read the sidecar; see `index.extract.READER_VERSION`."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+
+#: The files to which a sidecar belongs.
+file_sidecars = Table(
+    TABLE_PREFIX + "file_sidecars",
+    Base.metadata,
+    Column("file_id", RowId, ForeignKey(File.id, ondelete="CASCADE"), primary_key=True),
+    Column("sidecar_id", RowId, ForeignKey(Sidecar.id, ondelete="CASCADE"), primary_key=True, index=True),
+)

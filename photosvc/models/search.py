@@ -1,0 +1,309 @@
+"""The search tables: sort keys and filter columns of each file, files of albums, records as JSON text, and words.
+
+`SearchRow` is the only list of search columns. A line of it says everything about a column: its name and type, the
+computation of its value, the filter column for which it stands, and its indexes. The projection, the indexes below, the
+conditions of filters and the planner read these lines.
+
+To add a stored filter, change three places:
+
+1. here: one line, for example `iso: Mapped[int] = of_photo("iso", Integer)`; with `by_value=True` the values have
+   indexes in the most frequent orders. Increment `PROJECTION_VERSION`: the next index run then fills the column;
+2. `models/migrations/versions/`: a migration that adds the column (NOT NULL, with a server default) and its indexes;
+3. `query/filters.py`: one row that names the column.
+
+Parser, SQL, OpenAPI and the table in docs/search.md (`svc show filters --md`) follow from these.
+`tests/models/test_search_columns.py` compares a migrated database with this list.
+"""
+
+from operator import attrgetter
+
+from sqlalchemy import BigInteger, Double, ForeignKey, Index, Integer, SmallInteger, Text, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from photosvc.models import search_values
+from photosvc.models.base import TABLE_PREFIX, Base, RowId
+from photosvc.models.library import Album
+from photosvc.models.search_values import SORT_KEYS, FileKey, of_file, of_photo, search_columns
+from photosvc.query.fold import fold, fold_recurring
+
+#: Increment it whenever the projection would give other rows for the same library; older rows are stale.
+PROJECTION_VERSION = 6
+#: The sort keys of the timeline, all descending: by local day, and within a day like the order `newest`.
+TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
+#: Text that PostgreSQL too sorts by code point, so that both databases give the same pages.
+SortText = Text().with_variant(Text(collation="C"), "postgresql")
+#: The first columns of the index `values`: lenses are looked up in it, and facets are counted by these columns.
+VALUE_GROUPS = ("lens_id", "year")
+#: Columns that few photos have: only rows with more than 0 are in their indexes.
+RARE_COLUMNS = ("rating", "faces")
+# The columns that the timeline, the map and its towns read. With them in an index, these read no rows without a query
+# or with filters of only these columns; otherwise SQLite would sort whole rows to group them.
+_read = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")
+#: The full-text index: an FTS5 table on SQLite, a column on PostgreSQL.
+WORD_INDEX = TABLE_PREFIX + "search_text_index"
+WORD_TERMS = "terms"
+#: SQLite's table of the words that are in the index.
+WORD_VOCABULARY = TABLE_PREFIX + "search_text_vocabulary"
+
+
+class SearchRow(Base):
+    """The sort keys and filter columns of one file and its photo.
+
+    Times are microseconds since 1970. A column `…_key` of text is folded by `query.fold.fold`. All columns are NOT
+    NULL, so that `NOT condition` selects exactly the remaining rows (SQL's NULL would drop them).
+    """
+
+    __tablename__ = TABLE_PREFIX + "search_rows"
+
+    file_id: Mapped[int] = of_file(
+        "id", RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    photo_id: Mapped[int] = of_photo("id", RowId)
+    newest_key: Mapped[int] = of_file(
+        lambda source: FileKey(source.photo.id, source.rank).pack_descending(), BigInteger
+    )
+    """The tie-break key of descending orders. Unique."""
+    oldest_key: Mapped[int] = of_file(lambda source: FileKey(source.photo.id, source.rank).pack_ascending(), BigInteger)
+    """The tie-break key of ascending orders. Unique."""
+    listed: Mapped[bool] = of_file(search_values.is_listed)
+    """True if a search shows the file by default: it is not missing, broken, hidden, archived or a sidecar."""
+    present: Mapped[bool] = of_file(search_values.is_present)
+    """True if a search may show the file at all: it is neither missing nor a sidecar."""
+    is_primary: Mapped[bool] = of_file("primary")
+    is_first: Mapped[bool] = of_file(search_values.is_first)
+    """True for the first listed file of a photo, so for one row of each photo that is shown by default."""
+    # photo
+    photo_uid: Mapped[str] = of_photo("uid", Text, index=True)
+    photo_type: Mapped[str] = of_photo("type", Text, by_value=True, scanned=True)
+    path: Mapped[str] = of_photo("path", SortText)
+    name: Mapped[str] = of_photo("name", SortText)
+    path_key: Mapped[str] = of_photo("path", Text, convert=fold_recurring, filter_name="path", lookup="path")
+    name_key: Mapped[str] = of_photo("name", Text, convert=fold, filter_name="name", by_pattern=True)
+    original_key: Mapped[str] = of_photo("original_name", Text, convert=fold, filter_name="original_name")
+    title_key: Mapped[str] = of_photo(
+        "title", SortText, convert=search_values.title_key, filter_name="title", by_pattern=True
+    )
+    document_key: Mapped[str] = of_photo("document_id", Text, convert=fold, filter_name="document_id")
+    stack: Mapped[int] = of_photo("stack", SmallInteger, scanned=True)
+    stacked: Mapped[bool] = of_photo(search_values.is_stacked, scanned=True)
+    has_album: Mapped[bool] = of_photo(attrgetter("has_album"), scanned=True)
+    favorite: Mapped[bool] = of_photo("favorite", scanned=True)
+    private: Mapped[bool] = of_photo("private")
+    scan: Mapped[bool] = of_photo("scan", scanned=True)
+    panorama: Mapped[bool] = of_photo("panorama", scanned=True)
+    hidden: Mapped[bool] = of_photo("quality", convert=search_values.is_hidden)
+    archived: Mapped[bool] = of_photo("archived_at", convert=search_values.is_set)
+    archived_at: Mapped[int] = of_photo("archived_at", BigInteger, convert=search_values.microseconds)
+    """0: never."""
+    quality: Mapped[int] = of_photo("quality", SmallInteger, scanned=True)
+    rating: Mapped[int] = of_photo("rating", SmallInteger, lookup="rating", scanned=True)
+    faces: Mapped[int] = of_photo(search_values.faces, SmallInteger, lookup="faces", scanned=True)
+    resolution: Mapped[int] = of_photo("resolution", Integer, scanned=True)
+    iso: Mapped[int] = of_photo("iso", Integer, scanned=True)
+    focal_length: Mapped[int] = of_photo("focal_length", Integer, scanned=True)
+    f_number: Mapped[float] = of_photo("f_number", Double, scanned=True)
+    camera_id: Mapped[int] = of_photo("camera_id", RowId, by_value=True, scanned=True)
+    lens_id: Mapped[int] = of_photo("lens_id", RowId, lookup="values", scanned=True)
+    lat: Mapped[float] = of_photo(lambda source: source.position[0], Double, lookup="map")
+    lng: Mapped[float] = of_photo(lambda source: source.position[1], Double, lookup="map")
+    """Degrees, like `lat`; `NOWHERE` if they are unknown."""
+    x: Mapped[float] = of_photo(lambda source: source.position[2], Double)
+    y: Mapped[float] = of_photo(lambda source: source.position[3], Double)
+    z: Mapped[float] = of_photo(lambda source: source.position[4], Double)
+    """The position as a point of the unit sphere: distances then need neither sines nor special cases at the poles."""
+    altitude: Mapped[int] = of_photo("altitude", Integer, scanned=True)
+    cell_id: Mapped[str] = of_photo("cell_id", SortText)
+    country: Mapped[str] = of_photo("country", Text, by_value=True, scanned=True)
+    state_key: Mapped[str] = of_photo("place.state", Text, convert=fold_recurring, filter_name="state", scanned=True)
+    city_key: Mapped[str] = of_photo("place.city", Text, convert=fold_recurring, filter_name="city", scanned=True)
+    year: Mapped[int] = of_photo("year", Integer, by_value=True, scanned=True)
+    month: Mapped[int] = of_photo("month", Integer, scanned=True)
+    day: Mapped[int] = of_photo("day", Integer, scanned=True)
+    taken_day: Mapped[int] = of_photo(search_values.taken_day, Integer)
+    timeline_day: Mapped[int] = of_photo(search_values.timeline_day, Integer)
+    taken_at: Mapped[int] = of_photo("taken_at", BigInteger, convert=search_values.microseconds)
+    far_day: Mapped[bool] = of_photo(search_values.is_far_day)
+    """True if `taken_at` is neither in the local day nor beside it, all in UTC: the clock of the camera was wrong."""
+    created_at: Mapped[int] = of_photo("created_at", BigInteger, convert=search_values.microseconds)
+    updated_at: Mapped[int] = of_photo("updated_at", BigInteger, convert=search_values.microseconds)
+    edited_at: Mapped[int] = of_photo("edited_at", BigInteger, convert=search_values.microseconds)
+    """0: never."""
+    duration: Mapped[int] = of_photo("duration_ns", BigInteger)
+    """Nanoseconds."""
+    shuffle: Mapped[int] = of_photo("uid", Integer, convert=search_values.shuffle_key)
+    """The fixed random number from which `random` makes an order for each seed."""
+    color: Mapped[int] = of_photo("color", SmallInteger, by_value=True, scanned=True)
+    photo_diff: Mapped[int] = of_photo(search_values.primary_diff, Integer)
+    photo_size: Mapped[int] = of_photo(search_values.largest_size, BigInteger)
+    """Bytes of the photo's largest file, which keep a photo together if merged results are sorted by size."""
+    # file
+    file_uid: Mapped[str] = of_file("uid", Text, index=True)
+    file_key: Mapped[str] = of_file("name", Text, convert=fold, filter_name="file_name", by_pattern=True)
+    hash: Mapped[str] = of_file("hash", Text, index=True)
+    codec: Mapped[str] = of_file("codec", Text, convert=fold_recurring, scanned=True)
+    size: Mapped[int] = of_file("size", BigInteger, lookup="size")
+    width: Mapped[int] = of_file("width", Integer, scanned=True)
+    height: Mapped[int] = of_file("height", Integer, scanned=True)
+    portrait: Mapped[bool] = of_file("portrait")
+    aspect_ratio: Mapped[float] = of_file("aspect_ratio", Double, scanned=True)
+    chroma: Mapped[int] = of_file("chroma", SmallInteger, scanned=True)
+    diff: Mapped[int] = of_file("diff", Integer)
+    has_error: Mapped[bool] = of_file("error", convert=bool)
+    instance_key: Mapped[str] = of_file("instance_id", Text, convert=fold, filter_name="instance_id")
+
+
+#: The declaration of each column, by its name.
+SEARCH_COLUMNS = search_columns(SearchRow.__table__)
+#: The search columns by their names in `query.filters`, if the two names differ.
+FILTER_COLUMNS = {column.filter_name: name for name, column in SEARCH_COLUMNS.items() if column.filter_name}
+#: Columns for which each order with `SortKeys.by_value` has an index.
+VALUE_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.by_value)
+#: Columns with an index that finds rows in no particular order.
+LOOKUP_COLUMNS = {name: column.lookup for name, column in SEARCH_COLUMNS.items() if column.lookup}
+#: Columns whose patterns are compared in an index; for titles it is the index of the order `title`.
+PATTERN_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.by_pattern)
+#: Columns that are read from the index `values` if no other index narrows the rows down enough.
+SCANNED_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.scanned)
+
+
+def _index(
+    name: str,
+    *columns: str,
+    condition: str = "listed",
+    compared_by_pattern: tuple[str, ...] = (),
+    included: tuple[str, ...] = (),
+) -> None:
+    """Declare an index over the rows with this condition, by default the `listed` ones; an empty one means all rows.
+
+    On PostgreSQL, columns in `compared_by_pattern` can be looked up by the beginning of a text in any language of the
+    database, and columns in `included` can be read from the index alone; SQLite's indexes always contain `file_id`.
+    """
+    flag, *further = condition.split(" AND ")
+    on_sqlite = [f"{flag.removeprefix('NOT ')} = {int(not flag.startswith('NOT '))}", *further]
+    Index(
+        f"ix_{SearchRow.__tablename__}_{name}",
+        *(getattr(SearchRow, column) for column in columns),
+        sqlite_where=text(" AND ".join(on_sqlite)) if condition else None,
+        postgresql_where=text(condition) if condition else None,
+        postgresql_ops={column: "text_pattern_ops" for column in columns if column in compared_by_pattern},
+        postgresql_include=included,
+    )
+
+
+for _keys in SORT_KEYS.values():
+    _index(_keys.index, *_keys.columns, *_keys.appended, included=("file_id",))
+    if _keys.by_value:
+        for _column in VALUE_COLUMNS:
+            _index(f"{_column}_{_keys.index}", _column, *_keys.columns)
+
+
+_index("path", "path_key")
+
+
+for _name in RARE_COLUMNS:
+    _index(_name, _name, "newest_key", condition=f"listed AND {_name} > 0")
+
+
+# SQLite answers a statement from an index alone only if it contains all columns, even the constant `listed`.
+for _name in PATTERN_COLUMNS:
+    if _name not in {_keys.columns[0] for _keys in SORT_KEYS.values()}:
+        _index(f"{_name}_pattern", _name, "oldest_key", "listed", compared_by_pattern=(_name,))
+
+
+_index("random", "shuffle", "newest_key", "private", "listed", included=("file_id",))
+
+
+_index("created", "created_at")
+
+
+_index("far_day", "taken_day", "taken_at", condition="far_day")
+
+
+_index("unlisted", "newest_key", condition="NOT listed")
+
+
+_index("photo", "photo_id", "taken_at", "newest_key", "private", "listed", condition="", included=("file_id",))
+
+
+# PostgreSQL allows 32 columns.
+_index(
+    "values",
+    *VALUE_GROUPS,
+    *(name for name in SCANNED_COLUMNS if name not in VALUE_GROUPS),
+    "newest_key",
+    "private",
+    "listed",
+)
+
+
+_index("timeline", *TIMELINE_KEYS, *_read, condition="")
+
+
+_index("map", "lat", "lng", "newest_key", *_read, condition="")
+
+
+_index("towns", "country", "city_key", "newest_key", *_read, condition="")
+
+
+class SearchAlbum(Base):
+    """A file in an album, with copies of the sort keys of its `SearchRow`.
+
+    A page of an album is read along one index, for any size of the library and of the album.
+    """
+
+    __tablename__ = TABLE_PREFIX + "search_albums"
+
+    album_id: Mapped[int] = mapped_column(RowId, ForeignKey(Album.id, ondelete="CASCADE"), primary_key=True)
+    file_id: Mapped[int] = mapped_column(
+        RowId, ForeignKey(SearchRow.file_id, ondelete="CASCADE"), primary_key=True, index=True
+    )
+    taken_at: Mapped[int] = mapped_column(BigInteger)
+    newest_key: Mapped[int] = mapped_column(BigInteger)
+    oldest_key: Mapped[int] = mapped_column(BigInteger)
+
+
+for _sort in SORT_KEYS.values():
+    if _sort.by_album:
+        _columns = ("album_id", *_sort.columns, "file_id")
+        Index(f"ix_{SearchAlbum.__tablename__}_{_sort.index}", *(getattr(SearchAlbum, name) for name in _columns))
+
+
+class SearchDocument(Base):
+    """The records of one file as JSON, apart from the columns that searches compare."""
+
+    __tablename__ = TABLE_PREFIX + "search_documents"
+
+    file_id: Mapped[int] = mapped_column(
+        RowId, ForeignKey(SearchRow.file_id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    result_head: Mapped[str] = mapped_column(Text)
+    """The search result up to its last two fields, `Merged` and `Files`, and without the closing brace."""
+    file: Mapped[str] = mapped_column(Text)
+    """The file record, an element of `Files`."""
+
+
+class SearchText(Base):
+    """The words by which a photo is found.
+
+    A word, the beginning of a word or a phrase is compared as a substring of a word text (see `search.word_text`), so
+    both databases and Python give the same answer. The few photos with a rare word are found by an index that the
+    database maintains: on SQLite an FTS5 table with triggers, on PostgreSQL a generated tsvector column with a GIN
+    index. It contains each word of a section a second time, after the mark of the section. Migration 0037 creates both
+    indexes.
+    """
+
+    __tablename__ = TABLE_PREFIX + "search_texts"
+
+    photo_id: Mapped[int] = mapped_column(
+        RowId, ForeignKey(TABLE_PREFIX + "photos.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    words: Mapped[str] = mapped_column(Text)
+    """Word text of everything that free text searches."""
+    title: Mapped[str] = mapped_column(Text)
+    keywords: Mapped[str] = mapped_column(Text)
+    people: Mapped[str] = mapped_column(Text)
+    description: Mapped[str] = mapped_column(Text)
+    place: Mapped[str] = mapped_column(Text)
+    """City, state and country."""
+    description_key: Mapped[str] = mapped_column(Text)
+    """The folded description, for patterns; the only column that is no word text."""

@@ -1,0 +1,283 @@
+"""Search columns: their declaration, the computation of their values, and the sort keys of the search orders."""
+
+import math
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from sqlalchemy import FromClause
+from sqlalchemy.orm import MappedColumn, mapped_column
+
+from photosvc.core.geo import unit_vector
+from photosvc.models.library import UNKNOWN_PLACE
+from photosvc.models.photo import File, Photo
+from photosvc.query.fold import fold
+
+_INFO = "search_column"
+#: Index columns of the most frequent orders: with them a page is read from the index alone.
+_COVERING = ("private", "photo_id")
+#: Latitude and longitude of an unknown position: inside no box.
+NOWHERE = 999.0
+#: Most bytes of a title's sort key: folding can turn one character into 18, and cursors contain the whole key.
+_TITLE_BYTES = 1000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_DAY = date.max.toordinal()
+RANK_BITS = 16
+_LAST_RANK = (1 << RANK_BITS) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoSource:
+    """The data from which the columns of a photo are computed."""
+
+    photo: Photo
+    files: Sequence[File]
+    """All files of the photo, the primary one first."""
+    has_album: bool
+    """True if the photo is in an album that is not deleted."""
+    position: tuple[float, float, float, float, float]
+    """Latitude, longitude, and the same place as a point (x, y, z) of the unit sphere."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """The data from which the columns of a file are computed."""
+
+    file: File
+    photo: Photo
+    rank: int
+    """The place of the file among the files of its photo; 0 is the primary file."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchColumn:
+    """The declaration of a column: its value and its uses."""
+
+    value: str | Callable[[Any], object]
+    """An attribute of the photo or file, or a function of the `PhotoSource` or `FileSource`."""
+    convert: Callable[[Any], object] | None
+    """A function that is applied to the attribute."""
+    per_file: bool
+    """True if the files of a photo may differ in it."""
+    filter_name: str
+    """The name of this column in the rows of `query.filters`; empty for the column's own name."""
+    by_value: bool = False
+    """True if each order with `SortKeys.by_value` has an index led by this column."""
+    lookup: str = ""
+    """The index that finds rows by this column; several columns may share it. Empty for none."""
+    by_pattern: bool = False
+    """True if patterns are compared in an index, which has a tenth of the size of the rows."""
+    scanned: bool = False
+    """True if the index `values` contains it, which is read from end to end and has a fifth of the size of the rows."""
+
+
+def of_photo(
+    value: str | Callable[[PhotoSource], object],
+    *arguments: Any,  # noqa: ANN401 - what mapped_column takes
+    convert: Callable[[Any], object] | None = None,
+    filter_name: str = "",
+    by_value: bool = False,
+    lookup: str = "",
+    by_pattern: bool = False,
+    scanned: bool = False,
+    index: bool = False,
+) -> MappedColumn[Any]:
+    """Declare a column that all files of a photo share; see `SearchColumn`. `mapped_column` takes further arguments."""
+    column = SearchColumn(value, convert, False, filter_name, by_value, lookup, by_pattern, scanned)
+    return mapped_column(*arguments, info={_INFO: column}, index=index)
+
+
+def of_file(
+    value: str | Callable[[FileSource], object],
+    *arguments: Any,  # noqa: ANN401 - what mapped_column takes
+    convert: Callable[[Any], object] | None = None,
+    filter_name: str = "",
+    lookup: str = "",
+    by_pattern: bool = False,
+    scanned: bool = False,
+    **options: Any,  # noqa: ANN401 - what mapped_column takes
+) -> MappedColumn[Any]:
+    """Declare a column in which the files of a photo may differ; arguments as for `of_photo`."""
+    column = SearchColumn(value, convert, True, filter_name, False, lookup, by_pattern, scanned)
+    return mapped_column(*arguments, info={_INFO: column}, **options)
+
+
+def search_columns(table: FromClause) -> dict[str, SearchColumn]:
+    """Return the columns of a table that were declared by `of_photo` and `of_file`, by name."""
+    return {column.key: column.info[_INFO] for column in table.columns}
+
+
+@dataclass(frozen=True, slots=True)
+class SortKeys:
+    """The columns that an order compares, and its indexes."""
+
+    columns: tuple[str, ...]
+    """All compared in the same direction; the last one is unique."""
+    index: str
+    """The end of the names of its indexes."""
+    appended: tuple[str, ...] = ("private",)
+    """Index columns after the sort keys, so that rows can be skipped without reading the row itself."""
+    by_value: bool = False
+    """True if there is a further index for each column declared `by_value`, led by that column."""
+    by_album: bool = False
+    """True if `SearchAlbum` has an index in this order."""
+
+
+#: Sort keys by the name of the order, without `random`, whose key depends on the seed. `photo_size` is the order `size`
+#: of merged results, in which the largest file of a photo counts.
+SORT_KEYS = {
+    "added": SortKeys(("newest_key",), "added", _COVERING, by_value=True, by_album=True),
+    "newest": SortKeys(("taken_at", "newest_key"), "taken", _COVERING, by_value=True, by_album=True),
+    "oldest": SortKeys(("taken_at", "oldest_key"), "oldest", _COVERING, by_album=True),
+    "updated": SortKeys(("updated_at", "newest_key"), "updated"),
+    "edited": SortKeys(("edited_at", "newest_key"), "edited"),
+    "relevance": SortKeys(("quality", "taken_at", "newest_key"), "relevance"),
+    "duration": SortKeys(("duration", "newest_key"), "duration"),
+    "size": SortKeys(("size", "newest_key"), "size"),
+    "photo_size": SortKeys(("photo_size", "newest_key"), "photo_size"),
+    "similar": SortKeys(("color", "cell_id", "photo_diff", "oldest_key"), "similar"),
+    "name": SortKeys(("path", "name", "oldest_key"), "name"),
+    "title": SortKeys(("title_key", "name", "oldest_key"), "title", ("private", "listed")),
+}
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def photo_source(photo: Photo, *, has_album: bool) -> PhotoSource:
+    """Return the photo with its files in order and its position."""
+    files = sorted(photo.files, key=_place)
+    return PhotoSource(photo, files, has_album, _position(photo))
+
+
+def microseconds(moment: datetime | None) -> int:
+    """Return microseconds since 1970; 0 for an unset time."""
+    return (moment - _EPOCH) // _MICROSECOND if moment else 0
+
+
+def title_key(title: str) -> str:
+    """Return the sort key of a title."""
+    return fold(title).encode()[:_TITLE_BYTES].decode(errors="ignore")
+
+
+def shuffle_key(uid: str) -> int:
+    """Return 31 bits that are always the same for a UID."""
+    return zlib.crc32(uid.encode()) & 0x7FFFFFFF
+
+
+def is_hidden(quality: int) -> bool:
+    """Return whether a photo of this quality is hidden."""
+    return quality < 0
+
+
+def is_set(value: object) -> bool:
+    """Return whether there is a value at all."""
+    return value is not None
+
+
+def taken_day(source: PhotoSource) -> int:
+    """Return the day number of the local day; 0 if a part of it is unknown."""
+    year, month, day = source.photo.year, source.photo.month, source.photo.day
+    return day_number(year, month, day) if min(year, month, day) > 0 else 0
+
+
+def timeline_day(source: PhotoSource) -> int:
+    """Return the day number of the local day, with day 0 if only the day is unknown; 0 if the month is unknown."""
+    photo = source.photo
+    return day_number(photo.year, photo.month, max(photo.day, 0)) if min(photo.year, photo.month) > 0 else 0
+
+
+def is_far_day(source: PhotoSource) -> bool:
+    """Return whether `taken_at` is outside of the local day and the days before and after it, all in UTC."""
+    day = taken_day(source)
+    utc = source.photo.taken_at.astimezone(UTC).toordinal()
+    before, after = date.fromordinal(max(1, utc - 1)), date.fromordinal(min(_LAST_DAY, utc + 1))
+    numbers = (day_number(one.year, one.month, one.day) for one in (before, after))
+    return bool(day) and not next(numbers) <= day <= next(numbers)
+
+
+def day_number(year: int, month: int, day: int) -> int:
+    """Return the day as the number yyyymmdd, which sorts like the day."""
+    return year * 10_000 + month * 100 + day
+
+
+def is_stacked(source: PhotoSource) -> bool:
+    """Return whether the photo has two or more media files."""
+    return sum(map(_is_present, source.files)) > 1
+
+
+def faces(source: PhotoSource) -> int:
+    """Return the highest number of faces that are marked on a file of the photo, with or without a name."""
+    present = (file for file in source.files if not file.missing)
+    return min(max((sum(marker.type == "face" for marker in file.markers) for file in present), default=0), 32_767)
+
+
+def primary_diff(source: PhotoSource) -> int:
+    """Return `diff` of the primary file; -1 without files."""
+    return source.files[0].diff if source.files else -1
+
+
+def largest_size(source: PhotoSource) -> int:
+    """Return the bytes of the largest file."""
+    return max((file.size for file in source.files), default=0)
+
+
+def is_present(source: FileSource) -> bool:
+    """Return whether the file is neither missing nor a sidecar."""
+    return _is_present(source.file)
+
+
+def is_listed(source: FileSource) -> bool:
+    """Return whether a search shows the file without being asked for hidden, archived or broken ones."""
+    return _is_listed(source.photo, source.file)
+
+
+def is_first(source: FileSource) -> bool:
+    """Return whether the file is the first listed file of its photo."""
+    photo, place = source.photo, _place(source.file)
+    return is_listed(source) and not any(_place(file) < place and _is_listed(photo, file) for file in photo.files)
+
+
+def _is_listed(photo: Photo, file: File) -> bool:
+    return _is_present(file) and not (file.error or is_set(photo.archived_at) or is_hidden(photo.quality))
+
+
+def _place(file: File) -> tuple[bool, int]:
+    """Return the sort key of a file within its photo: the primary file comes first."""
+    return (not file.primary, file.id)
+
+
+def _is_present(file: File) -> bool:
+    return not (file.missing or file.sidecar)
+
+
+def _position(photo: Photo) -> tuple[float, float, float, float, float]:
+    if photo.cell_id == UNKNOWN_PLACE or not (math.isfinite(photo.lat) and math.isfinite(photo.lng)):
+        return NOWHERE, NOWHERE, 0.0, 0.0, 0.0
+    return photo.lat, photo.lng, *unit_vector(photo.lat, photo.lng)
+
+
+class FileKey(NamedTuple):
+    """A sort key of files: by photo id and, within a photo, from the primary file on.
+
+    Both packed forms are 64-bit integers with the photo id in their upper 48 bits. Sort the ascending form (column
+    `oldest_key`) upwards and the descending form (column `newest_key`) downwards: the photos then come in opposite
+    orders, but the files of each photo in the same order. Files from rank 65,535 on share that rank.
+    """
+
+    photo_id: int
+    rank: int
+    """0 is the primary file."""
+
+    def pack_ascending(self) -> int:
+        """Return the value of `oldest_key`."""
+        return self.photo_id << RANK_BITS | min(self.rank, _LAST_RANK)
+
+    def pack_descending(self) -> int:
+        """Return the value of `newest_key`."""
+        return self.photo_id << RANK_BITS | _LAST_RANK - min(self.rank, _LAST_RANK)
+
+    @staticmethod
+    def unpack_photo_id(packed: int) -> int:
+        """Return the photo id of either form."""
+        return packed >> RANK_BITS

@@ -1,0 +1,341 @@
+"""Statements for both databases: compiled once and passed directly to the driver, with conditions that allow this.
+
+SQLAlchemy needs ten times as long to build a frequent query and wrap its rows as SQLite needs to answer it, and twice
+as long to convert the values of a row as SQLite needs to store it with all indexes. A condition on many values has the
+same text for any number of values, so it too is compiled once.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    BindParameter,
+    Boolean,
+    ColumnElement,
+    Connection,
+    Float,
+    Text,
+    Update,
+    and_,
+    any_,
+    bindparam,
+    collate,
+    column,
+    false,
+    func,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Dialect
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.elements import UnaryExpression
+from sqlalchemy.sql.operators import custom_op
+
+from photosvc.models.base import Base
+
+Row = Sequence[Any]
+Processor = Callable[[Any], Any]
+Column = ColumnElement[Any] | InstrumentedAttribute[Any]
+_SIGN: Final[custom_op[Any]] = custom_op("+")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A statement in the driver's parameter style, with the names of its values in order and conversions of columns."""
+
+    text: str
+    names: tuple[str, ...] | None
+    """None if the driver takes values by name."""
+    constants: dict[str, Any]
+    processors: tuple[tuple[int, Processor], ...]
+    """The number and the conversion of each column whose values the driver returns in another type."""
+
+    def run(self, connection: Connection, values: dict[str, Any]) -> Sequence[Row]:
+        """Run the statement and return all rows.
+
+        Raises:
+            DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
+
+        """
+        rows = run_text(connection, self.text, self._given(values))
+        return [self._processed(row) for row in rows] if self.processors else rows
+
+    def chunks(self, connection: Connection, values: dict[str, Any], size: int) -> Iterator[Sequence[Row]]:
+        """Run the statement and yield its rows, at most `size` at a time."""
+        with _cursor(connection, self.text) as cursor:
+            cursor.execute(self.text, self._given(values))
+            while rows := cursor.fetchmany(size):
+                yield [self._processed(row) for row in rows] if self.processors else rows
+
+    def _given(self, values: dict[str, Any]) -> Any:  # noqa: ANN401 - what the driver takes
+        values = self.constants | values
+        return values if self.names is None else tuple([values[name] for name in self.names])
+
+    def _processed(self, row: Row) -> Row:
+        values = list(row)
+        for number, process in self.processors:
+            if values[number] is not None:
+                values[number] = process(values[number])
+        return values
+
+
+def prepare_statement(statement: Any, dialect: Dialect) -> Prepared:  # noqa: ANN401
+    """Compile a SELECT for this dialect; its bind parameters have names, and values of types that the driver takes."""
+    compiled = statement.compile(dialect=dialect)
+    names = tuple(compiled.positiontup) if compiled.positional else None
+    found = (
+        (number, column.type.dialect_impl(dialect).result_processor(dialect, None))
+        for number, column in enumerate(statement.selected_columns)
+        if not isinstance(column.type, Float)  # the drivers return floats as such
+    )
+    # Cached, because the same few values recur: the times of a credential.
+    processors = tuple((number, lru_cache(256)(processor)) for number, processor in found if processor is not None)
+    return Prepared(compiled.string, names, compiled.params, processors)
+
+
+def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  # noqa: ANN401 - what the driver takes
+    """Run a statement written for the driver in the connection's transaction, and return its rows, if it has any.
+
+    Raises:
+        DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
+
+    """
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute(text, values)
+        return cursor.fetchall() if cursor.description else ()
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _refused(error, connection, cursor, text) from error
+    finally:
+        cursor.close()
+
+
+def read_tuples(connection: Connection, query: Any, size: int) -> Iterator[Sequence[Row]]:  # noqa: ANN401
+    """Yield the rows of a SELECT as the driver returns them, at most `size` at a time.
+
+    Raises:
+        DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
+
+    """
+    with connection.execute(query) as result:
+        cursor: Any = result.cursor
+        try:
+            while chunk := cursor.fetchmany(size):
+                yield chunk
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise _refused(error, connection, cursor, str(query)) from error
+
+
+def run_many(connection: Connection, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:  # noqa: ANN401
+    """Run an INSERT or UPDATE for each of these rows, in the connection's transaction.
+
+    Args:
+        connection: the connection.
+        statement: the statement; it is compiled once and kept for the lifetime of the process.
+        rows: the values of its named bind parameters, of the types of the columns; for an INSERT without `values`, the
+            values of the columns that it writes. All rows have the same names.
+
+    Raises:
+        DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
+
+    """
+    if not rows:
+        return
+    many = _prepare_many(statement, tuple(rows[0]), connection.dialect)
+    with _cursor(connection, many.text) as cursor:
+        cursor.executemany(many.text, many.values(rows))
+
+
+def run_one(connection: Connection, statement: Any, values: Mapping[str, Any]) -> int:  # noqa: ANN401
+    """Run an INSERT or UPDATE like `run_many` for one row of values; return the number of rows written."""
+    one = _prepare_many(statement, tuple(values), connection.dialect)
+    with _cursor(connection, one.text) as cursor:
+        cursor.execute(one.text, one.values([values])[0])
+        written: int = cursor.rowcount
+        return written
+
+
+@contextmanager
+def _cursor(connection: Connection, text: str) -> Iterator[Any]:
+    """Open a cursor of the driver, and turn its errors into those of SQLAlchemy."""
+    cursor = connection.connection.cursor()
+    try:
+        yield cursor
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _refused(error, connection, cursor, text) from error
+    finally:
+        cursor.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Many:
+    text: str
+    names: tuple[str, ...]
+    is_positional: bool
+    processors: tuple[tuple[int, Processor], ...]
+    """The number and the conversion of each value that the driver takes in another type."""
+
+    constants: dict[str, Any]
+    """The values that the statement contains."""
+
+    def values(self, rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
+        read = itemgetter(*self.names)
+        if self.constants:
+            rows = [{**self.constants, **row} for row in rows]
+        values = [read(row) for row in rows] if len(self.names) > 1 else [(read(row),) for row in rows]
+        if self.processors:
+            values = [self._processed(row) for row in values]
+        return values if self.is_positional else [dict(zip(self.names, row, strict=True)) for row in values]
+
+    def _processed(self, row: Row) -> Row:
+        values = list(row)
+        for number, process in self.processors:
+            values[number] = process(values[number])
+        return values
+
+
+@lru_cache(256)
+def _prepare_many(statement: Any, columns: tuple[str, ...], dialect: Dialect) -> _Many:  # noqa: ANN401
+    compiled = statement.compile(dialect=dialect, column_keys=list(columns))
+    types = {name: parameter.type for parameter, name in compiled.bind_names.items()}
+    names = tuple(compiled.positiontup or types)
+    found = ((number, types[name]) for number, name in enumerate(names))
+    # The drivers take booleans as they are; SQLAlchemy would check each value.
+    converted = ((number, kind.dialect_impl(dialect)) for number, kind in found if not isinstance(kind, Boolean))
+    processors = ((number, kind.bind_processor(dialect)) for number, kind in converted)
+    used = tuple((number, processor) for number, processor in processors if processor is not None)
+    constants = {name: value for name, value in compiled.params.items() if name not in columns}
+    return _Many(compiled.string, names, compiled.positional, used, constants)
+
+
+def _refused(error: Exception, connection: Connection, cursor: Any, text: str) -> Exception:  # noqa: ANN401
+    """Return an error of the driver as that of SQLAlchemy."""
+    lost = connection.dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)  # type: ignore[arg-type]
+    if lost:  # then most likely all connections of the pool are lost
+        connection.invalidate(error)
+        connection.engine.dispose()
+    base = connection.dialect.loaded_dbapi.Error
+    refused: Exception = DBAPIError.instance(
+        text, None, error, base, dialect=connection.dialect, connection_invalidated=lost
+    )
+    return refused
+
+
+def among(session: Session, key: Any, values: Collection[int] | Collection[str]) -> ColumnElement[bool]:  # noqa: ANN401
+    """Return `key IN values` for a column of integers or texts without null characters."""
+    dialect = session.get_bind().dialect.name
+    if dialect == "postgresql" and not values:  # the type of an empty array is unknown
+        return false()
+    is_text = isinstance(next(iter(values), None), str)
+    value = as_parameter(dialect, values)
+    return _is_one(dialect, key, bindparam(None, value, type_=_type(dialect, is_text=is_text)))
+
+
+def among_parameter(dialect: str, key: Any, name: str) -> ColumnElement[bool]:  # noqa: ANN401
+    """Return `key IN values` for a column and a parameter of this name, whose value `as_parameter` makes."""
+    return _is_one(dialect, key, bindparam(name, type_=_type(dialect, is_text=isinstance(key.type, Text))))
+
+
+def as_parameter(dialect: str, values: Collection[int] | Collection[str]) -> Any:  # noqa: ANN401 - what the driver takes
+    """Return the values as one parameter: an array on PostgreSQL, JSON on SQLite."""
+    return list(values) if dialect == "postgresql" else orjson.dumps(list(values)).decode()
+
+
+def _type(dialect: str, *, is_text: bool) -> Any:  # noqa: ANN401
+    return ARRAY(Text if is_text else BigInteger) if dialect == "postgresql" else Text
+
+
+def _is_one(dialect: str, key: Any, parameter: BindParameter[Any]) -> ColumnElement[bool]:  # noqa: ANN401
+    if dialect == "postgresql":
+        every: ColumnElement[bool] = key == any_(parameter)
+        return every
+    found: ColumnElement[bool] = key.in_(select(column("value")).select_from(func.json_each(parameter)))
+    return found
+
+
+def insert_into(table: Any, session: Session) -> Any:  # noqa: ANN401 - either dialect's own insert
+    """Return the INSERT of the session's SQL dialect, which supports ON CONFLICT."""
+    return insert_for(table, session.get_bind().dialect.name)
+
+
+def insert_for(table: Any, dialect: str) -> Any:  # noqa: ANN401 - either dialect's own insert
+    """Return the INSERT of this SQL dialect, which supports ON CONFLICT."""
+    return (postgresql if dialect == "postgresql" else sqlite).insert(table)
+
+
+def is_below(name: InstrumentedAttribute[str], folder: str, dialect: str) -> ColumnElement[bool]:
+    """Return the condition that a name, with folders separated by slashes, lies below this folder.
+
+    It is a range, for which SQLite uses an index; LIKE would also find folders whose names differ in case.
+    """
+    column = collate(name, "C") if dialect == "postgresql" else name
+    return and_(column >= f"{folder}/", column < f"{folder}0")  # the character after the slash
+
+
+class _Unindexed(UnaryExpression[Any]):
+    inherit_cache = True
+
+
+@compiles(_Unindexed)
+def _with_sign(element: _Unindexed, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401
+    return "+" + compiler.process(element.element, **options)
+
+
+@compiles(_Unindexed, "postgresql")
+def _without_sign(element: _Unindexed, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401
+    return compiler.process(element.element, **options)
+
+
+def unindexed(column: Column) -> ColumnElement[Any]:
+    """Return the column's value in a form for which SQLite uses no index.
+
+    SQLite does not know the frequency of a value: it would look up and sort a million rows of one colour, although
+    every tenth row of the order matches, or read all files of the only root to find a few hashes. A unary `+` takes
+    the column out of SQLite's choice of index; PostgreSQL has statistics and chooses by itself.
+    """
+    return _Unindexed(column, operator=_SIGN, type_=column.type)  # type: ignore[arg-type]
+
+
+class Updates:
+    """A collection of new values of rows, written by one prepared statement for each set of columns."""
+
+    def __init__(self) -> None:
+        self._rows: defaultdict[tuple[Any, str, tuple[str, ...]], list[dict[str, Any]]] = defaultdict(list)
+
+    def add(self, mapped: type[Base], key: str, row_id: int, values: Mapping[str, Any]) -> None:
+        """Add new values, of the types of the columns, for the rows whose column `key` is `row_id`."""
+        if values:
+            named = {f"new_{name}": value for name, value in values.items()}
+            self._rows[mapped, key, tuple(values)].append({"row": row_id, **named})
+
+    def run(self, connection: Connection) -> None:
+        """Write all values and forget them."""
+        for (mapped, key, names), rows in self._rows.items():
+            run_many(connection, _statement(mapped, key, names), rows)
+        self._rows.clear()
+
+
+def changed_values(names: Sequence[str], new: Sequence[Any], old: Sequence[Any]) -> dict[str, Any]:
+    """Return the new values that differ from the old ones, by the names of their columns."""
+    if new == old:
+        return {}
+    return {name: value for name, value, before in zip(names, new, old, strict=True) if value != before}
+
+
+@lru_cache(maxsize=256)
+def _statement(mapped: type[Base], key: str, names: tuple[str, ...]) -> Update:
+    table: Any = mapped.__table__
+    statement = update(table).where(table.c[key] == bindparam("row"))
+    return statement.values({name: bindparam(f"new_{name}") for name in names})

@@ -1,0 +1,247 @@
+"""Administration > Accounts: the list of accounts with a form for new ones, and the page of each account."""
+
+from typing import Final
+
+from flask import Blueprint, Response, request, url_for
+from sqlalchemy.orm import Session
+
+from photosvc.auth import bearer, users
+from photosvc.auth.errors import LastAdminError, OwnSecondFactorError, UserExistsError
+from photosvc.core.accounts import USER
+from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
+from photosvc.models import APP_PASSWORD, Credential, User
+from photosvc.pages import wording
+from photosvc.pages.forms import read_form, typed_twice
+from photosvc.pages.frame import administration_page, show_administration
+from photosvc.pages.layout import see_other
+from photosvc.web import managing, own_account
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+
+_SECTION: Final = "accounts"
+#: The most app passwords on the page of an account.
+_ACCOUNT_MOST: Final = 1000
+_ACCOUNT_DONE: Final = {
+    "made": "The account is made.",
+    "saved": "The account is changed.",
+    "disabled": "The account is disabled: nothing of it signs in any more.",
+    "enabled": "The account is enabled.",
+    "password": "The password is changed. The account is signed out everywhere; its app passwords stay valid.",
+    "factor": "Two-factor log-in is off.",
+    "ended": "Signed out there.",
+    "revoked": "The app password is revoked.",
+}
+#: The most accounts on the page; the search finds the others.
+_MOST: Final = 200
+_DONE: Final = {"deleted": "The account is deleted."}
+_FIELDS: Final = ("name", "display_name", "email", "role")
+
+
+class OwnPasswordError(ConflictError):
+    """Your own password is changed in Settings, with the present one."""
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the list and the pages of accounts."""
+    path = "/administration/accounts/<account>"
+    pages.add_url_rule(path, "account_page", show_account, methods=["GET"])
+    pages.add_url_rule(f"{path}/change", view_func=change_account, methods=["POST"])
+    pages.add_url_rule(f"{path}/disable", view_func=disable_account, methods=["POST"])
+    pages.add_url_rule(f"{path}/enable", view_func=enable_account, methods=["POST"])
+    pages.add_url_rule(f"{path}/password", view_func=set_password, methods=["POST"])
+    pages.add_url_rule(f"{path}/two-factor/reset", view_func=reset_two_factor, methods=["POST"])
+    pages.add_url_rule(f"{path}/sessions/end", view_func=end_sessions_of, methods=["POST"])
+    pages.add_url_rule(f"{path}/sessions/<credential>/end", view_func=end_session_of, methods=["POST"])
+    pages.add_url_rule(f"{path}/apps/<credential>/revoke", view_func=revoke_app_of, methods=["POST"])
+    pages.add_url_rule(f"{path}/delete", "confirm_deletion", confirm_deletion, methods=["GET"])
+    pages.add_url_rule(f"{path}/delete", view_func=delete_account, methods=["POST"])
+    pages.add_url_rule("/administration/accounts", "accounts", list_accounts, methods=["GET"])
+    pages.add_url_rule("/administration/accounts", view_func=add_account, methods=["POST"])
+
+
+@administration_page("users.view")
+def show_account(account: str) -> Response:
+    """Show the account."""
+    return _account(account)
+
+
+@administration_page("users.change")
+def change_account(account: str) -> Response:
+    """Change role, displayed name and address of the account."""
+    form = read_form()
+    try:
+        managing.change_account(
+            account, role=form.get("role"), display_name=form.get("display_name"), email=form.get("email")
+        )
+    except (InvalidValueError, LastAdminError) as error:
+        return _account(account, error, given=form)
+    return _done(account, "saved")
+
+
+@administration_page("users.change")
+def disable_account(account: str) -> Response:
+    """Disable the account: refuse all of its credentials until it is enabled again."""
+    return _disable(account, disabled=True)
+
+
+@administration_page("users.change")
+def enable_account(account: str) -> Response:
+    """Enable the account again."""
+    return _disable(account, disabled=False)
+
+
+@administration_page("users.password")
+def set_password(account: str) -> Response:
+    """Set the password of another account, and sign it out everywhere."""
+    form = read_form()
+    try:
+        new = typed_twice(form, "new")
+        managing.set_password(_find_other(account), new)
+    except (InvalidValueError, OwnPasswordError) as error:
+        return _account(account, error)
+    return _done(account, "password")
+
+
+@administration_page("users.passcode.reset")
+def reset_two_factor(account: str) -> Response:
+    """Turn the account's two-factor log-in off."""
+    try:
+        managing.reset_second_factor(account)
+    except OwnSecondFactorError:
+        return _account(account, OwnSecondFactorError("Your own two-factor log-in is turned off in Settings."))
+    return _done(account, "factor")
+
+
+@administration_page("users.sessions.end")
+def end_sessions_of(account: str) -> Response:
+    """End all sessions of the account except this browser's."""
+    own_account.end_other_sessions(account)
+    return _done(account, "ended")
+
+
+@administration_page("users.sessions.end")
+def end_session_of(account: str, credential: str) -> Response:
+    """End a session of the account."""
+    own_account.end_session(account, credential)
+    return _done(account, "ended")
+
+
+@administration_page("users.app_passwords.remove")
+def revoke_app_of(account: str, credential: str) -> Response:
+    """Revoke an app password of the account."""
+    own_account.remove_app_password(account, credential)
+    return _done(account, "revoked")
+
+
+@administration_page("users.remove")
+def confirm_deletion(account: str) -> Response:
+    """Ask for confirmation, and show what is deleted with the account."""
+    return _deletion(account)
+
+
+@administration_page("users.remove")
+def delete_account(account: str) -> Response:
+    """Delete the account with all of its credentials."""
+    try:
+        managing.remove_account(account)
+    except LastAdminError as error:
+        return _deletion(account, error)
+    return see_other(url_for(".accounts", done="deleted"))
+
+
+def _disable(account: str, *, disabled: bool) -> Response:
+    try:
+        managing.change_account(account, disabled=disabled)
+    except LastAdminError as error:
+        return _account(account, error)
+    return _done(account, "disabled" if disabled else "enabled")
+
+
+def _done(account: str, what: str) -> Response:
+    return see_other(url_for(".account_page", account=account, done=what))
+
+
+def _find_other(account: str) -> User:
+    with current_service().loading() as session:
+        user = users.find_user(session, account)
+    if user.uid == principal().user_uid:
+        raise OwnPasswordError
+    return user
+
+
+def _account(account: str, error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
+    with current_service().loading() as session:
+        user = users.find_user(session, account)
+        apps, sessions = _credentials(session, user)
+        names = {"role": user.role, "display_name": user.display_name, "email": user.email}
+        return show_administration(
+            "account",
+            _SECTION,
+            error=error,
+            told=_ACCOUNT_DONE,
+            account=user,
+            own=user.uid == principal().user_uid,
+            given=names | (given or {}),
+            apps=apps,
+            sessions=sessions,
+            present=principal().credential_id,
+            wording=wording,
+        )
+
+
+def _deletion(account: str, error: PhotosvcError | None = None) -> Response:
+    with current_service().loading() as session:
+        user = users.find_user(session, account)
+        apps, sessions = _credentials(session, user)
+        return show_administration(
+            "account-deletion",
+            _SECTION,
+            error=error,
+            account=user,
+            own=user.uid == principal().user_uid,
+            apps=len(apps),
+            sessions=len(sessions),
+        )
+
+
+def _credentials(session: Session, user: User) -> tuple[list[Credential], list[Credential]]:
+    """Return the app passwords and open sessions of an account."""
+    apps = bearer.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_ACCOUNT_MOST)
+    return apps, bearer.list_sessions(session, user, current_service().now())
+
+
+@administration_page("users.list")
+def list_accounts() -> Response:
+    """List the accounts by name, or those that the search finds."""
+    return _accounts()
+
+
+@administration_page("users.add")
+def add_account() -> Response:
+    """Make an account."""
+    form = read_form()
+    try:
+        password = typed_twice(form)
+        given = {name: form.get(name, "") for name in _FIELDS}
+        made = managing.add_account(**given, password=password or None)
+    except (InvalidValueError, UserExistsError) as error:
+        return _accounts(error, given=form)
+    return see_other(url_for(".account_page", account=made.uid, done="made"))
+
+
+def _accounts(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
+    search = request.args.get("q", "").strip()
+    with current_service().loading() as session:
+        found = users.list_users(session, search=search, limit=_MOST + 1)
+        return show_administration(
+            "accounts",
+            "accounts",
+            error=error,
+            told=_DONE,
+            accounts=found[:_MOST],
+            more=len(found) > _MOST,
+            search=search,
+            given=given or {"role": USER},
+            own=principal().user_uid,
+            wording=wording,
+        )

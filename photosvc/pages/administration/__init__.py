@@ -1,1 +1,0 @@
-"""Administration: accounts, clients, devices and the security log, and what the library does."""

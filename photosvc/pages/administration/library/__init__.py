@@ -1,1 +1,0 @@
-"""What the library has, does and takes: index runs, files that failed, the trash, look-alikes and statistics."""

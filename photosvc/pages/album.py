@@ -1,0 +1,233 @@
+"""The page of an album, with the search field and grid of all photos, the kinds of albums, and their form values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+from flask import Blueprint, Response, request, url_for
+
+from photosvc.auth.policy import decide, may
+from photosvc.auth.principal import Principal
+from photosvc.core.errors import NotFoundError, PhotosvcError
+from photosvc.core.ids import digest
+from photosvc.library.albums import album_of_people
+from photosvc.models import Album
+from photosvc.pages.forms import read_form
+from photosvc.pages.layout import page, see_other
+from photosvc.pages.photos import ORDERS, show_search
+from photosvc.pages.tiles import month_label
+from photosvc.records.albums import AlbumEditSchema
+from photosvc.search.reading.albums import ALBUM, AlbumRecord
+from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE
+from photosvc.search.reading.orders import ALBUM_ORDERS, MANUAL
+from photosvc.web.actions import uses
+from photosvc.web.changes import change_values
+from photosvc.web.contract import load_values
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+
+_MOST: Final = {"count": "Most photos"}
+#: Characters read of a field, more than any may have, so that too long texts are refused instead of cut off; the most
+#: bytes of the form.
+_LONGEST: Final = 5000
+_VALUES_MOST: Final = 128 * 1024
+_TEXTS: Final = ("Title", "Description", "Filter", "Order")
+#: Fields that may be cleared; other values stay as they are when a form leaves them empty.
+_MAY_BE_EMPTY: Final = frozenset({"Title", "Description", "Favorite", "Private"})
+_FLAGS: Final = ("Favorite", "Private")
+_DIGITS: Final = 20
+_ON: Final = "yes"
+#: Messages of the API and the words for them on the page.
+_MESSAGES: Final = {
+    "Longer than maximum length 200.": "At most 200 characters.",
+    "Longer than maximum length 4096.": "At most 4,096 characters.",
+    "an album needs a title": "An album needs a title.",
+}
+_schema: Final = AlbumEditSchema()
+_DONE: Final = {
+    "made": "The album is made.",
+    "added": "It is in the album.",
+    "saved": "The album is saved.",
+    "restored": "The album is back.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of albums."""
+
+    type: str
+    """Its name in the API."""
+    label: str
+    orders: Mapping[str, str]
+    """The orders of their list by their names in the API, with labels; the first is the usual one."""
+    example: str
+    """An example of a search in their titles."""
+
+
+KINDS: Final = {
+    kind.type: kind
+    for kind in (
+        Kind(
+            ALBUM,
+            "Albums",
+            {
+                "name": "By title",
+                "edited": "Last changed",
+                "added": "Last made",
+                "favorites": "Favorites first",
+                **_MOST,
+            },
+            "Holidays",
+        ),
+        Kind(MONTH, "Months", {"newest": "Newest first", "oldest": "Oldest first", **_MOST}, "2023-05"),
+        Kind(FOLDER, "Folders", {"path": "By path", "name": "By name", **_MOST}, "scans"),
+        Kind(STATE, "Regions", {"place": "By country", "name": "By name", **_MOST}, "Bavaria"),
+    )
+}
+
+
+def title_of(album: AlbumRecord) -> str:
+    """Return the title of an album; of a month as `May 2023`."""
+    if album.type == MONTH:
+        return month_label(album.year, album.month)
+    return album.title or "Untitled"
+
+
+def subtitle_of(album: AlbumRecord) -> str:
+    """Return the subtitle that distinguishes equal titles: the folder around a folder, the country of a region."""
+    if album.type == FOLDER:
+        return album.path.rpartition("/")[0]
+    return album.country.upper() if album.type == STATE else ""
+
+
+@dataclass(frozen=True, slots=True)
+class AlbumForm:
+    """The values of a form by their names in the API, and its errors."""
+
+    values: Mapping[str, Any]
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """Messages by field; `""`: about no single field."""
+    status: int = 200
+
+
+def read_album_form() -> dict[str, str]:
+    """Read the form of the request."""
+    return read_form(longest=_LONGEST, most=_VALUES_MOST)
+
+
+def given_values(form: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of a form that has a field for each of them."""
+    texts = {name: form.get(name, "").replace("\r\n", "\n") for name in _TEXTS}
+    return texts | {name: form.get(name) == _ON for name in _FLAGS}
+
+
+def values_of(album: AlbumRecord | Album) -> dict[str, Any]:
+    """Return the values of an album by their names in the API."""
+    return {name: getattr(album, name.lower()) for name in (*_TEXTS, *_FLAGS)}
+
+
+def load(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the values of a form and return them as columns.
+
+    Raises:
+        InvalidBodyError: a value is not valid; the error names it.
+
+    """
+    return load_values(_schema, {name: value for name, value in values.items() if name in _MAY_BE_EMPTY or value})
+
+
+def version_of(album: AlbumRecord | Album) -> str:
+    """Return a digest of the album's values, which changes with them, but not when photos are added or removed."""
+    return digest(orjson.dumps(list(values_of(album).values())).decode())[:_DIGITS]
+
+
+def refused(values: Mapping[str, Any], error: PhotosvcError) -> AlbumForm:
+    """Return the form with messages beside the fields that are wrong."""
+    details = error.details or [{"field": error.field or "", "message": error.message}]
+    errors = {}
+    for detail in details:
+        name = detail["field"] if detail["field"] in values else ""
+        message = detail["message"].removeprefix(f"{name}: ")
+        errors[name] = _MESSAGES.get(message, message)
+    return AlbumForm(values, errors, error.status)
+
+
+def order_choices(*, by_hand: bool) -> tuple[tuple[str, str], ...]:
+    """Return the orders that an album may have, with their labels."""
+    return ((MANUAL.name, "By hand"), *ORDERS) if by_hand else ORDERS
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the pages of albums."""
+    pages.add_url_rule("/albums/<uid>", "album", show_album, methods=["GET"])
+    pages.add_url_rule("/albums/<uid>/favorite", "favor_album", favor_album, methods=["POST"])
+
+
+@page("photos.search")
+@uses("albums.view")
+def show_album(uid: str) -> Response:
+    """Show the photos of an album."""
+    who = principal()
+    decide(who, "albums.view")
+    album = _read_album(uid, who)
+    own = album.type == ALBUM
+    return show_search(
+        "album",
+        album=uid,
+        usual=album.order if album.order in ALBUM_ORDERS else "oldest",
+        rights=_rights(album),
+        orders=order_choices(by_hand=own and not album.filter),
+        computed=not own,
+        shown=album,
+        title=title_of(album),
+        subtitle=subtitle_of(album),
+        kind=KINDS[album.type],
+        changes=own and may(who, "albums.update"),
+        done=_DONE.get(request.args.get("done", ""), ""),
+    )
+
+
+def _rights(album: AlbumRecord) -> tuple[str, ...]:
+    """Return the rights on an own album; `fill` (add uploads to it) only if its photos are chosen, not searched."""
+    if album.type != ALBUM:
+        return ()
+    return ("remove",) if album.filter else ("remove", "fill")
+
+
+@page("albums.update")
+def favor_album(uid: str) -> Response:
+    """Mark or unmark an album as favorite."""
+    change_values(uid, {"favorite": read_form().get("favorite") == "yes"})
+    return see_other(url_for(".album", uid=uid))
+
+
+def _read_album(uid: str, who: Principal) -> AlbumRecord:
+    """Return the album with this UID, without counting the photos of a saved search.
+
+    Raises:
+        NotFoundError: there is none, or it may not be seen.
+
+    """
+    with searching(who.owner_uid, "uid") as connection:
+        found = current_service().albums.find(connection, uid, sees_private=who.sees_private, counted=False)
+    if found is None or found.type not in KINDS:
+        msg = "There is no such album, or it may not be seen."
+        raise NotFoundError(msg)
+    return found
+
+
+def read_own_album(uid: str) -> AlbumRecord:
+    """Return the album with this UID if a user made it.
+
+    Raises:
+        NotFoundError: there is none, or it may not be seen.
+        ConflictError: it is made by the library: a month, folder or region.
+
+    """
+    who = principal()
+    with current_service().loading() as session:
+        album_of_people(session, uid, sees_private=who.sees_private)
+    return _read_album(uid, who)

@@ -1,0 +1,401 @@
+"""The forms of albums, which work without scripts: make, edit, delete, restore, and add, remove and order photos.
+
+A new album has chosen photos, the photos that a search finds now, or always those that it finds.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from flask import Blueprint, Response, request, url_for
+from sqlalchemy.orm import Session
+
+from photosvc.auth.policy import decide
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
+from photosvc.core.ids import ALBUM, PHOTO, is_uid
+from photosvc.library.album_photos import (
+    add_photos,
+    arrange_photos,
+    photos_in_order,
+    photos_taken_out,
+    remove_photos,
+    select_photos,
+)
+from photosvc.library.albums import album_of_people, album_to_change, change_album, make_album
+from photosvc.models import Album
+from photosvc.models.engine import session_on
+from photosvc.pages.album import (
+    AlbumForm,
+    given_values,
+    load,
+    order_choices,
+    read_album_form,
+    read_own_album,
+    refused,
+    title_of,
+    values_of,
+    version_of,
+)
+from photosvc.pages.forms import chosen, page_number, read_form
+from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.photos import COUNT, Found, find_page
+from photosvc.pages.tiles import Asked, Tile
+from photosvc.query.areas import locate
+from photosvc.query.parser import parse_query, split_order
+from photosvc.search.limits import SearchEndedError
+from photosvc.search.reading.albums import ALBUM as OF_PEOPLE
+from photosvc.search.reading.albums import AlbumRecord, AlbumsRequest
+from photosvc.search.reading.orders import MANUAL
+from photosvc.search.reading.request import parse_request
+from photosvc.search.reading.selection import Selection
+from photosvc.web.actions import uses
+from photosvc.web.changes import change_photos, change_selected, change_values, delete_whole, restore_whole
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+
+#: The most photos that one page hands over.
+MOST_PHOTOS: Final = 200
+_ALL: Final = 1 << 31
+_LONGEST: Final = 200
+#: The most ticked photos: more than a page shows.
+_MOST: Final = 500
+#: The most photos taken out of a saved search that are offered to be put back, the last ones.
+_MOST_AWAY: Final = 100
+#: The kinds of new albums, as values of the form.
+CHOSEN, FOUND, FOLLOWING = "chosen", "found", "following"
+_LONGEST_QUERY: Final = 4096
+
+
+#: The most albums to choose from, the last changed first.
+_SHOWN: Final = 60
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the forms of albums to the pages."""
+    pages.add_url_rule("/albums/add", "choose_album", choose, methods=["GET"])
+    pages.add_url_rule("/albums/add", "add_to_album", add, methods=["POST"])
+    path = "/albums/<uid>/photos"
+    pages.add_url_rule(path, "album_photos", show_photos, methods=["GET"])
+    pages.add_url_rule(path, "change_album_photos", arrange, methods=["POST"])
+    pages.add_url_rule("/albums/<uid>/edit", view_func=edit_album, methods=["GET"])
+    pages.add_url_rule("/albums/<uid>/edit", "change_album", change, methods=["POST"])
+    pages.add_url_rule("/albums/<uid>/delete", "delete_album", delete, methods=["POST"])
+    pages.add_url_rule("/albums/<uid>/restore", "restore_album", restore, methods=["POST"])
+    pages.add_url_rule("/albums/new", view_func=new_album, methods=["GET"])
+    pages.add_url_rule("/albums/new", "make_album", make, methods=["POST"])
+
+
+@page("albums.update")
+def choose() -> Response:
+    """Show the albums to choose from."""
+    return _choices(photos_in(request.args.getlist("photo")))
+
+
+@page("albums.update")
+def add() -> Response:
+    """Add the photos, and lead to the album."""
+    form = read_form()
+    photos, album = photos_in(chosen("photo", MOST_PHOTOS)), form.get("album", "")
+    try:
+        _check(album)
+        change_photos(album, Selection(photos=photos), add_photos)
+    except (InvalidValueError, NotFoundError) as error:
+        return _choices(photos, error)
+    return see_other(url_for(".album", uid=album, done="added"))
+
+
+def _check(album: str) -> None:
+    if not is_uid(album, ALBUM):
+        msg = "Choose an album."
+        raise InvalidValueError(msg, field="album")
+
+
+def photos_in(given: Sequence[str]) -> list[str]:
+    """Return the UIDs of photos among these texts, each once."""
+    return [uid for uid in dict.fromkeys(given) if is_uid(uid, PHOTO)][:MOST_PHOTOS]
+
+
+def _choices(photos: Sequence[str], error: PhotosvcError | None = None) -> Response:
+    who, text = principal(), request.args.get("q", "").strip().replace("\0", "")[:_LONGEST]
+    if not photos:
+        msg = "There are no photos to add."
+        raise NotFoundError(msg)
+    asked = AlbumsRequest(OF_PEOPLE, "edited", text, _ALL, 0)
+    with searching(who.owner_uid) as connection:
+        every = current_service().albums.page(connection, asked, sees_private=who.sees_private, counted=False)
+    albums = [album for album in every if not album.filter]
+    return show(
+        "album-add",
+        error.status if error else 200,
+        photos=photos,
+        text=text,
+        albums=albums[:_SHOWN],
+        more=max(len(albums) - _SHOWN, 0),
+        error=error,
+    )
+
+
+#: The actions on ticked photos, as values of the buttons.
+_REMOVE, _ADD, _FIRST, _LAST = "remove", "add", "first", "last"
+_ACTS: Final = frozenset({_REMOVE, _ADD, _FIRST, _LAST})
+_DONE: Final = {
+    _ADD: "They are in the album again.",
+    _FIRST: "They are the first photos of the album now.",
+    _LAST: "They are the last photos of the album now.",
+    "moved": "They are moved.",
+}
+
+
+@page("photos.search")
+@uses("albums.update")
+def show_photos(uid: str) -> Response:
+    """Show the photos in their manual order, or in that of a saved search."""
+    decide(principal(), "albums.update")
+    return _photos(uid)
+
+
+@page("photos.search")
+@uses("albums.update")
+def arrange(uid: str) -> Response:
+    """Remove the ticked photos, put them back, or move them."""
+    decide(principal(), "albums.update")
+    form, photos = read_form(), chosen("photo", _MOST)
+    act, before = form.get("act", ""), form.get("before", "")
+    try:
+        _arranging_check(photos, act, before)
+        if act == _REMOVE:
+            found, gone = change_photos(uid, Selection(photos=photos), remove_photos)
+            return _photos(uid, removed=[found[photo_id] for photo_id in gone])
+        if act == _ADD:
+            change_photos(uid, Selection(photos=photos), add_photos)
+        else:
+            _move(uid, photos, before or None, last=act == _LAST)
+    except (InvalidValueError, NotFoundError) as error:
+        return _photos(uid, error=error, ticked=photos)
+    anchor = photos[0] if before else None
+    return see_other(url_for(".album_photos", uid=uid, page=page_number(), done=act or "moved", _anchor=anchor))
+
+
+def _arranging_check(photos: Sequence[str], act: str, before: str) -> None:
+    if not photos or not all(is_uid(photo, PHOTO) for photo in photos):
+        msg = "Tick photos first."
+        raise InvalidValueError(msg, field="photo")
+    if act not in _ACTS and not before:
+        msg = "Choose what happens to the ticked photos."
+        raise InvalidValueError(msg, field="act")
+
+
+def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bool) -> None:
+    """Move photos before another one, to the beginning or to the end, and set the album's order to manual."""
+    service, who = current_service(), principal()
+    if before in photos:
+        msg = "Choose a place between photos that are not ticked."
+        raise InvalidValueError(msg, field="before")
+    with service.changing() as session:
+        album, now = album_to_change(session, album_uid, sees_private=who.sees_private), service.now()
+        try:
+            arrange_photos(session, album, photos, before, now, sees_private=who.sees_private)
+        except InvalidValueError as error:
+            if album.filter:
+                raise
+            msg = "Somebody has removed some of these photos from the album meanwhile. Nothing was moved."
+            raise InvalidValueError(msg, field=error.field) from None
+        if last and (end := _last_but(session, album, photos)) is not None:
+            arrange_photos(session, album, photos, end, now, sees_private=who.sees_private)
+            arrange_photos(session, album, [end], photos[0], now, sees_private=who.sees_private)
+        change_album(session, album, {"order": MANUAL.name}, now)
+
+
+def _last_but(session: Session, album: Album, photos: Sequence[str]) -> str | None:
+    """Return the last photo of an album that is not one of these; None when there is none."""
+    chosen_, who = set(photos), principal()
+    rest = [uid for uid in photos_in_order(session, album, sees_private=who.sees_private) if uid not in chosen_]
+    return rest[-1] if rest else None
+
+
+def _photos(
+    uid: str, *, error: PhotosvcError | None = None, ticked: Sequence[str] = (), removed: Sequence[str] | None = None
+) -> Response:
+    who, number = principal(), page_number()
+    album = read_own_album(uid)
+    order = (album.order if album.order != "random" else "oldest") if album.filter else MANUAL.name
+    search = Asked("", order, "", album.uid)
+    asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT, total="true"))
+    found = find_page(asked, who)
+    away = _taken_out(album.uid) if album.filter and number == 1 else []
+    return show(
+        "album-photos",
+        error.status if error else 200,
+        shown=album,
+        title=title_of(album),
+        tiles=_tiles(found),
+        away=away,
+        search=search,
+        found=found,
+        number=number,
+        error=error,
+        ticked=frozenset(ticked),
+        removed=removed,
+        done="" if error or removed is not None else _DONE.get(request.args.get("done", ""), ""),
+    )
+
+
+def _tiles(found: Found) -> list[Tile]:
+    return [tile for day in found.days for tile in day.tiles]
+
+
+def _taken_out(uid: str) -> list[Tile]:
+    """Return the photos that a saved search finds, but that were taken out of its album."""
+    who = principal()
+    with current_service().loading() as session:
+        album = album_of_people(session, uid, sees_private=who.sees_private)
+        uids = photos_taken_out(session, album, most=_MOST_AWAY, sees_private=who.sees_private)
+    if not uids:
+        return []
+    asked = Asked(f"uid:{'|'.join(uids)}", "newest", "")
+    return _tiles(find_page(parse_request(asked.pairs(count=_MOST)), who))
+
+
+class _StaleError(ConflictError):
+    """Somebody has changed this album since you opened the form."""
+
+
+@page("albums.update")
+@uses("albums.delete")
+def edit_album(uid: str) -> Response:
+    """Show the form with the values of the album."""
+    album = read_own_album(uid)
+    return _form(album, AlbumForm(values_of(album)))
+
+
+@page("albums.update")
+def change(uid: str) -> Response:
+    """Save the form, unless somebody changed the album since it was opened."""
+    form = read_album_form()
+    values, version = given_values(form), form.get("version", "")
+
+    def check(album: Album) -> None:
+        if version_of(album) != version:
+            raise _StaleError
+        if album.filter and not values["Filter"].strip():
+            msg = "A saved search stays one: type a search."
+            raise InvalidValueError(msg, field="Filter")
+
+    try:
+        change_values(uid, load(values), check)
+    except (InvalidValueError, _StaleError) as error:
+        album = read_own_album(uid)
+        stale = isinstance(error, _StaleError)
+        return _form(album, refused(values, error), present=_differing(album, values) if stale else {})
+    return see_other(url_for(".album", uid=uid, done="saved"))
+
+
+@page("albums.delete")
+def delete(uid: str) -> Response:
+    """Delete the album; its photos stay."""
+    delete_whole(uid)
+    return see_other(url_for(".albums", deleted=uid))
+
+
+@page("albums.delete")
+def restore(uid: str) -> Response:
+    """Restore the deleted album."""
+    restore_whole(uid)
+    return see_other(url_for(".album", uid=uid, done="restored"))
+
+
+def _differing(album: AlbumRecord, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the present values of the album that differ from those of a form."""
+    return {name: value for name, value in values_of(album).items() if value != values.get(name)}
+
+
+def _form(album: AlbumRecord, form: AlbumForm, present: Mapping[str, Any] | None = None) -> Response:
+    return show(
+        "album-edit",
+        form.status,
+        shown=album,
+        form=form,
+        present=present or {},
+        version=version_of(album),
+        orders=order_choices(by_hand=not album.filter),
+    )
+
+
+_KINDS: Final = {
+    CHOSEN: ("Photos that I choose", "It is empty until you add some."),
+    FOUND: ("What a search finds now", "Those photos are put into it once; you add and remove others."),
+    FOLLOWING: ("A saved search", "Always what the search finds, also photos that come later."),
+}
+
+
+@page("albums.create")
+def new_album() -> Response:
+    """Show the form for a new album, with the search or the photos of the page that led here."""
+    order, query = "", request.args.get("q", "").strip()[:_LONGEST_QUERY]
+    with suppress(InvalidValueError):  # the form reports the error when it is sent
+        query, order = split_order(query)
+    query = query.strip()
+    if is_uid(album := request.args.get("s", ""), ALBUM):
+        query = f"album:{album} ({query})" if query else f"album:{album}"
+    values = {"Title": "", "Description": "", "Filter": query, "Order": order or "oldest"}
+    return _making_form(AlbumForm(values), FOLLOWING if query else CHOSEN, photos_in(request.args.getlist("photo")))
+
+
+@page("albums.create")
+def make() -> Response:
+    """Make the album, and lead to it."""
+    form = read_album_form()
+    values, kind = given_values(form), form.get("kind", "")
+    photos = photos_in(chosen("photo", MOST_PHOTOS))
+    try:
+        uid = _make(values, kind if kind in _KINDS else CHOSEN, photos)
+    except (InvalidValueError, ConflictError, SearchEndedError) as error:
+        return _making_form(refused(values, error), kind, photos)
+    return see_other(url_for(".album", uid=uid, done="made"))
+
+
+def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
+    """Make the album, and return its UID."""
+    service, query = current_service(), values["Filter"].strip()
+    if kind != CHOSEN and not query:
+        msg = "Type a search."
+        raise InvalidValueError(msg, field="Filter")
+    loaded = load({**values, "Filter": query if kind == FOLLOWING else ""})
+    if not loaded["title"]:
+        msg = "An album needs a title."
+        raise InvalidValueError(msg, field="Title")
+    ids: list[int] = []
+    if kind == FOUND:
+        locate(parse_query(query, "Filter"))
+        ids = _found(Selection(query=query), "Filter", "The search finds no photos now.")
+    elif photos and kind == CHOSEN:
+        ids = _found(Selection(photos=photos), "", "The photos are no longer in the library.")
+    with service.changing() as session:
+        uid = make_album(session, loaded, service.now()).uid
+    change_selected(uid, ids, add_photos)
+    return uid
+
+
+def _found(selection: Selection, field: str, nothing: str) -> list[int]:
+    """Return the ids of the selected photos; errors name `field`, with the message `nothing` when there are none."""
+    who = principal()
+    try:
+        with searching(who.owner_uid, field) as connection, session_on(connection) as session:
+            return list(select_photos(session, selection, sees_private=who.sees_private))
+    except NotFoundError:
+        raise InvalidValueError(nothing, field=field) from None
+    except InvalidValueError as error:  # it names a field of the selection, which the form does not have
+        raise InvalidValueError(error.message, field=field) from None
+
+
+def _making_form(form: AlbumForm, kind: str, photos: Sequence[str]) -> Response:
+    return show(
+        "album-new",
+        form.status,
+        form=form,
+        chosen_kind=kind,
+        kinds=[] if photos else _KINDS.items(),
+        photos=photos,
+        orders=order_choices(by_hand=True),
+    )

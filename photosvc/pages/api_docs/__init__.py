@@ -1,1 +1,0 @@
-"""The API as its OpenAPI document describes it, to read in a browser."""

@@ -1,0 +1,79 @@
+"""Administration > Devices: access tokens for devices and programs, which belong to no account."""
+
+from typing import Final
+
+from flask import Blueprint, Response, request, url_for
+
+from photosvc.auth import bearer
+from photosvc.core.accounts import CREDENTIAL_LIFETIME
+from photosvc.core.errors import InvalidValueError, PhotosvcError
+from photosvc.models import ACCESS_TOKEN
+from photosvc.pages import wording
+from photosvc.pages.forms import read_form, read_number
+from photosvc.pages.frame import administration_page, chosen_scope, show_administration
+from photosvc.pages.layout import see_other
+from photosvc.web import managing
+from photosvc.web.current import current_service
+
+#: The most tokens on the page; the search finds the others.
+_MOST: Final = 200
+_DONE: Final = {"revoked": "The token is revoked."}
+_EMPTY: Final = {"scope": wording.TOKEN_CHOICES[0].scope, "lifetime": str(CREDENTIAL_LIFETIME)}
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the access tokens to the pages."""
+    path = "/administration/devices"
+    pages.add_url_rule(path, "devices", list_devices, methods=["GET"])
+    pages.add_url_rule(path, view_func=add_device, methods=["POST"])
+    pages.add_url_rule(f"{path}/<credential>/revoke", view_func=revoke_device, methods=["POST"])
+
+
+@administration_page("tokens.list")
+def list_devices() -> Response:
+    """List the tokens, the most recently used first, or those that the search finds."""
+    return _devices()
+
+
+@administration_page("tokens.add")
+def add_device() -> Response:
+    """Make a token; only this page shows it."""
+    form = read_form()
+    name = form.get("name", "").strip()
+    try:
+        lifetime = read_number(form, "lifetime")
+        secret = managing.add_token(name=name, scope=chosen_scope(form), lifetime=lifetime)
+    except InvalidValueError as error:
+        return _devices(error, given=form)
+    return _devices(name=name, secret=secret)
+
+
+@administration_page("tokens.remove")
+def revoke_device(credential: str) -> Response:
+    """Revoke a token."""
+    managing.remove_token(credential)
+    return see_other(url_for(".devices", done="revoked"))
+
+
+def _devices(
+    error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, name: str = "", secret: str = ""
+) -> Response:
+    import segno
+
+    search = request.args.get("q", "").strip()
+    with current_service().loading() as session:
+        found = bearer.list_credentials(session, kinds=[ACCESS_TOKEN], search=search, limit=_MOST + 1)
+        return show_administration(
+            "devices",
+            "devices",
+            error=error,
+            told=_DONE,
+            tokens=found[:_MOST],
+            more=len(found) > _MOST,
+            search=search,
+            given=given or _EMPTY,
+            name=name,
+            secret=secret,
+            qr=segno.make(secret, error="m", micro=False).svg_inline(scale=4, border=2) if secret else "",
+            wording=wording,
+        )

@@ -1,0 +1,116 @@
+"""The frame of Administration: its navigation, its messages, and the password that it asks for again each hour."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, ParamSpec
+
+from flask import Blueprint, Response, request, url_for
+
+from photosvc.auth.errors import LoginError, PasswordNeededError, ThrottledError
+from photosvc.auth.policy import check_recent_proof
+from photosvc.core.errors import InvalidValueError, PhotosvcError
+from photosvc.pages.errors import show_form
+from photosvc.pages.forms import read_form
+from photosvc.pages.layout import form_path, page, safe_path, sections_of, see_other
+from photosvc.web import own_account
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+
+Args = ParamSpec("Args")
+#: The value of a form for a typed scope.
+TYPED: Final = "typed"
+_READING: Final = frozenset({"GET", "HEAD"})
+
+
+def administration_page(action: str) -> Callable[[Callable[Args, Response]], Callable[Args, Response]]:
+    """Open a page only to principals that the policy allows `action` and who sent their password within the hour.
+
+    Others are led to a page that asks for it and leads back. Paths call an account `account`, not `user_uid`: in
+    Administration nobody acts as the owner of an account.
+    """
+
+    def protect(view: Callable[Args, Response]) -> Callable[Args, Response]:
+        @page(action)
+        @wraps(view)
+        def confirmed(*args: Args.args, **kwargs: Args.kwargs) -> Response:
+            check_recent_proof(principal(), current_service().now())
+            return view(*args, **kwargs)
+
+        @wraps(confirmed)
+        def leading(*args: Args.args, **kwargs: Args.kwargs) -> Response:
+            try:
+                return confirmed(*args, **kwargs)
+            except PasswordNeededError:
+                return _lead_to_confirmation()
+
+        return leading
+
+    return protect
+
+
+def show_administration(
+    template: str,
+    section: str,
+    *,
+    error: PhotosvcError | None = None,
+    told: dict[str, str] | None = None,
+    **context: Any,  # noqa: ANN401 - what templates read
+) -> Response:
+    """Render `photosvc/administration/<template>.html` within the frame of Administration.
+
+    Args:
+        template: its name.
+        section: the endpoint of the section that the page belongs to.
+        error: the error of the form that was sent.
+        told: the messages of success, by the value of `done` in the address to which forms lead.
+        context: further values of the template.
+
+    """
+    return show_form(
+        f"administration/{template}",
+        error,
+        sections=sections_of(principal()),
+        here=section,
+        done=(told or {}).get(request.args.get("done", ""), "") if error is None else "",
+        now=current_service().now(),
+        **context,
+    )
+
+
+def chosen_scope(form: dict[str, str]) -> str:
+    """Return the scope that a form sends: one of the usual ones, or a typed one."""
+    return form.get("scopes" if form.get("scope") == TYPED else "scope", "").strip()
+
+
+def _lead_to_confirmation() -> Response:
+    if request.method in _READING:
+        return see_other(url_for(".confirm", next=f"{request.root_path}{request.full_path.removesuffix('?')}"))
+    return see_other(url_for(".confirm", next=form_path(), unsent="1"))
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the page that asks for the password."""
+    pages.add_url_rule("/administration/confirm", "confirm", show_confirm, methods=["GET"])
+    pages.add_url_rule("/administration/confirm", view_func=send_password, methods=["POST"])
+
+
+@page("session.confirm")
+def show_confirm() -> Response:
+    """Show the form for the password."""
+    return _form(safe_path(request.args.get("next", "")), unsent=request.args.get("unsent") == "1")
+
+
+@page("session.confirm")
+def send_password() -> Response:
+    """Check the password, and lead back to the page that asked for it."""
+    form = read_form()
+    target = safe_path(form.get("next", ""))
+    try:
+        own_account.confirm_password(principal().user_uid or "", form.get("password", ""))
+    except (InvalidValueError, LoginError, ThrottledError) as error:
+        return _form(target, error)
+    return see_other(target)
+
+
+def _form(target: str, error: PhotosvcError | None = None, *, unsent: bool = False) -> Response:
+    return show_form("administration/confirm", error, next=target, unsent=unsent)

@@ -1,0 +1,158 @@
+"""Administration > Look-alikes: groups of similar photos, of which the worse are archived or all are kept."""
+
+from typing import Any, Final
+
+from flask import Blueprint, Response, request, url_for
+from sqlalchemy import select
+
+from photosvc.core.errors import InvalidValueError, PhotosvcError
+from photosvc.core.ids import PHOTO, is_uid
+from photosvc.library import look_alikes
+from photosvc.library.flags import Flagging, archive, change_flags, selected_photos, unarchive
+from photosvc.library.journal import Actor, Change
+from photosvc.models import Photo
+from photosvc.pages import wording
+from photosvc.pages.forms import read_form, whole_number
+from photosvc.pages.frame import administration_page, show_administration
+from photosvc.pages.layout import see_other
+from photosvc.pages.photo import size_text
+from photosvc.pages.photos import thumbnails
+from photosvc.web.current import current_service
+from photosvc.web.indexer import Indexer, wake_indexer
+from photosvc.web.protector import principal
+
+_PATH: Final = "/administration/look-alikes"
+#: The most groups on a page.
+_COUNT: Final = 12
+_LAST: Final = 2**31 - 1
+_LAST_SET: Final = 2**62
+_FIELD: Final = "photo-"
+_DONE: Final = {
+    "asked": "The look begins in a moment.",
+    "waits": "The look waits: no process indexes at present. Start svc watch, or svc run.",
+    "restored": "They are back among the photos.",
+    "taken_back": "The group is back.",
+}
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the look-alikes to the pages."""
+    pages.add_url_rule(_PATH, "look_alikes", show_look_alikes, methods=["GET"])
+    pages.add_url_rule(f"{_PATH}/look", view_func=look, methods=["POST"])
+    pages.add_url_rule(f"{_PATH}/archive", view_func=archive_worse, methods=["POST"])
+    pages.add_url_rule(f"{_PATH}/restore", view_func=restore_worse, methods=["POST"])
+    pages.add_url_rule(f"{_PATH}/apart", view_func=keep_apart, methods=["POST"])
+    pages.add_url_rule(f"{_PATH}/together", view_func=put_together, methods=["POST"])
+
+
+@administration_page("library.tidy")
+def show_look_alikes() -> Response:
+    """Show groups of photos that look alike and wait for a decision."""
+    return _look_alikes()
+
+
+@administration_page("library.tidy")
+def look() -> Response:
+    """Ask an indexer to look for look-alikes."""
+    service = current_service()
+    with service.writing() as session:
+        look_alikes.wish_look(session, service.now())
+    begins = wake_indexer(service) is not Indexer.NONE
+    return see_other(url_for(".look_alikes", done="asked" if begins else "waits"))
+
+
+@administration_page("library.tidy")
+def archive_worse() -> Response:
+    """Archive the chosen photos."""
+    form = read_form()
+    uids = _chosen(form)
+    try:
+        _flag(uids, "photos.archive", archive)
+    except PhotosvcError as error:
+        return _look_alikes(error)
+    return see_other(_here(form, archived=" ".join(uids)))
+
+
+@administration_page("library.tidy")
+def restore_worse() -> Response:
+    """Restore the photos that were archived."""
+    form = read_form()
+    try:
+        _flag(_chosen(form), "photos.restore", unarchive)
+    except PhotosvcError as error:
+        return _look_alikes(error)
+    return see_other(_here(form, done="restored"))
+
+
+@administration_page("library.tidy")
+def keep_apart() -> Response:
+    """Record that the photos of a group are different."""
+    service, form = current_service(), read_form()
+    uids = form.get("group", "").split()[: look_alikes.MOST_DECIDED]
+    if len(uids) < 2 or not all(is_uid(uid, PHOTO) for uid in uids):
+        return _look_alikes(InvalidValueError("There is no such group any more."))
+    with service.changing() as session:
+        ids = session.scalars(select(Photo.id).where(Photo.uid.in_(uids))).all()
+        number = look_alikes.set_apart(session, ids) if len(ids) > 1 else 0
+    return see_other(_here(form, apart=str(number)))
+
+
+@administration_page("library.tidy")
+def put_together() -> Response:
+    """Undo the decision that the photos of a group are different."""
+    service, form = current_service(), read_form()
+    with service.writing() as session:
+        look_alikes.take_back(session, whole_number(form.get("set", ""), low=1, high=_LAST_SET, default=0))
+    return see_other(_here(form, done="taken_back"))
+
+
+def _look_alikes(error: PhotosvcError | None = None) -> Response:
+    service, given = current_service(), request.args
+    after = whole_number(request.values.get("after", ""), low=0, high=_LAST, default=0)
+    with service.loading() as session:
+        connection = session.connection()
+        archived = [uid for uid in given.get("archived", "").split()[: look_alikes.MOST_DECIDED] if is_uid(uid, PHOTO)]
+        gone = select(Photo.uid).where(Photo.uid.in_(archived), Photo.archived_at.is_not(None))
+        return show_administration(
+            "look-alikes",
+            "look_alikes",
+            error=error,
+            told=_DONE,
+            page=look_alikes.read_groups(connection, after=after, count=_COUNT),
+            after=after,
+            total=look_alikes.count_groups(connection),
+            looked_at=look_alikes.looked_at(session),
+            looking=look_alikes.is_look_wished(session),
+            archived=session.scalars(gone).all() if archived else (),
+            apart=whole_number(given.get("apart", ""), low=1, high=_LAST_SET, default=0),
+            thumbs=thumbnails(principal()),
+            size_text=size_text,
+            wording=wording,
+        )
+
+
+def _chosen(form: dict[str, str]) -> list[str]:
+    return [name.removeprefix(_FIELD) for name in form if name.startswith(_FIELD)][: look_alikes.MOST_DECIDED]
+
+
+def _flag(uids: list[str], action: str, flagging: Flagging) -> None:
+    """Change the flags of these photos as the batches of the API do.
+
+    Raises:
+        InvalidValueError: nothing is chosen, or not only photos.
+
+    """
+    if not uids:
+        msg = "No photo is chosen."
+        raise InvalidValueError(msg, field="photos")
+    service, who = current_service(), principal()
+    given = {"photos": uids, "q": None, "expected": None}
+    with service.changing() as session:
+        ids = selected_photos(session.connection(), given, most=look_alikes.MOST_DECIDED, sees_private=who.sees_private)
+        change_flags(session, ids, flagging, Change(action, Actor.of(who)), service.now())
+
+
+def _here(form: dict[str, str], **told: str) -> str:
+    after = whole_number(form.get("after", ""), low=0, high=_LAST, default=0)
+    values: dict[str, Any] = {"after": after or None, **told}
+    return url_for(".look_alikes", **values)

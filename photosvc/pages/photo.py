@@ -1,0 +1,172 @@
+"""The page of a photo: the picture, its properties, its files, and its neighbours in the search."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from flask import Blueprint, Response, request, url_for
+
+from photosvc.auth import link_tokens
+from photosvc.auth.policy import may
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.times import ZERO_TIME
+from photosvc.pages.layout import page, show
+from photosvc.pages.photos import thumbnails
+from photosvc.pages.tiles import Asked, alt_text, date_label, duration_text, read_asked
+from photosvc.pictures.sizes import SIZES, thumbnail_size
+from photosvc.records.fields import compile_schema, rfc3339
+from photosvc.records.photo import PhotoSchema, without_empty
+from photosvc.search.limits import SearchEndedError
+from photosvc.search.reading.files import SeenFile, files_of_photo, load_photo
+from photosvc.search.reading.pages import Neighbours, neighbours
+from photosvc.search.reading.request import parse_request
+from photosvc.web.actions import is_mounted
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+
+_dump_photo = compile_schema(PhotoSchema())
+_SIZES: Final = tuple(SIZES[name] for name in ("fit_720", "fit_1280", "fit_1920", "fit_2560", "fit_3840"))
+_UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
+_UNKNOWN: Final = frozenset({"", "Unknown", "zz"})
+_ZERO: Final = rfc3339(ZERO_TIME)
+_NOWHERE: Final = Neighbours(None, None)
+
+
+class Fact(NamedTuple):
+    """A property of a photo."""
+
+    name: str
+    value: str
+    query: str = ""
+    """A search for photos that share it; empty: none."""
+
+
+class Medium(NamedTuple):
+    """A file of a photo, described and offered for download."""
+
+    name: str
+    kind: str
+    size: str
+    pixels: str
+    href: str
+    primary: bool
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the page of a photo to the pages."""
+    pages.add_url_rule("/photos/<uid>", "photo", show_photo, methods=["GET"])
+
+
+@page("photos.view")
+def show_photo(uid: str) -> Response:
+    """Show a photo, within the search that `q`, `s` and `order` name."""
+    who = principal()
+    search = read_asked(request.args)
+    with current_service().reading() as connection:
+        seen = files_of_photo(connection, uid, sees_private=who.sees_private) if is_uid(uid, PHOTO) else ()
+    if not seen:
+        msg = "There is no such photo, or it may not be seen."
+        raise NotFoundError(msg)
+    with current_service().loading() as session:
+        record = without_empty(_dump_photo(load_photo(session, seen, sees_private=who.sees_private)))
+    beside = _beside(who.owner_uid, search, seen[0].photo_id, sees_private=who.sees_private)
+    answer = show(
+        "photo",
+        photo=record,
+        alt=alt_text(record),
+        picture=_picture(record, thumbnails(who)),
+        video=_video(record, seen, link_tokens.preview_token(current_service().settings, who)),
+        facts=list(_facts(record)),
+        keywords=[label["Label"]["Name"] for label in record["Labels"]],
+        files=[_medium(file, downloads=may(who, "photos.download")) for file in record["Files"]],
+        before=beside.before and url_for(".photo", uid=beside.before) + search.where,
+        behind=beside.behind and url_for(".photo", uid=beside.behind) + search.where,
+        back=search.link(),
+        of_album=bool(search.album),
+        adds=may(who, "albums.update"),
+    )
+    answer.headers["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+def _beside(owner_uid: str, search: Asked, photo_id: int, *, sees_private: bool) -> Neighbours:
+    """Return its neighbours in the search; none if the search is not valid, takes too long or does not find it."""
+    with suppress(InvalidValueError, NotFoundError, SearchEndedError):
+        asked = parse_request(search.pairs())
+        with searching(owner_uid) as connection:
+            return neighbours(connection, asked, photo_id, sees_private=sees_private) or _NOWHERE
+    return _NOWHERE
+
+
+def _picture(record: dict[str, Any], thumbs: str) -> dict[str, Any]:
+    whole = (max(record["Width"], 1), max(record["Height"], 1))
+    sources: dict[int, str] = {}
+    for size in _SIZES:
+        sources.setdefault(thumbnail_size(whole, size)[0], thumbs.format(record["Hash"], size.name))
+    return {
+        "src": thumbs.format(record["Hash"], "fit_1280"),
+        "srcset": ", ".join(f"{address} {width}w" for width, address in sources.items()),
+        "width": record["Width"],
+        "height": record["Height"],
+    }
+
+
+def _video(record: dict[str, Any], seen: Sequence[SeenFile], token: str) -> str:
+    """Return the address of its video; empty if it has none."""
+    plays = any(file.media_type == "video" or file.motion for file in seen)
+    if not plays:
+        return ""
+    return url_for("photosvc.video", content_hash=record["Hash"], token=token, video_format="avc")
+
+
+def _facts(record: dict[str, Any]) -> Iterator[Fact]:
+    if record["Year"] > 0 and record["TakenAtLocal"] != _ZERO:
+        local = record["TakenAtLocal"]
+        moment = f"{date_label(local[:10])}, {local[11:16]}"
+        yield Fact("Taken", moment, f"taken:{local[:10]}")
+    else:
+        yield Fact("Taken", "The date is not known")
+    if (place := record["PlaceLabel"]) not in _UNKNOWN:
+        yield Fact("Place", place, f'city:"{record["PlaceCity"]}"' if record["PlaceCity"] not in _UNKNOWN else "")
+    if record["Lat"] or record["Lng"]:
+        yield Fact("Position", f"{record['Lat']:.5f}, {record['Lng']:.5f}", f"near:{record['UID']}")
+    camera = f"{record['CameraMake']} {record['CameraModel']}".strip()
+    if record["CameraModel"] not in _UNKNOWN:
+        yield Fact("Camera", camera, f'camera:"{record["CameraModel"]}"')
+    if record["LensModel"] not in _UNKNOWN:
+        yield Fact("Lens", record["LensModel"], f'lens:"{record["LensModel"]}"')
+    exposure = [
+        f"{record['Exposure']} s" if record["Exposure"] else "",
+        f"f/{record['FNumber']:g}" if record["FNumber"] else "",
+        f"ISO {record['Iso']}" if record["Iso"] else "",
+        f"{record['FocalLength']} mm" if record["FocalLength"] else "",
+    ]
+    if any(exposure):
+        yield Fact("Exposure", " · ".join(filter(None, exposure)))
+    if record.get("Duration"):
+        yield Fact("Duration", duration_text(record["Duration"]))
+    if names := sorted({one["Name"] for file in record["Files"] for one in file["Markers"] if one["Name"]}):
+        yield Fact("People", ", ".join(names))
+    details = record["Details"]
+    for name in ("Artist", "Copyright", "License", "Subject", "Notes"):
+        if details[name]:
+            yield Fact(name, details[name])
+    if albums := [album["Title"] for album in record["Albums"]]:
+        yield Fact("Albums", ", ".join(albums))
+
+
+def _medium(file: dict[str, Any], *, downloads: bool) -> Medium:
+    pixels = f"{file['Width']} × {file['Height']}" if file["Width"] else ""
+    offered = downloads and is_mounted("photos.download")
+    href = url_for("photosvc.download_file", content_hash=file["Hash"]) if offered else ""
+    return Medium(file["Name"], file["FileType"].upper(), size_text(file["Size"]), pixels, href, file["Primary"])
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes in words: `3.4 MB`."""
+    number, unit = float(size), 0
+    while number >= 1000 and unit < len(_UNITS) - 1:
+        number, unit = number / 1000, unit + 1
+    return f"{number:.0f} {_UNITS[unit]}" if unit == 0 or number >= 100 else f"{number:.1f} {_UNITS[unit]}"

@@ -1,0 +1,252 @@
+"""The page of the photos: a search field, and its results as a grid by day.
+
+The page names all scripts of the grid, so that browsers need not read one to learn of the next. It also contains its
+photos for these scripts, which show them before they know how many there are; the columns of a month are those of
+`GET /photos/timeline/{month}`, as far as the photos of the page go. The photos of a search, and those of low quality
+that it leaves out, are counted once for each state of the library.
+"""
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+from flask import Blueprint, Response, request, url_for
+from sqlalchemy import Connection, not_
+
+from photosvc.auth import link_tokens
+from photosvc.auth.policy import may
+from photosvc.auth.principal import Principal
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.models import SearchRow
+from photosvc.pages.forms import page_number
+from photosvc.pages.layout import page, show
+from photosvc.pages.tiles import DEFAULT_ORDER, Asked, Chip, Day, chips_of, days_of, grid_data
+from photosvc.query.nodes import Filter, conjunction
+from photosvc.search.limits import SearchTooLongError
+from photosvc.search.reading.figures import library_state
+from photosvc.search.reading.pages import find
+from photosvc.search.reading.photos import PhotoQuery, find_photos
+from photosvc.search.reading.plan import ALL_ROWS
+from photosvc.search.reading.request import SearchRequest, parse_request
+from photosvc.search.reading.timeline import TYPES
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+
+_FIRST: Final = "main timeline window api tile layouts near span rows words icons beside"
+_REST: Final = "tools scrubber selection actions bar line keys viewing moving suggest upload"
+#: The scripts that the first photos need, then those of the rest of the grid.
+GRID_SCRIPTS: Final = tuple(f"grid/{name}.js" for name in f"{_FIRST} {_REST}".split())
+Record = Mapping[str, Any]
+_DIGITS = "0123456789abcdef"
+_HIDDEN: Final = Filter("hidden", True)
+_MOST_KEPT: Final = 256
+_lock: Final = Lock()
+#: The most files on a page.
+COUNT: Final = 120
+#: Orders in which photos of one day follow each other.
+_BY_DAY: Final = frozenset({"newest", "oldest"})
+ORDERS: Final = (
+    ("newest", "Newest first"),
+    ("oldest", "Oldest first"),
+    ("added", "Last added"),
+    ("edited", "Last edited"),
+    ("relevance", "Best match"),
+    ("title", "By title"),
+    ("name", "By file name"),
+    ("size", "Largest files"),
+    ("duration", "Longest videos"),
+    ("similar", "By colour and place"),
+    ("random", "Shuffled"),
+)
+
+
+def first_screen(records: Iterable[Record], *, oldest_first: bool) -> dict[str, Any]:
+    """Return columns and photos of these search results, which are sorted by time.
+
+    Searches sort by UTC, with photos without a date among the others. The timeline sorts by local days first, with
+    photos without a date at its end, so these are left out here.
+    """
+    dated = sorted(filter(_month, records), key=_day, reverse=not oldest_first)
+    months = [(name, list(photos)) for name, photos in groupby(dated, key=_month)]
+    return {"months": [_columns(name, photos) for name, photos in months], "photos": [_photo(one) for one in dated]}
+
+
+def _columns(name: str, photos: Sequence[Record]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "days": [(day, len(list(same))) for day, same in groupby(max(photo["Day"], 0) for photo in photos)],
+        "ratio": [_ratio(photo) for photo in photos],
+        "color": "".join(_DIGITS[photo["Color"]] if 0 <= photo["Color"] < len(_DIGITS) else "0" for photo in photos),
+        "type": "".join(str(TYPES.index(photo["Type"])) if photo["Type"] in TYPES else "0" for photo in photos),
+    }
+
+
+def _photo(record: Record) -> tuple[Any, ...]:
+    """Return UID, hash, duration, favorite, private and text of a photo."""
+    text = next((text.strip() for text in (record["Title"], record["Description"]) if text.strip()), "")
+    marks = int(bool(record["Favorite"])), int(bool(record["Private"]))
+    return (record["UID"], record["Hash"], record.get("Duration", 0), *marks, text[:200])
+
+
+def _month(record: Record) -> str:
+    """Return the month as the timeline writes it; empty when it is unknown."""
+    known = record["Year"] > 0 and record["Month"] > 0
+    return f"{record['Year']:04}-{record['Month']:02}" if known else ""
+
+
+def _day(record: Record) -> tuple[int, int, int]:
+    return record["Year"], record["Month"], max(record["Day"], 0)
+
+
+def _ratio(record: Record) -> int:
+    width, height = record["Width"], record["Height"]
+    return (round(100 * width / height) or 100) if width > 0 and height > 0 else 100
+
+
+class Totals(NamedTuple):
+    """The numbers of photos of a search."""
+
+    found: int
+    hidden: int
+    """Photos of low quality, which the search leaves out."""
+
+
+_kept: OrderedDict[tuple[object, ...], Totals] = OrderedDict()
+
+
+def totals_of(connection: Connection, query: PhotoQuery) -> Totals:
+    """Count the photos of a query, once for each state of the library.
+
+    Raises:
+        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    state = library_state(connection)
+    key = (state, query)
+    with _lock:
+        if known := _kept.get(key):
+            _kept.move_to_end(key)
+            return known
+    totals = _count(connection, query)
+    if not state:  # without a state number, a change of the library would not be noticed
+        return totals
+    with _lock:
+        _kept[key] = totals
+        while len(_kept) > _MOST_KEPT:
+            _kept.popitem(last=False)
+    return totals
+
+
+def _count(connection: Connection, query: PhotoQuery) -> Totals:
+    photos = find_photos(connection, query, rows_needed=ALL_ROWS)
+    found = connection.scalar(photos.select(photos.count)) or 0
+    if not query.sees_private:
+        return Totals(found, 0)
+    further = PhotoQuery(conjunction([query.node, _HIDDEN]), query.album, sees_private=True)
+    photos = find_photos(connection, further, rows_needed=ALL_ROWS)
+    # No hidden photo is listed; with this condition, databases read only the index of unlisted photos.
+    hidden = photos.select(photos.count).where(not_(SearchRow.listed))
+    return Totals(found, connection.scalar(hidden) or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of search results for its template."""
+
+    days: list[Day]
+    total: int
+    """The number of photos of the whole search."""
+    hidden: int
+    """The number of photos of low quality, which the search leaves out."""
+    more: bool
+    """True if there is a next page."""
+    first: Mapping[str, Any] | None
+    """The same photos for the scripts of the grid; None in orders that the timeline does not have."""
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the photos to the pages."""
+    pages.add_url_rule("/", "photos", show_photos, methods=["GET"])
+
+
+@page("photos.search")
+def show_photos() -> Response:
+    """Show the photos of a search, a page at a time."""
+    return show_search("photos", orders=ORDERS)
+
+
+def show_search(
+    template: str,
+    *,
+    album: str = "",
+    usual: str = DEFAULT_ORDER,
+    rights: Collection[str] = (),
+    **context: Any,  # noqa: ANN401
+) -> Response:
+    """Show the photos of the search that the request names.
+
+    Args:
+        template: the name of the page's template.
+        album: the UID of the album that is searched; empty: all photos.
+        usual: the order when the request names none.
+        rights: the rights on this album of principals that may change albums, by their names in the scripts.
+        context: further values of the template, among them `orders`: keys and labels of the orders to choose from.
+
+    """
+    query, order, seed = (request.args.get(name, "").strip() for name in ("q", "order", "seed"))
+    search, number = Asked(query, order, seed, album, usual), page_number()
+    found, message, status, chips = None, "", 200, list[Chip]()
+    try:
+        asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT))
+        chips = chips_of(search.query)
+        found = find_page(asked, principal())
+        seed = str(asked.seed) if asked.order.base == "random" else ""
+        search = replace(search, order=asked.order.name, seed=seed)
+    except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
+        message, status = error.message, error.status
+    answer = show(
+        template,
+        status,
+        search=search,
+        query=search.query,
+        order=search.order or usual,
+        data=grid_data(principal(), search, of_album=rights),
+        # A page that is requested by its number is shown without the scripts of the grid.
+        scripted="page" not in request.args,
+        scripts=GRID_SCRIPTS,
+        chips=chips,
+        found=found,
+        message=message,
+        number=number,
+        link=search.link,
+        saves=may(principal(), "albums.create"),
+        **context,
+    )
+    answer.headers["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+def thumbnails(who: Principal) -> str:
+    """Return the address of thumbnails that this principal may see, with `{}` for hash and size."""
+    token = link_tokens.preview_token(current_service().settings, who)
+    address = url_for("photosvc.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1)
+    return address.replace("{", "{{").replace("}", "}}").replace("HASH", "{}").replace("SIZE", "{}")
+
+
+def find_page(asked: SearchRequest, who: Principal) -> Found:
+    """Find a page of this search, as this principal may see it."""
+    with searching(who.owner_uid) as connection:
+        found = find(connection, asked, sees_private=who.sees_private)
+        records = [record for records in found.results() for record in records]
+        totals = totals_of(connection, PhotoQuery(asked.node, asked.album, who.sees_private))
+        behind = replace(asked, count=1, offset=asked.offset + asked.count)
+        more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0
+    days = days_of(records, thumbnails(who), by_day=asked.order.base in _BY_DAY)
+    first = None
+    if records and asked.order.name in _BY_DAY:
+        first = first_screen(records, oldest_first=asked.order.name == "oldest")
+    return Found(days, *totals, more=more, first=first)

@@ -1,1 +1,0 @@
-"""The photos: a page for each search and each photo of it."""

@@ -1,0 +1,152 @@
+"""The map of a search: its countries and towns, which lead to their photos also without scripts, and its tiles."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Blueprint, Response, request, url_for
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.index.places import country_name
+from photosvc.pages.layout import allow_pictures, page, show
+from photosvc.pages.tiles import Asked, Chip, chips_of, grid_data, read_asked
+from photosvc.query.lexer import TokenKind, tokens
+from photosvc.query.parser import OPERATOR_WORDS, split_order
+from photosvc.query.typed import quote
+from photosvc.search.limits import SearchTooLongError
+from photosvc.search.reading.photos import CountedTown, PhotoQuery, find_towns
+from photosvc.search.reading.request import parse_request
+from photosvc.settings import Settings
+from photosvc.web.actions import is_mounted
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+
+#: The most towns shown of a country.
+MOST_SHOWN: Final = 40
+_EITHER_WORDS: Final = frozenset(word for word, kind in OPERATOR_WORDS.items() if kind is TokenKind.EITHER)
+_ADDRESS: Final = re.compile(r"(?:^|\s)(https?://\S+)$")
+_OUTLINE: Final = "Natural Earth"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A country or town."""
+
+    name: str
+    count: int
+    query: str
+    """The query that finds its photos within the search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Country:
+    """A country and its towns with the most photos."""
+
+    whole: Spot
+    towns: list[Spot]
+    more: int
+    """The number of towns that are not shown."""
+
+
+def countries_of(found: Iterable[CountedTown], search: str) -> list[Country]:
+    """Group towns by country, the countries with the most photos first.
+
+    Args:
+        found: the towns.
+        search: the query that found their photos, as `narrowed` gives it.
+
+    """
+    towns = defaultdict[str, list[CountedTown]](list)
+    for town in found:
+        towns[town.country].append(town)
+    countries = [_country(code, members, search) for code, members in towns.items()]
+    return sorted(countries, key=lambda country: (-country.whole.count, country.whole.name))
+
+
+def narrowed(query: str) -> str:
+    """Return a valid query without its order, in parentheses if needed, so that a condition can be appended."""
+    text = split_order(query)[0].strip()
+    either = any(one.kind is TokenKind.EITHER or one.text.lower() in _EITHER_WORDS for one in tokens(text))
+    return f"({text})" if either else text
+
+
+def _country(code: str, members: list[CountedTown], search: str) -> Country:
+    whole = f"{search} country:{code}".strip()
+    named = [town for town in members if town.name]
+    spots = [Spot(town.name, town.count, f"{whole} city:{quote(town.name)}") for town in named[:MOST_SHOWN]]
+    total = sum(town.count for town in members)
+    return Country(Spot(country_name(code), total, whole), spots, max(0, len(named) - MOST_SHOWN))
+
+
+@dataclass(frozen=True, slots=True)
+class MapSource:
+    """The source of a map's tiles, and its credit."""
+
+    tiles: str
+    """The address of tiles, with {z}, {x} and {y}; empty: only the outline is shown."""
+    origin: str
+    """Scheme, host and port of the tiles; empty if this service has them, or there are none."""
+    credit: str
+    credit_link: str
+
+
+def map_source(settings: Settings) -> MapSource:
+    """Return the source of the tiles from the settings."""
+    tiles, credit = settings.map_tiles, settings.map_attribution
+    link = _ADDRESS.search(credit)
+    text = credit[: link.start()].strip() if link else credit
+    origin = "" if tiles.startswith("/") else "/".join(tiles.split("/", 3)[:3])
+    if not tiles:
+        return MapSource("", "", _OUTLINE, "")
+    return MapSource(tiles, origin, text or (link[1] if link else ""), link[1] if link else "")
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the map to the pages."""
+    pages.add_url_rule("/places", "places", show_places, methods=["GET"])
+
+
+@page("photos.clusters")
+def show_places() -> Response:
+    """Show the photos of a search on a map, and by country and town."""
+    search = read_asked(request.args)
+    countries, message, status, chips, within = list[Country](), "", 200, list[Chip](), ""
+    try:
+        asked = parse_request(search.pairs())
+        chips, within = chips_of(search.query), narrowed(search.query)
+        countries = _countries(PhotoQuery(asked.node, asked.album, principal().sees_private), within)
+    except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
+        message, status = error.message, error.status
+    source = map_source(current_service().settings)
+    answer = show(
+        "places",
+        status,
+        search=search,
+        query=search.query,
+        data=_map_data(search, within, source) if not message else {},
+        source=source,
+        chips=chips,
+        countries=countries,
+        message=message,
+        link=lambda **changes: search.link(**changes).replace(search.address, url_for(".places"), 1),
+    )
+    if source.origin:
+        allow_pictures(answer, source.origin)
+    answer.headers["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+def _countries(query: PhotoQuery, within: str) -> list[Country]:
+    with searching(principal().owner_uid) as connection:
+        return countries_of(find_towns(connection, query), within)
+
+
+def _map_data(search: Asked, within: str, source: MapSource) -> dict[str, Any]:
+    """Return the data attributes of the map for its scripts; none where the API that they call is not mounted."""
+    if not is_mounted("photos.clusters"):
+        return {}
+    data = grid_data(principal(), search)
+    return data and {**data, "photos": search.address, "within": within, "tiles": source.tiles}

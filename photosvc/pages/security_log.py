@@ -1,0 +1,131 @@
+"""Administration > Security log: sign-ins, refusals and changes of access, in plain words."""
+
+from typing import Any, Final
+
+from flask import Blueprint, Response, request, url_for
+
+from photosvc.auth import audit_store
+from photosvc.auth.audit_log import ACCESSES, CHANGES, REFUSALS, Event, parse_events
+from photosvc.core.errors import InvalidValueError
+from photosvc.core.times import parse_since, parse_until
+from photosvc.pages.frame import administration_page, show_administration
+from photosvc.web.current import current_service
+
+#: The parts of the log, first the one that people read after an incident.
+PARTS: Final = {REFUSALS: "Refusals", ACCESSES: "Sign-ins and tokens", CHANGES: "Changes"}
+EVENTS: Final = {
+    Event.LOGIN_REFUSED: "Sign-in refused",
+    Event.PASSWORD_REFUSED: "Wrong password or code",
+    Event.TOKEN_REFUSED: "Token refused",
+    Event.CLIENT_REFUSED: "Client refused",
+    Event.ACCESS_REFUSED: "Not allowed",
+    Event.THROTTLED: "Too many failures",
+    Event.LOGIN: "Signed in",
+    Event.LOGOUT: "Signed out",
+    Event.TOKEN_GRANTED: "Token given to a client",
+    Event.TOKEN_REVOKED: "Token given back",
+    Event.USER_ADDED: "Account made",
+    Event.USER_CHANGED: "Account changed",
+    Event.USER_REMOVED: "Account deleted",
+    Event.PASSWORD_CHANGED: "Password changed",
+    Event.SECOND_FACTOR_STARTED: "Two-factor log-in being set up",
+    Event.SECOND_FACTOR_ON: "Two-factor log-in turned on",
+    Event.SECOND_FACTOR_OFF: "Two-factor log-in turned off",
+    Event.CREDENTIAL_MADE: "App password or token made",
+    Event.CREDENTIAL_ENDED: "App password or token revoked",
+    Event.SESSION_ENDED: "Signed out by somebody",
+    Event.CLIENT_ADDED: "Client made",
+    Event.CLIENT_CHANGED: "Client changed",
+    Event.CLIENT_REMOVED: "Client deleted",
+    Event.KEY_ROTATED: "Key of the service replaced",
+}
+#: The most entries on a page.
+_COUNT: Final = 50
+_FILTERS: Final = ("user", "event", "from", "to")
+_LONGEST: Final = 255
+_MOST_DIGITS: Final = 18
+
+
+def event_words(event: str) -> str:
+    """Return an event in words; if this version does not know it, return its name."""
+    return EVENTS[Event(event)] if event in EVENTS else event
+
+
+def choices() -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Return each part of the log with its label, and its events with their labels."""
+    return [
+        (part, label, [(event.value, words) for event, words in EVENTS.items() if event.part == part])
+        for part, label in PARTS.items()
+    ]
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the security log to the pages."""
+    pages.add_url_rule("/administration/security-log", "security_log", show_security_log, methods=["GET"])
+
+
+@administration_page("audit.view")
+def show_security_log() -> Response:
+    """Show the entries that match the filters, the newest first."""
+    given = {name: request.args.get(name, "").strip()[:_LONGEST] for name in _FILTERS}
+    before = _last_seen()
+    try:
+        found = _entries(given, before)
+    except InvalidValueError as error:
+        return _log(given, [], error=error)
+    older = ""
+    if len(found) > _COUNT:
+        found = found[:_COUNT]
+        older = url_for(".security_log", **_set(given), before=found[-1].id)
+    return _log(given, found, older=older, newest=url_for(".security_log", **_set(given)) if before else "")
+
+
+def _entries(given: dict[str, str], before: int | None) -> list[Any]:
+    service = current_service()
+    since = parse_since(given["from"], service.now(), field="from") if given["from"] else None
+    until = parse_until(given["to"], service.now(), field="to") if given["to"] else None
+    events = parse_events(given["event"])
+    with service.reading() as connection:
+        return list(
+            audit_store.latest(
+                connection,
+                count=_COUNT + 1,
+                since=since,
+                until=until,
+                before=before,
+                user=given["user"],
+                events=events,
+            )
+        )
+
+
+def _last_seen() -> int | None:
+    """Return the id of the last entry of the previous page; None if the address has none."""
+    digits = request.args.get("before", "")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS else None
+
+
+def _set(given: dict[str, str]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value}
+
+
+def _log(
+    given: dict[str, str],
+    entries: list[Any],
+    *,
+    error: InvalidValueError | None = None,
+    older: str = "",
+    newest: str = "",
+) -> Response:
+    return show_administration(
+        "security-log",
+        "security_log",
+        error=error,
+        entries=entries,
+        given=given,
+        filtered=bool(_set(given)),
+        older=older,
+        newest=newest,
+        choices=choices,
+        event_words=event_words,
+    )

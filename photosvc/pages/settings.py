@@ -1,0 +1,228 @@
+"""Settings > Account: name, address, password, app passwords, sessions and two-factor log-in of the own account."""
+
+from typing import Any, Final
+
+from flask import Blueprint, Response, request, url_for
+
+from photosvc.auth import bearer, users
+from photosvc.auth.errors import AppPasswordLimitError, LoginError, SecondFactorStateError, ThrottledError
+from photosvc.auth.second_factor import Enrolment
+from photosvc.core.accounts import CREDENTIAL_LIFETIME
+from photosvc.core.errors import InvalidValueError, PhotosvcError
+from photosvc.models import APP_PASSWORD
+from photosvc.pages import wording
+from photosvc.pages.errors import show_form
+from photosvc.pages.forms import read_form, typed_twice
+from photosvc.pages.layout import page, see_other
+from photosvc.web import own_account
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+
+_DONE: Final = {
+    "name": "Your name is changed.",
+    "password": "Your password is changed. All other browsers are signed out; app passwords stay valid.",
+}
+_MOST: Final = 1000
+_APPS_DONE: Final = {"revoked": "The app password is revoked.", "ended": "Signed out there."}
+#: The value of the form for a typed scope.
+_TYPED: Final = "typed"
+_TWO_FACTOR_DONE: Final = {"off": "Two-factor log-in is off."}
+_REFUSED: Final = (InvalidValueError, LoginError, ThrottledError, SecondFactorStateError)
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the settings of the own account to the pages."""
+    pages.add_url_rule("/settings", view_func=settings, methods=["GET"])
+    pages.add_url_rule("/settings/account", "account", show_account, methods=["GET"])
+    pages.add_url_rule("/settings/account/name", view_func=change_name, methods=["POST"])
+    pages.add_url_rule("/settings/account/password", view_func=change_password, methods=["POST"])
+    path = "/settings/account/apps"
+    pages.add_url_rule(path, "apps", show_apps, methods=["GET"])
+    pages.add_url_rule(path, view_func=add_app, methods=["POST"])
+    pages.add_url_rule(f"{path}/<credential>/revoke", view_func=revoke_app, methods=["POST"])
+    pages.add_url_rule("/settings/account/sessions/<credential>/end", view_func=end_session, methods=["POST"])
+    pages.add_url_rule("/settings/account/sessions/end-others", view_func=end_other_sessions, methods=["POST"])
+    path = "/settings/account/two-factor"
+    pages.add_url_rule(path, "two_factor", show_two_factor, methods=["GET"])
+    pages.add_url_rule(f"{path}/start", view_func=start_two_factor, methods=["POST"])
+    pages.add_url_rule(f"{path}/confirm", view_func=confirm_two_factor, methods=["POST"])
+    pages.add_url_rule(f"{path}/end", view_func=end_two_factor, methods=["POST"])
+
+
+@page("users.view", own=True)
+def settings() -> Response:
+    """Lead to the first page of the settings."""
+    return see_other(url_for(".account"))
+
+
+@page("users.view", own=True)
+def show_account() -> Response:
+    """Show the own account."""
+    return _account(done=_DONE.get(request.args.get("done", ""), ""))
+
+
+@page("users.change", own=True)
+def change_name() -> Response:
+    """Change the displayed name and the address."""
+    form = read_form()
+    names = {"display_name": form.get("display_name", ""), "email": form.get("email", "")}
+    try:
+        own_account.change_names(own_uid(), **names)
+    except InvalidValueError as error:
+        return _account(error, given=names)
+    return see_other(url_for(".account", done="name"))
+
+
+@page("users.password", own=True)
+def change_password() -> Response:
+    """Change the password; other sessions end."""
+    form = read_form()
+    try:
+        new = typed_twice(form, "new")
+        own_account.change_own_password(own_uid(), old=form.get("old", ""), new=new, code=form.get("code") or None)
+    except (InvalidValueError, LoginError, ThrottledError) as error:
+        return _account(error)
+    return see_other(url_for(".account", done="password"))
+
+
+def own_uid() -> str:
+    """Return the UID of the account that is signed in."""
+    return principal().user_uid or ""
+
+
+def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, done: str = "") -> Response:
+    with current_service().loading() as session:
+        user = users.find_user(session, own_uid())
+        names = given or {"display_name": user.display_name, "email": user.email}
+        return show_form("account", error, user=user, names=names, done=done)
+
+
+@page("users.app_passwords.list", own=True)
+def show_apps() -> Response:
+    """Show the app passwords and sessions."""
+    return _apps(done=_APPS_DONE.get(request.args.get("done", ""), ""))
+
+
+@page("users.app_passwords.add", own=True)
+def add_app() -> Response:
+    """Make an app password; only this page shows it."""
+    form = read_form()
+    typed = form.get("scope") == _TYPED
+    try:
+        made = own_account.add_app_password(
+            own_uid(),
+            name=form.get("name", "").strip(),
+            scope=form.get("scopes" if typed else "scope", "").strip(),
+            lifetime=_lifetime(form.get("lifetime", "")),
+            password=form.get("password", ""),
+        )
+    except (InvalidValueError, LoginError, ThrottledError, AppPasswordLimitError) as error:
+        return _apps(error, given=form)
+    return _apps(made=made)
+
+
+@page("users.app_passwords.remove", own=True)
+def revoke_app(credential: str) -> Response:
+    """Revoke an app password."""
+    own_account.remove_app_password(own_uid(), credential)
+    return see_other(url_for(".apps", done="revoked"))
+
+
+@page("users.sessions.end", own=True)
+def end_session(credential: str) -> Response:
+    """End a session."""
+    own_account.end_session(own_uid(), credential)
+    return see_other(url_for(".apps", done="ended"))
+
+
+@page("users.sessions.end", own=True)
+def end_other_sessions() -> Response:
+    """End all sessions except this browser's."""
+    own_account.end_other_sessions(own_uid())
+    return see_other(url_for(".apps", done="ended"))
+
+
+def _lifetime(text: str) -> int:
+    known = {str(seconds): seconds for seconds, _ in wording.LIFETIMES}
+    if text not in known:
+        msg = "choose when it ends"
+        raise InvalidValueError(msg, field="lifetime")
+    return known[text]
+
+
+def _apps(
+    error: PhotosvcError | None = None,
+    *,
+    given: dict[str, str] | None = None,
+    made: dict[str, Any] | None = None,
+    done: str = "",
+) -> Response:
+    import segno
+
+    service, now = current_service(), current_service().now()
+    with service.loading() as session:
+        user = users.find_user(session, own_uid())
+        apps = bearer.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
+        return show_form(
+            "apps",
+            error,
+            apps=sorted(apps, key=lambda app: app.created_at, reverse=True),
+            sessions=bearer.list_sessions(session, user, now),
+            present=principal().credential_id,
+            wording=wording,
+            now=now,
+            given=given or {"scope": wording.CHOICES[0].scope, "lifetime": str(CREDENTIAL_LIFETIME)},
+            made=made,
+            qr=segno.make(made["secret"], error="m", micro=False).svg_inline(scale=4, border=2) if made else "",
+            done=done,
+        )
+
+
+@page("users.view", own=True)
+def show_two_factor() -> Response:
+    """Show whether two-factor log-in is on, and the form to change it."""
+    return _two_factor(done=_TWO_FACTOR_DONE.get(request.args.get("done", ""), ""))
+
+
+@page("users.passcode", own=True)
+def start_two_factor() -> Response:
+    """Begin to set up two-factor log-in; only this page shows the key for an authenticator app."""
+    try:
+        enrolment = own_account.start_second_factor(own_uid(), read_form().get("password", ""))
+    except _REFUSED as error:
+        return _two_factor(error)
+    return _two_factor(enrolment=enrolment, starting=True)
+
+
+@page("users.passcode", own=True)
+def confirm_two_factor() -> Response:
+    """Turn two-factor log-in on with a first code; only this page shows the recovery codes."""
+    try:
+        codes = own_account.confirm_second_factor(own_uid(), read_form().get("code", ""))
+    except _REFUSED as error:
+        return _two_factor(error, starting=not isinstance(error, SecondFactorStateError))
+    return _two_factor(codes=codes)
+
+
+@page("users.passcode", own=True)
+def end_two_factor() -> Response:
+    """Turn two-factor log-in off."""
+    form = read_form()
+    try:
+        own_account.end_second_factor(own_uid(), password=form.get("password", ""), code=form.get("code") or None)
+    except _REFUSED as error:
+        return _two_factor(error)
+    return see_other(url_for(".two_factor", done="off"))
+
+
+def _two_factor(
+    error: PhotosvcError | None = None,
+    *,
+    enrolment: Enrolment | None = None,
+    starting: bool = False,
+    codes: tuple[str, ...] = (),
+    done: str = "",
+) -> Response:
+    with current_service().loading() as session:
+        on = users.find_user(session, own_uid()).totp_confirmed
+    return show_form("two-factor", error, on=on, enrolment=enrolment, starting=starting, codes=codes, done=done)

@@ -1,0 +1,300 @@
+"""The grid of a search: its query with the filters as chips, its results as tiles by day, and data for its scripts."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
+from math import ceil
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import url_for
+from werkzeug.datastructures import MultiDict
+
+from photosvc.auth import link_tokens
+from photosvc.auth.policy import may
+from photosvc.auth.principal import Principal
+from photosvc.core.ids import ALBUM, is_uid
+from photosvc.pictures.sizes import NAMED, thumbnail_size
+from photosvc.query.lexer import TokenKind, tokens
+from photosvc.query.parser import NEGATION_WORD, OPERATOR_WORDS
+from photosvc.web.actions import is_mounted
+from photosvc.web.current import current_service
+
+DEFAULT_ORDER: Final = "newest"
+_MOST: Final = 20
+_EITHER_WORDS: Final = frozenset(word for word, kind in OPERATOR_WORDS.items() if kind is TokenKind.EITHER)
+Record = Mapping[str, Any]
+#: Style classes have no decimals: shapes are rounded to the twentieth, within what a row can show.
+_STEP: Final = 5
+_NARROWEST, _WIDEST = 40, 300
+_SHOWN: Final = tuple(NAMED[name] for name in ("fit_360", "fit_720"))
+#: Heights of rows in the style sheet, in pixels, and the factor by which a row may grow until it is full.
+_ROW, _PHONE_ROW, _GROWTH = 220, 128, 1.3
+#: Widths of days in the style sheet, in tenths of a row's height; wider ones take the whole width.
+_WIDEST_DAY: Final = 140
+_GAP: Final = 0.03
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_VIDEO, _LIVE, _ANIMATED = "video", "live", "animated"
+_BADGES: Final = {_LIVE: "Live", _ANIMATED: "GIF", "raw": "RAW"}
+#: The names that the scripts have for rights, with the actions that each needs.
+_RIGHTS: Final = {
+    "update": ("photos.update",),
+    "albums": ("albums.update", "albums.create"),
+    "download": ("photos.download",),
+    "upload": ("files.upload",),
+    "delete": ("photos.delete",),
+    "untrash": ("trash.restore",),
+}
+_TIMELINE: Final = "/photos/timeline"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query and an order, within all photos or one album."""
+
+    query: str
+    order: str
+    """Empty: the order in the query, else `usual`."""
+    seed: str
+    album: str = ""
+    """The UID of the album that is searched; empty: all photos."""
+    usual: str = DEFAULT_ORDER
+    """The order when nothing names one."""
+
+    def pairs(self, **more: Any) -> tuple[tuple[str, str], ...]:  # noqa: ANN401
+        """Return the parameters of the search by their names in the API."""
+        order = self.order or ("" if "order:" in self.query.lower() else self.usual)
+        given = {"q": self.query, "s": self.album, "order": order, "seed": self.seed, "merged": "true", **more}
+        return tuple((name, str(value)) for name, value in given.items())
+
+    def link(self, **changes: object) -> str:
+        """Return the address of this search with another page, query or order."""
+        asked = {"q": self.query, "order": self.order, "seed": self.seed}
+        asked |= {name: str(value) for name, value in changes.items()}
+        if "q" in changes or "order" in changes:
+            asked["seed"] = ""
+        if asked["order"] == self.usual:
+            asked["order"] = ""
+        return self.address + _query_string(asked)
+
+    @property
+    def address(self) -> str:
+        """Return the address of its page without a query."""
+        return url_for(".album", uid=self.album) if self.album else url_for(".photos")
+
+    @property
+    def where(self) -> str:
+        """Return the search as query string of a photo's page, which leads to its neighbours and back."""
+        # That page does not read the album, so it does not know the album's usual order.
+        order = "" if self.order == DEFAULT_ORDER and not self.album else self.order
+        return _query_string({"s": self.album, "q": self.query, "order": order, "seed": self.seed})
+
+
+def read_asked(given: MultiDict[str, str]) -> Asked:
+    """Read the search from the parameters of a photo's page; an invalid album counts as none."""
+    query, order, seed, album = (given.get(name, "").strip() for name in ("q", "order", "seed", "s"))
+    return Asked(query, order, seed, album if is_uid(album, ALBUM) else "")
+
+
+def _query_string(pairs: dict[str, str]) -> str:
+    text = urlencode({name: value for name, value in pairs.items() if value})
+    return f"?{text}" if text else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter of the query."""
+
+    name: str
+    value: str
+    negated: bool
+    rest: str
+    """The query without this filter."""
+
+
+def chips_of(query: str) -> list[Chip]:
+    """Return the filters of a valid query outside of groups and alternatives, in order."""
+    found, depth = list[Chip](), 0
+    known = list(tokens(query))
+    if any(token.kind is TokenKind.EITHER or token.text.lower() in _EITHER_WORDS for token in known):
+        return []
+    for before, token in zip([None, *known], known, strict=False):
+        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
+        if token.kind is TokenKind.FILTER and depth == 0 and len(found) < _MOST:
+            sign = before if before and (before.kind is TokenKind.NEGATE or before.text == NEGATION_WORD) else None
+            start = sign.start if sign else token.start
+            rest = f"{query[:start].rstrip()} {query[token.end :].lstrip()}".strip()
+            found.append(Chip(token.key, token.text[len(token.key) + 1 :], sign is not None, rest))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A photo in the grid."""
+
+    uid: str
+    alt: str
+    shape: int
+    """Width by height in hundredths, rounded: a style class."""
+    color: str
+    """The digit of its main colour: a style class."""
+    src: str
+    srcset: str
+    sizes: str
+    width: int
+    height: int
+    badge: str
+    """Its kind unless it is a plain picture; for a video its length."""
+    playable: bool
+    favorite: bool
+    private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Successive photos that were taken on one day, or all photos in an order that does not follow time."""
+
+    iso: str
+    """Empty without a date."""
+    label: str
+    place: str
+    width: int
+    """The width in tenths of a row's height, a style class; 0 for the whole width."""
+    tiles: Sequence[Tile]
+
+
+def days_of(records: Iterable[Record], thumbs: str, *, by_day: bool) -> list[Day]:
+    """Group the results by day, or all together.
+
+    Args:
+        records: search results in their order.
+        thumbs: the address of thumbnails, with `{}` for hash and size.
+        by_day: True if the order follows the time at which photos were taken.
+
+    """
+    groups = groupby(records, key=lambda record: _day(record) if by_day else "")
+    return [_group(iso, list(found), thumbs, by_day=by_day) for iso, found in groups]
+
+
+def date_label(iso: str) -> str:
+    """Return a day in words from its date, such as `2026-10-18`."""
+    day = date.fromisoformat(iso)
+    return f"{_WEEKDAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def month_label(year: int, month: int) -> str:
+    """Return a month in words: `May 2023`."""
+    return f"{_MONTHS[month - 1]} {year}"
+
+
+def alt_text(record: Record) -> str:
+    """Return the alternative text of a picture."""
+    if title := record["Title"].strip():
+        return str(title)
+    kind = "Video" if record["Type"] == _VIDEO else "Photo"
+    iso = _day(record)
+    return ", ".join(filter(None, (kind, date_label(iso).partition(", ")[2] if iso else "", _place(record))))
+
+
+def duration_text(nanoseconds: int) -> str:
+    """Return a playing time: `0:42`, `1:02:03`."""
+    minutes, seconds = divmod(round(nanoseconds / 10**9), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def _group(iso: str, records: Sequence[Record], thumbs: str, *, by_day: bool) -> Day:
+    tiles = [_tile(record, thumbs) for record in records]
+    tenths = ceil(sum(tile.shape for tile in tiles) / 10 + _GAP * 10 * len(tiles))
+    places = Counter(filter(None, map(_place, records)))
+    place = places.most_common(1)[0][0] if places else ""
+    label = date_label(iso) if iso else ("No date" if by_day else "")
+    return Day(iso, label, place if by_day else "", tenths if by_day and tenths <= _WIDEST_DAY else 0, tiles)
+
+
+def _tile(record: Record, thumbs: str) -> Tile:
+    width, height = record["Width"], record["Height"]
+    ratio = width / height if width > 0 and height > 0 else 1.0
+    shape = min(max(round(ratio * 100 / _STEP) * _STEP, _NARROWEST), _WIDEST)
+    kind, content_hash = record["Type"], record["Hash"]
+    whole = (max(width, 1), max(height, 1))
+    sources: list[str] = []
+    for size in _SHOWN:
+        shown = f"{thumbs.format(content_hash, size.name)} {thumbnail_size(whole, size)[0]}w"
+        if not sources or not sources[-1].endswith(shown.rpartition(" ")[2]):
+            sources.append(shown)
+    phone, desk = (round(shape / 100 * row * _GROWTH) for row in (_PHONE_ROW, _ROW))
+    playing = duration_text(record.get("Duration", 0)) if kind == _VIDEO else ""
+    return Tile(
+        uid=record["UID"],
+        alt=alt_text(record),
+        shape=shape,
+        color=f"{record['Color']:x}" if 0 <= record["Color"] <= 0xF else "1",
+        src=thumbs.format(content_hash, _SHOWN[0].name),
+        srcset=", ".join(sources),
+        sizes=f"(max-width: 699px) {phone}px, {desk}px",
+        width=width,
+        height=height,
+        badge=playing or _BADGES.get(kind, ""),
+        playable=kind in {_VIDEO, _LIVE},
+        favorite=bool(record["Favorite"]),
+        private=bool(record["Private"]),
+    )
+
+
+def _day(record: Record) -> str:
+    """Return the local date on which it was taken; empty when that is not known to the day."""
+    known = record["Year"] > 0 and record["Month"] > 0 and record["Day"] > 0
+    return f"{record['Year']:04}-{record['Month']:02}-{record['Day']:02}" if known else ""
+
+
+def _place(record: Record) -> str:
+    city = str(record["PlaceCity"])
+    return "" if city in {"", "zz", "Unknown"} else city
+
+
+def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) -> dict[str, str]:
+    """Return the data attributes of the grid for its scripts; none where the API that they call is not mounted.
+
+    Args:
+        who: the principal who is signed in.
+        search: the search that the page shows.
+        of_album: further rights of principals that may change albums.
+
+    """
+    if not is_mounted("photos.timeline"):
+        return {}
+    settings = current_service().settings
+    token = link_tokens.preview_token(settings, who)
+    in_archive = "archived:true" in search.query.lower().split()
+    rights = [
+        name for name, actions in _RIGHTS.items() if all(is_mounted(action) and may(who, action) for action in actions)
+    ]
+    if is_mounted("albums.update") and may(who, "albums.update"):
+        rights += of_album
+    # Photos can be deleted only from the archive, where somebody put them before.
+    if not in_archive or (settings.delete_originals and settings.readonly):
+        rights = [name for name in rights if name != "delete"]
+    return {
+        "api": url_for("photosvc.timeline").removesuffix(_TIMELINE),
+        "thumbs": url_for("photosvc.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1),
+        "videos": url_for("photosvc.video", content_hash="HASH", token=token, video_format="avc"),
+        "photo": url_for(".photo", uid="UID") + search.where,
+        "photos": url_for(".photos"),
+        "places": url_for(".places"),
+        "albumpage": url_for(".album", uid="UID"),
+        "query": search.query,
+        "album": search.album,
+        "order": search.order or search.usual,
+        "may": " ".join(rights),
+        "archive": "1" if in_archive else "",
+        "deletes": "trash" if settings.delete_originals else "",
+        "trashdays": str(settings.trash_days),
+        "user": who.user_uid or "",
+    }

@@ -1,0 +1,133 @@
+"""Administration > Library > Trash: deleted originals, to restore or to delete for good."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Final
+
+from flask import Blueprint, Response, request, url_for
+
+from photosvc.core.errors import NotFoundError, PhotosvcError
+from photosvc.library.journal import Actor
+from photosvc.library.problems import trash_use
+from photosvc.library.trash_deletion import END_OF_TIME, count, empty_in_request, open_trash
+from photosvc.library.trash_folder import Kept, Trash
+from photosvc.library.trash_restore import MOST_RESTORED, chosen_files, every_file, photos_of, restore
+from photosvc.pages import wording
+from photosvc.pages.forms import page_number, read_form, whole_number
+from photosvc.pages.frame import administration_page, show_administration
+from photosvc.pages.layout import see_other
+from photosvc.pages.photo import size_text
+from photosvc.web.current import Service, current_service
+from photosvc.web.protector import principal
+
+_PATH: Final = "/administration/library/trash"
+#: The most files on a page.
+_COUNT: Final = 50
+_MOST: Final = 10**9
+_DONE: Final = {
+    "restored": "The file is back, with what people set for its photo.",
+    "all": "All files are back, with what people set for their photos.",
+    "some": "Some files are back; others are still in the trash. Restore all again.",
+    "taken": "Files whose names other files have by now stay in the trash.",
+    "emptied": "The trash is empty.",
+    "rest": "It takes longer: some files are still in the trash. Empty it again.",
+}
+
+
+def add_routes(pages: Blueprint) -> None:
+    """Add the trash to the pages."""
+    pages.add_url_rule(_PATH, "trash", list_trash, methods=["GET"])
+    pages.add_url_rule(f"{_PATH}/restore", view_func=restore_file, methods=["POST"])
+    pages.add_url_rule(f"{_PATH}/restore-all", view_func=restore_all, methods=["POST"])
+    pages.add_url_rule(f"{_PATH}/empty", "ask_to_empty", ask_to_empty, methods=["GET"])
+    pages.add_url_rule(f"{_PATH}/empty", view_func=empty_trash, methods=["POST"])
+
+
+@administration_page("trash.empty")
+def list_trash() -> Response:
+    """List the files in the trash, the last deleted first."""
+    return _trash()
+
+
+@administration_page("trash.empty")
+def restore_file() -> Response:
+    """Restore one file."""
+    read_form()  # limits its size
+    item = request.form.get("item", "").replace("\0", "")
+    try:
+        service = current_service()
+        trash = open_trash(service.changing, service.settings)
+        with service.loading() as session:
+            files = chosen_files(session, trash, [item])
+        if not files:
+            msg = "This is not in the trash any more."
+            raise NotFoundError(msg)
+        taken = _restore(service, files[:1])
+    except PhotosvcError as error:
+        return _trash(error)
+    return see_other(url_for(".trash", done="taken" if taken else "restored"))
+
+
+@administration_page("trash.empty")
+def restore_all() -> Response:
+    """Restore all files, at most ten thousand at a time."""
+    try:
+        service = current_service()
+        trash = open_trash(service.changing, service.settings)
+        files = list(islice(every_file(trash), MOST_RESTORED + 1))
+        taken = _restore(service, files[:MOST_RESTORED])
+    except PhotosvcError as error:
+        return _trash(error)
+    return see_other(url_for(".trash", done="some" if len(files) > MOST_RESTORED else "taken" if taken else "all"))
+
+
+@administration_page("trash.empty")
+def ask_to_empty() -> Response:
+    """Ask for confirmation before files are deleted for good."""
+    service = current_service()
+    trash = Trash(service.settings.originals)
+    return show_administration(
+        "empty-trash", "library", found=count(trash, END_OF_TIME), size_text=size_text, crumbs=True
+    )
+
+
+@administration_page("trash.empty")
+def empty_trash() -> Response:
+    """Delete the files in the trash for good, if there are as many as the page before showed."""
+    form = read_form()
+    try:
+        service = current_service()
+        trash = open_trash(service.changing, service.settings)
+        expected = whole_number(form.get("expected", ""), low=0, high=_MOST, default=-1)
+        done = empty_in_request(service.changing, trash, END_OF_TIME, expected=expected)
+    except PhotosvcError as error:
+        return _trash(error)
+    return see_other(url_for(".trash", done="emptied" if done.is_complete else "rest"))
+
+
+def _trash(error: PhotosvcError | None = None) -> Response:
+    service, number = current_service(), page_number()
+    trash, start = Trash(service.settings.originals), (number - 1) * _COUNT
+    files = list(islice(every_file(trash), start, start + _COUNT + 1))
+    with service.loading() as session:
+        return show_administration(
+            "trash",
+            "library",
+            error=error,
+            told=_DONE,
+            files=files[:_COUNT],
+            more=len(files) > _COUNT,
+            number=number,
+            photos=photos_of(session, files[:_COUNT]),
+            use=trash_use(trash),
+            days=service.settings.trash_days,
+            readonly=service.settings.readonly,
+            size_text=size_text,
+            wording=wording,
+        )
+
+
+def _restore(service: Service, files: Sequence[Kept]) -> bool:
+    """Restore these files, and return whether the name of one of them is taken."""
+    done = restore(service.changing, service.settings, files, Actor.of(principal()), service.now())
+    return bool(done.taken)

@@ -1,1 +1,0 @@
-"""Originals as one zip archive."""

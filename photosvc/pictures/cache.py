@@ -1,0 +1,466 @@
+"""The cache of derived pictures and videos: files found by name, written whole, and evicted by last use.
+
+Files are called `<cache>/pictures/a/b/c/<hash>_<what>`, with one folder level for each of the first three digits of the
+hash: 4,096 folders, so that a million photos have some 1,500 files in each. Temporary files are locked while a process
+writes them, so that no eviction removes them. The usage that is shown is estimated from some folders, because reading
+all of them takes seconds.
+"""
+
+import fcntl
+import os
+import random
+import secrets
+import shutil
+import stat
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from photosvc.core.errors import ConflictError
+from photosvc.core.machine import exclusive_lock
+
+#: A link could lead out of the cache, and a named pipe must not block the thread.
+_FLAGS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+#: Temporary files that no process has locked are removed after this time, in seconds.
+_ABANDONED_SECONDS: Final = 3600
+#: An eviction continues until this share of the cap is in use, so that the next one is not due at once.
+_LOW_WATER: Final = 0.9
+#: Prefix of the names of temporary files.
+TEMPORARY: Final = ".tmp-"
+Entries: TypeAlias = Iterator[tuple[os.DirEntry[str], os.stat_result]]
+#: Seconds between two updates of the time of last use, because an update costs as much as serving the file.
+_TOUCH_SECONDS: Final = 3600
+#: Most bytes one process writes between two checks of the cap; of small caps, a twentieth.
+_CHECK_EVERY: Final = 64 << 20
+REMEDY: Final = "Free space on its disk, or set PHOTOSVC_CACHE to another folder."
+_FOLDER: Final = "pictures"
+#: Least files and folders that are read before the rest is estimated.
+_ENOUGH_FILES: Final = 4000
+_ENOUGH_FOLDERS: Final = 128
+_FOLDERS: Final = 4096
+_HEAD: Final = 12
+#: No whole WebP over `_FLAT` bytes ends in `_TAIL` zeros: those of one colour are smaller, and end in 36 at most.
+_FLAT: Final = 1024
+_TAIL: Final = 128
+#: Most boxes of a whole MP4; converted videos have four.
+_BOXES: Final = 16
+
+
+def open_file(path: str) -> int | None:
+    """Return a descriptor of a file to read from; None if it is empty, missing or unreadable.
+
+    Callers make it again then, also if it is a file of another user, a link or a named pipe.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _FLAGS)
+    except OSError:
+        return None
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode) and status.st_size:
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def open_new(path: str) -> int:
+    """Return a descriptor of an empty file to write to.
+
+    Raises:
+        OSError: it cannot be made, or its name belongs to something else than a regular file.
+
+    """
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _FLAGS, 0o666)
+
+
+@contextmanager
+def being_written(path: str) -> Iterator[None]:
+    """Make a temporary file, locked until the end of the block: no eviction removes it, even if its time looks old.
+
+    Raises:
+        OSError: it cannot be made.
+
+    """
+    descriptor = open_new(path)
+    try:
+        with suppress(OSError):  # on a file system without locks, the age of the file decides
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_abandoned(path: str) -> bool:
+    """Return whether no process writes the temporary file."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _FLAGS)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Number and bytes of files of the cache."""
+
+    files: int = 0
+    bytes: int = 0
+
+
+def evict(entries: Callable[[], Entries], limit: int, now: float) -> Usage:
+    """Remove abandoned temporary files and, above `limit`, the files used longest ago until 90 % of it are in use.
+
+    Args:
+        entries: a function that yields every file of the cache.
+        limit: bytes that all files may take.
+        now: seconds since 1970.
+
+    """
+    # Two passes with a histogram by hour in between: memory does not grow with the number of files.
+    hours: dict[int, int] = {}
+    total = 0
+    for entry, status in entries():
+        if entry.name.startswith(TEMPORARY):
+            old = abs(now - status.st_mtime) > _ABANDONED_SECONDS
+            if not (old and is_abandoned(entry.path) and discard(entry.path)):
+                total += status.st_size
+            continue
+        hour = int(status.st_atime // 3600)
+        hours[hour] = hours.get(hour, 0) + status.st_size
+        total += status.st_size
+    excess = total - int(limit * _LOW_WATER)
+    if total <= limit:
+        return Usage()
+    last = 0
+    for hour in sorted(hours):
+        last = hour
+        excess -= hours[hour]
+        if excess <= 0:
+            break
+    removed = size = 0
+    spared = -excess  # bytes of the last hour that may stay
+    for entry, status in entries():
+        hour = int(status.st_atime // 3600)
+        if entry.name.startswith(TEMPORARY) or hour > last:
+            continue
+        if hour == last and spared >= status.st_size:
+            spared -= status.st_size
+            continue
+        if discard(entry.path):
+            removed, size = removed + 1, size + status.st_size
+    return Usage(removed, size)
+
+
+def discard(path: str) -> bool:
+    """Remove a file, a link, or a folder with its contents; return whether it existed."""
+    try:
+        os.unlink(path)  # noqa: PTH108
+    except FileNotFoundError:
+        return False
+    except IsADirectoryError:
+        shutil.rmtree(path)
+    return True
+
+
+class PictureCache:
+    """The cache of derived files below `folder`, of at most about `limit` bytes.
+
+    An empty file counts as missing, because a crash of the system may leave one; so do a link and a folder.
+
+    Args:
+        folder: made when the first file is written.
+        limit: bytes; each process may exceed it by 64 MiB, or a twentieth of it if that is less.
+
+    """
+
+    def __init__(self, folder: Path, limit: int) -> None:
+        self.folder = folder
+        self._root = os.fspath(folder / _FOLDER)
+        self._lock = folder / "eviction.lock"
+        self.limit = limit
+        self._check_every = min(_CHECK_EVERY, limit // 20)
+        # A random start makes many short processes check as often, for the same bytes, as one long process.
+        self._written = random.randrange(self._check_every + 1)  # noqa: S311 - no secret
+
+    def path(self, content_hash: str, what: str) -> str:
+        """Return the path of the derived file, whether it exists or not."""
+        return f"{self._root}/{content_hash[0]}/{content_hash[1]}/{content_hash[2]}/{content_hash}_{what}"
+
+    def relative(self, content_hash: str, what: str) -> str:
+        """Return the path of the derived file relative to the folder of the cache."""
+        return _FOLDER + self.path(content_hash, what)[len(self._root) :]
+
+    def temporary(self, content_hash: str, what: str) -> str:
+        """Return the path of a file to be written in pieces, by one process at a time, and make its folder.
+
+        Raises:
+            OSError: the folder cannot be made.
+
+        """
+        folder, _, name = self.path(content_hash, what).rpartition("/")
+        self._make(folder)
+        return f"{folder}/{TEMPORARY}{name}"
+
+    def keep_temporary(self, temporary: str, content_hash: str, what: str) -> None:
+        """Give a complete temporary file its lasting name.
+
+        Raises:
+            OSError: the folder cannot be written.
+
+        """
+        _rename(temporary, self.path(content_hash, what))
+
+    def open(self, content_hash: str, what: str) -> int | None:
+        """Return a descriptor of the file to read from and record its use; None if it is missing or unreadable."""
+        descriptor = open_file(self.path(content_hash, what))
+        if descriptor is None:
+            return None
+        status = os.fstat(descriptor)
+        now = time.time()
+        if abs(now - status.st_atime) > _TOUCH_SECONDS:  # a clock that was set back leaves times in the future
+            with suppress(OSError):  # a read-only or full disk must not prevent reading
+                os.utime(descriptor, (now, status.st_mtime))
+        return descriptor
+
+    def open_whole(self, content_hash: str, what: str) -> int | None:
+        """Return what `open` does for a thumbnail or video; a damaged one is removed and counts as missing.
+
+        A crash or a failing disk may have damaged it.
+        """
+        descriptor = self.open(content_hash, what)
+        if descriptor is None or has_both_ends(descriptor, what):
+            return descriptor
+        os.close(descriptor)
+        self.remove(content_hash, what)
+        return None
+
+    def has(self, content_hash: str, what: str) -> bool:
+        """Return whether there is a file that can be read."""
+        descriptor = open_file(self.path(content_hash, what))
+        if descriptor is not None:
+            os.close(descriptor)
+        return descriptor is not None
+
+    def write(self, content_hash: str, what: str, data: bytes) -> bool:
+        """Write a file whose name appears once all of it is written; return whether a check of the cap is due.
+
+        Raises:
+            OSError: the disk is full or the folder cannot be written; the text names the folder and what to do.
+
+        """
+        path = self.path(content_hash, what)
+        try:
+            with self.new_file(path) as temporary:
+                Path(temporary).write_bytes(data)
+        except OSError as error:
+            reason = (error.strerror or type(error).__name__).lower()
+            msg = f"The folder of derived files {self.folder} cannot be written ({reason}). {REMEDY}"
+            raise OSError(error.errno, msg) from error
+        self._written += len(data)
+        return self._written > self._check_every
+
+    @contextmanager
+    def new_file(self, path: str) -> Iterator[str]:
+        """Yield the name of a temporary file that becomes `path` when the block ends without an exception.
+
+        Raises:
+            OSError: the disk is full or the folder cannot be written.
+
+        """
+        folder = os.path.dirname(path)  # noqa: PTH120 - paths are plain texts here: objects cost a third of a request
+        self._make(folder)
+        temporary = f"{folder}/{TEMPORARY}{secrets.token_hex(8)}"
+        try:
+            with being_written(temporary):
+                yield temporary
+                _rename(temporary, path)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)  # noqa: PTH108
+            raise
+
+    def _make(self, folder: str) -> None:
+        """Make a folder; other users cannot enter the root folder unless its owner opens it to a group."""
+        with suppress(FileExistsError):
+            Path(self._root).mkdir(mode=0o700, parents=True)
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+
+    def remove(self, content_hash: str, what: str) -> None:
+        """Remove one file if it exists."""
+        discard(self.path(content_hash, what))
+
+    def remove_all(self, hashes: Collection[str]) -> int:
+        """Remove every derived file of these contents; return their number."""
+        count = 0
+        for folder in {self.path(content_hash, "").rpartition("/")[0] for content_hash in hashes}:
+            with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+                count += sum(discard(entry.path) for entry in entries if entry.name.partition("_")[0] in hashes)
+        return count
+
+    def derived(self, hashes: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
+        """Yield content hash and name of each derived file of these contents, or of all contents."""
+        folders = None if hashes is None else sorted({self.path(one, "").rpartition("/")[0] for one in hashes})
+        for entry, _ in self._entries(folders):
+            content_hash, _, what = entry.name.partition("_")
+            if not entry.name.startswith(TEMPORARY) and (hashes is None or content_hash in hashes):
+                yield content_hash, what
+
+    def folders(self) -> Iterator[str]:
+        """Yield the folders of files, whether they exist or not, in a shuffled but constant order."""
+        digits = "0123456789abcdef"
+        names = [f"{one}/{two}/{three}" for one in digits for two in digits for three in digits]
+        random.Random(0).shuffle(names)  # noqa: S311 - no secret
+        return (f"{self._root}/{name}" for name in names)
+
+    def usage(self) -> Usage:
+        """Return the usage, including temporary files; this reads every folder."""
+        files = size = 0
+        for _, status in self._entries():
+            files, size = files + 1, size + status.st_size
+        return Usage(files, size)
+
+    def evict_if_due(self, written: int) -> None:
+        """Count written bytes, and evict if a check of the cap is due.
+
+        Raises:
+            OSError: the folder cannot be read or written.
+
+        """
+        self._written += written
+        if self._written > self._check_every:
+            with suppress(ConflictError):
+                self.evict()
+
+    def evict(self) -> Usage:
+        """Remove the files used longest ago until 90 % of the cap are in use; return what was removed.
+
+        Raises:
+            ConflictError: another process is evicting.
+
+        """
+        with exclusive_lock(self._lock, "Another process is evicting cached pictures; wait for it to end."):
+            self._written = 0
+            return evict(self._entries, self.limit, time.time())
+
+    def clear(self) -> Usage:
+        """Remove every derived file; return what was removed."""
+        files = size = 0
+        for entry, status in self._entries():
+            if discard(entry.path):
+                files, size = files + 1, size + status.st_size
+        return Usage(files, size)
+
+    def _entries(self, folders: list[str] | None = None) -> Entries:
+        """Yield every file below these folders, or below the root; files removed during the walk are skipped."""
+        folders = [self._root] if folders is None else folders
+        while folders:
+            try:
+                with os.scandir(folders.pop()) as entries:
+                    for entry in entries:
+                        if entry.is_dir(follow_symlinks=False):
+                            folders.append(entry.path)
+                            continue
+                        with suppress(FileNotFoundError):
+                            yield entry, entry.stat(follow_symlinks=False)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+
+
+def _rename(temporary: str, path: str) -> None:
+    try:
+        os.replace(temporary, path)  # noqa: PTH105
+    except IsADirectoryError:
+        discard(path)
+        os.replace(temporary, path)  # noqa: PTH105
+
+
+@dataclass(frozen=True, slots=True)
+class CacheUse:
+    """Files and bytes of the cache."""
+
+    files: int
+    size: int
+    """Bytes."""
+    limit: int
+    """Most bytes of the cache."""
+    is_exact: bool
+    """True if every folder was read, False if the numbers are estimates."""
+
+
+def cache_use(cache: PictureCache) -> CacheUse:
+    """Return the usage of the cache, estimated from some folders: names are hashes, so all have similar sizes."""
+    files = size = read = 0
+    present: dict[str, set[str]] = {}
+    for read, folder in enumerate(cache.folders(), 1):
+        if _exists(folder, present):
+            for status in _statuses(folder):
+                files, size = files + 1, size + status.st_size
+        if files >= _ENOUGH_FILES and read >= _ENOUGH_FOLDERS:
+            break
+    if read == _FOLDERS:
+        return CacheUse(files, size, cache.limit, is_exact=True)
+    return CacheUse(files * _FOLDERS // read, size * _FOLDERS // read, cache.limit, is_exact=False)
+
+
+def _exists(folder: str, present: dict[str, set[str]]) -> bool:
+    """Return whether a folder exists, by the lists of its parent folders, each of which is read once."""
+    upper, _, name = folder.rpartition("/")
+    top, _, middle = upper.rpartition("/")
+    return middle in _names(top, present) and name in _names(upper, present)
+
+
+def _names(folder: str, present: dict[str, set[str]]) -> set[str]:
+    if folder not in present:
+        try:
+            present[folder] = set(os.listdir(folder))  # noqa: PTH208 - names alone
+        except OSError:
+            present[folder] = set()
+    return present[folder]
+
+
+def _statuses(folder: str) -> list[os.stat_result]:
+    found = []
+    for path in Path(folder).iterdir() if Path(folder).is_dir() else ():
+        try:
+            found.append(path.lstat())
+        except OSError:  # it was removed meanwhile
+            continue
+    return found
+
+
+def has_both_ends(descriptor: int, name: str) -> bool:
+    """Return whether an open thumbnail or video begins and ends as its encoding requires, without decoding it.
+
+    A truncated file does not, nor does one whose pages a crash left empty or full of other bytes.
+    """
+    size = os.fstat(descriptor).st_size
+    if name.endswith(".mp4"):
+        return _is_chain_of_boxes(descriptor, size)
+    head = os.pread(descriptor, _HEAD, 0)
+    if name.endswith(".webp"):
+        # RFC 9649: the header states the number of bytes after the first eight; a writer pads odd numbers.
+        told = int.from_bytes(head[4:8], "little") + 8
+        has_end = size <= _FLAT or any(os.pread(descriptor, _TAIL, size - _TAIL))
+        return head[:4] == b"RIFF" and head[8:] == b"WEBP" and told == size and has_end
+    return head[:3] == b"\xff\xd8\xff" and os.pread(descriptor, 2, max(0, size - 2)) == b"\xff\xd9"
+
+
+def _is_chain_of_boxes(descriptor: int, size: int) -> bool:
+    """Return whether the boxes of an MP4 (ISO/IEC 14496-12), each of which states its size, end with the file."""
+    position, kinds = 0, list[bytes]()
+    while position < size and len(kinds) < _BOXES:
+        head = os.pread(descriptor, 16, position)
+        length = int.from_bytes(head[:4])
+        kinds.append(head[4:8])
+        position += int.from_bytes(head[8:]) if length == 1 else max(length, 8)
+    return position == size and kinds[0] == b"ftyp" and {b"moov", b"mdat"} <= set(kinds)

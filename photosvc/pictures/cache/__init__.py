@@ -1,1 +1,0 @@
-"""The cache of derived pictures: its folder, what it takes, and what leaves it."""

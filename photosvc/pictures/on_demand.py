@@ -1,0 +1,416 @@
+"""Thumbnails on demand: from the cache, or made by one worker however many callers wait for them.
+
+Failures are remembered for some minutes, in which requests for the same picture cost no worker.
+"""
+
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, wait
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass
+from http import HTTPStatus
+from threading import Lock
+from typing import Final, TypeAlias
+
+from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.core.machine import ByteLocks
+from photosvc.core.problems import FileProblemError
+from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.originals import Original
+from photosvc.pictures.sizes import (
+    SIZES,
+    WHOLE,
+    Job,
+    Target,
+    canonical,
+    encoding_of,
+    file_name,
+    needed_side,
+    thumbnail_size,
+    together,
+)
+from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
+from photosvc.workers.pool import WorkerDiedError
+
+#: Most failures that are remembered; the oldest are forgotten first.
+_MOST: Final = 2000
+_SECONDS: Final = 300.0
+#: A worker may die for other reasons than its picture; only the second death in a row counts.
+_DEATHS: Final = 2
+#: Seconds between two checks whether a caller has disconnected.
+_LOOK_SECONDS: Final = 0.1
+#: Most callers of one owner that wait for areas, which are not cached, so that each request takes a decode.
+AREAS_EACH: Final = 2
+#: A cached thumbnail with at least this many times the pixels of a side serves as source. With fewer, the second JPEG
+#: generation falls below .99 SSIM of a thumbnail made from the original.
+_ENOUGH: Final = 2.0
+_POLL_SECONDS: Final = 0.02
+#: The file in the folder of the cache with the locks on originals whose thumbnails are being made.
+LOCKS: Final = "making.lock"
+Workers: TypeAlias = OnDemandWorkers[Job, list[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    error: FileProblemError
+    side: int
+    """Pixels of the longer side that were needed; larger thumbnails fail too, smaller ones may have another source."""
+    count: int
+    expires: float
+
+
+class Failures:
+    """The recent failures of one process, by content hash.
+
+    Args:
+        clock: a monotonic clock, in seconds.
+
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._failures: dict[str, _Failure] = {}
+
+    def check(self, content_hash: str, side: int) -> None:
+        """Raise the error of this picture again if a thumbnail that needed at most `side` pixels failed recently.
+
+        Raises:
+            FileProblemError: such a thumbnail failed within the last minutes.
+
+        """
+        failure = self._failures.get(content_hash)
+        if failure is None or side < failure.side or failure.expires < self._clock():
+            return
+        if not isinstance(failure.error, WorkerDiedError) or failure.count >= _DEATHS:
+            raise copy(failure.error)  # a raised exception collects frames
+
+    def add(self, content_hash: str, side: int, error: BaseException) -> None:
+        """Remember a failure, unless its cause lies outside the picture."""
+        if not isinstance(error, FileProblemError):
+            return
+        now = self._clock()
+        with self._guard:
+            before = self._failures.pop(content_hash, None)
+            repeated = before is not None and before.expires >= now
+            count = before.count + 1 if before is not None and repeated else 1
+            self._failures[content_hash] = _Failure(error, side, count, now + _SECONDS)
+            if len(self._failures) > _MOST:
+                del self._failures[next(iter(self._failures))]
+
+    def forget(self, content_hash: str, side: int) -> None:
+        """Drop the failure of a picture after a thumbnail that needed `side` pixels was made."""
+        with self._guard:
+            failure = self._failures.get(content_hash)
+            if failure is not None and failure.side <= side:
+                del self._failures[content_hash]
+
+
+class Waiters:
+    """The places of a process for callers that wait for pictures; one owner leaves a third of them to others.
+
+    Args:
+        places: most callers that wait at the same time; others are refused at once, so that threads stay free.
+
+    """
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._each = places - places // 3
+        self._held = Counter[str]()
+        self._guard = Lock()
+
+    def enter(self, owner: str, *, for_area: bool = False) -> bool:
+        """Take a place for a caller of this owner; return False if none is left to the owner."""
+        area = f"{owner} areas"
+        with self._guard:
+            full = not self._free or self._held[owner] >= self._each
+            if full or (for_area and self._held[area] >= AREAS_EACH):
+                return False
+            self._free -= 1
+            self._held.update((owner, area) if for_area else (owner,))
+            return True
+
+    def leave(self, owner: str, *, for_area: bool = False) -> None:
+        """Give back the place taken by `enter` with the same arguments."""
+        with self._guard:
+            self._free += 1
+            self._held.subtract((owner, f"{owner} areas") if for_area else (owner,))
+            self._held = +self._held  # owners without a caller are forgotten
+
+
+class Making:
+    """A picture whose thumbnails are being made in this process.
+
+    Args:
+        work: the result of the workers.
+        kept: whether the cache keeps the thumbnails.
+
+    """
+
+    __slots__ = ("callers", "finished", "is_wanted", "kept", "work")
+
+    def __init__(self, work: Future[list[bytes]], *, kept: bool) -> None:
+        self.work = work
+        self.kept = kept
+        self.finished: Future[list[bytes]] = Future()
+        """Done when the thumbnails are in the cache."""
+        self.callers = 0
+        self.is_wanted = False
+        """True if a caller that stopped waiting will ask again."""
+
+
+class Patience:
+    """The limit of a caller's wait.
+
+    Args:
+        deadline: time of the monotonic clock.
+        is_gone: a function that returns whether the client has disconnected.
+
+    """
+
+    __slots__ = ("_deadline", "_is_gone", "has_gone")
+
+    def __init__(self, deadline: float, is_gone: Callable[[], bool]) -> None:
+        self._deadline = deadline
+        self._is_gone = is_gone
+        self.has_gone = False
+        """True if the client had disconnected at the last check."""
+
+    def next_look(self) -> float:
+        """Return the seconds to wait before the next check whether the wait is over."""
+        return max(0.0, min(_LOOK_SECONDS, self._deadline - time.monotonic()))
+
+    def is_over(self) -> bool:
+        """Return whether the caller has waited long enough or has disconnected."""
+        self.has_gone = self._is_gone()
+        return self.has_gone or time.monotonic() > self._deadline
+
+
+class ThumbnailsBusyError(PhotosvcError):
+    """Too many thumbnails are being made; ask again."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Thumbnail:
+    """A finished thumbnail: a descriptor to read it from, or its bytes when the cache could not keep it."""
+
+    descriptor: int | None
+    name: str = ""
+    """Its name in the cache."""
+    data: bytes = b""
+
+    def close(self) -> None:
+        """Close the descriptor of a thumbnail that is not read."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+
+
+class Thumbnails:
+    """The thumbnails of one process of the service, found in the cache or made.
+
+    Args:
+        cache: shared by all processes.
+        workers: a function that returns the workers; called when the first thumbnail is to be made.
+        wait: seconds a caller waits for a new thumbnail.
+        waiting: the places for waiting callers, shared with videos.
+
+    """
+
+    def __init__(self, cache: PictureCache, workers: Callable[[], Workers], *, wait: float, waiting: Waiters) -> None:
+        self._cache = cache
+        self._workers = workers
+        self._wait = wait
+        self._waiting = waiting
+        self._making: dict[str, Making] = {}
+        self._guard = threading.Lock()
+        self._locks = ByteLocks(cache.folder / LOCKS)
+        self._failures = Failures()
+
+    def find(
+        self,
+        original: Original,
+        target: Target,
+        *,
+        owner: str = "",
+        keep: bool = True,
+        seconds: float | None = None,
+        is_gone: Callable[[], bool] = lambda: False,
+    ) -> Thumbnail:
+        """Find the thumbnail in the cache, or make it.
+
+        Args:
+            original: the original to show.
+            target: the part of it to show, and the size.
+            owner: the owner whose share of places and workers it takes.
+            keep: whether the cache keeps a new thumbnail; others are made last.
+            seconds: shorter wait for a new thumbnail, for callers that ask again; it is started even if too many other
+                callers wait.
+            is_gone: a function that returns whether the client has disconnected; work that only such callers wanted is
+                not started.
+
+        Raises:
+            ThumbnailsBusyError: it was not finished in time, too many callers wait, of this owner or of all, or the
+                client has disconnected.
+            OriginalChangedError: the original is not as the library knows it.
+            OriginalUnreadableError: it cannot be read at present.
+            FileProblemError: it cannot be shown, now or at a try within the last minutes.
+            WorkerStartError: no process can be started.
+
+        """
+        target = canonical(original, target)
+        kept = self._kept(original, file_name(target))
+        if kept is not None:
+            return kept
+        self._failures.check(original.hash, _side(original, target))
+        if not self._waiting.enter(owner, for_area=not keep):
+            if keep and seconds is not None:
+                self._begin_unawaited(original, target, owner)
+            raise ThumbnailsBusyError
+        try:
+            deadline = time.monotonic() + min(self._wait, self._wait if seconds is None else seconds)
+            return self._wait_for(original, target, Patience(deadline, is_gone), owner, keep=keep)
+        finally:
+            self._waiting.leave(owner, for_area=not keep)
+
+    def _wait_for(self, original: Original, target: Target, patience: Patience, owner: str, *, keep: bool) -> Thumbnail:
+        what = file_name(target)
+        while (kept := self._kept(original, what)) is None:
+            self._failures.check(original.hash, _side(original, target))
+            job, making = self._begin(original, target, owner, keep=keep)
+            if making is None:  # another process makes thumbnails of this picture, or the queue of the workers is full
+                if patience.is_over():
+                    raise ThumbnailsBusyError
+                time.sleep(_POLL_SECONDS)
+                continue
+            if keep and not making.kept:  # an area is made last, so nobody must wait for it before it has started
+                making.work.cancel()
+            try:
+                made = self._result(making, patience)
+            except CancelledError:  # by another caller that joined earlier and has disconnected
+                continue
+            if job is not None and target in job.targets:
+                return self._kept(original, what) or Thumbnail(None, data=made[job.targets.index(target)])
+        return kept
+
+    def _result(self, making: Making, patience: Patience) -> list[bytes]:
+        """Wait for the result; cancel work that has not started when no caller is left."""
+        try:
+            while not wait([making.finished], patience.next_look()).done:
+                if patience.is_over():
+                    raise ThumbnailsBusyError
+            return making.finished.result()
+        finally:
+            with self._guard:
+                making.callers -= 1
+                making.is_wanted |= not patience.has_gone
+                abandoned = not (making.callers or making.is_wanted)
+            if abandoned:
+                making.work.cancel()
+
+    def _begin_unawaited(self, original: Original, target: Target, owner: str) -> None:
+        making = self._begin(original, target, owner, keep=True)[1]
+        if making is not None:
+            with self._guard:
+                making.callers -= 1
+                making.is_wanted = True
+
+    def _kept(self, original: Original, what: str) -> Thumbnail | None:
+        descriptor = self._cache.open_whole(original.hash, what)
+        return None if descriptor is None else Thumbnail(descriptor, what)
+
+    def _begin(self, original: Original, target: Target, owner: str, *, keep: bool) -> tuple[Job | None, Making | None]:
+        """Start the work, or join the work on the same picture in this process.
+
+        Both job and work are None while another process works on the picture or the queue of the workers is full.
+        """
+        key = original.hash
+        with self._guard:
+            if (making := self._making.get(key)) is not None:
+                making.callers += 1
+                return None, making
+            if not self._locks.take(key):
+                return None, None
+            if self._cache.has(key, file_name(target)):  # finished between the check of the cache and the lock
+                self._locks.release(key)
+                return None, None
+            job = self._job(original, target) if keep else Job(original, (target,), kept=False)
+            try:
+                making = Making(self._workers().submit(job, owner, last=not keep), kept=job.kept)
+            except WorkersBusyError:
+                self._locks.release(key)
+                return None, None
+            except BaseException:
+                self._locks.release(key)
+                raise
+            making.callers = 1
+            self._making[key] = making
+        making.work.add_done_callback(lambda made: self._finish(job, made, making.finished))
+        return job, making
+
+    def _finish(self, job: Job, made: Future[list[bytes]], finished: Future[list[bytes]]) -> None:
+        """Keep the thumbnails, even if no caller waits for them any more, and wake the callers that do."""
+        key = job.original.hash
+        error = CancelledError() if made.cancelled() else made.exception()
+        side = _side(job.original, job.targets[0])
+        evict = False
+        try:
+            if error is not None:
+                self._failures.add(key, side, error)
+            else:
+                self._failures.forget(key, side)
+                with suppress(OSError):  # on a full disk, waiting callers still get the bytes
+                    for target, data in zip(job.targets if job.kept else (), made.result(), strict=job.kept):
+                        evict |= self._cache.write(key, file_name(target), data)
+        finally:
+            with self._guard:
+                del self._making[key]
+                self._locks.release(key)
+            if error is None:
+                finished.set_result(made.result())
+            else:
+                finished.set_exception(error)
+        if evict:
+            with suppress(ConflictError, OSError):
+                self._cache.evict()
+
+    def _job(self, original: Original, target: Target) -> Job:
+        larger = self._larger(original, target)
+        if larger:
+            return Job(original, (target,), larger)
+        others = (Target(size, encoding=encoding_of(size, target), turn=target.turn) for size in together(target))
+        missing = [
+            other
+            for other in others
+            if canonical(original, other) == other and not self._cache.has(original.hash, file_name(other))
+        ]
+        return Job(original, (target, *(other for other in missing if other != target)))
+
+    def _larger(self, original: Original, target: Target) -> str:
+        """Return the path of the smallest sufficient cached thumbnail of the whole picture; empty if there is none."""
+        whole = (original.width, original.height)
+        if not all(whole) or target.area != WHOLE:
+            return ""
+        wanted = thumbnail_size(whole, target.size)
+        ratio = min(whole) / min(wanted) if target.size.fills else max(whole) / max(wanted)
+        for size in SIZES.values():
+            if size.fills:
+                continue
+            width, height = thumbnail_size(whole, size)
+            enough = ratio * max(width, height) / max(whole) >= _ENOUGH
+            what = file_name(Target(size, turn=target.turn))
+            if enough and (kept := self._kept(original, what)) is not None:
+                kept.close()
+                return self._cache.path(original.hash, what)
+        return ""
+
+
+def _side(original: Original, target: Target) -> int:
+    return needed_side((original.width, original.height), [target])

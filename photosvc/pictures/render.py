@@ -1,0 +1,218 @@
+"""The work of a worker that makes thumbnails: one decode, then resize, colours, background and encoding for each size.
+
+JPEG is decoded at the DCT scale nearest to 1.5 times the largest thumbnail and resized with BICUBIC: on photographs
+of nature that is within .994 SSIM of a whole decode resized with LANCZOS, in a third of the time.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, suppress
+from functools import lru_cache
+from io import BytesIO
+from typing import Any, BinaryIO, Final
+
+from PIL import Image, ImageCms
+
+from photosvc.core.problems import Reason
+from photosvc.core.vocabulary import followed_by
+from photosvc.media.cost import OVERSAMPLING, leave_out_pixels
+from photosvc.media.decode import UPRIGHT, displayable, guarded
+from photosvc.media.errors import DecodeError, UnsupportedFileError
+from photosvc.media.formats import HEAD_SIZE, Format, sniff
+from photosvc.media.picture import Decoded, open_shown
+from photosvc.pictures.originals import open_original
+from photosvc.pictures.sizes import Box, Job, Target, geometry, needed_side
+
+JPEG_QUALITY: Final = 83
+WEBP_QUALITY: Final = 80
+#: Effort of the WebP encoder: 4 takes 2.5 times as long as 2 for 3 % fewer bytes.
+WEBP_METHOD: Final = 2
+#: Most bytes of a colour profile: larger ones are not of cameras, and building a transform from one may take long.
+_MAX_PROFILE: Final = 1 << 20
+
+
+def render(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) -> list[bytes]:
+    """Return the encoded thumbnails of one picture, in the order of `targets`; arguments as for `draw`."""
+    drawn = draw(picture, targets, orientation)
+    return [_encode(small, target.encoding) for small, target in zip(drawn, targets, strict=True)]
+
+
+def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) -> Iterator[Image.Image]:
+    """Yield the thumbnails of one picture, upright, in sRGB and without alpha.
+
+    Args:
+        picture: as opened, no pixel decoded yet.
+        targets: at least one.
+        orientation: Exif orientation 1 to 8 that is still to be applied.
+
+    """
+    whole = picture.size[::-1] if orientation >= 5 else picture.size
+    plans = [geometry(whole, target) for target in targets]
+    if picture.format in ("JPEG", "MPO", "JPEG2000", "HEIF"):
+        _decode_scaled(picture, whole, plans, orientation)
+    profile = picture.info.get("icc_profile")
+    base = _resizable(picture)
+    scale = (base.width / whole[1], base.height / whole[0]) if orientation >= 5 else _scale(base.size, whole)
+    for box, size in plans:
+        stored = _stored_box(box, whole, orientation)
+        left, upper, right, lower = stored
+        # Rounding must not leave the picture.
+        source_box = (
+            max(0.0, left * scale[0]),
+            max(0.0, upper * scale[1]),
+            min(float(base.width), right * scale[0]),
+            min(float(base.height), lower * scale[1]),
+        )
+        stored_size = size[::-1] if orientation >= 5 else size
+        small = base.resize(stored_size, Image.Resampling.BICUBIC, box=source_box, reducing_gap=2.0)
+        small = _on_white(_to_srgb(small, profile))
+        if orientation in UPRIGHT:
+            small = small.transpose(UPRIGHT[orientation])
+        yield small
+
+
+def _decode_scaled(
+    picture: Image.Image, whole: tuple[int, int], plans: Sequence[tuple[Box, tuple[int, int]]], orientation: int
+) -> None:
+    """Ask the decoder for the smallest scale or embedded thumbnail that still oversamples every thumbnail."""
+    # Thumbnails keep the aspect ratio, so one side tells the scale.
+    needed = max(size[0] / (box[2] - box[0]) for box, size in plans)
+    ratio = min(1.0, needed * OVERSAMPLING)
+    width, height = round(whole[0] * ratio), round(whole[1] * ratio)
+    # CMYK and grey keep their mode, to which their profiles belong.
+    mode = picture.mode if picture.mode in ("L", "CMYK") else "RGB"
+    leave_out_pixels(picture, mode, (height, width) if orientation >= 5 else (width, height))
+
+
+def _scale(size: tuple[int, int], whole: tuple[int, int]) -> tuple[float, float]:
+    return size[0] / whole[0], size[1] / whole[1]
+
+
+def _resizable(picture: Image.Image) -> Image.Image:
+    """Return the decoded picture in a mode that can be resampled."""
+    picture.load()
+    if picture.mode in ("RGB", "RGBA", "L", "CMYK", "LAB", "YCbCr"):
+        if "transparency" in picture.info and picture.mode in ("RGB", "L"):
+            return picture.convert("RGBA")
+        return picture
+    return displayable(picture)
+
+
+def _to_srgb(picture: Image.Image, profile: object) -> Image.Image:
+    """Return the picture in sRGB; a profile that cannot be read counts as sRGB."""
+    alpha = picture.getchannel("A") if picture.mode == "RGBA" else None
+    opaque = picture.convert("RGB") if alpha is not None else picture
+    convert = _transform(opaque.mode, profile if isinstance(profile, bytes) else b"")
+    if convert is not None:
+        opaque = convert(opaque)
+    if opaque.mode != "RGB":
+        opaque = opaque.convert("RGB")
+    if alpha is not None:
+        opaque.putalpha(alpha)
+    return opaque
+
+
+@lru_cache(maxsize=16)
+def _transform(mode: str, profile: bytes) -> Callable[[Image.Image], Image.Image] | None:
+    """Return a function that converts pixels of this mode and profile to sRGB; None when they need no conversion."""
+    if mode != "LAB" and (not profile or len(profile) > _MAX_PROFILE or mode not in ("RGB", "L", "CMYK")):
+        return None
+    try:
+        opened: Any = ImageCms.createProfile("LAB") if mode == "LAB" else ImageCms.ImageCmsProfile(BytesIO(profile))
+        if mode == "RGB" and ImageCms.getProfileDescription(opened).strip().startswith("sRGB"):
+            return None
+        transform = ImageCms.buildTransform(opened, ImageCms.createProfile("sRGB"), mode, "RGB")
+    except (OSError, ImageCms.PyCMSError):
+        return None
+
+    def convert(picture: Image.Image) -> Image.Image:
+        return ImageCms.applyTransform(picture, transform) or picture
+
+    return convert
+
+
+def _on_white(picture: Image.Image) -> Image.Image:
+    if picture.mode != "RGBA":
+        return picture
+    background = Image.new("RGB", picture.size, "white")
+    background.paste(picture, mask=picture.getchannel("A"))
+    return background
+
+
+def _stored_box(box: Box, whole: tuple[int, int], orientation: int) -> Box:
+    """Return a box of the upright picture in the coordinates of the stored pixels."""
+    left, upper, right, lower = box
+    width, height = whole
+    match orientation:
+        case 2:
+            return width - right, upper, width - left, lower
+        case 3:
+            return width - right, height - lower, width - left, height - upper
+        case 4:
+            return left, height - lower, right, height - upper
+        case 5:
+            return upper, left, lower, right
+        case 6:
+            return upper, width - right, lower, width - left
+        case 7:
+            return height - lower, width - right, height - upper, width - left
+        case 8:
+            return height - lower, left, height - upper, right
+        case _:
+            return box
+
+
+def _encode(picture: Image.Image, encoding: str) -> bytes:
+    sink = BytesIO()
+    picture.info.clear()  # Pillow would write comments and profiles of the source
+    if encoding == "webp":
+        picture.save(sink, "WEBP", quality=WEBP_QUALITY, method=WEBP_METHOD)
+    else:
+        picture.save(sink, "JPEG", quality=JPEG_QUALITY)
+    return sink.getvalue()
+
+
+def make_thumbnails(job: Job) -> list[bytes]:
+    """Make the encoded thumbnails of a job, in the order of its targets.
+
+    Raises:
+        OriginalChangedError: the original is not as the library knows it, before or after it was decoded.
+        OriginalUnreadableError: it cannot be read at present.
+        DecodeError, UnsupportedFileError: it cannot be shown.
+        MissingExtraError: its decoder is not installed.
+
+    """
+    if job.larger:
+        # The larger thumbnail may have been evicted meanwhile.
+        with suppress(DecodeError), guarded(), Image.open(job.larger, formats=("JPEG",)) as picture:
+            return render(picture, job.targets)
+    with open_original(job.original) as file:
+        row = sniff(file.read(HEAD_SIZE), job.original.name)
+        if row is None or row.media_type == "sidecar":
+            raise UnsupportedFileError(Reason.UNKNOWN_EXTENSION)
+        return render_file(file, row, (job.original.width, job.original.height), job.targets)
+
+
+def render_file(
+    file: BinaryIO,
+    row: Format,
+    whole: tuple[int, int],
+    targets: Sequence[Target],
+    decoded: Decoded | None = None,
+) -> list[bytes]:
+    """Make the encoded thumbnails of an open file, in the order of `targets`.
+
+    Args:
+        file: open for reading.
+        row: its format, as sniffed.
+        whole: pixels of the upright picture; zeros when unknown.
+        targets: at least one, all with the same turn.
+        decoded: the picture, if it is decoded already; the file is then not read.
+
+    Raises:
+        DecodeError: it cannot be shown.
+        MissingExtraError: its decoder is not installed.
+
+    """
+    opening = nullcontext(decoded) if decoded else open_shown(file, row, needed_side(whole, targets))
+    with opening as (picture, orientation), guarded():
+        return render(picture, targets, followed_by(orientation, targets[0].turn))

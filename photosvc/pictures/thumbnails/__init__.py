@@ -1,1 +1,0 @@
-"""Thumbnails: their sizes, how they are made, on demand and ahead, and whether they are right."""

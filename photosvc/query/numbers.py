@@ -1,0 +1,186 @@
+"""Numbers and ranges of numbers in filter values."""
+
+import re
+from decimal import Decimal
+
+from photosvc.query.nodes import Range
+
+_INTEGER = r"\d{1,9}"
+_DECIMAL = r"(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})"
+_TOLERANCE = 0.01
+
+
+def _compile(end: str) -> re.Pattern[str]:
+    two = rf"(?:(?P<low>{end})|\*)?(?:-|\.\.)(?:(?P<high>{end})|\*)?"
+    return re.compile(rf"(?P<one>{end})|{two}|(?P<sign>[<>]=?)\s*(?P<bound>{end})", re.ASCII)
+
+
+#: Without a sign `-5` is the range up to 5; with one it is minus five, and `*-5` the range.
+_UNSIGNED, _SIGNED, _DECIMALS, _SIZES = map(_compile, (_INTEGER, f"-?{_INTEGER}", _DECIMAL, r"\d{1,15}"))
+#: A number of bytes with its unit.
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*([kmgt]?)(i?)(b?)(?![\w.])", re.ASCII | re.IGNORECASE)
+_MOST_BYTES = 10**15
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+           "november", "december")  # fmt: skip
+#: The numbers of the months by their names, and by beginnings of at least three letters.
+MONTHS = {name[:end]: str(number) for number, name in enumerate(_MONTHS, 1) for end in range(3, len(name) + 1)}
+
+
+def read_range(text: str, least: float | None = None) -> Range:
+    """Read a range: `a`, `a-b`, `a..b`, `a-`, `-b`, `*-b` or `>=a`; the two ends may come in either order.
+
+    A range never contains numbers below `least`, which mean «unknown»; a single number may be one of them.
+
+    Raises:
+        ValueError: the text is none of these, or contains no number at all.
+
+    """
+    return _read(text, _UNSIGNED, int, least)
+
+
+def _read(
+    text: str, form: re.Pattern[str], number: type[int] | type[float], least: float | None, tolerance: float = 0
+) -> Range:
+    """Read a range in this form. With a tolerance, `a`, `>=a` and `<=a` include the neighbours of `a`."""
+    match = form.fullmatch(text)
+    if match is None or text.strip("*") in {"-", ".."}:
+        raise ValueError(text)
+    if match["one"]:
+        found = _around(number(match["one"]), tolerance)
+        return Range(max(found.low or 0, least or 0), found.high) if found.low != found.high else found
+    if match["sign"]:
+        around = _around(number(match["bound"]), tolerance)
+        low, high = _beyond(around, match["sign"], 1e-6 if tolerance else 1)
+    else:
+        low = number(match["low"]) if match["low"] else None
+        high = number(match["high"]) if match["high"] else None
+    if low is not None and low == high:
+        return Range(low, high)
+    if low is not None and high is not None and low > high:
+        low, high = high, low
+    if least is not None:
+        low = least if low is None else max(low, least)
+    if low is not None and high is not None and low > high:
+        raise ValueError(text)
+    return Range(low, high)
+
+
+def _around(number: float, tolerance: float) -> Range:
+    if not (tolerance and number):
+        return Range(number, number)
+    return Range(max(round(number - tolerance, 9), 0.0), round(number + tolerance, 9))
+
+
+def _beyond(around: Range, sign: str, step: float) -> tuple[float | None, float | None]:
+    """Return the low and high end of a comparison with these numbers."""
+    low, high = around.low or 0, around.high or 0
+    match sign:
+        case ">":
+            return round(high + step, 9), None
+        case ">=":
+            return low, None
+        case "<":
+            return None, round(low - step, 9)
+        case _:
+            return None, high
+
+
+def read_signed(text: str) -> tuple[Range, ...]:
+    """Read a number or a range, which may be negative; no range contains 0, which means «unknown».
+
+    Raises:
+        ValueError: the text is neither.
+
+    """
+    found = _read(text, _SIGNED, int, None)
+    low, high = found.low, found.high
+    if low == high or (low is not None and low > 0) or (high is not None and high < 0):
+        return (found,)
+    below = (Range(low, -1),) if low is None or low < 0 else ()
+    above = (Range(1, high),) if high is None or high > 0 else ()
+    return below + above
+
+
+def read_bytes(text: str, least: float | None) -> Range:
+    """Read a number of bytes or a range, with units of 1000 (`kb`, `mb`, `gb`) or of 1024 (`kib`…).
+
+    A single number with a unit includes all numbers that round to it: `5mb` is 4.5 up to 5.5 million bytes.
+
+    Raises:
+        ValueError: the text is neither.
+
+    """
+    lone = _SIZE.fullmatch(text)
+    if lone and (lone[2] or lone[4]):
+        size, unit = _bytes(lone), _unit(lone)
+        if size >= _MOST_BYTES:
+            raise ValueError(text)
+        half = int(unit / 10 ** len(lone[1].partition(".")[2])) // 2
+        return Range(max(size - half, 0), size + max(half - 1, 0))
+    return _read(_SIZE.sub(lambda found: str(_bytes(found)), text), _SIZES, int, least)
+
+
+def _bytes(found: re.Match[str]) -> int:
+    return int(Decimal(found[1]) * _unit(found))
+
+
+def _unit(found: re.Match[str]) -> int:
+    return int((1024 if found[3] else 1000) ** _POWERS[found[2].lower()])
+
+
+def read_calendar(text: str, least: float | None) -> Range | None:
+    """Read a year, month or day of the month, or a range: 0 gives None, and -1 is the unknown one.
+
+    Raises:
+        ValueError: the text is no range.
+
+    """
+    if text in {"-1", "-1--1"}:
+        return Range(-1, -1)
+    found = read_range(text, least)
+    return None if found == Range(0, 0) else found
+
+
+def read_month(text: str, least: float | None) -> Range | None:
+    """Read a month by its number or its English name, or a range of months; raise ValueError for anything else."""
+    numbers = re.sub(r"[a-z]{3,9}", lambda found: MONTHS.get(found[0], found[0]), text.lower())
+    return read_calendar(numbers, least)
+
+
+def read_least(text: str, least: float | None) -> Range | None:
+    """Read a range; a single number is its lower end, and 0 gives None.
+
+    Raises:
+        ValueError: the text is no range.
+
+    """
+    if not text.isdecimal():
+        return read_range(text, least)
+    found = read_range(text)
+    return Range(found.low, None) if found.low else None
+
+
+def read_chroma(text: str, least: float | None) -> Range | None:
+    """Read a range; 1 to 9 is an upper limit that excludes grey pictures, 10 and up a lower limit, and 0 gives None.
+
+    Raises:
+        ValueError: the text is no range.
+
+    """
+    if not text.isdecimal():
+        return read_range(text, least)
+    limit = read_range(text).low or 0
+    if limit > 9:
+        return Range(limit + 1, None)
+    return Range(1, limit) if limit else None
+
+
+def read_decimal(text: str, least: float | None) -> Range:
+    """Read a range of decimal numbers; a single number has a tolerance of 0.01.
+
+    Raises:
+        ValueError: the text is no range.
+
+    """
+    return _read(text, _DECIMALS, float, least, _TOLERANCE)

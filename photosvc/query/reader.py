@@ -1,0 +1,329 @@
+"""Readers of filter values, one for each kind, with the names of countries and the states of `is` and `has`."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Final, TypeAlias
+
+from photosvc import data
+from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
+from photosvc.core.vocabulary import COLOR_NUMBERS, COLORS
+from photosvc.query.alternatives import Alternative, UnclosedQuoteError, read_groups, read_term
+from photosvc.query.areas import (
+    read_box,
+    read_cell,
+    read_distance,
+    read_latitude,
+    read_longitude,
+    read_near,
+    read_plus_code,
+)
+from photosvc.query.dates import read_after, read_before, read_days, read_since
+from photosvc.query.errors import InvalidQueryError, did_you_mean, shown
+from photosvc.query.filter_spec import BOOLEANS, EXPECTED, MOST_WILDCARDS, FilterSpec, Kind
+from photosvc.query.filters import FILTERS
+from photosvc.query.fold import fold, words
+from photosvc.query.nodes import (
+    Choice,
+    Filter,
+    Node,
+    Operand,
+    Pattern,
+    Phrase,
+    Range,
+    Source,
+    Uid,
+    Value,
+    Word,
+    conjunction,
+    disjunction,
+    negation,
+)
+from photosvc.query.numbers import (
+    read_bytes,
+    read_calendar,
+    read_chroma,
+    read_decimal,
+    read_least,
+    read_month,
+    read_range,
+    read_signed,
+)
+
+#: Codes of countries by further names in use, as folded words.
+_FURTHER: Final = {
+    "america": "us", "britain": "gb", "burma": "mm", "czech republic": "cz", "england": "gb", "great britain": "gb",
+    "holland": "nl", "ivory coast": "ci", "scotland": "gb", "swaziland": "sz", "turkiye": "tr", "uae": "ae",
+    "uk": "gb", "usa": "us", "united states of america": "us", "vatican": "va", "wales": "gb",
+}  # fmt: skip
+_EMPTY: Final = Choice((Pattern(("",)),))
+_SET: Final = Choice(none_of=_EMPTY.any_of)
+#: The filter and the value for each state that `is` and `has` name: yes-or-no filters, and further properties.
+STATES: Final[dict[str, tuple[str, Value]]] = {
+    name: (name, True) for name, spec in FILTERS.items() if spec.kind in {Kind.FLAG, Kind.SWITCH}
+} | {
+    "favourite": ("favorite", True),
+    "gps": ("geo", True),
+    "location": ("geo", True),
+    "place": ("geo", True),
+    "album": ("unsorted", False),
+    "faces": ("faces", Choice((Range(1, None),))),
+    "people": ("faces", Choice((Range(1, None),))),
+    "rating": ("rating", Choice((Range(1, None),))),
+    "title": ("title", _SET),
+    "description": ("description", _SET),
+    "caption": ("description", _SET),
+}  # fmt: skip
+#: Values of a filter on text that ask for any text, or for none.
+_HAS_ANY = frozenset(("true", "false"))
+LONGEST_PATTERN = 10_000
+"""Most bytes of a folded text; a character can fold to 18 letters, and SQLite refuses patterns over 50,000 bytes."""
+#: A function that reads an alternative as an operand, as a list of which any may match, or as None for no value.
+_Reader: TypeAlias = Callable[[Alternative, FilterSpec], Operand | list[Operand] | None]
+#: Kinds with a single value, without alternatives and signs.
+_SINGLE: dict[Kind, Callable[[str], Value | None]] = {
+    Kind.FLAG: lambda text: BOOLEANS[text.lower()],
+    Kind.SWITCH: lambda text: BOOLEANS[text.lower()] or None,
+    Kind.SINCE: read_since,
+    Kind.LATITUDE: read_latitude,
+    Kind.LONGITUDE: read_longitude,
+    Kind.DISTANCE: read_distance,
+}
+
+
+def country_code(name: str) -> str | None:
+    """Return the ISO 3166-1 code of a country in lower case; None for other names. Case and accents are ignored."""
+    return country_codes().get(" ".join(words(name)))
+
+
+@cache
+def country_codes() -> dict[str, str]:
+    """Return the codes of all countries, by the folded words of their names."""
+    lines = data.COUNTRIES.read_text("utf-8").splitlines()
+    return _FURTHER | {" ".join(words(line[3:])): line[:2].lower() for line in lines}
+
+
+def read_states(spec: FilterSpec, groups: Sequence[Sequence[Alternative]], source: Source) -> Node:
+    """Return the filters for the states in these groups of alternatives.
+
+    Raises:
+        InvalidQueryError: a state is unknown.
+
+    """
+    return conjunction(_read_group(spec, group, source) for group in groups)
+
+
+def _read_group(spec: FilterSpec, group: Sequence[Alternative], source: Source) -> Node:
+    wanted: list[Node] = []
+    unwanted: list[Node] = []
+    for found in group:
+        state = STATES.get(found.text.lower())
+        if state is None:
+            hint = did_you_mean(found.text, STATES) or f"; it is one of {', '.join(STATES)}"
+            msg = f"{spec.name}: {shown(found.text)} is nothing that a photo can be or have{hint}"
+            raise InvalidQueryError(msg, field=source.field, position=source.start + found.start)
+        (unwanted if found.negated else wanted).append(Filter(*state, source))
+    return conjunction([disjunction(wanted), *map(negation, unwanted)])
+
+
+class TooLongError(ValueError):
+    """A text has more bytes than the databases compare."""
+
+
+def _text(found: Alternative, _: FilterSpec) -> Operand | None:
+    return _pattern([fold(piece) for piece in found.pieces], quoted=found.quoted)
+
+
+def _prose(found: Alternative, spec: FilterSpec) -> Operand | None:
+    if found.pieces == ("",) or (not found.quoted and found.text.lower() in _HAS_ANY):
+        return Pattern(("",))
+    term = read_term(found.text, quoted=found.quoted) if len(found.pieces) == 1 else None
+    return term or _text(found, spec)
+
+
+def _count(found: Alternative, spec: FilterSpec) -> Operand | None:
+    if found.text == "0" or BOOLEANS.get(found.text.lower(), True) is False:
+        return Range(0, 0)
+    return Range(1, None) if found.text.lower() in BOOLEANS else read_least(found.text, spec.least)
+
+
+def _path(found: Alternative, _: FilterSpec) -> Operand | None:
+    pieces = [fold(piece) for piece in found.pieces]
+    dropped = "/" if found.quoted else "/ "
+    pieces[0], last = pieces[0].lstrip(dropped), pieces[-1]
+    pieces[-1] = pieces[-1].rstrip(dropped)
+    return Pattern(("",)) if pieces == [""] and "/" in last else _pattern(pieces, quoted=found.quoted)
+
+
+def _pattern(pieces: list[str], *, quoted: bool = False) -> Pattern | None:
+    """Return a pattern, stripped unless it is quoted; None for a text that is empty or has only wildcards.
+
+    Each wildcard multiplies the positions that a database tries, so their number is limited.
+    """
+    if not quoted:
+        pieces[0] = pieces[0].lstrip()
+        pieces[-1] = pieces[-1].rstrip()
+    if not any(map(str.strip, pieces)):
+        return None
+    pattern = Pattern((*pieces[:1], *filter(None, pieces[1:-1]), *pieces[1:][-1:]))
+    if len(pattern.pieces) > MOST_WILDCARDS + 1:
+        raise ValueError("too many wildcards")
+    if sum(map(len, map(str.encode, pattern.pieces))) > LONGEST_PATTERN:
+        raise TooLongError
+    return pattern
+
+
+def _name(found: Alternative, spec: FilterSpec) -> Operand | None:
+    pattern = _pattern([_spaced(piece) for piece in found.pieces])
+    if spec.name == "album" and pattern and len(pattern.pieces) == 1 and is_uid(pattern.pieces[0], ALBUM):
+        return Uid(pattern.pieces[0], spec.columns[0])
+    return pattern
+
+
+def _spaced(piece: str) -> str:
+    """Return the words of a piece of a name; blanks beside a wildcard are kept, because they separate words."""
+    body = " ".join(words(piece))
+    return f"{' ' * piece[0].isspace()}{body}{' ' * piece[-1].isspace()}" if body else ""
+
+
+def _words(found: Alternative, spec: FilterSpec) -> Word | Phrase | None:
+    return read_term(found.text, quoted=found.quoted, whole=spec.kind is Kind.WHOLE_WORDS)
+
+
+def _id_or_words(found: Alternative, spec: FilterSpec) -> Operand | None:
+    if not found.quoted and re.fullmatch(r"\d{1,9}", found.text, re.ASCII):
+        return int(found.text) or None
+    return _words(found, spec)
+
+
+def _uid(found: Alternative, _: FilterSpec) -> Operand:
+    text = found.text.lower()
+    if is_hash(text):
+        return Uid(text, "hash")
+    if is_uid(text, PHOTO):
+        return Uid(text, "photo_uid")
+    if is_uid(text, FILE):
+        return Uid(text, "file_uid")
+    raise ValueError(text)
+
+
+def _photo(found: Alternative, spec: FilterSpec) -> Operand:
+    text = found.text.lower()
+    if not is_uid(text, PHOTO):
+        raise ValueError(text)
+    return Uid(text, spec.columns[0])
+
+
+def _country(found: Alternative, _: FilterSpec) -> Operand:
+    code = country_code(found.text) or found.text.lower()
+    if not re.fullmatch(r"[a-z]{2}", code):
+        raise ValueError(code)
+    return Pattern((code,))
+
+
+def _extension(found: Alternative, _: FilterSpec) -> Operand:
+    extension = fold(found.text).removeprefix(".")
+    if not re.fullmatch(r"\w{1,16}", extension):
+        raise ValueError(extension)
+    return Pattern(("", f".{extension}"))
+
+
+def _color(found: Alternative, _: FilterSpec) -> Operand:
+    return COLOR_NUMBERS[found.text.lower()]
+
+
+_ITEMS: dict[Kind, _Reader] = {
+    Kind.TEXT: _text,
+    Kind.PATH: _path,
+    Kind.PROSE: _prose,
+    Kind.NAME: _name,
+    Kind.WORDS: _words,
+    Kind.WHOLE_WORDS: _words,
+    Kind.ID_OR_WORDS: _id_or_words,
+    Kind.UID: _uid,
+    Kind.PHOTO: _photo,
+    Kind.EXTENSION: _extension,
+    Kind.COUNTRY: _country,
+    Kind.COLOR: _color,
+    Kind.INTEGER: lambda found, spec: read_range(found.text, spec.least),
+    Kind.SIGNED: lambda found, _: [*read_signed(found.text)],
+    Kind.BYTES: lambda found, spec: read_bytes(found.text, spec.least),
+    Kind.CALENDAR: lambda found, spec: read_calendar(found.text, spec.least),
+    Kind.MONTH: lambda found, spec: read_month(found.text, spec.least),
+    Kind.AT_LEAST: lambda found, spec: read_least(found.text, spec.least),
+    Kind.COUNT: _count,
+    Kind.ABSENT: _text,
+    Kind.CHROMA: lambda found, spec: read_chroma(found.text, spec.least),
+    Kind.DECIMAL: lambda found, spec: read_decimal(found.text, spec.least),
+    Kind.TAKEN: lambda found, _: read_days(found.text),
+    Kind.BEFORE: lambda found, _: read_before(found.text),
+    Kind.AFTER: lambda found, _: read_after(found.text),
+    Kind.NEAR: lambda found, _: read_near(found.text),
+    Kind.BOX: lambda found, _: read_box(found.text),
+    Kind.CELL: lambda found, _: read_cell(found.text),
+    Kind.PLUS_CODE: lambda found, _: read_plus_code(found.text),
+}
+
+
+def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
+    """Read a value of the filter `spec`, and return the condition; `Everything` if there is no value.
+
+    Args:
+        spec: the filter.
+        raw: its value as written, with quotes and operators, as `alternatives` describes it.
+        source: the position of the value.
+
+    Raises:
+        InvalidQueryError: the value is not valid for this filter.
+
+    """
+    try:
+        groups = read_groups(raw, spec.operators, empties=spec.kind is Kind.PROSE)
+    except UnclosedQuoteError as error:
+        raise InvalidQueryError(f"{spec.name}: {error}", field=source.field, position=source.start) from error
+    if spec.kind is Kind.STATE:
+        return read_states(spec, groups, source)
+    if spec.kind in _SINGLE:
+        values = [_read_single(spec, group[0], source) for group in groups]
+    else:
+        values = [_read_choice(spec, group, source) for group in groups]
+    filters: list[Node] = [Filter(spec.name, value, source) for value in values if value is not None]
+    return filters[0] if len(filters) == 1 else conjunction(filters)
+
+
+def _read_single(spec: FilterSpec, found: Alternative, source: Source) -> Value | None:
+    try:
+        return _SINGLE[spec.kind](found.text)
+    except (KeyError, ValueError) as error:
+        raise _unreadable(spec, found, source) from error
+
+
+def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> Choice | None:
+    read = _ITEMS[spec.kind]
+    wanted: list[Operand] = []
+    unwanted: list[Operand] = []
+    for found in group:
+        try:
+            item = read(found, spec)
+        except TooLongError as error:
+            msg = f"{spec.name}: {shown(found.text)} has more than {LONGEST_PATTERN} bytes when it is folded"
+            raise InvalidQueryError(msg, field=source.field, position=source.start + found.start) from error
+        except (KeyError, ValueError) as error:
+            raise _unreadable(spec, found, source) from error
+        if item is not None:
+            without = spec.kind is Kind.PROSE and not found.quoted and found.text.lower() == "true"
+            (unwanted if found.negated is not without else wanted).extend(item if isinstance(item, list) else [item])
+    return Choice(tuple(wanted), tuple(unwanted)) if wanted or unwanted else None
+
+
+def _unreadable(spec: FilterSpec, found: Alternative, source: Source) -> InvalidQueryError:
+    hint = ""
+    if spec.kind is Kind.COLOR:
+        hint = did_you_mean(found.text, COLORS)
+    elif spec.kind is Kind.COUNTRY:
+        hint = did_you_mean(found.text, country_codes())
+    return InvalidQueryError(
+        f"{spec.name}: {shown(found.text)} is not {EXPECTED[spec.kind]}{hint}",
+        field=source.field,
+        position=source.start + found.start,
+    )

@@ -1,1 +1,0 @@
-"""Filter values: from text to typed operands."""

@@ -1,0 +1,265 @@
+"""Changes of one photo or many: requests, the entries of a photo's history, and records as YAML.
+
+YAML 1.2 is written in blocks; all texts are quoted, so that none is taken for a number, a date or a tag.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+
+from photosvc.records.fields import PHOTO_UID, AnyCaseSchema, CleanText, Timestamp, clean_text
+
+#: Longest texts, in characters, as in the metadata of files.
+_SHORT, _TITLE, _LONG = 255, 200, 4096
+_MOST_KEYWORDS: Final = 256
+#: Most bytes of all keywords of an edit: the journal stores the keywords before and after each change.
+_KEYWORD_BYTES: Final = 16_384
+#: The type of times in the OpenAPI document.
+_TIME: Final = {"type": "string", "format": "date-time"}
+#: The type of keywords in the OpenAPI document.
+KEYWORDS: Final = {"type": ["string", "array"], "items": {"type": "string", "maxLength": _SHORT}}
+TYPES: Final = ("image", "raw", "live", "video", "animated")
+_VALUES = {"type": "object"}
+#: A hundred years in seconds.
+_LONGEST_SHIFT = 100 * 366 * 86_400
+#: Characters that YAML allows only escaped, or takes for the end of a line.
+_UNPRINTABLE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+def _text(most: int, **kwargs: Any) -> CleanText:  # noqa: ANN401
+    return CleanText(most, allow_none=True, **kwargs)
+
+
+class _Time(fields.Field[datetime]):
+    """A time in the format of RFC 3339, in whole seconds; without an offset it is UTC."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:  # noqa: ANN401, ARG002
+        try:
+            moment = datetime.fromisoformat(value).replace(microsecond=0)
+            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        except (TypeError, ValueError, OverflowError):
+            msg = "send a time such as 2023-05-01T10:00:00Z"
+            raise ValidationError(msg) from None
+
+
+class Keywords(fields.Field[list[str]]):
+    """A field of keywords, separated by commas or as a list."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[str]:  # noqa: ANN401, ARG002
+        words = value.split(",") if isinstance(value, str) else value
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            msg = "send keywords separated by commas, or a list of them"
+            raise ValidationError(msg)
+        clean = [text for word in words if (text := clean_text(word))]
+        if len(clean) > _MOST_KEYWORDS or any(len(word) > _SHORT for word in clean):
+            msg = f"at most {_MOST_KEYWORDS} keywords of {_SHORT} characters"
+            raise ValidationError(msg)
+        if sum(len(word.encode()) for word in clean) > _KEYWORD_BYTES:
+            msg = f"at most {_KEYWORD_BYTES} bytes in all (UTF-8)"
+            raise ValidationError(msg)
+        return clean
+
+
+def _flag(name: str) -> fields.Boolean:
+    return fields.Boolean(attribute=name, allow_none=True, truthy={True}, falsy={False})
+
+
+def _number(name: str, least: int, most: int) -> fields.Integer:
+    return fields.Integer(attribute=name, allow_none=True, strict=True, validate=validate.Range(least, most))
+
+
+def _decimal(name: str, least: float, most: float) -> fields.Float:
+    return fields.Float(attribute=name, allow_none=True, allow_nan=False, validate=validate.Range(least, most))
+
+
+class DetailsEditSchema(AnyCaseSchema):
+    """Changes of the texts of a photo."""
+
+    class Meta:
+        """Options: ignore unknown fields, because clients send the whole record back."""
+
+        unknown = EXCLUDE
+
+    Keywords = Keywords(
+        attribute="keywords",
+        allow_none=True,
+        metadata={
+            **KEYWORDS,
+            "description": f"Separated by commas, or a list; at most {_MOST_KEYWORDS}.",
+            "example": "lake, boat",
+        },
+    )
+    Notes = _text(_LONG, attribute="notes")
+    Subject = _text(_SHORT, attribute="subject")
+    Artist = _text(_SHORT, attribute="artist")
+    Copyright = _text(_SHORT, attribute="copyright")
+    License = _text(_SHORT, attribute="license")
+
+
+class PhotoEditSchema(AnyCaseSchema):
+    """Changes of a photo: absent fields keep their value, and null restores the value in the files."""
+
+    class Meta:
+        """Options: ignore unknown fields, because clients send the whole record back."""
+
+        unknown = EXCLUDE
+
+    Title = _text(_TITLE, attribute="title", metadata={"example": "At the lake"})
+    Description = _text(_LONG, attribute="description")
+    TakenAt = _Time(attribute="taken_at", allow_none=True, metadata=_TIME)
+    TakenAtLocal = _Time(attribute="taken_at_local", allow_none=True, metadata=_TIME)
+    TimeZone = _text(64, attribute="time_zone")
+    Year = _number("year", -1, 9999)
+    Month = _number("month", -1, 12)
+    Day = _number("day", -1, 31)
+    Lat = _decimal("lat", -90, 90)
+    Lng = _decimal("lng", -180, 180)
+    Altitude = _number("altitude", -100_000, 100_000)
+    Country = fields.String(attribute="country", allow_none=True, validate=validate.Regexp(r"[a-z]{2}\Z"))
+    CameraID = _number("camera_id", 1, 2**31 - 1)
+    CameraMake = _text(_SHORT, attribute="camera_make")
+    CameraModel = _text(_SHORT, attribute="camera_model")
+    LensID = _number("lens_id", 1, 2**31 - 1)
+    LensMake = _text(_SHORT, attribute="lens_make")
+    LensModel = _text(_SHORT, attribute="lens_model")
+    Iso = _number("iso", 0, 2**31 - 1)
+    FocalLength = _number("focal_length", 0, 100_000)
+    FNumber = _decimal("f_number", 0, 10_000)
+    Exposure = _text(32, attribute="exposure")
+    Type = fields.String(attribute="type", allow_none=True, validate=validate.OneOf(TYPES))
+    Rating = _number("rating", -1, 5)
+    Stack = _number("stack", -1, 1)
+    OriginalName = _text(_SHORT, attribute="original_name")
+    Favorite = _flag("favorite")
+    Private = _flag("private")
+    Scan = _flag("scan")
+    Panorama = _flag("panorama")
+    Details = fields.Nested(DetailsEditSchema, attribute="details", allow_none=True)
+
+
+class OrientationSchema(AnyCaseSchema):
+    """The orientation that a person chooses for a file."""
+
+    class Meta:
+        """Options: ignore unknown fields."""
+
+        unknown = EXCLUDE
+
+    Orientation = fields.Integer(
+        attribute="orientation",
+        required=True,
+        allow_none=True,
+        strict=True,
+        validate=validate.Range(1, 8),
+        metadata={"example": 6},
+    )
+
+
+class ChangeSchema(Schema):
+    """A change of a photo: its author, its time, and the values that differ."""
+
+    ID = fields.Integer(attribute="id")
+    Action = fields.String(attribute="action")
+    Undoes = fields.Integer(attribute="undoes", allow_none=True)
+    ActorUID = fields.String(attribute="actor_uid")
+    ActorName = fields.String(attribute="actor_name")
+    CreatedAt = Timestamp(attribute="created_at")
+    Before = fields.Raw(attribute="before", metadata=_VALUES)
+    After = fields.Raw(attribute="after", metadata=_VALUES)
+
+
+class BatchSchema(Schema):
+    """The photos that a batch changes, in the form in which known clients send selections of all kinds."""
+
+    class Meta:
+        """Options: ignore unknown fields, because clients also send `all`, `files`, `albums`, `labels`, `subjects`."""
+
+        unknown = EXCLUDE
+
+    photos = fields.List(
+        fields.String(),
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Photo UIDs.", "example": [PHOTO_UID]},
+    )
+    q = fields.String(load_default=None, allow_none=True, metadata={"description": "A query instead of UIDs."})
+    expected = fields.Integer(
+        load_default=None,
+        allow_none=True,
+        strict=True,
+        validate=validate.Range(0),
+        metadata={"description": "The number of photos that `q` must find; with another one nothing is changed."},
+    )
+
+
+class PrivateBatchSchema(BatchSchema):
+    """A batch that makes photos private or public."""
+
+    private = fields.Boolean(
+        load_default=None,
+        allow_none=True,
+        truthy={True},
+        falsy={False},
+        metadata={"description": "Without it, private photos become public and the others private.", "example": True},
+    )
+
+
+class EditBatchSchema(BatchSchema):
+    """A batch that gives photos the same values."""
+
+    values = fields.Nested(PhotoEditSchema, load_default=dict)
+    add_keywords = Keywords(
+        load_default=(),
+        metadata={**KEYWORDS, "description": "Keywords that each photo gains.", "example": "lake, boat"},
+    )
+    remove_keywords = Keywords(
+        load_default=(), metadata={**KEYWORDS, "description": "Keywords that each photo loses, also of those it gains."}
+    )
+    shift = fields.Integer(
+        load_default=0,
+        strict=True,
+        validate=validate.Range(-_LONGEST_SHIFT, _LONGEST_SHIFT),
+        metadata={"description": "Seconds by which each time is moved, as for a camera whose clock was wrong."},
+    )
+
+
+class UndoBatchSchema(BatchSchema):
+    """A batch of photos on which an edit is undone."""
+
+    change = fields.Integer(
+        required=True,
+        strict=True,
+        validate=validate.Range(1, 2**63 - 1),
+        metadata={"description": "The `change` in the answer to the edit."},
+    )
+
+
+def yaml_text(record: dict[str, Any]) -> str:
+    """Return a JSON object as YAML, its members in their order."""
+    return "\n".join(_lines(record, 0)) + "\n"
+
+
+def _lines(value: dict[str, Any] | list[Any], depth: int) -> Iterator[str]:
+    indent = "  " * depth
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _entry(f"{indent}{name}:", member, depth)
+    else:
+        for item in value:
+            yield from _entry(f"{indent}-", item, depth)
+
+
+def _entry(begin: str, value: Any, depth: int) -> Iterator[str]:  # noqa: ANN401
+    if isinstance(value, dict | list) and value:
+        yield begin
+        yield from _lines(value, depth + 1)
+    else:
+        yield f"{begin} {_UNPRINTABLE.sub(_escaped, json.dumps(value, ensure_ascii=False))}"
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"

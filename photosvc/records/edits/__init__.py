@@ -1,1 +1,0 @@
-"""Edits of photos, one or many, and the entries of their history."""

@@ -1,0 +1,341 @@
+"""Records of photos, their files and markers: short ones for search results, and full ones for single photos.
+
+Strict clients refuse a record that lacks a field of PhotoPrism. Fields for which this library has no value are sent
+empty; they are constants below.
+"""
+
+import re
+from datetime import datetime
+from typing import Any, Final
+
+from marshmallow import Schema, fields, post_dump
+
+from photosvc.core.times import ZERO_TIME
+from photosvc.core.vocabulary import COLORS, MANUAL
+from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, compile_schema, rfc3339
+
+#: Fields of PhotoPrism that are left out of search results if they are empty.
+OPTIONAL = ("DocumentID", "Rating", "Faces", "Altitude", "Duration", "CameraType", "LensMake")
+#: The name of an unknown camera or lens.
+_UNKNOWN: Final = "Unknown"
+_TEXT: Final = {"type": "string"}
+_NUMBER: Final = {"type": "integer"}
+_FLAG: Final = {"type": "boolean"}
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+
+
+class MarkerSchema(Schema):
+    """A named area of a picture; lengths are relative to the upright picture, from the top left."""
+
+    UID = fields.String(attribute="uid")
+    FileUID = fields.String(attribute="file.uid")
+    Type = fields.String(attribute="type")
+    Src = fields.String(attribute="src")
+    Name = fields.String(attribute="name")
+    SubjUID = fields.String(attribute="subject_uid")
+    X = Decimal(places=5, attribute="x")
+    Y = Decimal(places=5, attribute="y")
+    W = Decimal(places=5, attribute="w")
+    H = Decimal(places=5, attribute="h")
+    CreatedAt = Timestamp(attribute="created_at")
+
+
+class FileSchema(Schema):
+    """A file, dumped from an object with its `photo` and `markers`."""
+
+    UID = fields.String(attribute="uid")
+    PhotoUID = fields.String(attribute="photo.uid")
+    Name = fields.String(attribute="name")
+    Root = fields.String(attribute="root")
+    Hash = fields.String(attribute="hash")
+    Size = fields.Integer(attribute="size")
+    Primary = fields.Boolean(attribute="primary")
+    Codec = fields.String(attribute="codec")
+    FileType = fields.String(attribute="file_type")
+    MediaType = fields.String(attribute="media_type")
+    Mime = fields.String(attribute="mime")
+    Width = fields.Integer(attribute="width")
+    Height = fields.Integer(attribute="height")
+    Orientation = fields.Integer(attribute="orientation")
+    AspectRatio = Decimal(places=2, attribute="aspect_ratio")
+    Colors = fields.String(attribute="colors")
+    Luminance = fields.String(attribute="luminance")
+    Diff = fields.Integer(attribute="diff")
+    Chroma = fields.Integer(attribute="chroma")
+    CreatedAt = Timestamp(attribute="created_at")
+    UpdatedAt = Timestamp(attribute="updated_at")
+    Markers = fields.List(fields.Nested(MarkerSchema), attribute="markers")
+
+
+class PhotoResultSchema(Schema):
+    """A search result, dumped from `photo` (with its camera, lens and place), `file`, `merged` and `files`."""
+
+    ID = fields.String(attribute="id")
+    DocumentID = fields.String(attribute="photo.document_id")
+    UID = fields.String(attribute="photo.uid")
+    Type = fields.String(attribute="photo.type")
+    TypeSrc = fields.String(attribute="photo.type_src")
+    TakenAt = Timestamp(attribute="photo.taken_at")
+    TakenAtLocal = Timestamp(attribute="photo.taken_at_local")
+    TakenSrc = fields.String(attribute="photo.taken_src")
+    TimeZone = fields.String(attribute="photo.time_zone")
+    Path = fields.String(attribute="photo.path")
+    Name = fields.String(attribute="photo.name")
+    OriginalName = fields.String(attribute="photo.original_name")
+    Title = fields.String(attribute="photo.title")
+    Description = fields.String(attribute="photo.description")
+    Year = fields.Integer(attribute="photo.year")
+    Month = fields.Integer(attribute="photo.month")
+    Day = fields.Integer(attribute="photo.day")
+    Country = fields.String(attribute="photo.country")
+    Stack = fields.Integer(attribute="photo.stack")
+    Favorite = fields.Boolean(attribute="photo.favorite")
+    Private = fields.Boolean(attribute="photo.private")
+    Rating = fields.Integer(attribute="photo.rating")
+    Iso = fields.Integer(attribute="photo.iso")
+    FocalLength = fields.Integer(attribute="photo.focal_length")
+    FNumber = Decimal(places=2, attribute="photo.f_number")
+    Exposure = fields.String(attribute="photo.exposure")
+    Faces = fields.Integer(attribute="faces")
+    Quality = fields.Integer(attribute="photo.quality")
+    Resolution = fields.Integer(attribute="photo.resolution")
+    Duration = fields.Integer(attribute="photo.duration_ns")
+    Color = fields.Integer(attribute="photo.color")
+    Scan = fields.Boolean(attribute="photo.scan")
+    Panorama = fields.Boolean(attribute="photo.panorama")
+    CameraID = fields.Integer(attribute="photo.camera_id")
+    CameraSrc = fields.String(attribute="photo.camera_src")
+    CameraSerial = fields.String(attribute="photo.camera_serial")
+    CameraMake = fields.String(attribute="photo.camera.make")
+    CameraModel = fields.String(attribute="photo.camera.model")
+    CameraType = fields.String(attribute="photo.camera.type")
+    LensID = fields.Integer(attribute="photo.lens_id")
+    LensMake = fields.String(attribute="photo.lens.make")
+    LensModel = fields.String(attribute="photo.lens.model")
+    Altitude = fields.Integer(attribute="photo.altitude")
+    Lat = Decimal(places=7, attribute="photo.lat")
+    Lng = Decimal(places=7, attribute="photo.lng")
+    CellID = fields.String(attribute="photo.cell_id")
+    PlaceID = fields.String(attribute="photo.place_id")
+    PlaceSrc = fields.String(attribute="photo.place_src")
+    PlaceLabel = fields.String(attribute="photo.place.label")
+    PlaceCity = fields.String(attribute="photo.place.city")
+    PlaceState = fields.String(attribute="photo.place.state")
+    PlaceCountry = fields.String(attribute="photo.place.country")
+    InstanceID = fields.String(attribute="file.instance_id")
+    FileUID = fields.String(attribute="file.uid")
+    FileRoot = fields.String(attribute="file.root")
+    FileName = fields.String(attribute="file.name")
+    Hash = fields.String(attribute="file.hash")
+    Width = fields.Integer(attribute="file.width")
+    Height = fields.Integer(attribute="file.height")
+    Portrait = fields.Boolean(attribute="file.portrait")
+    CreatedAt = Timestamp(attribute="photo.created_at")
+    UpdatedAt = Timestamp(attribute="photo.updated_at")
+    EditedAt = Timestamp(attribute="photo.edited_at")
+    CheckedAt = Timestamp(attribute="photo.checked_at")
+    # Last: the fields above are stored as text, to which pages of the search append these two (`search.reading.pages`).
+    Merged = fields.Boolean(attribute="merged")
+    Files = fields.List(fields.Nested(FileSchema), attribute="files")
+
+    @post_dump
+    def _without_empty(self, record: dict[str, Any], **_: Any) -> dict[str, Any]:  # noqa: ANN401
+        return without_empty(record)
+
+
+def without_empty(record: dict[str, Any]) -> dict[str, Any]:
+    """Remove the `OPTIONAL` fields that are empty, and return the same record."""
+    for name in OPTIONAL:
+        if not record[name]:
+            del record[name]
+    return record
+
+
+def _source(name: str) -> fields.Function:
+    """Make a field for the source of a value: `manual` if a person set it, else empty."""
+    return fields.Function(lambda photo: MANUAL if name in photo.manual.split() else "", metadata=_TEXT)
+
+
+def _text() -> fields.Constant[str]:
+    return fields.Constant("", metadata=_TEXT)
+
+
+def _never() -> fields.Constant[str]:
+    return fields.Constant(rfc3339(ZERO_TIME), metadata={**_TEXT, "format": "date-time"})
+
+
+def _name(gear: Any) -> str:  # noqa: ANN401 - records do not import models
+    return f"{gear.make} {gear.model}".strip() or _UNKNOWN
+
+
+def slug(text: str) -> str:
+    """Return a name in the form for a part of an address."""
+    return _SEPARATORS.sub("-", text.casefold()).strip("-") or _UNKNOWN.lower()
+
+
+def _milliseconds(moment: datetime) -> int:
+    """Return the Unix time in milliseconds; 0 for an unset time."""
+    return 0 if moment == ZERO_TIME else int(moment.timestamp() * 1000)
+
+
+def _color(number: int) -> str:
+    return COLORS[number] if number >= 0 else ""
+
+
+class DetailsSchema(Schema):
+    """The texts of a photo."""
+
+    Keywords = fields.Function(lambda photo: ", ".join(keyword.word for keyword in photo.keywords), metadata=_TEXT)
+    KeywordsSrc = _source("keywords")
+    Notes = fields.String(attribute="notes")
+    NotesSrc = _source("notes")
+    Subject = fields.String(attribute="subject")
+    SubjectSrc = _source("subject")
+    Artist = fields.String(attribute="artist")
+    ArtistSrc = _source("artist")
+    Copyright = fields.String(attribute="copyright")
+    CopyrightSrc = _source("copyright")
+    License = fields.String(attribute="license")
+    LicenseSrc = _source("license")
+    Software = fields.String(attribute="software")
+    SoftwareSrc = _text()
+
+
+class _GearSchema(Schema):
+    ID = fields.Integer(attribute="id")
+    Slug = fields.Function(lambda gear: slug(_name(gear)), metadata=_TEXT)
+    Name = fields.Function(_name, metadata=_TEXT)
+    Make = fields.String(attribute="make")
+    Model = fields.String(attribute="model")
+
+
+class CameraSchema(_GearSchema):
+    """A camera model."""
+
+    Type = fields.String(attribute="type")
+
+
+class LensSchema(_GearSchema):
+    """A lens model."""
+
+    Type = _text()
+
+
+class PlaceSchema(Schema):
+    """A town or region."""
+
+    PlaceID = fields.String(attribute="id")
+    Label = fields.String(attribute="label")
+    District = _text()
+    City = fields.String(attribute="city")
+    State = fields.String(attribute="state")
+    Country = fields.String(attribute="country")
+    Keywords = _text()
+    Favorite = fields.Constant(False, metadata=_FLAG)
+    PhotoCount = fields.Constant(0, metadata=_NUMBER)
+    CreatedAt = _never()
+    UpdatedAt = _never()
+
+
+class CellSchema(Schema):
+    """The S2 cell and the place of a photo."""
+
+    ID = fields.String(attribute="cell_id")
+    Name = _text()
+    Street = _text()
+    Postcode = _text()
+    Category = _text()
+    Place = fields.Nested(PlaceSchema, attribute="place")
+    CreatedAt = _never()
+    UpdatedAt = _never()
+
+
+class AlbumSchema(Schema):
+    """An album."""
+
+    ID = fields.Integer(attribute="id")
+    UID = fields.String(attribute="uid")
+    Slug = fields.Function(lambda album: slug(album.title), metadata=_TEXT)
+    Type = fields.String(attribute="type")
+    Title = fields.String(attribute="title")
+    Description = fields.String(attribute="description")
+    Filter = fields.String(attribute="filter")
+    Order = fields.String(attribute="order")
+    Year: fields.Field[int] = fields.Constant(-1, metadata=_NUMBER)
+    Month: fields.Field[int] = fields.Constant(-1, metadata=_NUMBER)
+    Day = fields.Constant(-1, metadata=_NUMBER)
+    Favorite = fields.Boolean(attribute="favorite")
+    Private = fields.Boolean(attribute="private")
+    CreatedAt = Timestamp(attribute="created_at")
+    UpdatedAt = Timestamp(attribute="updated_at")
+    DeletedAt = NullableTimestamp(attribute="deleted_at")
+
+
+class FileEntitySchema(FileSchema):
+    """A file with the fields of `FileSchema` and the further ones that strict clients require."""
+
+    TakenAt = Timestamp(attribute="photo.taken_at")
+    MediaUTC = fields.Function(lambda file: _milliseconds(file.photo.taken_at), metadata=_NUMBER)
+    TimeIndex = _text()  # a sort key of PhotoPrism, like `MediaID`
+    MediaID = _text()
+    InstanceID = fields.String(attribute="instance_id")
+    OriginalName = fields.String(attribute="original_name")
+    Sidecar = fields.Boolean(attribute="sidecar")
+    Missing = fields.Boolean(attribute="missing")
+    Portrait = fields.Boolean(attribute="portrait")
+    Video = fields.Function(lambda file: file.media_type == "video", metadata=_FLAG)
+    Duration = fields.Integer(attribute="duration_ns")
+    FPS = Decimal(places=3, attribute="fps")
+    Frames = fields.Integer(attribute="frames")
+    OrientationSrc = fields.String(attribute="orientation_src")
+    Projection = fields.String(attribute="projection")
+    ColorProfile = fields.String(attribute="color_profile")
+    MainColor = fields.Function(lambda file: _color(file.main_color), metadata=_TEXT)
+    HDR = fields.Constant(False, metadata=_FLAG)
+    Watermark = fields.Constant(False, metadata=_FLAG)
+    Software = fields.String(attribute="photo.software")
+    Error = fields.Function(lambda file: file.problem.sentence if file.problem else "", metadata=_TEXT)
+    # Unix seconds; a text, because the one published client that reads this record refuses a number.
+    ModTime = fields.Function(lambda file: str(file.mtime_ns // 10**9), metadata=_TEXT)
+    CreatedIn = fields.Constant(0, metadata=_NUMBER)
+    UpdatedIn = fields.Constant(0, metadata=_NUMBER)
+    PublishedAt = _never()
+    DeletedAt = _never()
+
+
+class PhotoLabelSchema(Schema):
+    """A keyword of a photo, dumped from the pair of both."""
+
+    PhotoID = fields.Function(lambda pair: pair[0].id, metadata=_NUMBER)
+    LabelID = fields.Function(lambda pair: pair[1].id, metadata=_NUMBER)
+    LabelSrc = fields.Function(lambda pair: MANUAL if "keywords" in pair[0].manual.split() else "", metadata=_TEXT)
+    Uncertainty = fields.Constant(0, metadata=_NUMBER)
+    Label = fields.Function(lambda pair: _label(pair[1]), metadata={"type": "object"})
+
+
+def _label(keyword: Any) -> dict[str, Any]:  # noqa: ANN401
+    name = slug(keyword.word)
+    named = {"Name": keyword.word, "Slug": name, "CustomSlug": name, "Favorite": keyword.favorite, "Priority": 0}
+    return {"ID": keyword.id, "UID": keyword.uid, **named}
+
+
+_dump_photo_label: Final = compile_schema(PhotoLabelSchema())
+
+
+class PhotoSchema(PhotoResultSchema):
+    """A photo with the fields of `PhotoResultSchema`, its `albums` and all records that it refers to."""
+
+    TitleSrc = fields.String(attribute="photo.title_src")
+    DescriptionSrc = fields.String(attribute="photo.description_src")
+    Rating = fields.Integer(attribute="photo.rating")
+    DeletedAt = NullableTimestamp(attribute="photo.archived_at")
+    Details = fields.Nested(DetailsSchema, attribute="photo", dump_only=True)
+    Camera = fields.Nested(CameraSchema, attribute="photo.camera")
+    Lens = fields.Nested(LensSchema, attribute="photo.lens")
+    Cell = fields.Nested(CellSchema, attribute="photo", dump_only=True)
+    Place = fields.Nested(PlaceSchema, attribute="photo.place")
+    Albums = fields.List(fields.Nested(AlbumSchema), attribute="albums")
+    Labels = fields.Function(
+        lambda entity: [_dump_photo_label((entity.photo, keyword)) for keyword in entity.photo.keywords],
+        metadata={"type": "array", "items": {"type": "object"}},
+    )

@@ -1,1 +1,0 @@
-"""Records of photos and files: search results as JSON and as Python objects, and full records."""

@@ -1,0 +1,207 @@
+"""Records of the upkeep of a library: jobs, index runs, imports, files with problems, and the trash."""
+
+from typing import Final
+
+from marshmallow import EXCLUDE, Schema, fields, validate
+
+from photosvc.records.fields import PHOTO_UID, NullableTimestamp, Timestamp
+
+_TIME: Final = Timestamp()
+
+
+def _path(description: str) -> fields.String:
+    return fields.String(
+        load_default="", allow_none=True, validate=validate.Length(max=1024), metadata={"description": description}
+    )
+
+
+def _flag(description: str) -> fields.Boolean:
+    return fields.Boolean(
+        load_default=False, truthy={True}, falsy={False}, allow_none=True, metadata={"description": description}
+    )
+
+
+class _RunSchema(Schema):
+    class Meta:
+        """Options: ignore unknown fields, because clients send some of their own, such as `cleanup` and `convert`."""
+
+        unknown = EXCLUDE
+
+
+class IndexRunSchema(_RunSchema):
+    """A request for an index run."""
+
+    path = _path("A folder below the originals; without it all of them.")
+    rescan = _flag("Read files again that have not changed.")
+
+
+class ImportRunSchema(_RunSchema):
+    """A request for an import."""
+
+    path = _path("A folder below that of PHOTOSVC_IMPORT_FOLDER; without it all of that.")
+    move = _flag("Remove files from the folder of imports when they are among the originals.")
+    albums = fields.List(
+        fields.String(validate=validate.Length(1, 255)),
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(max=50),
+        metadata={
+            "description": "UIDs of albums, or titles of new ones, that the photos are added to.",
+            "example": ["Summer"],
+        },
+    )
+
+
+class JobSchema(Schema):
+    """A job, dumped from an object with `job` and its `state`, `message` and `counts`."""
+
+    ID = fields.Integer(attribute="job.id")
+    Kind = fields.String(attribute="job.kind")
+    State = fields.String(
+        attribute="state", metadata={"enum": ["waiting", "running", "done", "stopped", "failed", "interrupted"]}
+    )
+    Outcome = fields.String(attribute="job.outcome", metadata={"description": "How the last try ended."})
+    Attempts = fields.Integer(attribute="job.attempts", metadata={"description": "Tries that began."})
+    Message = fields.String(attribute="message", metadata={"description": "Why the last try failed."})
+    Counts = fields.Dict(
+        keys=fields.String(),
+        attribute="counts",
+        metadata={"description": "How far it is, by names that its kind has, such as `imported`, or `percent`."},
+    )
+    CreatedAt = Timestamp(attribute="job.created_at")
+    NotBefore = Timestamp(attribute="job.not_before", metadata={"description": "When a job that waits may begin."})
+    StartedAt = NullableTimestamp(attribute="job.started_at")
+    EndedAt = NullableTimestamp(attribute="job.ended_at")
+
+
+class IndexWishSchema(Schema):
+    """An index run that waits."""
+
+    Path = fields.String(attribute="folder")
+    Rescan = fields.Boolean(attribute="force")
+
+
+class IndexReportSchema(Schema):
+    """An index run that began."""
+
+    ID = fields.Integer(attribute="row.id")
+    Path = fields.String(attribute="row.folder")
+    Rescan = fields.Boolean(attribute="row.force")
+    State = fields.String(attribute="state", metadata={"enum": ["running", "done", "stopped", "failed", "interrupted"]})
+    Message = fields.String(attribute="row.message")
+    Total = fields.Integer(
+        attribute="row.to_read", metadata={"description": "Files that were new or changed, so that it reads them."}
+    )
+    Done = fields.Integer(attribute="row.read", metadata={"description": "Those of them that it has read so far."})
+    Indexed = fields.Integer(attribute="row.indexed")
+    Updated = fields.Integer(attribute="row.updated")
+    Unchanged = fields.Integer(attribute="row.unchanged")
+    Missing = fields.Integer(attribute="row.missing")
+    Skipped = fields.Integer(attribute="row.skipped")
+    Failed = fields.Integer(attribute="row.failed")
+    StartedAt = Timestamp(attribute="row.started_at")
+    EndedAt = NullableTimestamp(attribute="row.ended_at")
+
+
+class ImportWishSchema(Schema):
+    """An import that waits."""
+
+    Path = fields.String(attribute="folder")
+    Move = fields.Boolean(attribute="moves")
+    WishedAt = Timestamp(attribute="created_at")
+
+
+class ImportReportSchema(Schema):
+    """An import that began."""
+
+    ID = fields.Integer(attribute="row.id")
+    Path = fields.String(attribute="row.folder")
+    Move = fields.Boolean(attribute="row.moves")
+    State = fields.String(attribute="state", metadata={"enum": ["running", "done", "stopped", "failed"]})
+    Message = fields.String(attribute="row.message")
+    Imported = fields.Integer(attribute="row.imported")
+    Duplicate = fields.Integer(attribute="row.duplicate")
+    Skipped = fields.Integer(attribute="row.skipped")
+    Failed = fields.Integer(attribute="row.failed")
+    Failures = fields.Function(
+        lambda report: [
+            {"Name": name, "Code": problem.reason.value, "Error": problem.sentence} for name, problem in report.failures
+        ],
+        metadata={"type": "array", "items": {"type": "object"}},
+    )
+    WishedAt = Timestamp(attribute="row.wished_at")
+    StartedAt = Timestamp(attribute="row.started_at")
+    EndedAt = NullableTimestamp(attribute="row.ended_at")
+
+
+class FailedFileSchema(Schema):
+    """A file that could not be indexed, shown or imported."""
+
+    ID = fields.Integer(attribute="id")
+    Time = Timestamp(attribute="at")
+    Level = fields.String(attribute="level", metadata={"enum": ["error", "warning"]})
+    Message = fields.String(attribute="message")
+    Source = fields.String(attribute="source", metadata={"enum": ["index", "import"]})
+    Name = fields.String(attribute="name")
+    Code = fields.String(attribute="problem.reason.value")
+
+
+class KeptSchema(Schema):
+    """An original in the trash, dumped from a pair with the UID of its photo."""
+
+    Item = fields.Function(lambda pair: pair[0].item, metadata={"type": "string"})
+    Name = fields.Function(lambda pair: pair[0].name, metadata={"type": "string"})
+    Size = fields.Function(lambda pair: pair[0].size, metadata={"type": "integer"})
+    DeletedAt = fields.Function(lambda pair: _TIME.serialize("deleted_at", pair[0]), metadata={"type": "string"})
+    PhotoUID = fields.Function(lambda pair: pair[1], metadata={"type": "string"})
+
+
+class RestoreSchema(Schema):
+    """A request to restore files from the trash."""
+
+    class Meta:
+        """Options: ignore unknown fields."""
+
+        unknown = EXCLUDE
+
+    items = fields.List(
+        fields.String(validate=validate.Length(1, 8192)),
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(max=1000),
+        metadata={"description": "`Item`s of the list, or what stands before the first slash of one."},
+    )
+    photos = fields.List(
+        fields.String(),
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(max=1000),
+        metadata={"description": "UIDs of photos.", "example": [PHOTO_UID]},
+    )
+    all = fields.Boolean(
+        load_default=False, truthy={True}, falsy={False}, metadata={"description": "All that is in the trash."}
+    )
+
+
+class EmptySchema(Schema):
+    """A request to empty the trash."""
+
+    class Meta:
+        """Options: ignore unknown fields."""
+
+        unknown = EXCLUDE
+
+    days = fields.Integer(
+        load_default=None,
+        allow_none=True,
+        strict=True,
+        validate=validate.Range(0, 36_500),
+        metadata={"description": "Only what was deleted so many days ago or earlier.", "example": 30},
+    )
+    expected = fields.Integer(
+        load_default=None,
+        allow_none=True,
+        strict=True,
+        validate=validate.Range(0),
+        metadata={"description": "How many files this must be; with another number none is deleted."},
+    )

@@ -1,1 +1,0 @@
-"""Index runs, imports, files that failed, and the trash."""

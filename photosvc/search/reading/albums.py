@@ -1,0 +1,310 @@
+"""Albums, stored and computed ones, with the numbers of their photos, and the folders of the originals as a tree."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, func, select
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.core.ids import ALBUM as ALBUM_UID
+from photosvc.core.ids import is_uid
+from photosvc.core.times import ZERO_TIME
+from photosvc.models import UNKNOWN_PLACE, Album, File, Place, SearchAlbum, SearchRow
+from photosvc.models.statements import unindexed
+from photosvc.query.fold import fold, fold_recurring
+from photosvc.query.nodes import Everything
+from photosvc.search.reading.compile import visible, visible_albums
+from photosvc.search.reading.figures import library_state
+from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
+from photosvc.search.reading.photos import PhotoQuery, find_photos
+from photosvc.search.reading.plan import ALL_ROWS
+
+ALBUM: Final = "album"
+#: Days of a month and months of a year in the numbers of days.
+_DAYS, _MONTHS = 100, 100
+#: Types of albums: stored ones, computed ones, and `moment`, which clients ask for and this library has none of.
+TYPES: Final = (ALBUM, FOLDER, MONTH, STATE, "moment")
+_STORED: Final = (
+    Album.id, Album.uid, Album.type, Album.title, Album.description, Album.filter, Album.order, Album.favorite,
+    Album.private, Album.created_at, Album.updated_at,
+)  # fmt: skip
+#: Type -> the order when none is asked for.
+_DEFAULT_ORDERS: Final = {FOLDER: "path", MONTH: "newest", STATE: "place"}
+
+
+@dataclass(frozen=True, slots=True)
+class AlbumRecord:
+    """An album as `AlbumSchema` dumps it."""
+
+    id: int
+    uid: str
+    type: str
+    title: str
+    description: str = ""
+    filter: str = ""
+    order: str = "oldest"
+    favorite: bool = False
+    private: bool = False
+    path: str = ""
+    year: int = -1
+    month: int = -1
+    country: str = UNKNOWN_PLACE
+    state: str = ""
+    created_at: datetime = ZERO_TIME
+    updated_at: datetime = ZERO_TIME
+    deleted_at: datetime | None = None
+    photo_count: int = 0
+
+
+#: Order -> its sort key, and whether it runs downwards. Albums with equal keys are sorted by title and UID.
+ORDERS: Final[dict[str, tuple[Callable[[AlbumRecord], Any], bool]]] = {
+    "favorites": (lambda album: album.favorite, True),
+    "name": (lambda album: fold(album.title), False),
+    "title": (lambda album: fold(album.title), False),
+    "slug": (lambda album: fold(album.title), False),
+    "category": (lambda album: fold(album.title), False),  # clients ask for it; albums have none
+    "name_reverse": (lambda album: fold(album.title), True),
+    "newest": (lambda album: (album.year, album.month, album.created_at, album.id), True),
+    "moment": (lambda album: (album.year, album.month, album.created_at, album.id), True),
+    "oldest": (lambda album: (album.year, album.month, album.created_at, album.id), False),
+    "added": (lambda album: (album.created_at, album.id), True),
+    "edited": (lambda album: album.updated_at, True),
+    "place": (lambda album: (album.country, fold(album.state)), False),
+    "path": (lambda album: fold(album.path), False),
+    "count": (lambda album: album.photo_count, True),
+}
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The albums that were read in one state of the library."""
+
+    state: int
+    lists: dict[str, list[AlbumRecord]] = field(default_factory=dict)
+    smart: dict[str, int] = field(default_factory=dict)
+    """UID of a smart album -> number of its photos."""
+
+
+class KnownAlbums:
+    """The albums of one library, cached until it changes: counting their photos reads every search row."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bool, _Kept] = {}
+
+    def page(
+        self, connection: Connection, asked: "AlbumsRequest", *, sees_private: bool, counted: bool = True
+    ) -> list[AlbumRecord]:
+        """Return a page of the list of albums; without `counted`, no search counts the photos of smart albums."""
+        words = fold(asked.text)
+        every = self._list(connection, asked.type, sees_private=sees_private)
+        found = [album for album in every if words in fold(album.title)]
+        key, falling = ORDERS[asked.order]
+        if asked.order == "count" and counted:
+            found = self._counted(connection, found, sees_private=sees_private)
+        found.sort(key=lambda album: (fold(album.title), album.uid))
+        found.sort(key=key, reverse=falling)
+        portion = found[asked.offset : asked.offset + asked.count]
+        return self._counted(connection, portion, sees_private=sees_private) if counted else portion
+
+    def find(self, connection: Connection, uid: str, *, sees_private: bool, counted: bool = True) -> AlbumRecord | None:
+        """Return the album with this UID; None when there is none, or it may not be seen.
+
+        Without `counted`, no search counts the photos of a smart album.
+        """
+        stored = select(*_STORED).where(Album.uid == uid, visible_albums(sees_private=sees_private))
+        row = connection.execute(stored).mappings().first() if is_uid(uid, ALBUM_UID) else None
+        if row is not None:
+            counts = _photo_counts(connection, SearchAlbum.album_id == row["id"], sees_private=sees_private)
+            album = AlbumRecord(**row, photo_count=counts.get(row["id"], 0))
+            return self._counted(connection, [album], sees_private=sees_private)[0] if counted else album
+        kind = kind_of(uid)
+        every = self._list(connection, kind, sees_private=sees_private) if kind else []
+        return next((album for album in every if album.uid == uid), None)
+
+    def _list(self, connection: Connection, kind: str, *, sees_private: bool) -> list[AlbumRecord]:
+        lists = self._of_now(connection, sees_private=sees_private).lists
+        if kind not in lists:
+            lists[kind] = list(_READERS[kind](connection, sees_private=sees_private)) if kind in _READERS else []
+        return lists[kind]
+
+    def _counted(self, connection: Connection, albums: list[AlbumRecord], *, sees_private: bool) -> list[AlbumRecord]:
+        """Return the albums with the photo counts of the smart ones, each of which takes a search."""
+        known = self._of_now(connection, sees_private=sees_private).smart
+        for album in albums:
+            if album.filter and album.uid not in known:
+                known[album.uid] = _found_in(connection, album.uid, sees_private=sees_private)
+        return [replace(album, photo_count=known[album.uid]) if album.filter else album for album in albums]
+
+    def _of_now(self, connection: Connection, *, sees_private: bool) -> _Kept:
+        state = library_state(connection)
+        kept = self._kept.get(sees_private)
+        if kept is None or kept.state != state or not state:  # without a state number, no change is noticed
+            self._kept[sees_private] = kept = _Kept(state)
+        return kept
+
+
+@dataclass(frozen=True, slots=True)
+class AlbumsRequest:
+    """A page of the list of albums."""
+
+    type: str
+    order: str
+    text: str
+    """Part of the titles; empty: any."""
+    count: int
+    offset: int
+
+
+def parse_albums_request(given: Any, count: int, offset: int) -> AlbumsRequest:  # noqa: ANN401 - a mapping of texts
+    """Return the request that the parameters `type`, `order` and `q` make; empty ones count as absent.
+
+    Raises:
+        InvalidValueError: a type or order is unknown.
+
+    """
+    kind = given.get("type", "").strip().lower() or ALBUM
+    order = given.get("order", "").strip().lower() or _DEFAULT_ORDERS.get(kind, "name")
+    for name, value, known in (("type", kind, TYPES), ("order", order, ORDERS)):
+        if value not in known:
+            msg = f"{name} {value[:40]!r} is unknown: use one of {', '.join(known)}"
+            raise InvalidValueError(msg, field=name)
+    return AlbumsRequest(kind, order, given.get("q", "").strip(), count, offset)
+
+
+def _found_in(connection: Connection, uid: str, *, sees_private: bool) -> int:
+    """Count the photos that a search in an album finds; 0 if albums inside of it make it too long or deep."""
+    try:
+        photos = find_photos(connection, PhotoQuery(Everything(), uid, sees_private), rows_needed=ALL_ROWS)
+    except InvalidValueError:
+        return 0
+    return connection.scalar(photos.select(photos.count)) or 0
+
+
+def _photo_counts(connection: Connection, *which: ColumnElement[bool], sees_private: bool) -> dict[int, int]:
+    """Return the number of visible photos by the id of the album."""
+    query = select(SearchAlbum.album_id, func.count()).join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
+    query = query.where(SearchRow.is_first, visible(sees_private=sees_private, by_index=False), *which)
+    return {row[0]: row[1] for row in connection.execute(query.group_by(SearchAlbum.album_id))}
+
+
+def _of_people(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
+    counts = _photo_counts(connection, sees_private=sees_private)
+    for row in connection.execute(select(*_STORED).where(visible_albums(sees_private=sees_private))).mappings():
+        yield AlbumRecord(**row, photo_count=counts.get(row["id"], 0))
+
+
+def _grouped(
+    connection: Connection, columns: Iterable[Any], *conditions: ColumnElement[bool], sees_private: bool
+) -> Iterable[Any]:
+    """Return the groups of photos by these columns, each with the first of their paths and their number."""
+    columns = tuple(columns)
+    query = select(*columns, func.min(SearchRow.path), func.count()).where(
+        SearchRow.is_first, visible(sees_private=sees_private, by_index=False), *conditions
+    )
+    return connection.execute(query.group_by(*columns)).all()
+
+
+def _of_library(album: LibraryAlbum, count: int) -> AlbumRecord:
+    return AlbumRecord(
+        id=0,
+        uid=album.uid,
+        type=album.kind,
+        title=album.title,
+        path=album.path,
+        year=album.year,
+        month=album.month,
+        country=album.country or UNKNOWN_PLACE,
+        state=album.state,
+        photo_count=count,
+    )
+
+
+def _folders(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
+    found = _grouped(connection, [SearchRow.path_key], SearchRow.path_key != "", sees_private=sees_private)
+    for _, path, count in found:
+        yield _of_library(LibraryAlbum(FOLDER, path=path), count)
+
+
+def _months(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
+    # Group by day: an index of the timeline contains the days and all that the condition compares.
+    day = SearchRow.timeline_day
+    shown = visible(sees_private=sees_private, by_index=False)
+    query = select(day, func.count()).where(SearchRow.is_first, shown, unindexed(day) > 0).group_by(day)
+    months: dict[int, int] = {}
+    for number, count in connection.execute(query):
+        months[number // _DAYS] = months.get(number // _DAYS, 0) + count
+    for number, count in months.items():
+        yield _of_library(LibraryAlbum(MONTH, year=number // _MONTHS, month=number % _MONTHS), count)
+
+
+def _states(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
+    known = SearchRow.state_key != "", SearchRow.country != UNKNOWN_PLACE
+    names = {
+        (row.country, fold(row.state)): row.state
+        for row in connection.execute(select(Place.country, Place.state).distinct())
+    }
+    for country, state_key, _, count in _grouped(
+        connection, [SearchRow.country, SearchRow.state_key], *known, sees_private=sees_private
+    ):
+        name = names.get((country, state_key), state_key)
+        yield _of_library(LibraryAlbum(STATE, country=country, state=name), count)
+
+
+_READERS: Final = {ALBUM: _of_people, FOLDER: _folders, MONTH: _months, STATE: _states}
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that contains photos, or folders that do."""
+
+    path: str
+    """The path relative to the originals."""
+    photo_count: int
+    """The number of photos directly in it."""
+    total_count: int
+    """The number of photos in it and below it."""
+
+    @property
+    def name(self) -> str:
+        """Return the last part of its path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def uid(self) -> str:
+        """Return the UID of its album; empty when no photo is directly in it."""
+        return LibraryAlbum(FOLDER, path=self.path).uid if self.photo_count else ""
+
+
+def folders_in(albums: Iterable[AlbumRecord], path: str, *, recursive: bool) -> list[Folder]:
+    """Return the folders in a folder by path, from all albums of the type folder.
+
+    Args:
+        albums: the albums, with their paths and the numbers of their photos.
+        path: the path of the folder; empty for the originals.
+        recursive: whether folders further down are included.
+
+    """
+    own = [fold_recurring(part) for part in path.split("/") if part]
+    names: dict[tuple[str, ...], str] = {}
+    direct: dict[tuple[str, ...], int] = {}
+    total: dict[tuple[str, ...], int] = {}
+    for album in albums:
+        parts = album.path.split("/")
+        key = tuple(map(fold_recurring, parts))
+        if list(key[: len(own)]) != own:
+            continue
+        last = len(parts) if recursive else min(len(parts), len(own) + 1)
+        for depth in range(len(own) + 1, last + 1):
+            names.setdefault(key[:depth], "/".join(parts[:depth]))
+            total[key[:depth]] = total.get(key[:depth], 0) + album.photo_count
+        direct[key] = direct.get(key, 0) + album.photo_count
+    return [Folder(names[key], direct.get(key, 0), total[key]) for key in sorted(names)]
+
+
+def files_in(connection: Connection, path: str, *, count: int, offset: int, sees_private: bool) -> Sequence[int]:
+    """Return the ids of the files whose photos are directly in a folder, by name."""
+    query = select(SearchRow.file_id).join(File, File.id == SearchRow.file_id)
+    query = query.where(SearchRow.path_key == fold(path), visible(sees_private=sees_private, by_index=False))
+    return connection.scalars(query.order_by(File.name, File.id).limit(count).offset(offset)).all()

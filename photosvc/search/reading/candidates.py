@@ -1,0 +1,292 @@
+"""The candidates of a query: the photos of the index that finds the fewest.
+
+A search by local days looks between two times. `taken_at` counts by UTC and a local day by the clocks of the place, so
+the two differ by up to a day. Rows where they differ by more, because a camera's clock was wrong, are marked and looked
+up.
+
+A walk along an order reads whole rows, one by one in places far apart, until the page is full. Where few photos match,
+that is all of them: 270 ms for 200,000 files. The index of values has a fifth of the size of the rows and lies
+together, so all of it is read in a tenth of the time. A walk therefore ends after a part of the library (see
+`most_walked`); if the page is not full by then, the index of values finds the photos that match.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection, func, literal_column, select, union_all
+
+from photosvc.models import (
+    FILTER_COLUMNS,
+    LOOKUP_COLUMNS,
+    PATTERN_COLUMNS,
+    RARE_COLUMNS,
+    SCANNED_COLUMNS,
+    SORT_KEYS,
+    VALUE_COLUMNS,
+    SearchRow,
+)
+from photosvc.models.search_values import RANK_BITS, microseconds
+from photosvc.query.filters import FILTERS
+from photosvc.query.nodes import (
+    And,
+    Choice,
+    Days,
+    Everything,
+    Filter,
+    Node,
+    Not,
+    Nothing,
+    Operand,
+    Or,
+    Pattern,
+    Phrase,
+    Range,
+    Since,
+    TakenOut,
+    Word,
+)
+from photosvc.search.reading import words
+from photosvc.search.reading import words as word_index
+from photosvc.search.reading.columns import Context, in_days
+from photosvc.search.reading.compile import compile_all, compile_query, members
+from photosvc.search.reading.word_plan import Candidates, Counter, by_indexes_alone, few_with
+
+_DAY: Final = timedelta(days=1)
+#: One in this many rows of the library is walked before the index of values is read; both take about the same time.
+_PART: Final = 20
+#: Rows that are walked for each row of the page at least.
+_LEAST: Final = 10
+_SCANNED: Final = frozenset((*SCANNED_COLUMNS, "private"))
+#: Orders that have an index for every column of `VALUE_COLUMNS`.
+BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
+#: Filters whose columns have an index that keeps no order.
+_LOOKED_UP = frozenset(
+    name
+    for name, spec in FILTERS.items()
+    if any(FILTER_COLUMNS.get(column, column) in LOOKUP_COLUMNS for column in spec.columns)
+)
+
+
+class Bounds(NamedTuple):
+    """Times in microseconds since 1970, both included; None where nothing bounds them."""
+
+    low: int | None = None
+    high: int | None = None
+
+
+def day_bounds(parts: Iterable[Node], connection: Connection) -> Bounds:
+    """Return the times outside of which no photo fits all these conjuncts."""
+    found = [_bounds(days, connection) for days in map(days_of, parts) if days is not None]
+    low = max((one.low for one in found if one.low is not None), default=None)
+    return Bounds(low, min((one.high for one in found if one.high is not None), default=None))
+
+
+def days_of(part: Node) -> Days | None:
+    """Return the days that a conjunct asks for; None for anything else, and for several ranges of days."""
+    match part:
+        case Filter("taken" | "before" | "after", Choice((Days() as days,))):
+            return days
+        case _:
+            return None
+
+
+def _bounds(days: Days, connection: Connection) -> Bounds:
+    far = select(func.min(SearchRow.taken_at), func.max(SearchRow.taken_at))
+    first, last = connection.execute(far.where(SearchRow.far_day, in_days(SearchRow.taken_day, days))).one()
+    low = _midnight(days.start, -_DAY) if days.start else None
+    high = _midnight(days.end, _DAY) if days.end else None
+    return Bounds(
+        low if low is None or first is None else min(low, first),
+        high if high is None or last is None else max(high, last),
+    )
+
+
+def _midnight(day: date, shift: timedelta) -> int | None:
+    try:
+        return microseconds(datetime.combine(day, time(), UTC) + shift)
+    except OverflowError:
+        return None
+
+
+def most_walked(photos: int, rows_needed: int) -> int | None:
+    """Return the most rows that are walked for a page in a library of so many photos; None: all."""
+    rows = max(photos // _PART, _LEAST * rows_needed)
+    return rows if rows * 2 < photos else None
+
+
+def scan_values(parts: Sequence[Node], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    """Return the SELECT of all photos that match these conjuncts, and maybe others; None without an index."""
+    scanned = sorted((part for part in parts if is_scanned(part, context)), key=words.is_words)
+    if context.opened or not scanned:  # the index has only listed rows
+        return None
+    found = select(SearchRow.newest_key // 2**RANK_BITS)  # words are looked up last, for the rows that are left
+    return found.where(SearchRow.listed, compile_all(scanned, replace(context, words_as_sets=True)))
+
+
+def is_scanned(node: Node, context: Context) -> bool:
+    """Return whether the index of values, on SQLite with that of words, decides alone what a query matches.
+
+    PostgreSQL would read the rows of all photos with the words instead.
+    """
+    match node:
+        case Everything() | Nothing():
+            return True
+        case Word() | Filter() if words.is_words(node):
+            return not context.on_postgresql
+        case Filter("unsorted") if not context.sees_private:  # its column counts private albums too
+            return False
+        case Filter(name):
+            return _SCANNED.issuperset(FILTER_COLUMNS.get(column, column) for column in FILTERS[name].columns)
+        case Not(part):
+            return is_scanned(part, context)
+        case And(parts) | Or(parts):
+            return all(is_scanned(part, context) for part in parts)
+        case _:
+            return False
+
+
+def most_selective(
+    parts: Sequence[Node], walked: Sequence[Node], context: Context, connection: Connection, counter: Counter
+) -> Candidates | None:
+    """Return the candidates of the most selective conjuncts; None if all exceed the counter's limit.
+
+    Args:
+        parts: the conjuncts.
+        walked: the conjuncts whose value has an index in the order, which needs no sorting.
+        context: the database and the rights of the search.
+        connection: where candidates are counted.
+        counter: the counter of the candidates.
+
+    """
+    best, fewest = None, 0
+    for candidates in _candidates(parts, walked, context, connection, counter):
+        found, count = counter.find(candidates, context)
+        if count <= counter.limit and (best is None or count < fewest):
+            best, fewest = found, count
+    return best
+
+
+def found_by_scan(
+    parts: Sequence[Node], context: Context, connection: Connection, counter: Counter
+) -> Candidates | None:
+    """Return the photos that indexes of PostgreSQL find without its statistics, if they are few.
+
+    Left to itself, PostgreSQL would compare whole rows with patterns that begin with a wildcard, with values that have
+    no index of their own, and with a word or another condition.
+    """
+    by_index = replace(context, may_use_index=True)
+    for part in parts:
+        is_mixed = word_index.is_mixed(part, context)
+        photos = _photos(part, by_index) if is_mixed or _is_open_pattern(part) else None
+        if photos is not None:
+            found, count = counter.find(Candidates((part,), photos, scanned=True), context)
+            if count <= counter.limit:
+                return found
+    values = [part for part in parts if is_scanned(part, context) and not _has_index(part)]
+    photos = scan_values(values, context)
+    if photos is None:
+        return None
+    with by_indexes_alone(connection):
+        found, count = counter.find(Candidates(tuple(values), photos, scanned=True), context)
+    return found if count <= counter.limit else None
+
+
+def _candidates(
+    parts: Sequence[Node], walked: Sequence[Node], context: Context, connection: Connection, counter: Counter
+) -> Iterator[Candidates]:
+    words = word_index.needed(parts)
+    if words is not None:
+        yield from few_with(words, parts, context, connection, counter)
+    by_index = replace(context, may_use_index=True)
+    for part in parts:
+        photos = None if part in walked else _photos(part, by_index)
+        if photos is not None:
+            yield Candidates((part,), photos, scanned=_is_pattern(part))
+
+
+def _photos_of_any(part: Node, context: Context) -> Any:  # noqa: ANN401
+    """Return the photos that an index finds by one part of an `Or`."""
+    return word_index.matching(part, {}, context) if isinstance(part, Word | Phrase) else _photos(part, context)
+
+
+def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    """Return the photos that a conjunct's own index finds; None without such an index."""
+    rows = select(SearchRow.photo_id)
+    keys = select(SearchRow.newest_key // 2**RANK_BITS)  # most indexes contain a key, not `photo_id`
+    match part:
+        case Or(parts) if word_index.is_mixed(part, context):
+            each = [_photos_of_any(one, context) for one in parts]
+            return union_all(*each) if None not in each else None
+        case Filter("album" | "albums", Choice(ids)) if ids and not any(isinstance(one, TakenOut) for one in ids):
+            return members([one for one in ids if isinstance(one, int)])
+        case Filter("uid", Choice(any_of)) if any_of:
+            return rows.where(compile_query(part, context))
+        case _ if context.opened:  # the other indexes contain listed rows only
+            return None
+        case Filter() if (days := days_of(part)) is not None:
+            return keys.where(SearchRow.listed, in_days(SearchRow.timeline_day, days))
+        case Filter() if _is_pattern(part):
+            return select(SearchRow.oldest_key // 2**RANK_BITS).where(SearchRow.listed, compile_query(part, context))
+        case Filter(_, Since()):
+            return keys.where(SearchRow.listed, compile_query(part, context))
+        case Filter("review", True):  # the index of the order `relevance` begins with the quality
+            return keys.where(SearchRow.listed, compile_query(part, context))
+        case Filter(name, Choice(any_of)) if any_of and _column(name) in RARE_COLUMNS:
+            # SQLite recognises the condition of the index by its text.
+            is_rare = getattr(SearchRow, _column(name)) > literal_column("0")
+            more = all(isinstance(one, Range) and one.low is not None and one.low > 0 for one in any_of)
+            return keys.where(SearchRow.listed, is_rare, compile_query(part, context)) if more else None
+        case Filter(name, Choice(any_of)) if any_of and name in _LOOKED_UP:
+            return keys.where(SearchRow.listed, compile_query(part, context))
+        case Filter(name) if _column(name) in VALUE_COLUMNS:
+            return keys.where(SearchRow.listed, compile_query(part, context))
+        case _:
+            return None
+
+
+def value_column(part: Node) -> str | None:
+    """Return the indexed column that a conjunct compares with one value; None without such a column."""
+    if not isinstance(part, Filter):
+        return None
+    column = _column(part.name)
+    value = FILTERS[part.name].means if part.value is True else part.value
+    if column not in VALUE_COLUMNS or not isinstance(value, Choice) or len(value.any_of) != 1 or value.none_of:
+        return None
+    return column if _is_value(value.any_of[0]) else None
+
+
+def _has_index(part: Node) -> bool:
+    """Return whether an index of its own finds the photos of a conjunct."""
+    return isinstance(part, Filter) and _column(part.name) in {*VALUE_COLUMNS, *RARE_COLUMNS}
+
+
+def _is_pattern(part: Node) -> bool:
+    """Return whether a conjunct compares a column with patterns that an index can answer."""
+    if not (isinstance(part, Filter) and isinstance(part.value, Choice) and _column(part.name) in PATTERN_COLUMNS):
+        return False
+    return all(isinstance(operand, Pattern) for operand in part.value.any_of + part.value.none_of)
+
+
+def _is_open_pattern(part: Node) -> bool:
+    """Return whether a conjunct compares a column with a pattern that reads its index from end to end."""
+    if not (_is_pattern(part) and isinstance(part, Filter) and isinstance(part.value, Choice)):
+        return False
+    patterns = [item for item in part.value.any_of if isinstance(item, Pattern)]
+    return any(len(pattern.pieces) > 1 and not pattern.pieces[0] for pattern in patterns)
+
+
+def _column(name: str) -> str:
+    column = next(iter(FILTERS[name].columns), "")
+    return FILTER_COLUMNS.get(column, column)
+
+
+def _is_value(operand: Operand) -> bool:
+    match operand:
+        case int() | Pattern((_,)):
+            return True
+        case Range(low, high):
+            return low is not None and low == high
+        case _:
+            return False

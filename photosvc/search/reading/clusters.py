@@ -1,0 +1,195 @@
+"""Clusters: the photos of a query that lie in an area, gathered by a grid for a map.
+
+The grid is anchored to the globe, so that moving the map does not regroup photos: at a zoom of z, a square cell has a
+side of 90 / 2^z degrees, a quarter of a map tile. Where an area has too many cells, four of them become one, until no
+more than `MOST_CLUSTERS` have photos.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Integer, and_, cast, func, or_, select
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.core.geo import Box, is_position
+from photosvc.models import FileKey, Photo, Place, SearchRow
+from photosvc.models.library import UNKNOWN_PLACE
+from photosvc.models.statements import unindexed
+from photosvc.search.reading.photos import PhotoQuery, find_photos
+from photosvc.search.reading.plan import ALL_ROWS, Driver
+
+MOST_CLUSTERS: Final = 200
+DEEPEST_ZOOM: Final = 20
+#: Cells of an area that the database may group by; it never has more groups than this.
+_MOST_CELLS: Final = 4096
+#: To find this many rows one by one takes as long as to read a library of 200,000.
+_MOST_FOUND: Final = 20_000
+#: The whole globe is 360 degrees wide; at zoom 0 it is four cells wide.
+_TILE_SHARE: Final = 2
+_NUMBER: Final = re.compile(r"-?\d{1,3}(\.\d{1,12})?", re.ASCII)
+_GLOBE: Final = Box(-90.0, 90.0, -180.0, 180.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Photos that lie close together."""
+
+    lat: float
+    lng: float
+    """The mean of the positions of the files that match, in degrees."""
+    count: int
+    hash: str
+    """Hash of the file that shows the photo added last."""
+    place: str
+    """Place where that photo was taken; empty when unknown."""
+
+
+class Clusters(NamedTuple):
+    """The clusters of an area."""
+
+    side: float
+    """Side of each cell of the grid, in degrees."""
+    clusters: list[Cluster]
+
+
+@dataclass(slots=True)
+class _Cell:
+    """The photos in a cell of the grid: their number, their rows, the sums of positions, the highest key."""
+
+    count: int = 0
+    rows: int = 0
+    lat: float = 0.0
+    lng: float = 0.0
+    newest_key: int = 0
+
+    def add(self, other: "_Cell") -> None:
+        self.count += other.count
+        self.rows += other.rows
+        self.lat += other.lat
+        self.lng += other.lng
+        self.newest_key = max(self.newest_key, other.newest_key)
+
+
+def parse_box(text: str) -> Box:
+    """Return the area `west,south,east,north` in degrees; empty: the whole globe.
+
+    The area crosses 180 degrees if west exceeds east.
+
+    Raises:
+        InvalidValueError: it is no such area.
+
+    """
+    if not text.strip():
+        return _GLOBE
+    numbers = [number.strip() for number in text.split(",")]
+    if len(numbers) == 4 and all(map(_NUMBER.fullmatch, numbers)):
+        west, south, east, north = map(float, numbers)
+        if is_position(south, west) and is_position(north, east) and south <= north:
+            return Box(south, north, west, east)
+    msg = "bbox must be west,south,east,north in degrees, such as 11.3,48,11.8,48.3"
+    raise InvalidValueError(msg, field="bbox")
+
+
+def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int) -> Clusters:
+    """Return at most `MOST_CLUSTERS` clusters of the photos in the box, the largest first.
+
+    Raises:
+        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    level = _level(box, zoom)
+    cells = _cells(connection, query, box, level)
+    while len(cells) > MOST_CLUSTERS:
+        cells, level = _halved(cells), level - 1
+    side = 360 / 2**level
+    ordered = sorted(cells.values(), key=lambda cell: (-cell.count, -cell.newest_key))
+    shown = _shown(connection, [cell.newest_key for cell in ordered])
+    return Clusters(
+        side,
+        [
+            Cluster(
+                _mean(cell.lat / cell.rows, side, 90),
+                _mean(cell.lng / cell.rows, side, 180),
+                cell.count,
+                *shown[cell.newest_key],
+            )
+            for cell in ordered
+        ],
+    )
+
+
+def _mean(degrees: float, side: float, edge: int) -> float:
+    """Round a position to a decimetre unless that moves it into a neighbouring cell."""
+    short = round(degrees, 6)
+    return short if (short + edge) // side == (degrees + edge) // side else degrees
+
+
+def _level(box: Box, zoom: int) -> int:
+    """Return how often the grid is divided at this zoom, with no more than `_MOST_CELLS` cells in the box."""
+    width = (box.east - box.west) % 360 or (360 if box.east > box.west else 0)
+    level = zoom + _TILE_SHARE
+    while level > 0 and (width * 2**level / 360 + 2) * ((box.north - box.south) * 2**level / 360 + 2) > _MOST_CELLS:
+        level -= 1
+    return level
+
+
+def _cells(connection: Connection, query: PhotoQuery, box: Box, level: int) -> dict[tuple[int, int], _Cell]:
+    photos = find_photos(connection, query, rows_needed=ALL_ROWS)
+    by_index = photos.covered or (photos.plan.driver is Driver.WALK_ORDER and _is_sparse(connection, box))
+    side = 360 / 2**level
+    row = _cell_number(SearchRow.lat + 90, side, connection).label("cell_row")
+    column = _cell_number(SearchRow.lng + 180, side, connection).label("cell_column")
+    sums = (func.count(), func.sum(SearchRow.lat), func.sum(SearchRow.lng), func.max(SearchRow.newest_key))
+    statement = photos.select(row, column, photos.count, *sums).where(_inside(box, by_index=by_index))
+    found: dict[tuple[int, int], _Cell] = {}
+    for at_row, at_column, *values in connection.execute(statement.group_by(row.name, column.name)):
+        # The last meridian and the north pole would begin cells of their own: they belong to the cells before.
+        key = min(at_row, max(2**level // 2, 1) - 1), min(at_column, 2**level - 1)
+        found.setdefault(key, _Cell()).add(_Cell(*values))
+    return found
+
+
+def _is_sparse(connection: Connection, box: Box) -> bool:
+    """Return whether SQLite finds the rows in the box faster by position than by reading all rows."""
+    some = select(SearchRow.newest_key).where(_inside(box, by_index=True)).limit(_MOST_FOUND + 1).subquery()
+    return (connection.scalar(select(func.count()).select_from(some)) or 0) <= _MOST_FOUND
+
+
+def _inside(box: Box, *, by_index: bool) -> ColumnElement[bool]:
+    lat, lng = (column if by_index else unindexed(column) for column in (SearchRow.lat, SearchRow.lng))
+    across = lng.between(box.west, box.east) if box.west <= box.east else or_(lng >= box.west, lng <= box.east)
+    return and_(lat.between(box.south, box.north), across)
+
+
+def _cell_number(distance: ColumnElement[float], side: float, connection: Connection) -> ColumnElement[int]:
+    """Return the number of the cell in which a point at this distance from the edge of the grid lies."""
+    # SQLite truncates and may have been built without `floor`; PostgreSQL rounds.
+    number = distance / side
+    return cast(func.floor(number) if connection.dialect.name == "postgresql" else number, Integer)
+
+
+def _halved(cells: dict[tuple[int, int], _Cell]) -> dict[tuple[int, int], _Cell]:
+    """Return the cells of a grid that is divided once less."""
+    found: dict[tuple[int, int], _Cell] = {}
+    for (row, column), cell in cells.items():
+        found.setdefault((row // 2, column // 2), _Cell()).add(cell)
+    return found
+
+
+def _shown(connection: Connection, newest_keys: list[int]) -> dict[int, tuple[str, str]]:
+    """Return the hash and the place of the files with these keys."""
+    photo_ids = map(FileKey.unpack_photo_id, newest_keys)
+    statement = (
+        select(SearchRow.newest_key, SearchRow.hash, Place.id, Place.label)
+        .join(Photo, Photo.id == SearchRow.photo_id)
+        .join(Place, Place.id == Photo.place_id)
+        .where(SearchRow.photo_id.in_(photo_ids), unindexed(SearchRow.newest_key).in_(newest_keys))
+    )
+    return dict(_named(connection.execute(statement)))
+
+
+def _named(rows: Iterable[Any]) -> Iterator[tuple[int, tuple[str, str]]]:
+    for newest_key, content_hash, place_id, label in rows:
+        yield newest_key, (content_hash, "" if place_id == UNKNOWN_PLACE else label)

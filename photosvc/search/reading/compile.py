@@ -1,0 +1,229 @@
+"""The compiler of resolved query nodes to SQL conditions on search rows, and the condition for visible rows.
+
+It needs no database. Every value becomes a bind parameter, so queries of the same shape give the same SQL text.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, false, literal, not_, or_, select, true
+
+from photosvc.core.geo import Box
+from photosvc.models import Album, AlbumPhoto, File, Marker, SearchRow
+from photosvc.models.statements import unindexed
+from photosvc.query.filter_spec import FilterSpec, Kind
+from photosvc.query.filters import FILTERS
+from photosvc.query.nodes import (
+    And,
+    Cell,
+    Choice,
+    Circle,
+    Everything,
+    Filter,
+    MarkerNames,
+    Near,
+    Node,
+    Not,
+    Nothing,
+    Operand,
+    Or,
+    Pattern,
+    Phrase,
+    PlusCode,
+    Since,
+    TakenOut,
+    Town,
+    Uid,
+    Value,
+    Word,
+    conjuncts,
+)
+from photosvc.search.reading import columns, words
+from photosvc.search.reading.columns import Context
+
+#: Switches that show rows which are otherwise left out, to searches with the right to private photos.
+_OPENED = {
+    "error": SearchRow.has_error,
+    "hidden": SearchRow.hidden,
+    "archived": and_(SearchRow.archived, not_(SearchRow.has_error)),
+}
+#: All switches: they show every row that callers with the right to private photos may see.
+EVERY_SWITCH = tuple(_OPENED)
+Condition = ColumnElement[bool]
+
+
+def visible(*, sees_private: bool, opened: Iterable[str] = (), by_index: bool = True) -> ColumnElement[bool]:
+    """Return the condition that every search is combined with by AND, for any query.
+
+    Args:
+        sees_private: whether private photos are shown. Without this right `opened` shows no further rows.
+        opened: the switches, of those that `asked_open` gives, whose rows are shown too.
+        by_index: whether SQLite may read the rows by one of the indexes that contain only listed rows.
+
+    """
+    listed = and_(SearchRow.listed if by_index else unindexed(SearchRow.listed))
+    if not sees_private:
+        return and_(listed, not_(unindexed(SearchRow.private)))
+    if not opened:
+        return listed
+    return or_(listed, and_(SearchRow.present, or_(*(_OPENED[name] for name in opened))))
+
+
+def visible_albums(*, sees_private: bool) -> ColumnElement[bool]:
+    """Return the condition for albums that a search may use and name."""
+    return and_(Album.deleted_at.is_(None), *([] if sees_private else [not_(Album.private)]))
+
+
+def asked_open(node: Node) -> tuple[str, ...]:
+    """Return the switches by which a parsed query asks for rows that are otherwise left out."""
+    return tuple(sorted({name for name in _asked(node, wanted=True) if name in _OPENED}))
+
+
+def _asked(node: Node, *, wanted: bool) -> Iterator[str]:
+    """Yield the names of filters that are true in the query; a negation reverses `wanted`."""
+    match node:
+        case Filter(name, True) if wanted:
+            yield name
+        case Not(part):
+            yield from _asked(part, wanted=not wanted)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _asked(part, wanted=wanted)
+
+
+def compile_query(node: Node, context: Context) -> Condition:
+    """Return the condition that selects the search rows which the resolved query `node` matches."""
+    return compile_all(conjuncts(node), context)
+
+
+def compile_all(parts: Sequence[Node], context: Context, *of_texts: Condition) -> Condition:
+    """Return the condition that all parts hold, and these further ones on `SearchText`.
+
+    Read the words of a photo last, and once for all conditions.
+    """
+    texts = [part for part in parts if words.reads_text(part, context)]
+    others = [_compile(part, context) for part in parts if part not in texts]
+    if texts or of_texts:
+        others.append(words.of_photo(and_(*(_compile(part, context) for part in texts), *of_texts)))
+    return and_(true(), *others)
+
+
+def _compile(node: Node, context: Context, *, negated: bool = False) -> Condition:
+    """Return the condition of a part of a query: on `SearchText` if `words.reads_text`, else on search rows.
+
+    Push negations inwards to the single conditions, because databases bound the depth of what they parse.
+    """
+    if context.words_as_sets and words.is_words(node):
+        return _negated(words.by_index(node, context), negated=negated)
+    match node:
+        case Everything():
+            return _negated(true(), negated=negated)
+        case Nothing():
+            return _negated(false(), negated=negated)
+        case Word() | Phrase():
+            return _negated(words.contains("words", node, context), negated=negated)
+        case Filter(name, value):
+            return _negated(_filter(FILTERS[name], value, context), negated=negated)
+        case Not(part):
+            return _compile(part, context, negated=not negated)
+        case Or(parts) if words.is_mixed(node, context):
+            conditions = (
+                words.found_by_index(part, context) if isinstance(part, Word | Phrase) else _compile(part, context)
+                for part in parts
+            )
+            return _negated(or_(*conditions), negated=negated)
+        case And(parts) | Or(parts):
+            joined = or_ if isinstance(node, Or) is not negated else and_
+            return joined(*(_compile(part, context, negated=negated) for part in parts))
+
+
+def _negated(condition: Condition, *, negated: bool) -> Condition:
+    return not_(condition) if negated else condition
+
+
+def _filter(spec: FilterSpec, value: Value, context: Context) -> Condition:
+    if isinstance(value, Since):
+        return columns.since(spec.columns[0], value, context)
+    if isinstance(value, bool):
+        means = spec.means or Choice((True,))
+        return _choice(spec, means, context) if value else not_(_choice(spec, means, context))
+    if isinstance(value, Choice):
+        return _choice(spec, value, context)
+    return true()  # a lone distance, without a place to measure from
+
+
+def _choice(spec: FilterSpec, value: Choice, context: Context) -> Condition:
+    wanted = _any(spec, value.any_of, context) if value.any_of else true()
+    return and_(wanted, not_(_any(spec, value.none_of, context))) if value.none_of else wanted
+
+
+def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Condition:
+    """Return the condition that any of these operands holds; values that must be equal make one list."""
+    match spec.columns[0]:
+        case "albums":
+            return _in_albums(items, context)
+        case "has_album" if not context.sees_private:  # the column counts private albums too
+            return _in_public_album(context) if True in items else not_(_in_public_album(context))
+        case "subjects":
+            return _shows(items, context)
+        case "keywords" | "place" as section:
+            return or_(*(words.contains(section, item, context) for item in items if isinstance(item, Word | Phrase)))
+        case "nothing":
+            return false()
+    if spec.kind in {Kind.COLOR, Kind.COUNTRY, Kind.ID_OR_WORDS, Kind.PHOTO} or spec.columns == ("photo_type",):
+        exact, rest = columns.split_exact(items)
+        listed = [columns.one_of(spec.columns[0], exact, context)] if exact else []
+        return or_(false(), *listed, *(_item(spec, item, context) for item in rest))
+    return or_(false(), *(_item(spec, item, context) for item in items))
+
+
+def _item(spec: FilterSpec, item: Operand, context: Context) -> Condition:
+    match item:
+        case Circle() | Cell() | Box() | PlusCode():
+            return columns.inside(item, context)
+        case Uid(text, column):
+            return columns.compare(column, text, context)
+        case Word() | Phrase() if spec.kind is Kind.PROSE:
+            return words.contains(spec.columns[0], item, context)
+        case Word() | Phrase() | Near() | Town() | MarkerNames() | TakenOut():
+            raise TypeError(spec.name)  # compiled elsewhere, or resolved before
+        case _ if spec.columns == ("description",):
+            return words.described_as(item)
+        case _:
+            return or_(*(columns.compare(column, item, context) for column in spec.columns))
+
+
+def _in_albums(operands: Iterable[Operand], context: Context) -> Condition:
+    """Return the condition that a photo is in one of these plain albums, or was taken out of a smart one."""
+    ids = [operand for operand in operands if isinstance(operand, int)]
+    photos = [members(ids)] if ids else []
+    photos += [members([operand.album_id], hidden=True) for operand in operands if isinstance(operand, TakenOut)]
+    return or_(false(), *(context.column(SearchRow.photo_id).in_(selected) for selected in photos))
+
+
+def _in_public_album(context: Context) -> Condition:
+    """Return the condition that a photo was put into an album that is not private."""
+    photos = select(AlbumPhoto.photo_id).join(Album)
+    photos = photos.where(not_(AlbumPhoto.hidden), visible_albums(sees_private=False))
+    return context.column(SearchRow.photo_id).in_(photos)
+
+
+def members(album_ids: list[int], *, hidden: bool = False) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    """Return the ids of the photos in these albums; with `hidden`, of those that a person took out of them."""
+    of_them = AlbumPhoto.album_id == album_ids[0] if len(album_ids) == 1 else AlbumPhoto.album_id.in_(album_ids)
+    return select(AlbumPhoto.photo_id).where(of_them, AlbumPhoto.hidden == literal(hidden))
+
+
+def _shows(operands: Iterable[Operand], context: Context) -> Condition:
+    """Return the condition that a photo shows one of these people."""
+    found: list[Condition] = []
+    for operand in operands:
+        match operand:
+            case Word() | Phrase():
+                found.append(words.contains("people", operand, context))
+            case Pattern((name,)):
+                found.append(words.names_person(name, context))
+            case MarkerNames(names):
+                photos = select(File.photo_id).join(Marker).where(Marker.name.in_(names), not_(File.missing))
+                found.append(context.column(SearchRow.photo_id).in_(photos))
+    return or_(false(), *found)

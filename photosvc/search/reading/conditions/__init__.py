@@ -1,1 +1,0 @@
-"""SQL conditions on search rows."""

@@ -1,0 +1,213 @@
+"""Files by their identifiers, and one photo with its files and albums, limited to what the caller may see."""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection, bindparam, not_, select
+from sqlalchemy.engine import Dialect
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from photosvc.core.ids import PHOTO, is_hash, is_uid
+from photosvc.models import Album, AlbumPhoto, File, Marker, Photo, SearchRow
+from photosvc.models.plain import plain
+from photosvc.models.statements import Prepared, prepare_statement
+from photosvc.search.reading.compile import EVERY_SWITCH, visible, visible_albums
+from photosvc.search.reading.request import SearchRequest
+from photosvc.search.reading.window import prepare
+
+_COLUMNS: tuple[Any, ...] = (
+    File.id,
+    File.photo_id,
+    File.uid,
+    File.hash,
+    File.name,
+    File.original_name,
+    File.size,
+    File.mtime_ns,
+    File.file_type,
+    File.media_type,
+    File.mime,
+    File.codec,
+    File.width,
+    File.height,
+    File.turn,
+    File.motion,
+    File.duration_ns,
+    File.primary,
+    File.error,
+    File.error_detail,
+    Photo.uid.label("photo_uid"),
+    Photo.type,
+    Photo.title,
+    Photo.taken_at_local,
+)
+_PHOTO: Final = (
+    select(Photo)
+    .where(Photo.id == bindparam("photo_id"))
+    .options(
+        joinedload(Photo.camera),
+        joinedload(Photo.lens),
+        joinedload(Photo.place),
+        selectinload(Photo.keywords),
+        selectinload(Photo.files).selectinload(File.markers),
+    )
+)
+_ALBUM: Final = tuple(Album.__table__.columns)
+
+
+class SeenFile(NamedTuple):
+    """A file that is on disk and may be seen, with some columns of its photo."""
+
+    file_id: int
+    photo_id: int
+    uid: str
+    hash: str
+    name: str
+    original_name: str
+    size: int
+    mtime_ns: int
+    file_type: str
+    media_type: str
+    mime: str
+    codec: str
+    width: int
+    height: int
+    turn: int
+    """Exif orientation that leads from the picture as the file shows it to the one that a person chose."""
+    motion: bool
+    """True if it is a picture that contains a video."""
+    duration_ns: int
+    primary: bool
+    error: str
+    """Code of the `core.problems.Reason` why it cannot be shown; empty when it can."""
+    error_detail: str
+    photo_uid: str
+    photo_type: str
+    title: str
+    taken_at_local: datetime
+
+
+def file_with_hash(connection: Connection, content_hash: str, *, sees_private: bool) -> SeenFile | None:
+    """Return the file with this content; None if it is unknown, may not be seen, or the text is no SHA-1."""
+    # PostgreSQL refuses texts with NUL, so only texts in the form of a hash are looked up.
+    found = _run(connection, "hash", content_hash, sees_private=sees_private) if is_hash(content_hash) else ()
+    return found[0] if found else None
+
+
+def files_of_photo(connection: Connection, photo_uid: str, *, sees_private: bool) -> Sequence[SeenFile]:
+    """Return the files of a photo, primary first; none if it is unknown, may not be seen, or is no UID."""
+    return _run(connection, "photo_uid", photo_uid, sees_private=sees_private) if is_uid(photo_uid, PHOTO) else ()
+
+
+def matching_ids(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Sequence[int]:
+    """Return the ids of the files that a search finds, in its order, from `offset` on and at most `count`.
+
+    Raises:
+        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    found = prepare(connection, request, sees_private=sees_private).window(request.offset, request.count)
+    return array("q", (row[0] for row in found))
+
+
+def files_with_ids(connection: Connection, file_ids: Sequence[int], *, sees_private: bool) -> list[SeenFile]:
+    """Return the files with these ids, at most some hundreds, in this order, if they may be seen."""
+    rows = connection.execute(_query(sees_private=sees_private).where(SearchRow.file_id.in_(file_ids)))
+    found = {row[0]: SeenFile._make(row) for row in rows}
+    return [found[file_id] for file_id in file_ids if file_id in found]
+
+
+def _run(connection: Connection, column: str, value: str, *, sees_private: bool) -> Sequence[SeenFile]:
+    rows = _prepared(connection.dialect, column, sees_private=sees_private).run(connection, {"value": value})
+    return [SeenFile._make(row) for row in rows]
+
+
+@lru_cache(maxsize=8)
+def _prepared(dialect: Dialect, column: str, *, sees_private: bool) -> Prepared:
+    """Return the compiled statement, cached because every thumbnail of a page asks for it."""
+    statement = _query(sees_private=sees_private).where(getattr(SearchRow, column) == bindparam("value"))
+    return prepare_statement(statement.order_by(File.primary.desc(), File.id), dialect)
+
+
+def _query(*, sees_private: bool) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    return (
+        select(*_COLUMNS)
+        .select_from(SearchRow)
+        .join(File, File.id == SearchRow.file_id)
+        .join(Photo, Photo.id == SearchRow.photo_id)
+        .where(visible(sees_private=sees_private, opened=EVERY_SWITCH), not_(File.missing))
+    )
+
+
+def marked_areas(connection: Connection, file_id: int) -> list[tuple[float, float, float, float]]:
+    """Return left, top, width and height of each marker of a file, in fractions of the sides."""
+    query = select(Marker.x, Marker.y, Marker.w, Marker.h).where(Marker.file_id == file_id)
+    return [(x, y, w, h) for x, y, w, h in connection.execute(query)]
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoEntity:
+    """A photo as `PhotoSchema` dumps it."""
+
+    photo: Photo
+    files: Sequence[File]
+    """At least one; the primary one first."""
+    albums: Sequence[Album]
+    merged: bool = True
+
+    @property
+    def file(self) -> File:
+        """Return the file that represents the photo."""
+        return self.files[0]
+
+    @property
+    def id(self) -> str:
+        """Return the `ID` of the photo in search results."""
+        return f"{self.photo.id}-{self.file.id}"
+
+    @property
+    def faces(self) -> int:
+        """Return the number of faces marked on that file."""
+        return sum(marker.type == "face" for marker in self.file.markers)
+
+
+def load_photo(
+    session: Session, seen: Sequence[SeenFile], photo: Photo | None = None, *, sees_private: bool
+) -> PhotoEntity:
+    """Return the photo of these files, which `files_of_photo` found in the same transaction.
+
+    Args:
+        session: for reading.
+        seen: at least one file.
+        photo: the photo, if it is already loaded with all that belongs to it.
+        sees_private: whether private albums are named.
+
+    """
+    photo = photo or session.scalars(_PHOTO, {"photo_id": seen[0].photo_id}).one()
+    files = {file.id: file for file in photo.files}
+    Marker.identify(session, [marker for file in photo.files for marker in file.markers])
+    connection = session.connection()
+    rows = _albums(connection.dialect, sees_private=sees_private).run(connection, {"photo_id": photo.id})
+    albums = [plain(Album, **dict(zip((column.key for column in _ALBUM), row, strict=True))) for row in rows]
+    return PhotoEntity(photo, [files[file.file_id] for file in seen], albums)
+
+
+@lru_cache(maxsize=8)
+def _albums(dialect: Dialect, *, sees_private: bool) -> Prepared:
+    """Return the statement that finds the albums of a photo that may be seen."""
+    members = select(*_ALBUM).join(AlbumPhoto, AlbumPhoto.album_id == Album.id)
+    members = members.where(AlbumPhoto.photo_id == bindparam("photo_id"), not_(AlbumPhoto.hidden))
+    seen = members.where(visible_albums(sees_private=sees_private))
+    return prepare_statement(seen.order_by(Album.title, Album.id), dialect)
+
+
+def load_file(session: Session, file_id: int) -> File:
+    """Return the file with its photo and its markers; it must have been found in the same transaction."""
+    load = (joinedload(File.photo), selectinload(File.markers))
+    file = session.scalars(select(File).where(File.id == file_id).options(*load)).one()
+    Marker.identify(session, file.markers)
+    return file

@@ -1,0 +1,283 @@
+"""Lookups of the names in a query: of cameras, lenses, people, places, photos and albums.
+
+There are few names and many photos, so names are compared in Python, by the word rule of `query.fold.words`. Each album
+is looked up once for each search.
+
+Pictures that look alike are found by the Hamming distance of their perceptual hashes (`media.colours`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.ids import SUBJECT, computed_uid, is_uid
+from photosvc.models import NOWHERE, Album, Camera, File, Lens, Marker, SearchRow, Subject
+from photosvc.query.areas import locate
+from photosvc.query.filters import FILTERS
+from photosvc.query.fold import fold, words
+from photosvc.query.nodes import (
+    And,
+    Choice,
+    Circle,
+    Filter,
+    MarkerNames,
+    Near,
+    Node,
+    Not,
+    Operand,
+    Or,
+    Pattern,
+    Phrase,
+    Town,
+    Uid,
+    Word,
+)
+from photosvc.query.parser import parse_query
+from photosvc.search.reading.compile import visible, visible_albums
+from photosvc.search.reading.towns import find_town
+from photosvc.search.word_text import gear_name, needles, word_text
+
+Operands: TypeAlias = tuple[Operand, ...]
+AlbumRow: TypeAlias = Row[Any]
+#: Bits that may differ from the photo a search names, as in resized, recompressed and slightly cropped copies.
+SIMILAR: Final = 10
+#: The most similar photos that a search gives.
+_MOST_SIMILAR: Final = 1000
+_PART_BITS: Final = 16
+PARTS: Final = (File.look_1, File.look_2, File.look_3, File.look_4)
+#: Places that one filter may name: each is looked for in the whole gazetteer.
+_MOST_TOWNS = 4
+#: Photos that one filter may compare with all others; further ones are left out.
+_MOST_LOOKS = 10
+
+
+class NamedAlbums:
+    """The albums that the filters of a search name, limited to those that the caller may see."""
+
+    def __init__(self, connection: Connection, *, sees_private: bool) -> None:
+        self._connection = connection
+        self._query = select(Album.id, Album.uid, Album.title, Album.filter).where(
+            visible_albums(sees_private=sees_private)
+        )
+        self._every: list[AlbumRow] | None = None
+        self._named: dict[Operands, list[AlbumRow]] = {}
+        self._smart: dict[int, AlbumRow] = {}
+        self._queries: dict[int, Node | None] = {}
+        self._reached: dict[int, set[int]] = {}
+
+    @property
+    def has_smart(self) -> bool:
+        """Return whether one of the albums that were named is a smart one."""
+        return bool(self._smart)
+
+    def named(self, operands: Operands) -> list[AlbumRow]:
+        """Return the albums with one of these UIDs or titles."""
+        if operands not in self._named:
+            self._named[operands] = found = self._look_up(operands)
+            self._smart |= {album.id: album for album in found if album.filter}
+        return self._named[operands]
+
+    def query_of(self, album: AlbumRow) -> Node | None:
+        """Return the query of a smart album; None when a version with other filters saved it.
+
+        That is no error, because the search itself is valid.
+        """
+        if album.id not in self._queries:
+            try:
+                self._queries[album.id] = locate(parse_query(album.filter, "filter"))
+            except InvalidValueError:
+                self._queries[album.id] = None
+        return self._queries[album.id]
+
+    def names(self, outer: int, inner: int) -> bool:
+        """Return whether the smart album `outer` names the album `inner`, by others too, or is the same album."""
+        if outer not in self._reached:
+            reached, waiting = {outer}, [outer]
+            while waiting:
+                query = self.query_of(self._smart[waiting.pop()])
+                named = {album.id for operands in _albums_in(query) for album in self.named(operands)}
+                further = (named & self._smart.keys()) - reached
+                waiting += further
+                reached |= further
+            self._reached[outer] = reached
+        return inner in self._reached[outer]
+
+    def _look_up(self, operands: Operands) -> list[AlbumRow]:
+        uids = [operand.text for operand in operands if isinstance(operand, Uid)]
+        if len(uids) == len(operands):
+            return list(self._connection.execute(self._query.where(Album.uid.in_(uids))))
+        if self._every is None:
+            self._every = list(self._connection.execute(self._query))
+        return [album for album in self._every if album.uid in uids or fits(album.title, operands)]
+
+
+def _albums_in(node: Node | None) -> Iterator[Operands]:
+    """Yield the operands of the filters by albums in a query, in the groups that are looked up together."""
+    match node:
+        case Filter(name, Choice(any_of, none_of)) if FILTERS[name].columns[0] == "albums":
+            yield from (operands for operands in (any_of, none_of) if operands)
+        case Not(part):
+            yield from _albums_in(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _albums_in(part)
+
+
+def fits(name: str, operands: Iterable[Operand]) -> bool:
+    """Return whether a name has one of these words, or its words make one of these whole names."""
+    text, whole = word_text((name,)), " ".join(words(name))
+    return any(
+        any(needle in text for needle in needles(operand))
+        if isinstance(operand, Word | Phrase)
+        else isinstance(operand, Pattern) and operand.matches(whole)
+        for operand in operands
+    )
+
+
+def similar_photos(connection: Connection, uid: str, *, sees_private: bool) -> list[int] | None:
+    """Return the ids of the photos that look like this one, the most similar first; None without such a photo.
+
+    The photo itself is included. A photo without contrast is similar to none.
+    """
+    shown = select(SearchRow.photo_id).where(SearchRow.photo_uid == uid, visible(sees_private=sees_private))
+    photo_id = connection.scalar(shown.limit(1))
+    if photo_id is None:
+        return None
+    looks = connection.execute(select(*PARTS).where(File.photo_id == photo_id, shows())).all()
+    distances: dict[int, int] = {}
+    for parts in looks:
+        look = number(parts)
+        query = select(File.photo_id, *PARTS).where(shows(), _near(tuple(parts), SIMILAR // len(PARTS)))
+        for other, *others in connection.execute(query):
+            distance = (look ^ number(others)).bit_count()
+            if distance <= min(SIMILAR, distances.get(other, SIMILAR)):
+                distances[other] = distance
+    return sorted(distances, key=lambda other: (distances[other], other))[:_MOST_SIMILAR]
+
+
+def shows() -> ColumnElement[bool]:
+    """Return the condition for files that show their photo and have a hash."""
+    return and_(File.primary, File.missing.is_(False), File.look_1 >= 0)
+
+
+def _near(parts: Sequence[int], bits: int) -> ColumnElement[bool]:
+    """Return the condition that one of the parts differs in at most so many bits."""
+    masks = [
+        sum(1 << position for position in flipped)
+        for count in range(bits + 1)
+        for flipped in combinations(range(_PART_BITS), count)
+    ]
+    return or_(*(column.in_([part ^ mask for mask in masks]) for column, part in zip(PARTS, parts, strict=True)))
+
+
+def number(parts: Iterable[Any]) -> int:
+    """Return the 64 bits of a hash from its parts."""
+    whole = 0
+    for part in parts:
+        whole = whole << _PART_BITS | part
+    return whole
+
+
+class Lookups:
+    """The lookups of one query; each runs once, however often the query and its smart albums repeat it.
+
+    Where a photo or place is `required`, an unknown one is an error; elsewhere it is left out.
+
+    Args:
+        connection: in a read transaction.
+        field: the parameter that errors name.
+        sees_private: whether the caller may see private photos.
+
+    """
+
+    def __init__(self, connection: Connection, field: str, *, sees_private: bool) -> None:
+        self._connection = connection
+        self._field = field
+        self._sees_private = sees_private
+        self._found: dict[object, Any] = {}
+
+    def once(self, key: object, look_up: Callable[[], Any]) -> Any:  # noqa: ANN401 - what `look_up` gives
+        """Return the result of `look_up`, which is called once for each key."""
+        if key not in self._found:
+            self._found[key] = look_up()
+        return self._found[key]
+
+    def gear_ids(self, kind: type[Camera | Lens], operands: Operands) -> Operands:
+        """Replace words by the ids of the cameras or lenses whose names have one of them."""
+        ids = {operand for operand in operands if isinstance(operand, int)}
+        terms = [operand for operand in operands if isinstance(operand, Word | Phrase)]
+        if terms:
+            query = select(kind.id, kind.make, kind.model)
+            every = self.once(kind, lambda: self._connection.execute(query).all())
+            ids |= {row.id for row in every if fits(gear_name(row.make, row.model), terms)}
+        return tuple(sorted(ids))
+
+    def people(self, operands: Operands) -> Operands:
+        """Replace wildcards and UIDs by the names that fit; whole names and words are found in words of photos."""
+        patterns = [
+            operand
+            for operand in operands
+            if isinstance(operand, Pattern) and (len(operand.pieces) > 1 or is_uid(operand.pieces[0], SUBJECT))
+        ]
+        if not patterns:
+            return operands
+        uids = {operand.pieces[0] for operand in patterns if len(operand.pieces) == 1}
+        query = select(Marker.name).where(Marker.name != "").distinct()
+        every = self.once(Marker, lambda: self._connection.scalars(query).all())
+        names = tuple(name for name in every if fits(name, patterns))
+        names += self._people_with(uids, every) if uids else ()
+        others = tuple(operand for operand in operands if operand not in patterns)
+        return (*others, MarkerNames(names)) if names else others
+
+    def _people_with(self, uids: set[str], names: Iterable[str]) -> tuple[str, ...]:
+        """Return the names that belong to people with these UIDs."""
+        query = select(Subject.folded, Subject.uid)
+        chosen = self.once(Subject, lambda: dict(self._connection.execute(query).all()))
+        return tuple(name for name in names if (chosen.get(fold(name)) or computed_uid(SUBJECT, fold(name))) in uids)
+
+    def circles(self, operands: Operands, *, required: bool) -> Operands:
+        """Replace photos and places by circles around their positions; leave out photos without a position."""
+        found: list[Operand] = []
+        if sum(isinstance(operand, Town) for operand in operands) > _MOST_TOWNS:
+            msg = f"near names more than {_MOST_TOWNS} places"
+            raise InvalidValueError(msg, field=self._field)
+        for operand in operands:
+            if isinstance(operand, Town):
+                found += [Circle(lat, lng, operand.km) for lat, lng in self._towns(operand, required=required)]
+            elif isinstance(operand, Near):
+                position = self._position(operand.uid, required=required)
+                found += [Circle(*position, operand.km)] if position else []
+        return tuple(found)
+
+    def _towns(self, town: Town, *, required: bool) -> Sequence[tuple[float, float]]:
+        try:
+            return find_town(town.name, town.region)
+        except (InvalidValueError, NotFoundError):
+            if required:
+                raise
+            return ()
+
+    def look_alikes(self, operands: Operands, *, required: bool) -> Operands:
+        """Replace photos by the ids of the photos that look like them."""
+        found: set[int] = set()
+        for uid in [operand.text for operand in operands if isinstance(operand, Uid)][:_MOST_LOOKS]:
+            look_up = partial(similar_photos, self._connection, uid, sees_private=self._sees_private)
+            ids = self.once(("similar", uid), look_up)
+            if ids is None and required:
+                msg = f"there is no photo {uid}"
+                raise NotFoundError(msg, field="similar")
+            found.update(ids or ())
+        return tuple(sorted(found))
+
+    def _position(self, uid: str, *, required: bool) -> tuple[float, float] | None:
+        query = select(SearchRow.lat, SearchRow.lng).where(SearchRow.photo_uid == uid)
+        query = query.where(visible(sees_private=self._sees_private)).limit(1)
+        found = self.once(("near", uid), lambda: self._connection.execute(query).first())
+        if found is None and required:  # in the filter of a smart album an unknown photo is no error of the search
+            msg = f"there is no photo {uid}"
+            raise NotFoundError(msg, field="near")
+        return None if found is None or found.lat == NOWHERE else (found.lat, found.lng)

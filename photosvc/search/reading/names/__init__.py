@@ -1,1 +1,0 @@
-"""Names in a query become ids: albums, cameras, lenses, people and places."""

@@ -1,1 +1,0 @@
-"""Overviews of the photos that a query finds: by month for a timeline, by place for a map."""

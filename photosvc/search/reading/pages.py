@@ -1,0 +1,286 @@
+"""Pages of results, made from the ids of their files and the stored JSON texts of these, and neighbours of a photo.
+
+A merged page is a window of files too. A photo appears once, in the window that contains its first file, with all of
+its matching files, also those after the end of the window. Files at the start of a window whose photo was on the
+previous page are counted but not repeated. So each photo comes once and complete, and `X-Count` counts files.
+
+The neighbours of a photo are found at any position in the order of a search: no page has to be counted.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from itertools import chain, groupby, pairwise
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import Connection, select
+
+from photosvc.core.errors import PhotosvcError
+from photosvc.models import FileKey, SearchDocument, SearchRow
+from photosvc.models.statements import run_text
+from photosvc.search.reading.orders import Cursor
+from photosvc.search.reading.request import SearchRequest
+from photosvc.search.reading.window import Found, Search, photo_of, prepare
+
+_TABLE = SearchDocument.__tablename__
+#: One parameter for any number of files, so that the text of the statement stays the same.
+_BY_IDS = {
+    "sqlite": "file_id IN (SELECT value FROM json_each(?))",
+    "postgresql": "file_id = ANY(%s)",
+}
+#: The text after the head in the result of one file, and in a merged result up to its files.
+_SINGLE, _MERGED = ',"Merged":false,"Files":[]}', ',"Merged":true,"Files":['
+#: Results of the largest answer that is read as a whole.
+CHUNK = 1000
+#: Results of a piece of a larger answer: few enough to take little memory, and little time from other requests of the
+#: same process.
+PIECE = 200
+
+
+class LibraryChangedError(PhotosvcError):
+    """The library changed while this was read; ask again."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+
+
+def result_heads(connection: Connection, file_ids: Sequence[int]) -> list[str]:
+    """Return the heads of the photo search results of these files, in their order.
+
+    Raises:
+        LibraryChangedError: one of them was removed meanwhile.
+
+    """
+    return _read(connection, "result_head", file_ids)
+
+
+def file_documents(connection: Connection, file_ids: Sequence[int]) -> list[str]:
+    """Return the file records of these files, in their order.
+
+    Raises:
+        LibraryChangedError: one of them was removed meanwhile.
+
+    """
+    return _read(connection, "file", file_ids)
+
+
+def _read(connection: Connection, column: str, file_ids: Sequence[int]) -> list[str]:
+    dialect = connection.dialect.name
+    query = f"SELECT file_id, {column} FROM {_TABLE} WHERE {_BY_IDS[dialect]}"  # noqa: S608 - names of this module
+    ids = orjson.dumps(file_ids).decode() if dialect == "sqlite" else list(file_ids)
+    texts: dict[int, str] = dict(run_text(connection, query, (ids,)))  # type: ignore[arg-type]
+    try:
+        return [texts[file_id] for file_id in file_ids]
+    except KeyError:
+        raise LibraryChangedError from None
+
+
+def join_results(heads: Sequence[str]) -> str:
+    """Join the results of single files by commas."""
+    if not heads:
+        return ""
+    *others, last = heads
+    return f"{_SINGLE},".join((*others, last + _SINGLE))  # one copy of the text, which may have megabytes
+
+
+def merge_result(head: str, files: Sequence[str]) -> str:
+    """Return the result of a photo with the records of its files."""
+    return f"{head}{_MERGED}{','.join(files)}]}}"
+
+
+class Neighbours(NamedTuple):
+    """The UIDs of the photos beside one; None at an end of the search."""
+
+    before: str | None
+    behind: str | None
+
+
+def neighbours(
+    connection: Connection, request: SearchRequest, photo_id: int, *, sees_private: bool
+) -> Neighbours | None:
+    """Return the photos beside this one in a merged search, whatever its page; None if it is not found.
+
+    Raises:
+        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    request = replace(request, offset=0, cursor=None, count=1)
+    search = prepare(connection, request, sees_private=sees_private)
+    own = search.places_of(photo_id)
+    if not own:
+        return None
+    turned = prepare(connection, replace(request, order=search.request.order.reversed()), sees_private=sees_private)
+    before, behind = _behind(turned, own[0]), _behind(search, own[-1])
+    uids = _uids(connection, [one for one in (before, behind) if one is not None])
+    return Neighbours(uids.get(before), uids.get(behind))
+
+
+def _behind(search: Search, place: Found) -> int | None:
+    """Return the photo of the next file in the order of a search; None at its end."""
+    order = search.request.order
+    cursor = Cursor(order.name, search.request.seed, 0, tuple(place[1:]))
+    found = replace(search, request=replace(search.request, cursor=cursor, ordered=True)).window(0, 1)
+    return next(map(photo_of, found), None)
+
+
+def _uids(connection: Connection, photo_ids: list[int]) -> dict[int | None, str]:
+    query = select(SearchRow.photo_id, SearchRow.photo_uid).where(SearchRow.photo_id.in_(photo_ids)).distinct()
+    return {row.photo_id: row.photo_uid for row in connection.execute(query)}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page: the body of the answer and the values of its headers."""
+
+    pieces: Iterable[str]
+    """A JSON array of photo search results in pieces; those after the first are read when they are sent."""
+    count: int
+    limit: int
+    offset: int
+    next: Cursor | None
+    """The start of the next page; None when this one was not full."""
+    total: int | None = None
+    """The number of files that match, if the request wants it counted."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether the body is one piece that has been read."""
+        return isinstance(self.pieces, tuple)
+
+    @property
+    def body(self) -> str:
+        """Return the whole body."""
+        return "".join(self.pieces)
+
+    def results(self) -> Iterator[list[dict[str, Any]]]:
+        """Yield the results as records, those of one piece at a time; this reads the pieces."""
+        for piece in self.pieces:
+            if records := piece.strip("[,]"):  # a record itself begins and ends with a brace
+                yield orjson.loads(f"[{records}]")
+
+
+class Groups:
+    """The ids of the files of each result, the file that represents it first.
+
+    Arrays of machine integers, because an answer may have 100,000 results.
+    """
+
+    def __init__(self) -> None:
+        self._files, self._ends = array("q"), array("q", [0])
+
+    def add(self, files: Iterable[int]) -> None:
+        """Append a result with these files."""
+        self._files.extend(files)
+        self._ends.append(len(self._files))
+
+    def part(self, start: int, stop: int) -> list[list[int]]:
+        """Return the results from `start` up to but not including `stop`; fewer at the end."""
+        ends = self._ends[start : stop + 1].tolist()
+        return [self._files[begin:end].tolist() for begin, end in pairwise(ends)]
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+
+class _Window(NamedTuple):
+    """The results of a window of files, without the rows that they were made from."""
+
+    groups: Groups
+    files: int
+    last: Found | None
+
+
+def _single_files(search: Search) -> _Window:
+    """Return one result for each file of the request's window."""
+    groups, last = Groups(), None
+    for last in search.window(search.request.offset, search.request.count):
+        groups.add((last[0],))
+    return _Window(groups, len(groups), last)
+
+
+def _merged_window(search: Search) -> _Window:
+    """Return the photos that the page of the request's window shows.
+
+    Raises:
+        LibraryChangedError: the last photo was removed meanwhile.
+
+    """
+    request = search.request
+    groups, count, last = Groups(), 0, None
+    peek = request.cursor is None and request.offset > 0
+    found = search.window(request.offset - peek, request.count + peek)
+    before = next(map(photo_of, found), None) if peek else None
+    if request.cursor:
+        before = FileKey.unpack_photo_id(int(request.cursor.values[-1]))
+    for photo_id, files in groupby(found, key=photo_of):
+        group = []
+        for last in files:
+            group.append(last[0])
+        count += len(group)
+        if photo_id != before:
+            if count == request.count:  # the last photo may have further files after the end of the window
+                group = _whole(search, photo_id)
+            # The primary file represents the photo in a reversed order, too.
+            groups.add(reversed(group) if request.order.is_reversed else group)
+    return _Window(groups, count, last)
+
+
+def _whole(search: Search, photo_id: int) -> list[int]:
+    files = search.files_of(photo_id)
+    if not files:
+        raise LibraryChangedError
+    return files
+
+
+def find(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Page:
+    """Return the page that this request asks for.
+
+    Raises:
+        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    search = prepare(connection, request, sees_private=sees_private)
+    total = search.total() if request.total else None
+    pieces: Iterable[str]
+    if search.is_plain and not request.merged and request.count <= CHUNK and (request.cursor or not request.offset):
+        found, heads = search.first_results()
+        pieces, count, last = (f"[{join_results(heads)}]",), len(found), found[-1] if found else None
+    else:
+        window = _merged_window(search) if request.merged else _single_files(search)
+        pieces, count, last = _pieces(search, window.groups), window.files, window.last
+    return Page(
+        pieces=pieces,
+        count=count,
+        limit=request.count,
+        offset=request.offset,
+        next=search.cursor_behind(last, request.offset + count) if last and count == request.count else None,
+        total=total,
+    )
+
+
+def _pieces(search: Search, groups: Groups) -> Iterable[str]:
+    # The first piece is read now, so that a database error still becomes an error answer.
+    if len(groups) <= CHUNK:
+        return (f"[{_records(search, groups.part(0, CHUNK))}]",)
+    return chain(("[" + _records(search, groups.part(0, PIECE)),), _rest(search, groups))
+
+
+def _rest(search: Search, groups: Groups) -> Iterator[str]:
+    """Yield the pieces after the first.
+
+    An error ends the answer before its closing bracket, so that it is not valid JSON.
+    """
+    for start in range(PIECE, len(groups), PIECE):
+        yield "," + _records(search, groups.part(start, start + PIECE))
+    yield "]"
+
+
+def _records(search: Search, groups: Sequence[Sequence[int]]) -> str:
+    connection = search.connection
+    heads = result_heads(connection, [group[0] for group in groups])
+    if not search.request.merged:
+        return join_results(heads)
+    files = iter(file_documents(connection, list(chain.from_iterable(groups))))
+    merged = (merge_result(head, [next(files) for _ in group]) for head, group in zip(heads, groups, strict=True))
+    return ",".join(merged)

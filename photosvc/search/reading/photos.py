@@ -1,0 +1,189 @@
+"""The photos of a query, each represented by the first of its files that matches, and their numbers by town."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, func, select
+
+from photosvc.core.errors import ConflictError, InvalidValueError
+from photosvc.models import FILTER_COLUMNS, SEARCH_COLUMNS, Place, SearchRow
+from photosvc.models.search_values import RANK_BITS
+from photosvc.models.statements import unindexed
+from photosvc.query.filters import FILTERS
+from photosvc.query.fold import fold_recurring
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or, Word
+from photosvc.search.reading.figures import library_state
+from photosvc.search.reading.plan import ALL_ROWS, Plan, make_plan
+from photosvc.search.reading.request import parse_node
+from photosvc.search.reading.resolve import resolve
+from photosvc.search.reading.window import context_of, matching
+
+#: PostgreSQL, for the rest of the transaction: plan each statement for its values. The plan for any values, which it
+#: would choose from the eleventh call on, takes up to 40 times as long here; compiling takes as long as the statement.
+_PLAN_BY_VALUES: Final = select(
+    func.set_config("plan_cache_mode", "force_custom_plan", True), func.set_config("jit", "off", True)
+)
+#: The most towns of an answer.
+MOST_TOWNS: Final = 2000
+_UNKNOWN: Final = "zz"
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoQuery:
+    """The query for the photos of an overview."""
+
+    node: Node
+    """The parsed query, without the album of `album`."""
+    album: str
+    """The UID of the album that is searched; empty: all photos."""
+    sees_private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Photos:
+    """The photos of a query, and the plan that finds their rows."""
+
+    connection: Connection
+    plan: Plan
+    single: bool
+    """True if there is one row for each photo; otherwise there is one for each matching file."""
+    covered: bool
+    """True if all rows are read and the covering indexes contain what the query compares: nothing, or words."""
+
+    def select(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+        """Return the query for these columns of all rows, in no order."""
+        query = matching(self.plan, *columns)
+        return query.where(SearchRow.is_first) if self.single else query
+
+    @property
+    def count(self) -> ColumnElement[int]:
+        """Return the expression that counts the photos in a group of rows."""
+        photo_id = SearchRow.newest_key // 2**RANK_BITS  # in contrast to `photo_id`, in all indexes
+        return func.count() if self.single else func.count(photo_id.distinct())
+
+
+def parse_query(pairs: Iterable[tuple[str, str]], *, sees_private: bool) -> PhotoQuery:
+    """Return the query that the parameters of a search make; those that page or sort it are ignored.
+
+    Raises:
+        InvalidQueryError: one of them is not valid.
+
+    """
+    pairs = list(pairs)
+    album = next((value.strip() for name, value in pairs if name == "s" and value.strip()), "")
+    return PhotoQuery(parse_node(pairs), album, sees_private)
+
+
+def parse_number(text: str, name: str, low: int, high: int, default: int) -> int:
+    """Return the whole number in a parameter; empty: the default.
+
+    Raises:
+        InvalidValueError: it is none, or not between `low` and `high`.
+
+    """
+    digits = text.strip()
+    if not digits:
+        return default
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 10 and low <= int(digits) <= high):
+        msg = f"{name} must be a whole number from {low} to {high}"
+        raise InvalidValueError(msg, field=name)
+    return int(digits)
+
+
+def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) -> Photos:
+    """Return the photos of this query.
+
+    Args:
+        connection: where names are looked up and candidates are counted.
+        query: the query for the photos.
+        rows_needed: see `make_plan`.
+
+    Raises:
+        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    context = context_of(connection, query.node, sees_private=query.sees_private)
+    context = replace(context, words_as_sets=rows_needed == ALL_ROWS)
+    if context.on_postgresql:
+        connection.execute(_PLAN_BY_VALUES)
+    node = resolve(query.node, query.album, connection, sees_private=query.sees_private)
+    plan = make_plan(node, "", context, connection, rows_needed=rows_needed, in_order=False)
+    single = not context.opened and _is_about_photos(node)
+    covered = not plan.sorts and (isinstance(node, Everything) or (context.words_as_sets and _has_only_words(node)))
+    return Photos(connection, plan, single, covered)
+
+
+def version_of(connection: Connection, expected: str = "") -> str:
+    """Return the version of the library, which differs after any change.
+
+    Raises:
+        ConflictError: it is not the expected one.
+
+    """
+    version = f"{library_state(connection):x}"
+    if expected and expected != version:
+        msg = "the library has changed: ask for the months again and use their version"
+        raise ConflictError(msg, field="version")
+    return version
+
+
+def _is_about_photos(node: Node) -> bool:
+    """Return whether a resolved query gives the same answer for all files of a photo."""
+    match node:
+        case Filter(name):
+            columns = (SEARCH_COLUMNS.get(FILTER_COLUMNS.get(column, column)) for column in FILTERS[name].columns)
+            return not any(column is not None and column.per_file for column in columns)
+        case Not(part):
+            return _is_about_photos(part)
+        case And(parts) | Or(parts):
+            return all(map(_is_about_photos, parts))
+        case _:
+            return True
+
+
+def _has_only_words(node: Node) -> bool:
+    """Return whether all conditions of a resolved query are words."""
+    match node:
+        case Not(part):
+            return _has_only_words(part)
+        case And(parts) | Or(parts):
+            return all(map(_has_only_words, parts))
+        case _:
+            return isinstance(node, Word)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTown:
+    """A town with photos."""
+
+    country: str
+    """ISO 3166 code of two lower-case letters."""
+    name: str
+    """Empty where photos of the country were taken outside of towns."""
+    count: int
+
+
+def find_towns(connection: Connection, query: PhotoQuery) -> list[CountedTown]:
+    """Return at most `MOST_TOWNS` towns of the photos whose country is known, most photos first.
+
+    Raises:
+        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    photos = find_photos(connection, query, rows_needed=ALL_ROWS)
+    columns = SearchRow.country, SearchRow.city_key
+    # The index of towns gives them in order; of other queries, every row would be looked up through it.
+    country, city = columns if photos.covered else map(unindexed, columns)
+    known = unindexed(SearchRow.country) != _UNKNOWN
+    statement = photos.select(SearchRow.country, SearchRow.city_key, photos.count).where(known)
+    statement = statement.group_by(country, city).order_by(photos.count.desc(), country, city).limit(MOST_TOWNS)
+    found = connection.execute(statement).all()
+    names = _names(connection, {row[0] for row in found})
+    return [CountedTown(code, names.get((code, key), ""), count) for code, key, count in found]
+
+
+def _names(connection: Connection, countries: set[str]) -> dict[tuple[str, str], str]:
+    """Return the names of towns by country and folded name: only places contain the spelling."""
+    written = select(Place.country, Place.city).where(Place.country.in_(countries)).distinct().order_by(Place.city)
+    return {(code, fold_recurring(city)): city for code, city in connection.execute(written)}

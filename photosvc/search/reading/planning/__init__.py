@@ -1,1 +1,0 @@
-"""How the database is asked: by the order, or from the photos that one condition finds."""

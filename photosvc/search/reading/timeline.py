@@ -1,0 +1,170 @@
+"""The timeline: the photos of a query by the month in which they were taken.
+
+The order is that of `TIMELINE_KEYS`: by local day, and within a day as the search sorts; `oldest` is its exact reverse.
+Photos of an unknown month make a month of their own, which is the last one in both orders. A position is the number of
+a photo in its month.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from sqlalchemy import Connection, select
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.models import TIMELINE_KEYS, FileKey, Photo, SearchRow
+from photosvc.models.statements import unindexed
+from photosvc.search.reading.photos import PhotoQuery, find_photos
+from photosvc.search.reading.plan import ALL_ROWS
+
+#: The types of photos in the order of their digits.
+TYPES: Final = ("image", "raw", "live", "video", "animated", "vector", "audio", "document")
+NEWEST, OLDEST = "newest", "oldest"
+#: Photos that are shown at once.
+DEFAULT_SHOWN, MOST_SHOWN = 100, 500
+#: A month may have some ten thousand rows; fewer candidates than this are sorted instead.
+_MONTH_ROWS: Final = 100
+_DAYS: Final = 100
+_DIGITS: Final = "0123456789abcdef"
+_LONGEST_TEXT: Final = 200
+_MONTH: Final = re.compile(r"(?!0000)\d{4}-(0[1-9]|1[0-2])|0000-00", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A photo of the timeline with the details that are shown when scrolling stops."""
+
+    uid: str
+    hash: str
+    duration: int
+    """In nanoseconds."""
+    favorite: bool
+    private: bool
+    width: int
+    height: int
+    """In pixels of the upright picture; 0 when unknown."""
+    text: str
+    """The text in place of the picture: title, description or name."""
+
+
+def parse_order(text: str) -> bool:
+    """Return whether the oldest photos come first; empty: the newest.
+
+    Raises:
+        InvalidValueError: it is another order.
+
+    """
+    name = text.strip().lower() or NEWEST
+    if name not in {NEWEST, OLDEST}:
+        msg = f"order must be {NEWEST} or {OLDEST} here; in other orders, read /photos page by page"
+        raise InvalidValueError(msg, field="order")
+    return name == OLDEST
+
+
+def parse_month(text: str) -> int:
+    """Return the month as the number yyyymm; 0 for the unknown month, `0000-00`.
+
+    Raises:
+        InvalidValueError: it is no month.
+
+    """
+    if not _MONTH.fullmatch(text):
+        msg = "month must be a month such as 2023-05, or 0000-00 for photos whose month is unknown"
+        raise InvalidValueError(msg, field="month")
+    return int(text.replace("-", ""))
+
+
+def write_month(month: int) -> str:
+    """Return the month in the form that `parse_month` reads."""
+    return f"{month // 100:04}-{month % 100:02}"
+
+
+def count_months(connection: Connection, query: PhotoQuery, *, oldest_first: bool) -> list[tuple[int, int]]:
+    """Return the months with the number of their photos, in order.
+
+    Raises:
+        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    photos = find_photos(connection, query, rows_needed=ALL_ROWS)
+    day = SearchRow.timeline_day if photos.covered else unindexed(SearchRow.timeline_day)
+    counted: dict[int, int] = {}
+    # Group by day, because that is the order of the index.
+    for number, count in connection.execute(photos.select(day, photos.count).group_by(day)):
+        counted[number // _DAYS] = counted.get(number // _DAYS, 0) + count
+    undated = counted.pop(0, 0)
+    return [*sorted(counted.items(), reverse=not oldest_first), *([(0, undated)] if undated else [])]
+
+
+def month_columns(connection: Connection, query: PhotoQuery, month: int, *, oldest_first: bool) -> dict[str, Any]:
+    """Return the details of the photos of a month that a page needs for its layout, in columns.
+
+    Raises:
+        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    columns = (SearchRow.timeline_day, SearchRow.aspect_ratio, SearchRow.color, SearchRow.photo_type)
+    return to_columns(_month_rows(connection, query, month, columns, oldest_first=oldest_first))
+
+
+def to_columns(rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
+    """Return rows of a key, the day, the aspect ratio, the colour and the type as columns."""
+    _, days, ratios, colors, types = zip(*rows, strict=True) if rows else ((),) * 5
+    digits = {name: str(number) for number, name in enumerate(TYPES)}
+    return {
+        "days": [(day % _DAYS, len(list(same))) for day, same in groupby(days)],
+        "ratio": [round(ratio * 100) or 100 for ratio in ratios],
+        "color": "".join([_DIGITS[color] if 0 <= color < len(_DIGITS) else "0" for color in colors]),
+        "type": "".join([digits.get(name, "0") for name in types]),
+    }
+
+
+def photos_of_month(
+    connection: Connection, query: PhotoQuery, month: int, start: int, count: int, *, oldest_first: bool
+) -> list[Shown]:
+    """Return the photos at `count` positions of a month from `start` on; fewer at its end.
+
+    Raises:
+        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    rows = _month_rows(connection, query, month, (SearchRow.file_id,), oldest_first=oldest_first)
+    file_ids = [row[1] for row in rows[start : start + count]]
+    found = _details(connection, file_ids)
+    return [found[file_id] for file_id in file_ids]
+
+
+def _month_rows(
+    connection: Connection, query: PhotoQuery, month: int, columns: Sequence[Any], *, oldest_first: bool
+) -> list[Sequence[Any]]:
+    """Return the photos of a month in order, each as its key and these columns of its first matching file."""
+    photos = find_photos(connection, query, rows_needed=_MONTH_ROWS)
+    keys = [getattr(SearchRow, name) for name in TIMELINE_KEYS]
+    if photos.plan.sorts:
+        keys = [unindexed(key) for key in keys]
+    day = keys[0]
+    statement = photos.select(SearchRow.newest_key, *columns).where(day >= month * _DAYS, day < (month + 1) * _DAYS)
+    rows: list[Sequence[Any]] = list(connection.execute(statement.order_by(*(key.desc() for key in keys))))
+    if not photos.single:  # the files of a photo are neighbours, the first one first
+        rows = [next(files) for _, files in groupby(rows, key=lambda row: FileKey.unpack_photo_id(row[0]))]
+    return rows[::-1] if oldest_first else rows
+
+
+def _details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Shown]:
+    statement = (
+        select(
+            SearchRow.file_id, SearchRow.photo_uid, SearchRow.hash, SearchRow.duration, SearchRow.favorite,
+            SearchRow.private, SearchRow.width, SearchRow.height, Photo.title, Photo.description, Photo.name,
+        )
+        .join(Photo, Photo.id == SearchRow.photo_id)
+        .where(SearchRow.file_id.in_(file_ids))
+    )  # fmt: skip
+    return dict(_shown(connection.execute(statement)))
+
+
+def _shown(rows: Iterable[Any]) -> Iterator[tuple[int, Shown]]:
+    for file_id, uid, content_hash, duration, favorite, private, width, height, *texts in rows:
+        text = next((text.strip() for text in texts if text.strip()), "")
+        yield file_id, Shown(uid, content_hash, duration, favorite, private, width, height, text[:_LONGEST_TEXT])

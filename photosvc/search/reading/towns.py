@@ -1,0 +1,104 @@
+"""Positions of places by their names, from the gazetteer shipped with the service.
+
+The gazetteer has no numbers of inhabitants, but it lists the quarters of a large city under the name of the city. Of
+places with the same name, the one with the most entries is chosen: `London` finds the one in England unless the query
+names another state or country.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
+from statistics import fmean
+from typing import Final
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.geo import distance_m
+from photosvc.data import PlacesTable
+from photosvc.query.errors import did_you_mean, shown
+from photosvc.query.fold import words_recurring
+from photosvc.query.nodes import Town
+from photosvc.query.reader import country_code
+
+#: Up to so many places of the same name and size are all searched; more are an error that asks for a state or country.
+_MOST_ALIKE: Final = 5
+#: Metres between the entries of one city.
+_CITY_M: Final = 40_000
+#: The most characters by which the length of a suggested name differs from that of the typed one.
+_TYPED_BY: Final = 2
+_TOWNS: Final = (
+    "SELECT lat / 1000.0, lng / 1000.0, country, state FROM town JOIN region ON region.id = town.region WHERE "
+)
+_EXACTLY: Final = f"{_TOWNS} folded = :name ORDER BY lat, lng"
+#: Folded words consist of letters, digits and pictures, all of which sort after the `!` that follows the blank.
+_BEGINNING: Final = f"{_TOWNS} folded > :name || ' ' AND folded < :name || '!' ORDER BY lat, lng"
+#: All names in one row: other threads may take their turn at each row, so that thousands of rows would take a second.
+_ALIKE: Final = """
+    SELECT group_concat(folded, char(10)) FROM (
+        SELECT DISTINCT folded FROM town WHERE folded >= :first AND folded < :first || char(1114111)
+        AND length(folded) BETWEEN :shortest AND :longest
+    )
+"""
+_TABLE: Final = PlacesTable()
+
+
+@dataclass(slots=True)
+class _City:
+    """The entries of the gazetteer that are one city."""
+
+    country: str
+    state: str
+    positions: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        lats, lngs = zip(*self.positions, strict=True)
+        return fmean(lats), fmean(lngs)
+
+
+def find_town(name: str, region: str) -> tuple[tuple[float, float], ...]:
+    """Return the latitudes and longitudes of places with this folded name, in this state or country if given.
+
+    There are several when places of the name are alike. `new york` also finds New York City.
+
+    Raises:
+        NotFoundError: there is no such place.
+        InvalidValueError: too many places have the name.
+
+    """
+    cities = _cities(_EXACTLY, name, region) or _cities(_BEGINNING, name, region)
+    most = max((len(city.positions) for city in cities), default=0)
+    found = [city.centre for city in cities if len(city.positions) == most]
+    if not found:
+        hint = "" if region else did_you_mean(name, _names_like(name))
+        msg = f"there is no place {shown(str(Town(name, region)))}{hint}"
+        raise NotFoundError(msg, field="near")
+    if len(found) > _MOST_ALIKE:
+        msg = (
+            f'there are {len(found)} places {shown(name)}; add a state or country, as in "{name}, {cities[0].country}"'
+        )
+        raise InvalidValueError(msg, field="near")
+    return tuple(found)
+
+
+@lru_cache(maxsize=512)
+def _cities(query: str, name: str, region: str) -> Sequence[_City]:
+    cities: defaultdict[tuple[str, str], list[_City]] = defaultdict(list)
+    code = country_code(region) or region
+    for lat, lng, country, state in _TABLE.connection.execute(query, {"name": name}):
+        if region and code != country and region != " ".join(words_recurring(state)):
+            continue
+        here = cities[country, state]
+        city = next((one for one in here if distance_m(lat, lng, *one.positions[0]) <= _CITY_M), None)
+        if city is None:
+            city = _City(country, state)
+            here.append(city)
+        city.positions.append((lat, lng))
+    return [*chain.from_iterable(cities.values())]
+
+
+def _names_like(name: str) -> Sequence[str]:
+    asked = {"first": name[:2], "shortest": len(name) - _TYPED_BY, "longest": len(name) + _TYPED_BY}
+    ((names,),) = _TABLE.connection.execute(_ALIKE, asked)
+    return names.split("\n") if names else ()

@@ -1,0 +1,311 @@
+"""A window of a search: the files between two places of an order, by their ids.
+
+For its search, a request gets ids in place of names, and the order of its album. The windows of searches without
+conditions use statements that are compiled once.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain, islice
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, ColumnElement, Connection, Label, bindparam, func, literal, select, tuple_
+from sqlalchemy.engine import Dialect
+from sqlalchemy.util import memoized_property
+
+from photosvc.core.errors import InvalidValueError
+from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocument, SearchRow
+from photosvc.models.statements import Column, Prepared, prepare_statement, unindexed
+from photosvc.query.nodes import Everything, Node, conjuncts
+from photosvc.search.reading import words
+from photosvc.search.reading.columns import Context, select_ids
+from photosvc.search.reading.compile import asked_open, compile_all, visible
+from photosvc.search.reading.orders import MANUAL, UNINDEXED_ORDERS, Cursor, Order, order_named
+from photosvc.search.reading.plan import Driver, Plan, Walk, make_plan, one_album, plan_all
+from photosvc.search.reading.request import SearchRequest
+from photosvc.search.reading.resolve import resolve
+from photosvc.search.reading.word_plan import Tier, by_indexes_alone
+
+#: A file in a window: its id and its sort keys.
+Found = Sequence[Any]
+#: Rows that are read at once.
+_CHUNK: Final = 1000
+
+
+def plain_query(order: Order, *, sees_private: bool, by_cursor: bool, with_results: bool) -> Any:  # noqa: ANN401
+    """Return the SELECT of a search without conditions: `file_id`, the order's keys and, if wanted, result heads.
+
+    It takes `count` and, by cursor, `key0`, `key1`… of the last row, else `offset`.
+    """
+    keys = order.columns(0)
+    query: Any = select(SearchRow.file_id, *keys).where(visible(sees_private=sees_private))
+    if with_results:
+        query = query.add_columns(SearchDocument.result_head).join(
+            SearchDocument, SearchDocument.file_id == SearchRow.file_id
+        )
+    if by_cursor:
+        last = tuple_(*(bindparam(f"key{n}", type_=key.type) for n, key in enumerate(keys)))
+        query = query.where(tuple_(*keys) < last if order.falling else tuple_(*keys) > last)
+    else:
+        query = query.offset(bindparam("offset", type_=SearchRow.newest_key.type))
+    return in_order(query, order, keys).limit(bindparam("count", type_=SearchRow.newest_key.type))
+
+
+@lru_cache(maxsize=128)
+def plain_statement(
+    order: str, dialect: Dialect, *, merged: bool, sees_private: bool, by_cursor: bool, with_results: bool
+) -> Prepared:
+    """Return `plain_query` for the order of this name, compiled for a dialect."""
+    chosen = order_named(order, merged=merged)
+    query = plain_query(chosen, sees_private=sees_private, by_cursor=by_cursor, with_results=with_results)
+    return prepare_statement(query, dialect)
+
+
+def in_order(query: Any, order: Order, keys: Sequence[Column]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    """Sort the query by these keys in the direction of the order."""
+    return query.order_by(*(key.desc() if order.falling else key.asc() for key in keys))
+
+
+def photo_of(found: Found) -> int:
+    """Return the id of the photo that a file belongs to: every order ends in a packed `FileKey`."""
+    return FileKey.unpack_photo_id(found[-1])
+
+
+@dataclass(frozen=True)
+class Search:
+    """A request with everything that its statements are made from."""
+
+    request: SearchRequest
+    connection: Connection
+    context: Context
+    node: Node
+    """The resolved query, inside the request's album."""
+
+    @memoized_property  # that of Python 3.11 holds a lock of all searches while this one asks the database
+    def plan(self) -> Plan:
+        """Return the plan that finds its rows."""
+        request = self.request
+        skipped = 0 if request.cursor else request.offset
+        plan = make_plan(
+            self.node,
+            request.order.base,
+            self.context,
+            self.connection,
+            rows_needed=request.count + skipped,
+            ranked=request.ranked,
+        )
+        # A reversed order begins with the last of the tiers, so all of them are looked for.
+        return replace(plan, tiers=tuple(plan.tiers)[::-1]) if request.order.is_reversed else plan
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether it has no conditions and an order with an index: then statements are prepared ones."""
+        return isinstance(self.node, Everything) and self.request.order.base not in UNINDEXED_ORDERS
+
+    def window(self, offset: int, count: int) -> Iterator[Found]:
+        """Return at most `count` files: after the request's cursor if it has one, else from `offset` on.
+
+        They are read while they are taken, because a window may have 100,000.
+        """
+        if self.is_plain:
+            prepared, values = self._plain(offset, count)
+            return chain.from_iterable(prepared.chunks(self.connection, values, _CHUNK))
+        if self.plan.tiers:
+            skipped = 0 if self.request.cursor else offset
+            return islice(self._by_tiers(skipped + count), skipped, None)
+        query = self.window_query(offset, count)
+        if (walk := self.plan.walk) and (end := self._end_of(walk)):
+            found = self.connection.execute(self._within(query, end)).all()
+            if len(found) == count:
+                return iter(found)
+            self.__dict__["plan"] = walk.beyond
+            query = self.window_query(offset, count)
+        if self.plan.few:
+            with by_indexes_alone(self.connection):
+                return iter(self.connection.execute(query).all())
+        return chain.from_iterable(self.connection.execute(query).partitions(_CHUNK))
+
+    def window_query(self, offset: int, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+        """Return the SELECT of `window` for a search that is not plain."""
+        if self.plan.tiers:
+            return self._tier_query(next(iter(self.plan.tiers)), offset + count)
+        keys = self._keys()
+        query = self.matching(SearchRow.file_id, *keys)
+        cursor = self.request.cursor
+        query = query.where(*self._bounds(keys))
+        if cursor and self.plan.driver is Driver.WALK_POSITIONS:  # the index has positions, and no keys of files
+            last = literal(cursor.values[0], BigInteger)
+            falling = self.request.order.falling
+            query = query.where(AlbumPhoto.position <= last if falling else AlbumPhoto.position >= last)
+        elif offset and not cursor:
+            query = query.offset(offset)
+        return self._sorted(query, keys).limit(count)
+
+    def _bounds(self, keys: list[Column]) -> Iterator[ColumnElement[bool]]:
+        """Yield the conditions on the keys that the cursor and the days of the query demand."""
+        cursor, falling = self.request.cursor, self.request.order.falling
+        low, high = self.plan.taken
+        # After a cursor, its bound is the closer one; SQLite walks from one bound only.
+        if low is not None and (falling or not cursor):
+            yield keys[0] >= low
+        if high is not None and not (falling and cursor):
+            yield keys[0] <= high
+        if cursor:
+            here, there = tuple_(*map(self._compared, keys)), tuple_(*cursor.values)
+            yield here < there if falling else here > there
+
+    def first_results(self) -> tuple[Sequence[Found], list[str]]:
+        """Return the first window of a plain search and its result heads, by one statement."""
+        prepared, values = self._plain(0, self.request.count, with_results=True)
+        rows = prepared.run(self.connection, values)
+        return [row[:-1] for row in rows], [row[-1] for row in rows]
+
+    def files_of(self, photo_id: int) -> list[int]:
+        """Return all matching files of a photo, in order."""
+        query = self.matching(SearchRow.file_id).where(SearchRow.photo_id == photo_id)
+        return list(self.connection.scalars(self._sorted(query, self._keys())))
+
+    def places_of(self, photo_id: int) -> Sequence[Found]:
+        """Return all matching files of a photo with their sort keys, in order."""
+        keys = self._keys()
+        query = self.matching(SearchRow.file_id, *keys).where(SearchRow.photo_id == photo_id)
+        return self.connection.execute(self._sorted(query, keys)).all()
+
+    def total(self) -> int:
+        """Count the files that match."""
+        plan = plan_all(self.node, self.context, self.connection, by_values=True)
+        return self.connection.scalar(matching(plan, func.count())) or 0
+
+    def cursor_behind(self, found: Found, position: int) -> Cursor:
+        """Return the cursor of the page that begins after this file."""
+        return Cursor(self.request.order.name, self.request.seed, position, tuple(found[1:]))
+
+    def matching(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+        """Return the query for these columns of all files that match, in no order."""
+        return matching(self.plan, *columns)
+
+    def _end_of(self, walk: Walk) -> Sequence[Any] | None:
+        """Return the sort keys of the row at which the walk ends; None when there are fewer rows."""
+        keys = self._keys()
+        query = select(*keys).where(*walk.along, *self._bounds(keys))
+        return self.connection.execute(in_order(query, self.request.order, keys).offset(walk.rows).limit(1)).first()
+
+    def _within(self, query: Any, end: Sequence[Any]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+        """Limit the query to the rows up to these keys."""
+        here, there = tuple_(*self._keys()), tuple_(*end)
+        return query.where(here >= there if self.request.order.falling else here <= there)
+
+    def _by_tiers(self, count: int) -> Iterator[Found]:
+        """Yield the first files of the tiers of the plan, or the first after the cursor."""
+        cursor, left = self.request.cursor, count
+        for tier in self.plan.tiers:
+            last = int(cursor.values[0]) if cursor else None
+            is_before = last is not None and (tier.low > last if self.request.order.falling else tier.high < last)
+            if not is_before:
+                for rows in self.connection.execute(self._tier_query(tier, left)).partitions(_CHUNK):
+                    yield from rows
+                    left -= len(rows)
+            if left <= 0:  # before the next tier is looked for
+                break
+
+    def _tier_query(self, tier: Tier, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+        request, context = self.request, self.context
+        keys = list(request.order.columns(request.seed))
+        behind = request.cursor.values if request.cursor else None
+        shown = visible(sees_private=context.sees_private)
+        if tier.photos is None:
+            has_rank = func.abs(words.points(request.ranked, context) - tier.low) < 1
+            query = select(SearchRow.file_id, literal(tier.low), *keys)
+            query = query.where(shown, compile_all(conjuncts(self.node), context, has_rank))
+            behind = behind[1:] if behind and behind[0] == tier.low else None
+        else:
+            keys = [words.rank(request.ranked, context).label("rank"), *map(unindexed, keys)]
+            query = select(SearchRow.file_id, *keys).where(
+                shown, SearchRow.photo_id.in_(select_ids(tier.photos, context))
+            )
+        if behind:
+            here, there = tuple_(*keys), tuple_(*behind)
+            query = query.where(here < there if request.order.falling else here > there)
+        return in_order(query, request.order, keys).limit(count)
+
+    def _plain(self, offset: int, count: int, *, with_results: bool = False) -> tuple[Prepared, dict[str, Any]]:
+        """Return the statement of a plain search, and its values."""
+        request = self.request
+        prepared = plain_statement(
+            request.order.name,
+            self.connection.dialect,
+            merged=request.merged,
+            sees_private=self.context.sees_private,
+            by_cursor=request.cursor is not None,
+            with_results=with_results,
+        )
+        values: dict[str, Any] = {"count": count, "offset": offset}
+        if request.cursor:
+            values |= {f"key{number}": value for number, value in enumerate(request.cursor.values)}
+        return prepared, values
+
+    def _keys(self) -> list[Column]:
+        request = self.request
+        keys: list[Column] = list(request.order.columns(request.seed))
+        if self.plan.album is not None:
+            return [getattr(SearchAlbum, str(key.key)) for key in keys]
+        if self.plan.arranged is not None and self.plan.sorts:
+            of_album = AlbumPhoto.album_id == self.plan.arranged, AlbumPhoto.photo_id == SearchRow.photo_id
+            return [select(AlbumPhoto.position).where(*of_album).scalar_subquery().label("position"), keys[-1]]
+        return [words.rank(request.ranked, self.context).label("rank"), *keys] if request.ranked else keys
+
+    def _compared(self, key: Column) -> Column:
+        # Where candidates are sorted, SQLite must not walk the index of the order instead.
+        return unindexed(key) if self.plan.sorts and not isinstance(key, Label) else key
+
+    def _sorted(self, query: Any, keys: list[Column]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+        return in_order(query, self.request.order, [self._compared(key) for key in keys])
+
+
+def matching(plan: Plan, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    """Return the query for these columns of all rows that a plan finds, in no order."""
+    query = select(*columns).where(*plan.conditions)
+    if plan.driver is Driver.WALK_POSITIONS:
+        inside = query.select_from(AlbumPhoto).join(SearchRow, SearchRow.photo_id == AlbumPhoto.photo_id)
+        return inside.where(AlbumPhoto.album_id == plan.arranged)
+    if plan.album is None:
+        return query.select_from(SearchRow)
+    inside = query.select_from(SearchAlbum).join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
+    return inside.where(SearchAlbum.album_id == plan.album)
+
+
+def context_of(connection: Connection, node: Node, *, sees_private: bool) -> Context:
+    """Return the database and the rights of a search for the parsed query `node`."""
+    opened = asked_open(node) if sees_private else ()
+    return Context(connection.dialect.name == "postgresql", sees_private, opened)
+
+
+def prepare(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Search:
+    """Return the search for this request, its names looked up.
+
+    Raises:
+        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
+        InvalidValueError: it asks for the order by hand of what is not one album of chosen photos.
+
+    """
+    context = context_of(connection, request.node, sees_private=sees_private)
+    node = resolve(request.node, request.album, connection, sees_private=sees_private)
+    return Search(_ordered(request, node, connection), connection, context, node)
+
+
+def _ordered(request: SearchRequest, node: Node, connection: Connection) -> SearchRequest:
+    """Return the request, in its album's order by hand if there is one and the request names no order."""
+    by_hand = request.order.base == MANUAL.name
+    if request.ordered and not by_hand:
+        return request
+    _, album = one_album(node)
+    if by_hand and album is None:
+        msg = "the order manual is that of one album of chosen photos: send its UID in s"
+        raise InvalidValueError(msg, field="order")
+    if by_hand or album is None:
+        return request
+    own = connection.scalar(select(Album.order).where(Album.id == album))
+    if own != MANUAL.name:
+        return request
+    return replace(request, order=MANUAL.reversed() if request.order.is_reversed else MANUAL)

@@ -1,0 +1,300 @@
+"""Candidates, the photos that the index of one condition finds: their number, and their ranks by words.
+
+The full-text index tells on SQLite the words with a prefix, and on PostgreSQL about how many photos have a word.
+
+A frequent word mostly stands at the same place in all its photos: in the title, or among the keywords. So nearly all of
+them have one of few ranks of the order `relevance`. Photos of such a frequent rank are found by walking the order until
+a page is full; those of all other ranks are few, and sorted. Sorting all of them would read every row: 240 ms for
+73,000 photos of a million. If the best possible rank is frequent, the others are not even looked for until a page
+reaches them.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any, Final
+
+from sqlalchemy import Connection, func, select
+from sqlalchemy.util import memoized_property
+
+from photosvc.models import FileKey, SearchRow, SearchText
+from photosvc.models.search import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
+from photosvc.models.statements import run_text
+from photosvc.query.nodes import Node, terms
+from photosvc.search.reading import words as word_index
+from photosvc.search.reading.columns import LAST, Context, select_ids
+from photosvc.search.reading.words import in_index, most_points, points, without_ranks
+from photosvc.search.word_text import Term
+
+#: Values that a row of a walk is compared with as fast as it is read.
+_LIGHT_VALUES = 8
+#: The most words that replace the prefixes of a query; FTS5 looks up the others by itself.
+_MOST_EXPANDED: Final = 128
+_WORDS: Final = f"SELECT term FROM {WORD_VOCABULARY} WHERE term >= ? AND term <= ? LIMIT ?"  # noqa: S608 - constants
+_PHOTOS: Final = f"SELECT count(*) FROM {WORD_INDEX} WHERE {WORD_INDEX} MATCH ?"  # noqa: S608 - constants
+#: PostgreSQL expects a number by the shares of words in its statistics.
+_ESTIMATE: Final = (
+    f"EXPLAIN (FORMAT JSON) SELECT 1 FROM {SearchText.__tablename__} "  # noqa: S608 - constants
+    f"WHERE {WORD_TERMS} @@ %(asked)s::tsquery"
+)
+_FOUND: Final = (
+    f"SELECT photo_id FROM {SearchText.__tablename__} "  # noqa: S608 - constants
+    f"WHERE {WORD_TERMS} @@ %(asked)s::tsquery LIMIT %(most)s"
+)
+#: Photos of the sample that shows the frequent ranks, and the share of them that a frequent rank has.
+_SAMPLE: Final = 300
+_FREQUENT: Final = 0.1
+#: Photos of all other ranks that are sorted.
+_MOST_SORTED: Final = 5000
+#: Prefixes of many words that are looked up without counting their photos first.
+_FEW_PREFIXES = 4
+#: Photos whose ranks are compared by sorting all of them.
+_MOST_RANKED = 8000
+#: Photos that the index may merge for all such prefixes, as a multiple of the limit.
+_MERGED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The photos that the index of some conjuncts finds: all that match, and maybe further ones."""
+
+    parts: tuple[Node, ...]
+    """The conjuncts that the index was asked for."""
+    photos: Any
+    """The SELECT of their ids."""
+    exact: tuple[Node, ...] = ()
+    """The conjuncts that all candidates match; they are not checked again."""
+    scanned: bool = False
+    """True if the whole index is read to find them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The number of candidates of some conjuncts; an index of files counts the files of the photos."""
+
+    parts: tuple[Node, ...]
+    count: int
+    limit: int
+    """The most candidates that are sorted; counting stops at one more."""
+
+
+class Counter:
+    """A counter of candidates up to a limit, which records its counts."""
+
+    def __init__(self, connection: Connection, rows_needed: int, values: int) -> None:
+        self.counted: list[Counted] = []
+        self.rows_needed = rows_needed
+        self._connection = connection
+        self._weight = max(1, values // _LIGHT_VALUES)
+
+    @memoized_property  # without a lock: see `Search.plan`
+    def photos(self) -> int:
+        """Return the highest photo id, as a measure of the size of the library."""
+        newest = self._connection.scalar(select(func.max(SearchRow.newest_key)).where(SearchRow.listed)) or 0
+        return FileKey.unpack_photo_id(newest)
+
+    @memoized_property
+    def limit(self) -> int:
+        """Return the most candidates that are sorted faster than the order is walked (see `plan`)."""
+        return math.isqrt(self.rows_needed * (self.photos + 1) * self._weight) // 2
+
+    def count(self, candidates: Candidates) -> int:
+        """Count the candidates, at most one more than the limit."""
+        some = candidates.photos.limit(self.limit + 1).subquery()
+        return self.record(candidates, self._connection.scalar(select(func.count()).select_from(some)) or 0)
+
+    def find(self, candidates: Candidates, context: Context) -> tuple[Candidates, int]:
+        """Return the candidates and their number; an index that is read as a whole is read only once."""
+        if not candidates.scanned:
+            return candidates, self.count(candidates)
+        ids = self._connection.scalars(candidates.photos.limit(self.limit + 1)).all()
+        return replace(candidates, photos=select_ids(ids, context)), self.record(candidates, len(ids))
+
+    def record(self, candidates: Candidates, count: int) -> int:
+        """Record how many candidates there are, and return their number."""
+        self.counted.append(Counted(candidates.parts, count, self.limit))
+        return count
+
+
+def expand(prefixes: Iterable[str], connection: Connection) -> dict[str, list[str]]:
+    """Return the indexed words that begin with each prefix; leave out prefixes of many words.
+
+    FTS5 merges the photos of all words with a prefix before it gives the first one. Of words that are named one by one
+    it reads only as many photos as are wanted.
+    """
+    found: dict[str, list[str]] = {}
+    left = _MOST_EXPANDED
+    for prefix in prefixes:
+        rows = run_text(connection, _WORDS, (prefix, prefix + LAST, left + 1)) if left else ()
+        if left and len(rows) <= left:
+            found[prefix] = [row[0] for row in rows]
+            left -= len(rows)
+    return found
+
+
+def have_more(prefixes: Iterable[str], most: int, connection: Connection) -> bool:
+    """Return whether the photos of these prefixes, counted for each prefix alone, are more than `most`."""
+    found = 0
+    for prefix in prefixes:
+        found += run_text(connection, _PHOTOS, (f'"{prefix}" *',))[0][0]
+        if found > most:
+            return True
+    return False
+
+
+def estimate(asked: str, connection: Connection) -> int:
+    """Return how many photos PostgreSQL expects of a text search, by its statistics and in half a millisecond."""
+    ((plans,),) = run_text(connection, _ESTIMATE, {"asked": asked})
+    return int(plans[0]["Plan"]["Plan Rows"])
+
+
+def find_by_index(asked: str, most: int, connection: Connection) -> list[int]:
+    """Return at most `most` photos that a text search of PostgreSQL finds by the full-text index alone."""
+    with by_indexes_alone(connection):
+        return [row[0] for row in run_text(connection, _FOUND, {"asked": asked, "most": most})]
+
+
+@contextmanager
+def by_indexes_alone(connection: Connection) -> Iterator[None]:
+    """Keep PostgreSQL from reading whole tables in the block.
+
+    Left to itself it reads them when it expects many rows, as it does of any of several words that no photo has, and
+    when an index is to be read from end to end, whose pages it takes for scattered.
+    """
+    run_text(connection, "SET LOCAL enable_seqscan = off", {})
+    run_text(connection, "SET LOCAL random_page_cost = 1", {})
+    yield
+    run_text(connection, "SET LOCAL enable_seqscan = on", {})
+    run_text(connection, "SET LOCAL random_page_cost TO DEFAULT", {})
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """Photos with neighbouring ranks."""
+
+    low: int
+    """The lowest of their ranks."""
+    high: int
+    """The highest of them."""
+    photos: tuple[int, ...] | None
+    """Their ids; None for all photos of one frequent rank, `low`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestFirst:
+    """All photos of the best rank, and the tiers after them, which are found when they are asked for."""
+
+    first: Tier
+    find_others: Callable[[], Iterable[Tier]]
+
+    def __iter__(self) -> Iterator[Tier]:
+        """Yield the tiers, best ranks first."""
+        yield self.first
+        yield from self.find_others()
+
+
+def tiers(words: Node, ranked: Sequence[Term], context: Context, connection: Connection) -> Iterable[Tier]:
+    """Return the photos that the full-text index finds, best ranks first; `()` when the ranks are too many.
+
+    Args:
+        words: a query of words, `And` and `Or` alone.
+        ranked: the terms that the order ranks by.
+        context: the database.
+        connection: where the ranks are read, from the text of each photo.
+
+    """
+    rank = points(ranked, context).label("rank")
+    found = select(SearchText.photo_id, rank).where(in_index(words, context))
+    sample = found.limit(_SAMPLE).subquery()
+    counts = connection.execute(select(sample.c.rank, func.count()).group_by(sample.c.rank)).all()
+    least = _FREQUENT * sum(count for _, count in counts)
+    frequent = sorted((value for value, count in counts if count >= least), reverse=True)
+
+    def others() -> Sequence[tuple[int, int]]:
+        among = in_index(without_ranks(words, ranked, frequent), context)
+        rest = select(SearchText.photo_id, rank).where(among, rank.not_in(frequent)).limit(_MOST_SORTED + 1)
+        return sorted(((value, photo) for photo, value in connection.execute(rest)), reverse=True)
+
+    def behind_best() -> Iterable[Tier]:
+        rest = others()
+        if len(rest) <= _MOST_SORTED:
+            return _between(frequent[1:], rest)
+        among = in_index(without_ranks(words, ranked, [best]), context)
+        ids = connection.scalars(select(SearchText.photo_id).where(among, rank < best))
+        return (Tier(0, best - 1, tuple(ids)),)
+
+    best = most_points(ranked)
+    if frequent and frequent[0] == best:
+        return BestFirst(Tier(best, best, None), behind_best)
+    rest = others()
+    return tuple(_between(frequent, rest)) if len(rest) <= _MOST_SORTED else ()
+
+
+def _between(frequent: Sequence[int], others: Sequence[tuple[int, int]]) -> Iterator[Tier]:
+    """Yield the frequent ranks, and between them the other photos, as pairs of rank and id, by falling rank."""
+    start = 0
+    for value in (*frequent, -1):
+        above = list(takewhile(lambda pair: pair[0] > value, others[start:]))  # noqa: B023 - used before it changes
+        start += len(above)
+        if above:
+            yield Tier(above[-1][0], above[0][0], tuple(photo for _, photo in above))
+        if value >= 0:
+            yield Tier(value, value, None)
+
+
+def expected(parts: Sequence[Node], context: Context, connection: Connection, counter: Counter) -> Candidates | None:
+    """Return the photos that the words of these conjuncts find, if PostgreSQL expects few.
+
+    Of frequent words it would compare the index's text of each row that it walks, which costs more than a substring. It
+    may expect far too many photos of any of several words, as it knows the shares of frequent words only.
+    """
+    words = word_index.needed(parts)
+    if words is None:
+        return None
+    found = _found_by(words, parts, {}, context)
+    asked = word_index.as_tsquery(words)
+    number = estimate(asked, connection)
+    if number > counter.limit and terms(words) > 1:
+        ids = find_by_index(asked, counter.limit + 1, connection)
+        number = len(ids)
+        found = replace(found, photos=select_ids(ids, context))
+    return found if counter.record(found, number) <= counter.limit else None
+
+
+def with_words(parts: Sequence[Node], context: Context, connection: Connection) -> Candidates | None:
+    """Return the photos that the words of these conjuncts find, however many; None without words."""
+    words = word_index.needed(parts)
+    if words is None:
+        return None
+    expanded = {} if context.on_postgresql else expand(word_index.prefixes(words), connection)
+    return _found_by(words, parts, expanded, context)
+
+
+def are_many(candidates: Candidates, context: Context, connection: Connection) -> bool:
+    """Return whether words find so many photos that not all of them should be sorted."""
+    if context.on_postgresql:
+        return estimate(word_index.as_tsquery(candidates.parts[0]), connection) > _MOST_RANKED
+    some = candidates.photos.limit(_MOST_RANKED + 1).subquery()
+    return (connection.scalar(select(func.count()).select_from(some)) or 0) > _MOST_RANKED
+
+
+def _found_by(words: Node, parts: Sequence[Node], expanded: Mapping[str, list[str]], context: Context) -> Candidates:
+    exact = tuple(part for part in parts if word_index.is_words(part))
+    return Candidates((words,), word_index.matching(words, expanded, context), exact)
+
+
+def few_with(
+    words: Node, parts: Sequence[Node], context: Context, connection: Connection, counter: Counter
+) -> Iterator[Candidates]:
+    """Yield the candidates that these words find, unless a glance at the index shows that they are many."""
+    # A word that has more photos than the limit as a whole word has even more as a prefix: skip that costlier lookup.
+    whole = word_index.whole_words(words)
+    if counter.count(Candidates((whole,), word_index.matching(whole, {}, context))) > counter.limit:
+        return
+    prefixes = word_index.prefixes(words)
+    expanded = expand(prefixes, connection)
+    wide = [prefix for prefix in prefixes if prefix not in expanded]
+    if len(wide) <= _FEW_PREFIXES or not have_more(wide, counter.limit * _MERGED, connection):
+        yield _found_by(words, parts, expanded, context)

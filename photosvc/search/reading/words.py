@@ -1,0 +1,347 @@
+"""The words of photos: queries of the full-text index, conditions on `SearchText`, and the rank of a photo.
+
+The full-text index is FTS5 on SQLite and a `tsvector` on PostgreSQL. `matching` finds photos by their words in it,
+where the planner asks for it or all rows are read.
+
+A condition asks whether `SearchText` contains a substring, on both databases alike. It decides about one photo.
+
+The rank is that of the order `relevance`.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, case, cast, func, literal, literal_column, or_, select
+from sqlalchemy.dialects.postgresql import TSQUERY
+from sqlalchemy.engine import Dialect
+from sqlalchemy.sql.expression import column, table
+
+from photosvc.models import SearchRow, SearchText
+from photosvc.models.search import WORD_INDEX, WORD_TERMS
+from photosvc.models.search_values import RANK_BITS
+from photosvc.query.filters import FILTERS
+from photosvc.query.nodes import (
+    And,
+    Choice,
+    Filter,
+    Node,
+    Not,
+    Operand,
+    Or,
+    Pattern,
+    Phrase,
+    Word,
+    conjunction,
+    disjunction,
+)
+from photosvc.search.reading.columns import Context, fits
+from photosvc.search.word_text import MARKS, Term, in_section, needles
+
+Condition = ColumnElement[bool]
+#: Operator of an index between two wanted queries -> the operator before a query whose photos are left out.
+_BUT_NOT = {" AND ": " NOT ", " & ": " & !"}
+#: Filters with these columns compare columns of `SearchText`; the last one only words, no patterns.
+_TEXT_COLUMNS = frozenset({"keywords", "subjects", "description", "place", "title"})
+#: The sections of words that filters compare, by the names of their columns.
+_SECTIONS = {"subjects": "people"} | {section: section for section in MARKS if section != "people"}
+
+
+class _TsQuery(TSQUERY):
+    """`TSQUERY` that can also be written into the text of a statement, as `explain` does."""
+
+    def literal_processor(self, dialect: Dialect) -> Callable[[str], str]:  # noqa: ARG002 - SQLAlchemy passes it
+        """Return the function that quotes a text."""
+        return lambda text: "'" + text.replace("'", "''") + "'"
+
+
+def matching(words: Node, expanded: Mapping[str, Sequence[str]], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy 2.0 and 2.1 differ
+    """Return the ids of photos that the full-text index finds; the words of a phrase count in any order.
+
+    Args:
+        words: a query of words, phrases, `And` and `Or` alone, as `needed` gives it.
+        expanded: SQLite: all words that some prefixes stand for; other prefixes are left to the index.
+        context: the database.
+
+    """
+    if context.on_postgresql:
+        return select(SearchText.photo_id).where(in_index(words, context))
+    index = table(WORD_INDEX, column("rowid"))
+
+    def written(word: str, prefix: bool) -> str:
+        if not prefix or expanded.get(word) == []:  # no word begins with it
+            return f'"{word}"'
+        return '("' + '" OR "'.join(expanded[word]) + '")' if word in expanded else f'"{word}" *'
+
+    asked = _written(words, written, " AND ", " OR ")
+    return select(index.c.rowid).where(literal_column(WORD_INDEX).op("MATCH")(asked))
+
+
+def in_index(words: Node, context: Context) -> Condition:
+    """Return the condition on `SearchText` that the full-text index finds the photo."""
+    if not context.on_postgresql:
+        return SearchText.photo_id.in_(matching(words, {}, context))
+    terms: Any = literal_column(f"{SearchText.__tablename__}.{WORD_TERMS}")
+    found: Condition = terms.op("@@")(cast(as_tsquery(words), _TsQuery))
+    return found
+
+
+def as_tsquery(words: Node) -> str:
+    """Return the words in the query language of PostgreSQL's full-text index."""
+    return _written(words, lambda word, prefix: f"'{word}'{':*' if prefix else ''}", " & ", " | ")
+
+
+def _written(words: Node, written: Callable[[str, bool], str], both: str, either: str) -> str:
+    """Return a query of words in the language of an index.
+
+    Negations may stand in an `And`, beside wanted words.
+    """
+    match words:
+        case Word(text, prefix, forms):
+            every = [written(text, prefix), *(written(form, False) for form in forms)]
+            return f"({either.join(every)})" if forms else every[0]
+        case Phrase(parts, prefix):
+            return both.join(written(*word) for word in _words(Phrase(parts, prefix)))
+        case And(parts):
+            wanted = (f"({_written(part, written, both, either)})" for part in parts if not isinstance(part, Not))
+            others = (_written(part.part, written, both, either) for part in parts if isinstance(part, Not))
+            return both.join(wanted) + "".join(f"{_BUT_NOT[both]}({other})" for other in others)
+        case Or(parts):
+            return either.join(f"({_written(part, written, both, either)})" for part in parts)
+        case _:
+            raise TypeError(words)
+
+
+def whole_words(words: Node) -> Node:
+    """Return the query with every prefix as a whole word, which matches some of the photos."""
+    match words:
+        case And(parts) | Or(parts):
+            return type(words)(tuple(map(whole_words, parts)))
+        case Word() | Phrase():
+            return replace(words, prefix=False)
+        case _:
+            raise TypeError(words)
+
+
+def prefixes(words: Node) -> list[str]:
+    """Return the words of the query that may be the beginning of a longer one, each once."""
+    return list(dict.fromkeys(_prefixes(words)))
+
+
+def _prefixes(words: Node) -> Iterator[str]:
+    match words:
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _prefixes(part)
+        case Word() | Phrase():
+            yield from (word for word, prefix in _words(words) if prefix)
+
+
+def _words(term: Term) -> list[tuple[str, bool]]:
+    """Return each word of the term, and whether it is a prefix."""
+    if isinstance(term, Word):
+        return [(term.text, term.prefix)]
+    return [*((word, False) for word in term.words[:-1]), (term.words[-1], term.prefix)]
+
+
+def needed(parts: Iterable[Node]) -> Node | None:
+    """Return the words that these conjuncts demand, as a query of words, phrases, `And` and `Or` alone.
+
+    None when photos without any of the words may match too.
+    """
+    demanded = [one for one in map(_needed, parts) if one is not None]
+    return conjunction(demanded) if demanded else None
+
+
+def _needed(part: Node) -> Node | None:
+    match part:
+        case Word() | Phrase():
+            return part
+        case Filter(name, Choice(any_of)) if any_of and (section := _SECTIONS.get(FILTERS[name].columns[0])):
+            terms = [in_section(operand, section) for operand in any_of if isinstance(operand, Word | Phrase)]
+            return disjunction(terms) if len(terms) == len(any_of) else None
+        case And(parts):
+            return needed(parts)
+        case Or(parts):
+            each = [_needed(one) for one in parts]
+            return disjunction([one for one in each if one is not None]) if None not in each else None
+        case _:
+            return None
+
+
+def is_words(node: Node) -> bool:
+    """Return whether the full-text index alone decides what the query matches.
+
+    It does so for words, `And` and `Or`, but not for phrases. The words may be those of one section, as filters ask for
+    them.
+    """
+    match node:
+        case Word():
+            return True
+        case And(parts) | Or(parts):
+            return all(map(is_words, parts))
+        case Filter(name, Choice(any_of, ())) if any_of and FILTERS[name].columns[0] in _SECTIONS:
+            return all(isinstance(operand, Word) for operand in any_of)
+        case _:
+            return False
+
+
+def is_mixed(node: Node, context: Context) -> bool:
+    """Return whether the query is any of some words or another condition, as `videos`: the word or the type video.
+
+    The text of all rows without the other condition would be read, so the words are looked up once for all instead.
+    """
+    if not isinstance(node, Or):
+        return False
+    others = [part for part in node.parts if not isinstance(part, Word | Phrase)]
+    return 0 < len(others) < len(node.parts) and not any(reads_text(part, context) for part in others)
+
+
+def reads_text(node: Node, context: Context) -> bool:
+    """Return whether the condition of a query compares `SearchText`; it must then be inside `of_photo`."""
+    if context.words_as_sets and is_words(node):
+        return False
+    match node:
+        case Word():
+            return True
+        case Phrase():
+            return True
+        case Filter("title", Choice(any_of, none_of)):
+            return any(isinstance(operand, Word | Phrase) for operand in any_of + none_of)
+        case Filter(name):
+            return FILTERS[name].columns[0] in _TEXT_COLUMNS
+        case Not(part):
+            return reads_text(part, context)
+        case Or() if is_mixed(node, context):
+            return False
+        case And(parts) | Or(parts):
+            return any(reads_text(part, context) for part in parts)
+        case _:
+            return False
+
+
+def found_by_index(term: Term, context: Context) -> Condition:
+    """Return the condition that the photo of a search row has a term.
+
+    For a phrase, the text is read of the photos that have all of its words.
+    """
+    found = by_index(term, context)
+    if isinstance(term, Word):
+        return found
+    return and_(found, of_photo(_has_term(SearchText.words, term, context)))
+
+
+def of_photo(condition: Condition) -> Condition:
+    """Return a condition on the `SearchText` of a search row's photo, read once for all words of a query."""
+    # Inside of another such condition, SQLAlchemy would take the text of that one.
+    return select(1).where(SearchText.photo_id == SearchRow.photo_id, condition).correlate(SearchRow).exists()
+
+
+def contains(section: str, term: Term, context: Context) -> Condition:
+    """Return the condition on `SearchText` that a section of a photo's words contains a term.
+
+    Args:
+        section: a column of `SearchText`, such as `words` (all of them) or `title`.
+        term: a word or phrase.
+        context: the database.
+
+    """
+    found = _has_term(getattr(SearchText, section), term, context)
+    if not context.words_as_sets:
+        return found
+    return and_(by_index(in_section(term, section) if section in MARKS else term, context), found)
+
+
+def by_index(words: Node, context: Context) -> Condition:
+    """Return the condition that the full-text index finds a row's photo; for phrases, by all their words."""
+    photos = matching(needed([words]) or words, {}, context)
+    if context.on_postgresql:
+        return SearchRow.photo_id.in_(photos)
+    # A part of the key, which the covering indexes of all rows contain; `photo_id` is not in them.
+    photo_id: ColumnElement[int] = SearchRow.newest_key // 2**RANK_BITS
+    return photo_id.in_(photos)
+
+
+def names_person(name: str, context: Context) -> Condition:
+    """Return the condition on `SearchText` that a person on the photo has this whole name."""
+    people: Any = literal(" ,") + SearchText.people + literal(", ")
+    return has_part(people, f" , {name} , ", context)
+
+
+def described_as(item: Operand) -> Condition:
+    """Return the condition on `SearchText` that the description fits a pattern."""
+    if not isinstance(item, Pattern):
+        raise TypeError(item)
+    return fits(SearchText.description_key, item)
+
+
+def _has_term(text: Any, term: Term, context: Context) -> Condition:  # noqa: ANN401
+    return or_(*(has_part(text, needle, context) for needle in needles(term)))
+
+
+def has_part(text: Any, part: str, context: Context) -> Condition:  # noqa: ANN401
+    """Return the condition that a column of `SearchText` contains a text."""
+    position = func.strpos if context.on_postgresql else func.instr
+    found: Condition = position(text, part) > 0
+    return found
+
+
+#: Terms that count for the rank; further ones only decide whether a photo matches.
+_MOST_RANKED = 16
+#: The points of a whole word in each section; a longer word that begins with it has one less.
+_POINTS = {"title": 6, "keywords": 4, "people": 4, "words": 2}
+
+
+def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
+    """Return the rank of the photo of a search row by its words."""
+    return select(points(terms, context)).where(SearchText.photo_id == SearchRow.photo_id).scalar_subquery()
+
+
+def without_ranks(words: Node, ranked: Sequence[Term], ranks: Collection[int]) -> Node:
+    """Return the query without most of the photos with these ranks, as far as the full-text index knows them.
+
+    It knows photos that have each term as a whole word of the title, which is the best rank; of a single term also
+    those that have it as a whole word among the keywords, or in no section that counts more.
+    """
+    if not all(isinstance(term, Word) for term in ranked) or len(ranked) > _MOST_RANKED:
+        return words
+    found: list[Node] = []
+    if most_points(ranked) in ranks:
+        found.append(conjunction([in_section(_as_whole(term), "title") for term in ranked]))
+    if len(ranked) == 1:
+        (term,) = ranked
+        begun = {section: in_section(term, section) for section in _POINTS if section in MARKS}
+        if _POINTS["keywords"] in ranks:
+            found.append(And((in_section(_as_whole(term), "keywords"), Not(begun["title"]))))
+        if _POINTS["words"] in ranks:
+            found.append(And((_as_whole(term), Not(Or(tuple(begun.values()))))))
+    return And((words, Not(disjunction(found)))) if found else words
+
+
+def _as_whole(term: Term) -> Term:
+    return replace(term, prefix=False)
+
+
+def most_points(ranked: Sequence[Term]) -> int:
+    """Return the rank of a photo that has each term as a whole word where it counts most."""
+    return max(_POINTS.values()) * len(ranked[:_MOST_RANKED])
+
+
+def points(ranked: Iterable[Term], context: Context) -> ColumnElement[int]:
+    """Return the rank of a photo by the place of each term, as an expression on `SearchText`.
+
+    It is the sum over the terms of 6 in the title, 4 in keywords and names of people, 2 elsewhere, and one less each
+    for a longer word that begins with the term.
+    """
+    score: Any = 0
+    for term in list(ranked)[:_MOST_RANKED]:
+        begun, *forms = needles(term)
+        whole = begun.rstrip() + " "
+        steps = []
+        for section, most in _POINTS.items():
+            text = getattr(SearchText, section)
+            is_whole = or_(*(has_part(text, one, context) for one in (whole, *forms)))
+            steps += [(is_whole, most), (has_part(text, begun, context), most - 1)]
+        score = score + case(*steps, else_=0)
+    found: ColumnElement[int] = score
+    return found

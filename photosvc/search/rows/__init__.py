@@ -1,0 +1,1 @@
+"""The rows of the search tables: rendered from photos, written, and compared with stored ones."""

@@ -1,0 +1,192 @@
+"""Answers: JSON, the headers of every answer, conditional requests (RFC 9110 section 13), request counts, and pages.
+
+A page is the part of a list that the parameters `count` and `offset` ask for; headers tell which part it is.
+"""
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from time import perf_counter
+from typing import Any
+
+import orjson
+from flask import Response, g, request
+from werkzeug.datastructures import Headers
+
+from photosvc.search.reading.request import DEFAULT_COUNT, MAX_COUNT, parse_request
+from photosvc.web.access_log import note_access
+from photosvc.web.contract import Header, Parameters
+from photosvc.web.contract import Headers as HeaderDocs
+from photosvc.web.current import current_service
+
+JSON = "application/json; charset=utf-8"
+_SECURITY = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cache-Control", "no-store"),
+)
+#: A header that no view sets by itself, so that it shows whether the others were added.
+_MARK = _SECURITY[0][0]
+#: An answer depends on its address and on the credential, which these headers contain.
+_VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID, Cookie"
+#: Names in `flask.g` of the request's own values; an app context that is older than the request would keep them.
+_OF_REQUEST = (
+    "photosvc_principal",
+    "photosvc_request_id",
+    "photosvc_refusal_recorded",
+    "photosvc_by_cookie",
+    "photosvc_commits",
+)
+
+
+class ReadyResponse(Response):
+    """An answer whose headers are complete: Werkzeug does not copy them to add missing ones.
+
+    It is for the most frequent requests. It has no `Location`, a length only if its body is whole, and no default type.
+    """
+
+    default_mimetype = None
+
+    def get_wsgi_headers(self, environ: Any) -> Headers:  # noqa: ANN401, ARG002 - as Werkzeug has it
+        """Return the headers unchanged."""
+        return self.headers
+
+
+def json_answer(value: Any, status: int = 200, *, etag: str | None = None) -> Response:  # noqa: ANN401
+    """Return `value` as a JSON answer; with an entity tag, clients may cache it."""
+    answer = json_text(orjson.dumps(value), status)
+    if etag is not None:
+        answer.headers.extend(cache_headers(etag))
+    return answer
+
+
+def json_text(body: bytes | str, status: int = 200) -> Response:
+    """Return an answer whose body is already JSON."""
+    return Response(body, status, content_type=JSON)
+
+
+def add_security_headers(answer: Response) -> Response:
+    """Add the headers of every answer, which forbid sniffing, framing, caching and a referrer that contains a token."""
+    headers = answer.headers
+    if _MARK not in headers:  # the blueprint and, standing alone, the app call this
+        present = {name for name, _ in headers}
+        for name, value in _SECURITY:
+            if name not in present:
+                headers.add(name, value)
+    return answer
+
+
+def is_fresh(etag: str | None) -> bool:
+    """Return whether the client has cached the answer with this tag."""
+    given = request.environ.get("HTTP_IF_NONE_MATCH")
+    return bool(given) and etag is not None and (given == f'"{etag}"' or request.if_none_match.contains_weak(etag))
+
+
+def not_modified(etag: str | None) -> Response:
+    """Return the answer to a client that has cached the one with this tag."""
+    return ReadyResponse(status=304, headers=cache_headers(etag))
+
+
+def revalidated(answer: Response) -> Response:
+    """Tag a public answer by its whole body and compress it if the client accepts that, or return 304 if it is cached.
+
+    The answer must not contain a secret: anyone who chooses other parts could infer it from the packed length (BREACH).
+    """
+    body = answer.get_data()
+    tag = hashlib.blake2b(body, digest_size=16).hexdigest()
+    if request.accept_encodings["gzip"]:
+        tag += "-gzip"
+        answer.set_data(_packed(body))
+        answer.headers["Content-Encoding"] = "gzip"
+    answer.vary.add("Accept-Encoding")
+    answer.set_etag(tag)
+    answer.make_conditional(request)
+    return answer
+
+
+@lru_cache(maxsize=4)
+def _packed(body: bytes) -> bytes:
+    return gzip.compress(body, 6, mtime=0)
+
+
+def cache_headers(etag: str | None) -> list[tuple[str, str]]:
+    """Return headers that let each client cache its answer and revalidate it by its tag."""
+    headers = [("Cache-Control", "private, no-cache"), ("Vary", _VARIES_BY)]
+    return headers if etag is None else [*headers, ("ETag", f'"{etag}"')]
+
+
+def start_timer() -> None:
+    """Note the request's beginning; forget notes of an earlier one in the same app context, as in tests of hosts."""
+    noted = vars(g._get_current_object())  # noqa: SLF001 - the proxy would look it up each time
+    noted["photosvc_began"] = perf_counter()
+    for name in _OF_REQUEST:
+        noted.pop(name, None)
+
+
+def count_request(answer: Response) -> Response:
+    """Count the request of `answer`, with the seconds until its headers were ready; log it if that is set."""
+    began, rule = g.get("photosvc_began"), request.url_rule
+    if current_service().settings.access_log:
+        note_access(answer, began)
+    if began is not None and rule is not None:  # a host can refuse a request before it reaches the blueprint
+        current_service().requests.add((rule.rule, request.method, answer.status_code), perf_counter() - began)
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class PageOfList:
+    """The part of a list that a request asks for."""
+
+    count: int
+    """The most entries on the page."""
+    offset: int
+    """Entries before the page."""
+
+    def answer(self, answer: Response, found: int) -> Response:
+        """Return the answer with the headers of a page that has `found` entries."""
+        answer.headers.extend(page_numbers(found, self.count, self.offset))
+        return answer
+
+
+def page_parameters(entries: str, count: str = "") -> Parameters:
+    """Return the parameters of a page.
+
+    Args:
+        entries: what the list contains, in the plural, such as `files`.
+        count: the entries that `count` limits; by default, those on a page.
+
+    """
+    limits = {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT}
+    name = entries.capitalize()
+    return {
+        "count": (limits, count or f"{name} on a page."),
+        "offset": ({"type": "integer", "minimum": 0, "default": 0}, f"{name} to skip."),
+    }
+
+
+def page_headers(entries: str) -> HeaderDocs:
+    """Return the headers of a page of these entries, for the contract of a view."""
+    name = entries.capitalize()
+    return {
+        "X-Count": Header("integer", f"{name} on this page."),
+        "X-Limit": Header("integer", f"The most {entries} that a page can have."),
+        "X-Offset": Header("integer", f"{name} before it."),
+    }
+
+
+def page_numbers(found: int, limit: int, offset: int) -> list[tuple[str, str]]:
+    """Return the headers of a page: its number of entries, its limit, and the number of entries before it."""
+    return [("X-Count", str(found)), ("X-Limit", str(limit)), ("X-Offset", str(offset))]
+
+
+def read_page() -> PageOfList:
+    """Return the page that this request asks for.
+
+    Raises:
+        InvalidValueError: `count` or `offset` is not valid.
+
+    """
+    asked = parse_request({name: request.args.get(name, "") for name in ("count", "offset")})
+    return PageOfList(asked.count, asked.offset)

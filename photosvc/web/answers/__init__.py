@@ -1,1 +1,0 @@
-"""What is sent: JSON and error answers, their headers, pages of a list."""

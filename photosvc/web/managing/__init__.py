@@ -1,1 +1,0 @@
-"""Accounts, clients and tokens, as administrators change them."""

@@ -1,1 +1,0 @@
-"""OAuth endpoints in Flask: requests, read strictly, and Authlib's server."""

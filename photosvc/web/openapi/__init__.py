@@ -1,1 +1,0 @@
-"""The OpenAPI document: the API as its routes, policy, filters and records have it."""

@@ -1,0 +1,72 @@
+"""The parts of the service, of which a host app chooses those that it mounts."""
+
+import difflib
+from collections.abc import Collection, Iterable
+from importlib.util import find_spec
+from typing import Final
+
+from photosvc.core.errors import SettingError
+
+SEARCH, SESSION, OAUTH, WELL_KNOWN, MEDIA, DAV, PAGES = (
+    "search", "session", "oauth", "well_known", "media", "dav", "pages",
+)  # fmt: skip
+#: All parts, each with a description.
+PARTS: Final[dict[str, str]] = {
+    SEARCH: "the library: search, albums, people, labels, edits, uploads and index runs",
+    SESSION: "log-ins, accounts and app passwords",
+    OAUTH: "tokens for registered clients",
+    WELL_KNOWN: "the discovery documents below /.well-known",
+    MEDIA: "thumbnails, videos, downloads and archives",
+    DAV: "the originals as a WebDAV folder",
+    PAGES: "the web page",
+}
+#: The parts whose routes are below `/api/v1`.
+OF_API: Final = frozenset({SEARCH, SESSION, OAUTH, MEDIA})
+#: The parts that another part needs.
+_NEEDS: Final[dict[str, frozenset[str]]] = {
+    WELL_KNOWN: frozenset({OAUTH}),
+    PAGES: frozenset({SEARCH, SESSION, MEDIA}),
+}
+
+
+def has_dav() -> bool:
+    """Return whether the optional library for WebDAV is installed."""
+    return find_spec("wsgidav") is not None
+
+
+def chosen_parts(given: Iterable[str] | None, *, pages: bool = True) -> frozenset[str]:
+    """Return the parts to mount; by default all that can be served, and the web page if `pages`.
+
+    Raises:
+        SettingError: a part is unknown, cannot be served, or needs another one.
+
+    """
+    if given is None:
+        return frozenset(PARTS) - ({DAV} if not has_dav() else set()) - ({PAGES} if not pages else set())
+    if isinstance(given, str):
+        msg = f'parts must be several names, as in parts=("{given[:32]}",)'
+        raise SettingError(msg, field="parts")
+    parts = frozenset(given)
+    for name in sorted(parts - PARTS.keys(), key=str):
+        raise SettingError(_unknown(str(name)), field="parts")
+    for name in sorted(parts):
+        if missing := _NEEDS.get(name, frozenset()) - parts:
+            msg = f'the part "{name}" needs {_quoted(sorted(missing))}: add it to parts, or leave "{name}" out'
+            raise SettingError(msg, field="parts")
+    if DAV in parts and not has_dav():
+        msg = "the part \"dav\" needs an extra: pip install 'photosvc[webdav]', or leave it out of parts"
+        raise SettingError(msg, field="parts")
+    if not parts:
+        msg = f"parts is empty; there are {_quoted(PARTS)}"
+        raise SettingError(msg, field="parts")
+    return parts
+
+
+def _unknown(name: str) -> str:
+    nearest = difflib.get_close_matches(name, PARTS, n=1)
+    hint = f'; did you mean "{nearest[0]}"?' if nearest else f"; there are {_quoted(PARTS)}"
+    return f'"{name[:32]}" is not a part of photosvc{hint}'
+
+
+def _quoted(names: Collection[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)

@@ -1,0 +1,249 @@
+"""Reception of files: forms, read piece by piece, and tus 1.0, the protocol of resumable uploads.
+
+Each request that sends files occupies a thread until its last byte, so only some are read at the same time. Forms are
+read in pieces, so that memory stays flat for bodies of any size (RFC 7578). The headers of tus are those of
+https://tus.io/protocols/resumable-upload.
+"""
+
+import hashlib
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from http import HTTPStatus
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, ParamSpec
+
+from flask import Response, after_this_request, request
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.sansio.multipart import Epilogue, Event, MultipartDecoder, NeedData
+
+from photosvc.core.errors import InvalidValueError, PermissionDeniedError, PhotosvcError
+from photosvc.library.staging import Staging
+from photosvc.library.staging_part import ReadOnlyError
+from photosvc.library.upload_checks import check_disk
+from photosvc.web.contract import InvalidBodyError
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+from photosvc.web.sending import ServerBusyError, TooManyAtOnceError, take_slot
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+#: Bytes read at once, and the most that are kept: a part with longer headers is refused.
+_PIECE: Final = 64 << 10
+_MOST_KEPT: Final = _PIECE + (16 << 10)
+#: Most parts that are not files.
+_MOST_FIELDS: Final = 100
+#: The longest boundary (RFC 2046 section 5.1.1).
+_LONGEST_BOUNDARY: Final = 70
+Args = ParamSpec("Args")
+VERSION: Final = "1.0.0"
+#: Checksum algorithms for pieces.
+ALGORITHMS: Final = ("sha1", "sha256")
+MOST_METADATA: Final = 2048
+
+
+class CutBodyError(PhotosvcError):
+    """The request ended, or stopped for too long, before all of its body came."""
+
+    status = HTTPStatus.BAD_REQUEST
+
+
+def form_events(*, max_files: int, max_bytes: int) -> Iterator[Event]:
+    """Yield the beginnings of fields and files of the request's form, each followed by its data.
+
+    Args:
+        max_files: the most files of the form.
+        max_bytes: the longest form in bytes.
+
+    Raises:
+        InvalidBodyError: the body is not a form with files.
+        RequestEntityTooLarge: the form has too many parts, too long headers, or is too long.
+        CutBodyError: the client disconnected or stopped sending.
+
+    """
+    boundary = request.mimetype_params.get("boundary", "").encode("ascii", "replace")
+    if request.mimetype != "multipart/form-data" or not 0 < len(boundary) <= _LONGEST_BOUNDARY:
+        msg = "send a form with files, as multipart/form-data"
+        raise InvalidBodyError(msg)
+    decoder = MultipartDecoder(boundary, max_form_memory_size=_MOST_KEPT, max_parts=max_files + _MOST_FIELDS)
+    request.max_content_length = max_bytes
+    stream = request.stream
+    while True:
+        piece = read_piece(stream)
+        try:
+            decoder.receive_data(piece or None)
+            yield from _events(decoder)
+        except (ValueError, AttributeError):  # raised by the decoder for parts and headers that are not valid
+            msg = "the body is not a valid form"
+            raise InvalidBodyError(msg) from None
+        if not piece:
+            return
+
+
+def _events(decoder: MultipartDecoder) -> Iterator[Event]:
+    while not isinstance(event := decoder.next_event(), NeedData):
+        yield event
+        if isinstance(event, Epilogue):
+            return
+
+
+def read_piece(stream: IO[bytes]) -> bytes:
+    """Return the next bytes of a request's body; empty at its end.
+
+    Raises:
+        CutBodyError: the client disconnected or stopped sending.
+        RequestEntityTooLarge: the body is longer than allowed.
+
+    """
+    try:
+        return stream.read(_PIECE)
+    except RequestEntityTooLarge:
+        raise
+    except (OSError, ValueError):
+        raise CutBodyError from None
+
+
+class ReceptionsBusyError(ServerBusyError):
+    """The server receives as many files as it may: send it again."""
+
+
+class TooManyReceptionsError(TooManyAtOnceError):
+    """You are sending several files already: wait until one of them is complete."""
+
+
+class Sender(NamedTuple):
+    """An account that sends files."""
+
+    user_id: int
+    staging: Staging
+
+
+def sender() -> Sender:
+    """Return the account that sends files in this request.
+
+    Raises:
+        ReadOnlyError: the service accepts no files.
+        PermissionDeniedError: the credential belongs to no account.
+        StorageFailedError: the disk of the originals is missing.
+
+    """
+    service = current_service()
+    settings = service.settings
+    if settings.readonly:
+        raise ReadOnlyError
+    user_id = principal().user_id
+    if user_id is None:
+        raise PermissionDeniedError
+    with service.loading() as session:
+        check_disk(session, settings)
+    return Sender(user_id, Staging(settings.originals))
+
+
+@contextmanager
+def receiving() -> Iterator[None]:
+    """Hold one of the slots for requests that send files.
+
+    Raises:
+        ReceptionsBusyError: this process has no slot left.
+        TooManyReceptionsError: the principal has no slot left.
+
+    """
+    free = take_slot(current_service().receptions, ReceptionsBusyError, TooManyReceptionsError)
+    try:
+        yield
+    finally:
+        free()
+
+
+class VersionError(PhotosvcError):
+    """Send the header Tus-Resumable: 1.0.0."""
+
+    status = HTTPStatus.PRECONDITION_FAILED
+
+
+class ChecksumError(PhotosvcError):
+    """The checksum is not that of the piece, which was dropped."""
+
+    status = 460  # type: ignore[assignment]  # of tus, not of HTTP
+
+
+def with_tus_headers(view: Callable[Args, Response]) -> Callable[Args, Response]:
+    """Add the headers of tus to every answer of the view, including errors."""
+
+    @wraps(view)
+    def wrapped(*args: Args.args, **kwargs: Args.kwargs) -> Response:
+        @after_this_request
+        def add(answer: Response) -> Response:
+            answer.headers["Tus-Resumable"] = VERSION
+            if answer.status_code == HTTPStatus.PRECONDITION_FAILED:
+                answer.headers["Tus-Version"] = VERSION
+            return answer
+
+        return view(*args, **kwargs)
+
+    return wrapped
+
+
+def check_version() -> None:
+    """Raise `VersionError` unless the client uses this version of the protocol.
+
+    Raises:
+        VersionError: the client does not send the version, or sends another.
+
+    """
+    if request.headers.get("Tus-Resumable") != VERSION:
+        raise VersionError
+
+
+def whole_number(header: str) -> int:
+    """Return the number of bytes in a header of the request.
+
+    Raises:
+        InvalidValueError: the header is absent or not a whole number.
+
+    """
+    text = request.headers.get(header, "")
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        msg = f"{header}: send a whole number of bytes"
+        raise InvalidValueError(msg, field=header)
+    return int(text)
+
+
+def upload_metadata() -> dict[str, str]:
+    """Return the keys and values of the header Upload-Metadata; values that are not text are left out.
+
+    Raises:
+        InvalidValueError: the header cannot be read, or is too long to be repeated in an answer.
+
+    """
+    header = request.headers.get("Upload-Metadata", "")
+    found: dict[str, str] = {}
+    if len(header) > MOST_METADATA:
+        msg = f"Upload-Metadata: send at most {MOST_METADATA:,} characters"
+        raise InvalidValueError(msg, field="Upload-Metadata")
+    try:
+        for pair in filter(None, (pair.strip() for pair in header.split(","))):
+            key, _, value = pair.partition(" ")
+            found[key] = b64decode(value, validate=True).decode("utf-8", "replace")
+    except (Base64Error, ValueError):
+        msg = "Upload-Metadata: send pairs of a key and a value in Base64"
+        raise InvalidValueError(msg, field="Upload-Metadata") from None
+    return found
+
+
+def upload_checksum() -> "tuple[_Hash, bytes] | None":
+    """Return a new hash and the digest that the header Upload-Checksum demands of the piece."""
+    header = request.headers.get("Upload-Checksum")
+    if header is None:
+        return None
+    algorithm, _, value = header.partition(" ")
+    try:
+        digest = b64decode(value, validate=True) if algorithm in ALGORITHMS else b""
+    except (Base64Error, ValueError):
+        digest = b""
+    if not digest:
+        msg = f"Upload-Checksum: send {' or '.join(ALGORITHMS)} and the digest in Base64"
+        raise InvalidValueError(msg, field="Upload-Checksum")
+    return hashlib.new(algorithm, usedforsecurity=False), digest

@@ -1,0 +1,102 @@
+"""The client of a request: its address, its connection, and a warning about a proxy that is not configured."""
+
+import ipaddress
+import logging
+import select
+import socket
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from flask import Request
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from photosvc.auth.tokens import Origin
+from photosvc.web.current import Service
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+_LOG = logging.getLogger("photosvc")
+#: Key in the environ once Werkzeug's ProxyFix, of photosvc or of a host app, has read the headers of proxies.
+_FIXED = "werkzeug.proxy_fix.orig"
+_FORWARDED = "HTTP_X_FORWARDED_FOR"
+#: Keys in the environ of the client's connection: gunicorn's, and that of Werkzeug's development server.
+_SOCKETS: Final = ("gunicorn.socket", "werkzeug.socket")
+
+
+class TrustedProxies(ProxyFix):
+    """A middleware that reads the `X-Forwarded-*` headers of this number of proxies."""
+
+    def __init__(self, app: "WSGIApplication", count: int) -> None:
+        super().__init__(app, x_for=count, x_proto=count, x_host=count)
+
+
+def client_address(request: Request) -> str:
+    """Return the address of the client without a port; unchanged if it is not an IP address.
+
+    Some proxies write ports into `X-Forwarded-For`, as `192.0.2.7:4711` or `[2001:db8::7]:4711`. With the port, every
+    connection would be a client of its own.
+    """
+    address = (request.remote_addr or "").strip()
+    if address.startswith("["):
+        host, closed, _ = address[1:].partition("]")
+        return host if closed else address
+    host, colon, port = address.partition(":")
+    return host if colon and port.isdecimal() and _is_ipv4(host) else address
+
+
+def is_behind_proxy(request: Request) -> bool:
+    """Return whether a proxy in front is configured, so that its headers are trusted."""
+    return _FIXED in request.environ
+
+
+def origin_of(request: Request) -> Origin:
+    """Return the origin of the request for the records of credentials."""
+    return Origin.of(client_address(request), request.user_agent.string)
+
+
+def warn_of_unread_proxy(service: Service, request: Request) -> None:
+    """Log once that a request came through a proxy whose `X-Forwarded-For` is not read."""
+    if request.environ.get(_FORWARDED) and not is_behind_proxy(request) and not service.warned_of_proxy:
+        service.warned_of_proxy = True
+        _LOG.warning(
+            "X-Forwarded-For arrived from %s, but PHOTOSVC_PROXIES is 0: all clients behind a proxy count as one "
+            "address. Set it to the number of proxies in front, or wrap the app that photosvc is part of in Werkzeug's "
+            "ProxyFix; without a proxy, a client made the header up.",
+            client_address(request),
+        )
+
+
+def _is_ipv4(text: str) -> bool:
+    try:
+        ipaddress.IPv4Address(text)
+    except ValueError:
+        return False
+    return True
+
+
+class ClientGone:
+    """A check whether the client of a request has closed its connection; any thread may call it."""
+
+    __slots__ = ("_environ",)
+
+    def __init__(self, environ: Mapping[str, Any]) -> None:
+        self._environ = environ
+
+    def __call__(self) -> bool:
+        """Return whether the client has closed the connection.
+
+        False if it has already sent its next request, and if the server does not give access to the connection.
+        """
+        client = next((self._environ[name] for name in _SOCKETS if name in self._environ), None)
+        if client is None:
+            return False
+        try:
+            poll = select.poll()
+            poll.register(client.fileno(), select.POLLIN)
+            # This works for TLS as well: the content of the connection does not matter.
+            return bool(poll.poll(0)) and not socket.socket.recv(client, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except (OSError, ValueError):
+            return True

@@ -1,1 +1,0 @@
-"""Searches of a request or of a host app, within their limits."""

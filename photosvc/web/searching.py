@@ -1,0 +1,178 @@
+"""Searches under limits: for requests, and without HTTP for the code and the pages of a host app.
+
+A search has a time limit, takes a turn if it is costly, and ends when its client disconnects. Host apps call it with
+the same parameters, rights and limits, and get typed results.
+"""
+
+import difflib
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Final, TypeAlias
+from urllib.parse import quote
+
+from flask import has_request_context, request, url_for
+from sqlalchemy import Connection
+
+from photosvc.auth.link_tokens import preview_token
+from photosvc.auth.policy import decide
+from photosvc.auth.principal import HostUser, Principal
+from photosvc.core.errors import InvalidValueError
+from photosvc.pictures.sizes import SIZES
+from photosvc.query.filters import NAMES
+from photosvc.records.results import SearchResults, read_results
+from photosvc.search.limits import Read, SearchTooLongError, begin_read, end_read, ended_by_limit
+from photosvc.search.reading.pages import find
+from photosvc.search.reading.request import parse_request
+from photosvc.web.current import Service, current_service
+from photosvc.web.parts import MEDIA
+from photosvc.web.requests import ClientGone
+
+#: Parameters of the search that are not filters.
+_PARAMETERS: Final = frozenset(
+    {"q", "filter", "s", "count", "offset", "cursor", "order", "reverse", "seed", "merged", "total"}
+)
+#: The owner of the turns of costly searches without a principal.
+_NOBODY: Final = "host app"
+Value: TypeAlias = str | float | bool | date | None
+
+
+def searching(owner: str, part: str = "q") -> "_Searching":
+    """Open a connection as `Service.reading` does, whose statements are ended at the limits of a search.
+
+    Args:
+        owner: the `owner_uid` of the principal, whose turn a costly search takes.
+        part: the parameter that an error names when the request has no query.
+
+    Raises:
+        SearchTooLongError: the search in the block took too long.
+        SearchesBusyError: the search in the block is costly, and too many such searches run.
+        ClientGoneError: the client closed the connection during the block.
+
+    """
+    service = current_service()
+    return _Searching(service, Read(service.limits, owner, ClientGone(request.environ), part))
+
+
+def searching_apart(service: Service, owner: str) -> "_Searching":
+    """Open a connection as `searching` does, for a search that no request waits for.
+
+    Raises:
+        SearchTooLongError: the search in the block took too long.
+        SearchesBusyError: the search in the block is costly, and too many such searches run.
+
+    """
+    return _Searching(service, Read(service.limits, owner, lambda: False, "q"))
+
+
+class _Searching:
+    """The context manager of `searching`; a class, because a generator takes longer."""
+
+    __slots__ = ("_connection", "_outermost", "_read", "_reading", "_service")
+
+    def __init__(self, service: Service, read: Read) -> None:
+        self._service, self._read = service, read
+        self._reading = service.reading()
+
+    def __enter__(self) -> Connection:
+        self._connection = connection = self._reading.__enter__()
+        self._outermost = begin_read(connection, self._read)
+        return connection
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if self._outermost:
+            end_read(self._read)
+        self._reading.__exit__(kind, error, trace)
+        if error is not None and self._outermost:
+            _raise_if_ended(self._service, self._read, error)
+
+
+def _raise_if_ended(service: Service, read: Read, error: BaseException) -> None:
+    """Raise the reason in place of the error with which a statement ended."""
+    if not ended_by_limit(error):
+        return
+    read.ended = read.ended or SearchTooLongError  # by the timeout of the database
+    if (reason := read.error()) is not None:
+        service.requests.add_ended_search(reason.reason)
+        raise reason from error
+
+
+def search_library(principal: HostUser | Principal | None, parameters: Mapping[str, Value]) -> SearchResults:
+    """Return the page of results for these parameters of GET /photos; None as a value stands for an absent parameter.
+
+    Call it in an app context of its own, at whose end its transaction ends.
+
+    Args:
+        principal: the user who searches; None leaves private photos out.
+        parameters: names and values, including filters.
+
+    Raises:
+        TypeError: `principal` is something else.
+        InvalidValueError: a name is unknown, or a value is not valid.
+        PermissionDeniedError: the scope of the principal does not cover searching.
+        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
+        SearchEndedError: the search took too long, or too many costly searches run.
+        SchemaError: the tables are missing or of another version.
+
+    """
+    service = current_service()
+    who = principal.principal(service.now()) if isinstance(principal, HostUser) else principal
+    if who is not None:
+        _check(who)
+        decide(who, "photos.search")
+    asked = parse_request([(_known(name), _text(value)) for name, value in parameters.items() if value is not None])
+    service.require_schema()
+    with searching_apart(service, _NOBODY if who is None else who.owner_uid) as connection:
+        page = find(connection, asked, sees_private=who is not None and who.sees_private)
+        body = page.body
+    return SearchResults(
+        photos=read_results(body),
+        count=page.count,
+        limit=page.limit,
+        offset=page.offset,
+        cursor=None if page.next is None else str(page.next),
+        total=page.total,
+    )
+
+
+def thumbnail_url(content_hash: str, size: str, user: HostUser) -> str:
+    """Return the address of a thumbnail, which opens while this user is signed in to the host.
+
+    Raises:
+        InvalidValueError: there is no such size.
+        RuntimeError: there is no `principal_loader`, or the part `media` is not mounted.
+
+    """
+    service = current_service()
+    if service.hosts.load is None or MEDIA not in service.parts:
+        msg = "thumbnails for users of a host app need the part media and a principal_loader"
+        raise RuntimeError(msg)
+    if size not in SIZES:
+        msg = f'"{size[:32]}" is no size of thumbnails; `svc show sizes` lists them'
+        raise InvalidValueError(msg, field="size")
+    token = preview_token(service.settings, user.principal(service.now()))
+    if has_request_context():
+        return url_for("photosvc.thumbnail", content_hash=content_hash, token=token, size=size)
+    root = service.settings.base_url or service.url_prefix
+    return f"{root}/api/v1/t/{quote(content_hash, safe='')}/{token}/{size}"
+
+
+def _check(who: object) -> None:
+    if not isinstance(who, Principal):
+        msg = f"principal must be a photosvc.HostUser or None, not {type(who).__name__}"
+        raise TypeError(msg)
+
+
+def _known(name: str) -> str:
+    if name in _PARAMETERS or name in NAMES:
+        return name
+    nearest = difflib.get_close_matches(name, [*_PARAMETERS, *NAMES], n=1)
+    hint = f'; did you mean "{nearest[0]}"?' if nearest else ""
+    raise InvalidValueError(f'"{name[:32]}" is no parameter or filter of the search{hint}', field=name[:32])
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    return value.isoformat() if isinstance(value, date) else str(value)

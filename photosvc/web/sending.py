@@ -1,0 +1,429 @@
+"""Large answers and files: slots, byte ranges and preconditions (RFC 9110 sections 13 and 14).
+
+A large answer occupies a thread until its client has received it, so only some are sent at the same time, of all
+clients and of each. A file is sent whole, in ranges, or by the web server in front.
+
+Werkzeug's own range answers are not used: it answers 416 where a range must be ignored, and 206 where 304 takes
+precedence.
+"""
+
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http import HTTPStatus
+from io import FileIO
+from typing import Any, Final
+from urllib.parse import quote
+from weakref import finalize
+
+from flask import Response, request
+from werkzeug.datastructures import Headers
+from werkzeug.http import http_date, parse_date, parse_etags, unquote_etag
+from werkzeug.wsgi import wrap_file
+
+from photosvc.core.errors import PhotosvcError
+from photosvc.core.paths import disk_name
+from photosvc.index.scan import are_away
+from photosvc.library.staging_part import StorageFailedError
+from photosvc.pictures.originals import Original, OriginalChangedError
+from photosvc.pictures.service import Slots
+from photosvc.search.reading.files import SeenFile
+from photosvc.settings import Settings
+from photosvc.web.answers import ReadyResponse
+from photosvc.web.current import Service, current_service
+from photosvc.web.protector import principal
+
+#: Most ranges of one request. Players and download managers ask for fewer; for more, the whole file is cheaper to send.
+MAX_RANGES: Final = 8
+_LONGEST: Final = 512
+_SPEC: Final = re.compile(r"(\d{0,19})-(\d{0,19})", re.ASCII)
+#: Size in bytes up to which an answer takes no slot. photosvc.serving keeps the rest of it for a slow client.
+SMALL: Final = 1 << 20
+_CHUNK: Final = 64 << 10
+#: Longest path in a header, percent-encoded.
+_LONGEST_PATH: Final = 2000
+HeaderList = list[tuple[str, str]]
+
+
+class ServerBusyError(PhotosvcError):
+    """The server does as much of this as it may: ask again."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after = 5
+
+
+class TooManyAtOnceError(PhotosvcError):
+    """You are doing several of these already: wait until one of them is complete."""
+
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    retry_after = 5
+
+
+def take_slot(slots: Slots, busy: type[ServerBusyError], too_many: type[TooManyAtOnceError]) -> Callable[[], None]:
+    """Take a slot for the principal of the request; return the function that frees it.
+
+    Raises:
+        ServerBusyError: the given class; this process has no slot left.
+        TooManyAtOnceError: the given class; the principal has no slot left.
+
+    """
+    free = slots.take(principal().owner_uid)
+    if free is None:
+        raise busy if slots.is_full else too_many
+    return free
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The bytes from `start` up to, but not including, `stop`."""
+
+    start: int
+    stop: int
+
+    @property
+    def length(self) -> int:
+        """Return the number of bytes."""
+        return self.stop - self.start
+
+    def content_range(self, size: int) -> str:
+        """Return the value of `Content-Range` (section 14.4)."""
+        return f"bytes {self.start}-{self.stop - 1}/{size}"
+
+
+class RangeNotSatisfiableError(Exception):
+    """No range that was asked for overlaps the file (section 15.5.17)."""
+
+
+def parse_ranges(header: str, size: int) -> list[Range]:
+    """Return the satisfiable ranges of a `Range` header, with overlapping ones merged; empty if it must be ignored.
+
+    Other units, malformed headers and more than `MAX_RANGES` ranges are ignored (section 14.2).
+
+    Raises:
+        RangeNotSatisfiableError: the header is valid, but no range of it overlaps the file.
+
+    """
+    unit, equals, listed = header.partition("=")
+    if not equals or unit.strip().lower() != "bytes" or len(header) > _LONGEST:
+        return []
+    specs = [spec for part in listed.split(",") if (spec := part.strip(" \t"))]
+    if not specs or len(specs) > MAX_RANGES:
+        return []
+    found: list[Range] = []
+    for spec in specs:
+        match = _SPEC.fullmatch(spec)
+        if match is None or not any(match.groups()):
+            return []
+        first, last = match.groups()
+        if first and last and int(last) < int(first):
+            return []
+        if not first:
+            start, stop = max(0, size - int(last)), size
+        else:
+            start, stop = int(first), min(int(last) + 1, size) if last else size
+        if start < stop:
+            found.append(Range(start, stop))
+    if not found:
+        raise RangeNotSatisfiableError
+    return _merged(found)
+
+
+def _merged(ranges: list[Range]) -> list[Range]:
+    """Return ranges that neither overlap nor touch, with the same bytes; in the order of the request if none did."""
+    merged: list[Range] = []
+    for one in sorted(ranges, key=lambda one: one.start):
+        if merged and one.start <= merged[-1].stop:
+            merged[-1] = Range(merged[-1].start, max(merged[-1].stop, one.stop))
+        else:
+            merged.append(one)
+    return ranges if len(merged) == len(ranges) else merged
+
+
+def check_preconditions(headers: Headers, etag: str, modified: datetime | None) -> HTTPStatus | None:
+    """Return 304 or 412 if a precondition of a GET or HEAD decides the answer; None if the file is to be sent.
+
+    Args:
+        headers: the headers of the request.
+        etag: the strong entity tag, without quotes.
+        modified: the time of the file's last change, in whole seconds; None if unknown.
+
+    """
+    if match := headers.get("If-Match"):
+        if not parse_etags(match).contains(etag):
+            return HTTPStatus.PRECONDITION_FAILED
+    elif modified and (since := parse_date(headers.get("If-Unmodified-Since"))) and modified > since:
+        return HTTPStatus.PRECONDITION_FAILED
+    if none_match := headers.get("If-None-Match"):
+        return HTTPStatus.NOT_MODIFIED if parse_etags(none_match).contains_weak(etag) else None
+    if modified and (since := parse_date(headers.get("If-Modified-Since"))) and modified <= since:
+        return HTTPStatus.NOT_MODIFIED
+    return None
+
+
+def range_applies(headers: Headers, etag: str, modified: datetime | None) -> bool:
+    """Return whether `If-Range` allows a range answer: its tag is strong and equal, or its date is exact (13.1.5)."""
+    condition = headers.get("If-Range", "").strip()
+    if not condition:
+        return True
+    if condition.startswith(('"', "W/")):
+        tag, weak = unquote_etag(condition)
+        return tag == etag and not weak
+    return modified is not None and parse_date(condition) == modified
+
+
+class TransfersBusyError(ServerBusyError):
+    """The server sends as many large answers as it may: ask again."""
+
+    retry_after = 10
+
+
+class TooManyTransfersError(TooManyAtOnceError):
+    """You are downloading several large answers already: wait until one of them is complete."""
+
+    retry_after = 10
+
+
+class TransferredFile(FileIO):
+    """An open file whose slot is freed when it is closed."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Take over the descriptor, which is closed with this file.
+
+        Raises:
+            TransfersBusyError: this process has no slot left.
+            TooManyTransfersError: the principal has no slot left.
+
+        """
+        self._free: finalize[[], Any] | None = None
+        super().__init__(descriptor)
+        try:
+            self._free = begin_transfer(self)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file and free its slot."""
+        super().close()
+        if self._free is not None:
+            self._free()
+
+
+def begin_transfer(answer: Any) -> "finalize[[], Any]":  # noqa: ANN401
+    """Take a slot for a large answer; return the function that frees it.
+
+    It also runs when the answer is dropped unread.
+
+    Raises:
+        TransfersBusyError: this process has no slot left.
+        TooManyTransfersError: the principal has no slot left.
+
+    """
+    return finalize(answer, take_slot(current_service().transfers, TransfersBusyError, TooManyTransfersError))
+
+
+@dataclass(frozen=True, slots=True)
+class FileAnswer:
+    """A file to send, with the values of its headers; the answer closes it."""
+
+    file: FileIO
+    size: int
+    """In bytes."""
+    content_type: str
+    etag: str
+    """Strong, without quotes."""
+    internal: str
+    """`originals/` or `cache/`, followed by the name in that folder as the library writes it.
+
+    Empty for a part of a file, which this service has to send itself.
+    """
+    modified_ns: int | None = None
+    headers: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    start: int = 0
+    """Position in the file of the first byte to send."""
+
+
+def send_file(found: FileAnswer, *, ranges: bool = True) -> Response:
+    """Return the answer to a GET or HEAD for the file (RFC 9110 sections 13 to 15).
+
+    Args:
+        found: the file.
+        ranges: False ignores requests for parts of it.
+
+    """
+    modified = None
+    headers: HeaderList = [("ETag", f'"{found.etag}"'), *found.headers]
+    if found.modified_ns is not None:
+        modified = datetime.fromtimestamp(found.modified_ns // 10**9, UTC)
+        headers.append(("Last-Modified", http_date(modified)))
+    if ranges:
+        headers.append(("Accept-Ranges", "bytes"))
+    status = check_preconditions(request.headers, found.etag, modified)
+    if status is not None:
+        found.file.close()
+        return ReadyResponse(status=status, headers=headers)
+    try:
+        parts = _parts(found, modified) if ranges else []
+    except RangeNotSatisfiableError:
+        found.file.close()
+        headers += [("Content-Range", f"bytes */{found.size}"), ("Content-Length", "0")]
+        return ReadyResponse(status=HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, headers=headers)
+    # nginx would compare `If-Match` with its own tag and refuse ranges that must be ignored.
+    if "If-Match" not in request.headers and bool(parts) == ("Range" in request.headers):
+        sent = _sent_by_server(found, headers)
+        if sent is not None:
+            return sent
+    if not parts:
+        return _whole(found, headers)
+    return _one_part(found, parts[0], headers) if len(parts) == 1 else _several_parts(found, parts, headers)
+
+
+def send_bytes(data: bytes, content_type: str, etag: str, headers: HeaderList) -> Response:
+    """Return the answer for bytes in memory, as `send_file` does for a file."""
+    headers = [("ETag", f'"{etag}"'), *headers]
+    if (status := check_preconditions(request.headers, etag, None)) is not None:
+        return ReadyResponse(status=status, headers=headers)
+    headers += [("Content-Type", content_type), ("Content-Length", str(len(data)))]
+    return ReadyResponse(data, headers=headers)
+
+
+def original_of(settings: Settings, found: SeenFile) -> Original:
+    """Return the file on disk of a row that may be seen."""
+    known = (found.name, found.hash, found.size, found.mtime_ns, found.width, found.height, found.turn)
+    return Original(settings.originals, *known)
+
+
+@contextmanager
+def while_there(service: Service, name: str) -> Iterator[None]:
+    """Raise a temporary error for an original that is missing inside the block if its whole disk is missing.
+
+    Raises:
+        StorageFailedError: the disk is missing.
+
+    """
+    try:
+        yield
+    except OriginalChangedError:
+        with service.loading() as session:
+            away = are_away(session, service.settings.originals, name)
+        service.close()
+        if away:
+            raise StorageFailedError from None
+        raise
+
+
+def disposition(name: str, *, inline: bool = False) -> tuple[str, str]:
+    """Return the header that names a file to be saved (RFC 6266): safe ASCII, and all of Unicode where that differs."""
+    kind = "inline" if inline else "attachment"
+    plain = re.sub(r"[^ !#$&-:<>@-\[\]-~]", "_", name)
+    value = f'{kind}; filename="{plain}"'
+    if plain != name:
+        value += f"; filename*=UTF-8''{quote(name, safe='')}"
+    return "Content-Disposition", value
+
+
+def _parts(found: FileAnswer, modified: datetime | None) -> list[Range]:
+    header = request.headers.get("Range")
+    if not header or request.method != "GET" or not range_applies(request.headers, found.etag, modified):
+        return []
+    return parse_ranges(header, found.size)
+
+
+def _sent_by_server(found: FileAnswer, headers: HeaderList) -> Response | None:
+    """Return an empty answer that makes nginx or Apache send the file; None if the settings name no such server.
+
+    None also for a file whose path would make the headers longer than the 4 KiB that nginx reads by default.
+    """
+    settings = current_service().settings
+    if not (settings.sendfile_header and found.internal):
+        return None
+    root, _, name = disk_name(found.internal).partition("/")
+    path = f"{settings.sendfile_prefix}/{root}/{name}"
+    if settings.sendfile_header == "X-Sendfile":
+        path = os.fspath((settings.originals if root == "originals" else settings.cache) / name)
+    # Bytes that no header may contain, and bytes that are not UTF-8, are percent-encoded; all of these servers decode.
+    encoded = quote(os.fsencode(path))
+    if len(encoded) > _LONGEST_PATH:
+        return None
+    found.file.close()
+    headers += [(settings.sendfile_header, encoded), ("Content-Type", found.content_type)]
+    return ReadyResponse(headers=headers)
+
+
+def _whole(found: FileAnswer, headers: HeaderList) -> Response:
+    headers += [("Content-Type", found.content_type), ("Content-Length", str(found.size))]
+    if request.method == "HEAD":
+        found.file.close()
+        return ReadyResponse(headers=headers)
+    if not found.internal:
+        return _streamed(found, headers, _read(found, Range(0, found.size)), found.size, HTTPStatus.OK)
+    file = found.file
+    if found.size > SMALL:
+        with found.file:
+            file = TransferredFile(os.dup(found.file.fileno()))
+    body = wrap_file(request.environ, file, _CHUNK)  # the server closes it, and so the file
+    return ReadyResponse(body, headers=headers, direct_passthrough=True)
+
+
+def _one_part(found: FileAnswer, part: Range, headers: HeaderList) -> Response:
+    headers += [
+        ("Content-Type", found.content_type),
+        ("Content-Range", part.content_range(found.size)),
+        ("Content-Length", str(part.length)),
+    ]
+    return _streamed(found, headers, _read(found, part), part.length)
+
+
+def _several_parts(found: FileAnswer, parts: Sequence[Range], headers: HeaderList) -> Response:
+    """Return an answer with the parts as `multipart/byteranges` (section 14.6)."""
+    boundary = secrets.token_hex(16)
+    heads = [
+        f"\r\n--{boundary}\r\nContent-Type: {found.content_type}\r\n"
+        f"Content-Range: {part.content_range(found.size)}\r\n\r\n".encode("latin-1")
+        for part in parts
+    ]
+    end = f"\r\n--{boundary}--\r\n".encode()
+
+    def body() -> Iterator[bytes]:
+        for head, part in zip(heads, parts, strict=True):
+            yield head
+            yield from _read(found, part)
+        yield end
+
+    size = sum(part.length for part in parts)
+    length = sum(map(len, heads)) + size + len(end)
+    headers += [("Content-Type", f"multipart/byteranges; boundary={boundary}"), ("Content-Length", str(length))]
+    return _streamed(found, headers, body(), size)
+
+
+def _streamed(
+    found: FileAnswer,
+    headers: HeaderList,
+    body: Iterator[bytes],
+    size: int,
+    status: HTTPStatus = HTTPStatus.PARTIAL_CONTENT,
+) -> Response:
+    # Direct pass-through is off: Werkzeug would not call the functions for the end of the answer.
+    answer = ReadyResponse(body, status, headers=headers)
+    answer.call_on_close(found.file.close)
+    if size > SMALL:
+        try:
+            answer.call_on_close(begin_transfer(answer))
+        except BaseException:
+            answer.close()
+            raise
+    return answer
+
+
+def _read(found: FileAnswer, part: Range) -> Iterator[bytes]:
+    position = part.start
+    while position < part.stop:
+        chunk = os.pread(found.file.fileno(), min(_CHUNK, part.stop - position), found.start + position)
+        if not chunk:  # the file was cut meanwhile: the connection ends before the promised length
+            return
+        position += len(chunk)
+        yield chunk

@@ -1,1 +1,0 @@
-"""What belongs to the whole service: its parts and addresses, users of the host app, the indexer process."""

@@ -1,0 +1,131 @@
+"""Log-in from the API or the web page by a password or an app password, and proof of the own password for changes."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from flask import request
+from sqlalchemy.orm import Session
+
+from photosvc.auth import bearer, throttle
+from photosvc.auth import login as login_sessions
+from photosvc.auth.audit_log import Event
+from photosvc.auth.errors import LoginError
+from photosvc.auth.tokens import Origin
+from photosvc.core.errors import InvalidValueError
+from photosvc.web.auditing import record, refuse, refusing_login
+from photosvc.web.current import Service, current_service
+from photosvc.web.protector import principal
+from photosvc.web.requests import origin_of
+
+#: Interval of one process. `svc watch` deletes expired rows as well.
+_SWEEP_INTERVAL: Final = timedelta(minutes=5)
+#: Rows of each kind, so that a log-in that deletes them is hardly slower than others.
+_MOST_SWEPT: Final = 100
+
+
+def log_in(service: Service, username: str, password: str, code: str | None) -> login_sessions.Login:
+    """Log in and return the new login session.
+
+    Raises:
+        LoginError: name, password or code is wrong or missing, or the account is disabled.
+        PermissionDeniedError: a client's secret, or an app password that may not open sessions.
+        ThrottledError: too many failures came from this address or for this account.
+
+    """
+    with refusing_login(username):
+        return _log_in(service, username, password, code, origin_of(request))
+
+
+def finish_log_in(service: Service, half: str, code: str) -> login_sessions.Login:
+    """Finish a log-in whose password was right with the code of the second factor; return the login session.
+
+    Raises:
+        LoginError: the code is wrong, or the password was typed too long ago.
+        ThrottledError: too many failures came from this address or for this account.
+
+    """
+    now, origin = service.now(), origin_of(request)
+    with service.reading() as connection:
+        proof, username = login_sessions.account_of(connection, service.settings, now, half)
+    with refusing_login(username), _attempt(service, username, origin.address) as settle, service.writing() as session:
+        login = open_session(session, service, replace(proof, code=code or None), origin)
+        settle(session)
+    return login
+
+
+def sweep_sessions(service: Service) -> None:
+    """Delete expired rows, unless others write or this process did so within the last five minutes.
+
+    Log-ins are rare and slow by design, so this adds little to them.
+    """
+    now = service.now()
+
+    def sweep(session: Session) -> None:
+        bearer.sweep(session, now, most=_MOST_SWEPT)
+        throttle.sweep(session, now, most=_MOST_SWEPT)
+        service.swept_at = now
+
+    if service.swept_at is None or not timedelta(0) <= now - service.swept_at < _SWEEP_INTERVAL:
+        service.write_if_free(sweep)
+
+
+def open_session(
+    session: Session, service: Service, proof: login_sessions.Proof, origin: Origin
+) -> login_sessions.Login:
+    """Open a login session for a proof, and record it in the security log."""
+    login = login_sessions.open_login(session, service.settings, service.now(), proof, origin)
+    made = login.principal
+    record(session, Event.LOGIN, by=made, target=made.credential_uid, detail=made.standing.replace("_", " "))
+    return login
+
+
+def _log_in(service: Service, username: str, password: str, code: str | None, origin: Origin) -> login_sessions.Login:
+    now = service.now()
+    # A right app password is found before anything is counted, so that failures of others never make it wait.
+    with service.reading() as connection:
+        proof = login_sessions.find_app_password(connection, now, username=username, password=password)
+    if proof is not None:
+        with service.writing() as session:
+            return open_session(session, service, proof, origin)
+    return _by_account_password(service, username, password, code, origin)
+
+
+def _attempt(
+    service: Service, username: str, address: str, password: str = ""
+) -> AbstractContextManager[Callable[[Session], None]]:
+    return service.throttle.login_attempt(service.now(), username=username, password=password, address=address)
+
+
+def _by_account_password(
+    service: Service, username: str, password: str, code: str | None, origin: Origin
+) -> login_sessions.Login:
+    """Open a login session by the password of an account, under the limits for failures."""
+    now = service.now()
+    with _attempt(service, username, origin.address, password) as settle:
+        with service.reading() as connection:
+            proof = login_sessions.check_login(connection, now, username=username, password=password, code=code)
+        with service.writing() as session:
+            login = open_session(session, service, proof, origin)
+            settle(session)
+    return login
+
+
+@contextmanager
+def proving() -> Iterator[None]:
+    """Wrap a check of the own account's password or passcode; the wrapped code opens its own transactions.
+
+    Raises:
+        InvalidValueError: it is wrong. The status is not 401, which clients take for the end of their session.
+        ThrottledError: too many attempts were wrong; the wrapped code did not run.
+
+    """
+    service = current_service()
+    try:
+        with service.throttle.password_check(service.now(), credential_uid=principal().credential_uid):
+            yield
+    except LoginError as error:
+        refuse(Event.PASSWORD_REFUSED, detail=error.field or "")
+        raise InvalidValueError(error.message, field=error.field) from None

@@ -1,0 +1,316 @@
+"""The transactions of a request or command, one at a time, and the longer read transaction of a streamed answer."""
+
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from http import HTTPStatus
+from threading import Condition, Lock, Timer
+from typing import Any, Final
+
+from flask import g, has_request_context
+from sqlalchemy import Connection, Engine
+from sqlalchemy.orm import Session
+
+from photosvc.auth import audit_store
+from photosvc.auth.principal import Principal
+from photosvc.core.errors import PhotosvcError
+from photosvc.models.engine import limit_lock_waits, lock_library, open_reader, session_on, write_if_free, write_session
+
+#: Seconds for which all pieces show the database at one moment. As long as anyone reads an old state, SQLite's
+#: write-ahead log grows, and PostgreSQL keeps deleted rows.
+ONE_MOMENT: Final = 30.0
+#: Key in `flask.g` of the open transaction: a read connection or a writing session.
+_OPEN = "photosvc_open"
+#: Key in `flask.g` of the read of a streamed answer, which closes it.
+_STREAMED = "photosvc_streamed"
+#: Key in `flask.g` of the principal of the request, once it is known.
+_PRINCIPAL = "photosvc_principal"
+#: Key in `flask.g` of the seconds that the last write transaction of the request took.
+_HELD = "photosvc_held"
+#: Length in seconds of a write transaction after which its request rests before the next one, and length of the rest:
+#: others try the write lock every 10 ms.
+_LONG: Final = 0.03
+_REST: Final = 0.02
+#: Seconds for which a request waits for a writer's place since one was last taken or freed, and at most in total. While
+#: places change hands, ordinary writes are soon stored; when none does, somebody holds the write lock for long.
+_STILL: Final = 0.25
+_PATIENCE: Final = 1.0
+#: Assumed threads of a server that does not report their number.
+_THREADS: Final = 16
+
+
+class StreamedRead:
+    """A read connection that pieces of an answer are read from; threads may share it.
+
+    Args:
+        connection: a connection in a read transaction.
+
+    """
+
+    __slots__ = ("_connection", "_driver", "_is_closed", "_is_late", "_mutex", "_timer")
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._driver: Any = connection.connection.driver_connection
+        self._is_closed = self._is_late = False
+        self._mutex = Lock()
+        self._timer = Timer(ONE_MOMENT, self._end)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def pieces(self, pieces: Iterable[str]) -> Iterator[str]:
+        """Yield the pieces as they are sent; after `ONE_MOMENT`, read each in a transaction of its own."""
+        left = iter(pieces)
+        while True:
+            with self._mutex:
+                if self._is_late:
+                    self._begin()
+                piece = next(left, None)
+                if self._is_late:
+                    self._driver.rollback()
+            if piece is None:
+                return
+            yield piece
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._timer.cancel()
+        with self._mutex:  # afterwards, the connection may belong to another request at once
+            if self._is_closed:
+                return
+            self._is_closed = True
+        self._connection.close()
+
+    def _begin(self) -> None:
+        """Begin a transaction on SQLite; psycopg begins by itself, and a transaction that could not end continues."""
+        if isinstance(self._driver, sqlite3.Connection) and not self._driver.in_transaction:
+            self._driver.execute("BEGIN")
+
+    def _end(self) -> None:
+        with self._mutex:
+            if not self._is_closed:
+                self._is_late = True
+                with suppress(Exception):  # the next statement reports any fault of the connection
+                    self._driver.rollback()
+
+
+class WritersBusyError(PhotosvcError):
+    """Too many changes are waiting to be stored: try again in a moment."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after = 2
+
+
+class Writers:
+    """Places for threads that write to the database or wait for its locks; other requests need the other threads.
+
+    An owner has at most three quarters of the places. Requests without a principal, which sign in or ask for a token,
+    have another eighth of the threads, so that no account keeps others from signing in.
+
+    Args:
+        threads: the threads of the process, half of which are places.
+
+    """
+
+    def __init__(self, threads: int = _THREADS) -> None:
+        self._changed = Condition()
+        self._taken = Counter[str]()
+        self._moved: dict[str, float] = {}
+        self._waiting = 0
+        self.let_write(threads)
+
+    def let_write(self, threads: int) -> None:
+        """Let half of `threads` write; call it before the first write."""
+        self._total, self._each = max(1, threads // 2), max(1, threads * 3 // 8)
+        self._reserved = max(1, threads // 8)
+        self._most_waiting = max(4, threads // 2 - 3)
+
+    def take(self, owner: str, *, wait: bool = False) -> Callable[[], None] | None:
+        """Take a place; return the function that frees it, to be called once, or None if there is no place.
+
+        Args:
+            owner: the `owner_uid` of the principal, or empty.
+            wait: True waits for a place, for a second at most and only while places change hands: places of the owner
+                if it has as many as it may have, else places of anybody. At most five of sixteen threads wait, so that
+                requests which only read have some left; with four threads, all may wait, each for a quarter of a
+                second.
+
+        """
+        until = time.monotonic() + (_PATIENCE if wait else 0)
+        with self._changed:
+            most = self._total if owner else self._total + self._reserved
+            while (all_own := self._taken[owner] >= self._each) or self._taken.total() >= most:
+                moved = self._moved[owner] if all_own else max(self._moved.values())
+                rest = min(until, moved + _STILL) - time.monotonic()
+                if not wait or rest <= 0 or self._waiting >= self._most_waiting:
+                    return None
+                self._waiting += 1
+                try:
+                    self._changed.wait(rest)
+                finally:
+                    self._waiting -= 1
+            self._taken[owner] += 1
+            self._moved[owner] = time.monotonic()
+        return partial(self._free, owner)
+
+    def _free(self, owner: str) -> None:
+        with self._changed:
+            self._taken[owner] -= 1
+            self._moved[owner] = time.monotonic()
+            if not self._taken[owner]:
+                del self._taken[owner], self._moved[owner]
+            self._changed.notify_all()
+
+
+class Transactions:
+    """Transactions on the database of a service.
+
+    A request or command has one at a time: with two, it could wait for itself, for the write lock or for a second
+    connection of the pool. The session of a host app is never used.
+    """
+
+    __slots__ = ()
+
+    engine: Callable[[], Engine]
+    writers: Writers
+
+    def reading(self) -> "_Reading":
+        """Open a connection in a read transaction, all of whose statements see the same state of the database.
+
+        Within a request, the transaction stays open after the block: the token check and the view share it. It ends
+        with the request, at an exception, or when a write transaction begins. Elsewhere it ends with the block.
+
+        Raises:
+            RuntimeError: a write transaction is open.
+
+        """
+        return _Reading(self)
+
+    @contextmanager
+    def loading(self) -> Iterator[Session]:
+        """Open a read transaction as `reading` does, with a session for loading ORM objects; changes are not stored."""
+        with self.reading() as connection, session_on(connection) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Open a session in a write transaction: committed at the end of the block, rolled back by an exception.
+
+        A request whose last write transaction took long rests before the next one: SQLite has no queue for the write
+        lock, and without a rest the same thread would take it again before others try.
+
+        Raises:
+            RuntimeError: a write transaction is open.
+            WritersBusyError: all places of writers are taken, and none became free soon.
+
+        """
+        self.end_reading()
+        if g.pop(_HELD, 0.0) > _LONG:
+            time.sleep(_REST)
+        if (free := self.writers.take(_owner(), wait=True)) is None:
+            raise WritersBusyError
+        try:
+            with write_session(self.engine()) as session:
+                limit_lock_waits(session)
+                began = time.monotonic()
+                g.photosvc_open = session
+                try:
+                    yield session
+                finally:
+                    g.pop(_OPEN, None)
+            g.photosvc_held = time.monotonic() - began
+        finally:
+            free()
+        audit_store.log_committed(session)
+
+    @contextmanager
+    def changing(self) -> Iterator[Session]:
+        """Open a write transaction as `writing` does, during which no other process changes photos or albums.
+
+        Raises:
+            RuntimeError: a write transaction is open.
+            WritersBusyError: all places of writers are taken, and none became free soon.
+
+        """
+        with self.writing() as session:
+            lock_library(session)
+            yield session
+
+    def write_if_free(self, write: Callable[[Session], object], *, lasting: bool = True) -> bool:
+        """Do and commit a write that may be left out; return whether it was done.
+
+        It is left out when other writers hold the lock for over 50 ms, or when all places of writers are taken.
+
+        Args:
+            write: gets a session in a write transaction.
+            lasting: True if the write must outlast a loss of power.
+
+        Raises:
+            RuntimeError: a write transaction is open.
+
+        """
+        self.end_reading()
+        if (free := self.writers.take(_owner())) is None:
+            return False
+        try:
+            return write_if_free(self.engine(), write, lasting=lasting)
+        finally:
+            free()
+
+    def end_reading(self) -> None:
+        """End the read transaction if there is one.
+
+        Raises:
+            RuntimeError: a write transaction is open.
+
+        """
+        if isinstance(g.get(_OPEN), Session):
+            raise _already_writing()
+        self.close()
+
+    def keep_open(self) -> StreamedRead:
+        """Leave the read connection to a streamed answer, which closes it."""
+        g.photosvc_streamed = read = StreamedRead(g.pop(_OPEN))
+        return read
+
+    def close(self, error: BaseException | None = None) -> None:
+        """Close the open session or connection without a commit; after an error, stop the streamed answer too."""
+        opened: Connection | Session | None = g.pop(_OPEN, None)
+        if opened is not None:
+            opened.close()
+        if error is not None and _STREAMED in g:
+            g.photosvc_streamed.close()
+
+
+class _Reading:
+    """The context manager of `Transactions.reading`; a generator would cost a page of ten results 2 % of its time."""
+
+    __slots__ = ("_transactions",)
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+
+    def __enter__(self) -> Connection:
+        opened: Connection | Session | None = g.get(_OPEN)
+        if opened is None:
+            g.photosvc_open = opened = open_reader(self._transactions.engine())
+        elif isinstance(opened, Session):
+            raise _already_writing()
+        return opened
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is not None or not has_request_context():
+            self._transactions.close()
+
+
+def _owner() -> str:
+    """Return the owner of a writer's place; empty for requests without a token, such as those that sign in."""
+    principal: Principal | None = g.get(_PRINCIPAL)
+    return "" if principal is None else principal.owner_uid
+
+
+def _already_writing() -> RuntimeError:
+    return RuntimeError("a write transaction is open already: use its session")

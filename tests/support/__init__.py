@@ -1,0 +1,1 @@
+"""Helpers of the tests: libraries, pictures, clients, and programs that tests start."""

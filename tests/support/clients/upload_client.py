@@ -1,0 +1,95 @@
+"""A client of the routes that add files, of a library that indexes in the process of the test."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from photosvc.web.current import current_service
+from tests.support.api_client import ApiClient, open_api
+from tests.support.factories.indexing_requests import InlinePool, index_at_once
+from tests.support.pictures import clouds, encoded, exif
+
+CRLF = b"\r\n"
+FORM = "multipart/form-data; boundary=b"
+_DATE_TIME_ORIGINAL = 0x9003
+
+
+@contextmanager
+def open_uploads(folder: Path) -> Iterator[ApiClient]:
+    """An API whose uploads are indexed at once, without processes."""
+    with open_api(folder) as api, pytest.MonkeyPatch.context() as patch:
+        for module in ("uploads", "resumable"):
+            patch.setattr(f"photosvc.api.{module}.wake_indexer", index_at_once)
+        for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
+            patch.setattr(f"{name}.WorkerPool", InlinePool)
+        yield api
+
+
+@contextmanager
+def changed(api: ApiClient, **values: object) -> Iterator[None]:
+    """Other settings for a moment."""
+    with api.library.app.app_context():
+        service = current_service()
+    before = service.settings
+    service.settings = replace(before, **values)
+    try:
+        yield
+    finally:
+        service.settings = before
+
+
+def picture(seed: int, taken: str = "2024:05:01 12:00:00") -> bytes:
+    """A small JPEG with this time."""
+    return encoded(clouds(seed, 32, 24), "JPEG", exif=exif(camera={_DATE_TIME_ORIGINAL: taken}))
+
+
+def sha1(data: bytes) -> str:
+    """As the library writes it."""
+    return hashlib.sha1(data).hexdigest()
+
+
+def post(
+    api: ApiClient, token: str | None, bundle: str, *files: tuple[str, bytes], name: str = "alice"
+) -> TestResponse:
+    """The answer to files that an account sends."""
+    body = form(*(b'Content-Disposition: form-data; name="files"; filename="%b"\r\n\r\n%b' % (
+        file_name.encode(), data) for file_name, data in files))  # fmt: skip
+    return api.call("POST", api.user_path(name, f"/upload/{bundle}"), token, data=body, content_type=FORM)
+
+
+def form(*pieces: bytes, end: bool = True) -> bytes:
+    """A form of these parts."""
+    return b"".join(b"--b" + CRLF + piece + CRLF for piece in pieces) + (b"--b--" + CRLF if end else b"")
+
+
+def put(api: ApiClient, token: str, bundle: str, name: str = "alice", **body: object) -> TestResponse:
+    """The answer to adding what was sent."""
+    return api.call("PUT", api.user_path(name, f"/upload/{bundle}"), token, json=body)
+
+
+def upload(api: ApiClient, token: str, bundle: str, *files: tuple[str, bytes], **body: object) -> Any:
+    """Send and add; gives what became of each file."""
+    assert post(api, token, bundle, *files).status_code == 200
+    answer = put(api, token, bundle, **body)
+    assert answer.status_code == 200, answer.text
+    assert (answer.json["code"], answer.json["indexed"]) == (200, True)
+    return answer.json["files"]
+
+
+def parts(api: ApiClient) -> list[str]:
+    """The names of the parts in the staging folder."""
+    folder = api.library.originals / ".photosvc"
+    return sorted(path.name for path in folder.iterdir() if path.name != "trash") if folder.exists() else []
+
+
+def originals(api: ApiClient) -> dict[str, bytes]:
+    """Name -> content of every original."""
+    root = api.library.originals
+    found = (path for path in root.rglob("*") if path.is_file() and ".photosvc" not in path.parts)
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}

@@ -1,0 +1,53 @@
+"""Users, OAuth2 clients and credentials as rows, without the services that usually make them; and log-ins."""
+
+from photosvc.auth.login import check_login, find_app_password, open_login
+from photosvc.auth.tokens import NOWHERE
+from photosvc.core import ids
+from photosvc.models import Client, Credential, User
+from photosvc.models.engine import begin_write
+from tests.support.clock import NOW
+
+
+def add_user(session, name="alice", role="user", **values):
+    user = User(uid=ids.new_uid(ids.USER, NOW), name=name, role=role, created_at=NOW, updated_at=NOW, **values)
+    begin_write(session)
+    session.add(user)
+    session.flush()
+    return user
+
+
+def add_client(session, name="frame", role="client", scope="*", secret=None, **values):
+    client = Client(
+        uid=ids.new_uid(ids.CLIENT, NOW),
+        secret_digest=ids.digest(secret or ids.new_client_secret()),
+        name=name,
+        role=role,
+        scope=scope,
+        created_at=NOW,
+        updated_at=NOW,
+        **values,
+    )
+    begin_write(session)
+    session.add(client)
+    session.flush()
+    return client
+
+
+def add_credential(session, kind, scope="*", secret=None, **values):
+    """Store a credential with these columns and return its secret."""
+    secret = secret or ids.new_access_token()
+    uid = "sess" + ids.random_text(8, ids.BASE36)
+    values.setdefault("created_at", NOW)
+    begin_write(session)
+    session.add(Credential(uid=uid, kind=kind, digest=ids.digest(secret), scope=scope, **values))
+    session.flush()
+    return secret
+
+
+def log_in(session, settings, now, *, username, password, code=None, origin=NOWHERE):
+    """Both steps of a log-in, in the session's transaction."""
+    connection = session.connection()
+    proof = find_app_password(connection, now, username=username, password=password) or check_login(
+        connection, now, username=username, password=password, code=code
+    )
+    return open_login(session, settings, now, proof, origin)

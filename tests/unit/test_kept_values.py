@@ -1,0 +1,176 @@
+"""Every place that keeps a value, makes an entity tag or opens an SQLite database, and what makes it safe.
+
+A new place fails these tests until it is listed with all that its value depends on, or with the thread that uses it.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import photosvc
+
+ROOT = Path(photosvc.__file__).parent
+_PREPARED = "the dialect of the engine, and each argument that the statement is made from"
+_FIXED = "nothing: files and constants of the package, or one registration for a process"
+_PURE = "all arguments of a pure function"
+
+#: Values that are kept -> what they are keyed by.
+KEPT = {
+    "api/search.py _without_start": _PURE,
+    "api/viewer.py _thumbs": _PURE,
+    "auth/passwords.py _dummy": _FIXED,
+    "auth/link_tokens.py _sign": _PURE,
+    "auth/tokens.py _prepared": _PREPARED,
+    "auth/keys.py derive_key": _PURE,
+    "auth/grants.py granted_scope": _PURE,
+    "auth/scopes.py parse_scope": _PURE,
+    "dav/__init__.py server": "the blueprint, which an app mounts once",
+    "index/places.py _countries": _FIXED,
+    "index/places.py _known_zone": "the name; an error of the disk is not kept",
+    "index/places.py load": _FIXED,
+    "index/sidecar_links.py OrderedDict": "the folder, for one index run",
+    "index/sidecar_links.py _prepared": _PREPARED,
+    "library/journal.py _prepared": _PREPARED,
+    "library/loading.py _by_word": _PREPARED,
+    "library/trash_folder.py Kept": "a file in the trash, not a kept value",
+    "library/trash_restore.py Kept": "a file in the trash, not a kept value",
+    "media/errors.py register_heic": _FIXED,
+    "media/errors.py register_jxl": _FIXED,
+    "media/colours.py color_id": _PURE,
+    "media/vips.py _library": _FIXED,
+    "migrations.py _register": _FIXED,
+    "models/schema.py _references": _FIXED,
+    "models/plain.py _plain_class": _FIXED,
+    "models/plain.py _prepared": _PREPARED,
+    "models/plain.py _reader": _FIXED,
+    "models/plain.py insert_of": _FIXED,
+    "models/statements.py _prepare_many": _PREPARED,
+    "models/statements.py lru_cache(256)(processor)": "the value, for one converter of a column's type",
+    "models/unchanged.py OrderedDict": "the caller's key and the number of the commits, of one service",
+    "models/statements.py _statement": _PURE,
+    "pages/api_docs.py _parts": "the templates of the app and the bytes of its document",
+    "pages/api_docs.py read_docs": _PURE,
+    "pages/asset_files.py _contents": _FIXED,
+    "pages/asset_files.py _packed": _FIXED,
+    "pages/asset_files.py asset_version": _FIXED,
+    "pages/photos.py OrderedDict": "the state of the library, and the whole query with its rights",
+    "pictures/service.py _thumbnail_workers": "the service",
+    "pictures/service.py _video_workers": "the service",
+    "pictures/render.py _transform": _PURE,
+    "query/fold.py lru_cache(_REMEMBERED)(fold)": _PURE,
+    "query/fold.py lru_cache(_REMEMBERED)(words)": _PURE,
+    "query/fold.py other_forms": _PURE,
+    "query/reader.py country_codes": _FIXED,
+    "search/rows/render.py _prepared": _PREPARED,
+    "search/rows/write.py _text_statement": _PREPARED,
+    "search/rows/write.py _read_stored": _PREPARED,
+    "search/reading/files.py _albums": _PREPARED,
+    "search/reading/figures.py _state": _PREPARED,
+    "search/reading/files.py _prepared": _PREPARED,
+    "search/reading/towns.py _cities": "all arguments, over a file of the package",
+    "search/reading/window.py plain_statement": _PREPARED,
+    "search/reading/request.py _parse": _PURE,
+    "search/reading/suggest_values.py _comparing": _PREPARED,
+    "search/reading/suggest_values.py _counting": _PREPARED,
+    "search/reading/suggest_values.py _recent": _PREPARED,
+    "web/answers.py _packed": _PURE,
+    "web/kept_pages.py OrderedDict": "the tag of the whole request, the number of the commits, of one service",
+    "web/current.py Kept": "the state of the library and the right to private photos, of one service",
+    "web/current.py KnownAlbums": "the state of the library and the right to private photos, of one service",
+    "web/openapi.py lru_cache(maxsize=_MOUNTS)(_describe)": "the app, the path of the routes and the address",
+    "web/contract.py unknown_parameters": _PURE,
+}
+_REQUEST = "state, right to private photos and the whole request"
+_BODY = "the body"
+_FILE = "the content of the file"
+
+#: Places that make an entity tag -> what it is made from.
+TAGGED = {
+    "api/folders.py state_tag": _REQUEST,
+    "api/albums.py state_tag": _REQUEST,
+    "api/names.py state_tag": _REQUEST,
+    "api/timeline.py state_tag": _REQUEST,
+    "api/viewer.py page_tag": _REQUEST,
+    "api/photos.py blake2b": _BODY,
+    "api/photos.py state_tag": _REQUEST,
+    "api/search.py page_tag": _REQUEST,
+    "api/search.py state_tag": _REQUEST,
+    "api/config.py revalidated": _BODY,
+    "api/well_known.py add_etag": _BODY,
+    "core/ids.py blake2b": "no tag: identifiers",
+    "dav/files.py etag_of": _FILE,
+    "dav/live_properties.py etag_of": _FILE,
+    "dav/tree.py etag_of": _FILE,
+    "index/stack_rules.py blake2b": "no tag: keys of stacks",
+    "pages/api_docs.py revalidated": _BODY,
+    "pages/asset_files.py blake2b": _FILE,
+    "pages/asset_files.py set_etag": "all files, and how they are packed",
+    "search/reading/figures.py blake2b": "the text of the whole request",
+    "web/answers.py blake2b": _BODY,
+    "web/answers.py set_etag": _BODY,
+}
+_ONE = "one thread, which opened it"
+
+#: Databases that are opened, and functions that SQLite calls -> the threads that use the connection.
+SQLITE = {
+    "backup/snapshot.py backup": _ONE,
+    "backup/snapshot.py connect": _ONE,
+    "backup/snapshot.py set_progress_handler": "the thread that checks; the other one only waits for it",
+    "data/__init__.py connect": "one thread each, by `threading.local`; no functions",
+    "index/changes.py connect": _ONE,
+    "models/engine.py connect": "the thread that takes it from the pool of the engine",
+    "models/unchanged.py connect": "all threads, one at a time under a lock; no functions",
+    "search/limits.py set_progress_handler": "the thread that took it from a pool of more than one",
+}
+
+_STORES = {"OrderedDict", "WeakKeyDictionary", "WeakValueDictionary", "Kept", "KnownAlbums"}
+_CACHES = {"cache", "lru_cache", "cached_property"}
+_TAGS = {"state_tag", "page_tag", "etag_of", "revalidated", "set_etag", "add_etag", "blake2b"}
+_CALLED_BACK = {
+    *("connect", "create_function", "create_aggregate", "create_window_function", "create_collation"),
+    *("set_authorizer", "set_progress_handler", "set_trace_callback", "backup"),
+}
+
+
+@cache
+def nodes() -> list[tuple[str, ast.AST]]:
+    """All nodes of the package, each with its file."""
+    files = [(path.relative_to(ROOT).as_posix(), path.read_text("utf-8")) for path in sorted(ROOT.rglob("*.py"))]
+    return [(name, node) for name, text in files for node in ast.walk(ast.parse(text))]
+
+
+def last_name(node: ast.expr) -> str:
+    """The last part of a dotted name; empty for other expressions."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def kept() -> Iterator[str]:
+    for path, node in nodes():
+        if isinstance(node, ast.FunctionDef):
+            names = (last_name(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list)
+            yield from (f"{path} {node.name}" for name in names if name in _CACHES)
+        elif isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Call) and last_name(node.func.func) in _CACHES:
+                yield f"{path} {ast.unparse(node)}"
+            stores = [node.func, *(one.value for one in node.keywords if one.arg == "default_factory")]
+            yield from (f"{path} {name}" for one in stores if (name := last_name(one)) in _STORES)
+
+
+def calls(names: set[str]) -> Iterator[str]:
+    for path, node in nodes():
+        if isinstance(node, ast.Call) and (name := last_name(node.func)) in names:
+            yield f"{path} {name}"
+
+
+def test_every_kept_value_is_listed_with_what_it_is_keyed_by():
+    assert set(kept()) == set(KEPT)
+
+
+def test_every_entity_tag_is_listed_with_what_it_is_made_from():
+    assert set(calls(_TAGS)) == set(TAGGED)
+
+
+def test_every_connection_and_function_of_sqlite_is_listed_with_the_threads_that_use_it():
+    found = {one for one in calls(_CALLED_BACK) if "sqlite3" in (ROOT / one.split()[0]).read_text("utf-8")}
+    assert found == set(SQLITE)
