@@ -20,15 +20,15 @@ from sqlalchemy import Engine, insert, select
 from sqlalchemy.orm import Session
 
 from photosvc.app import create_app
-from photosvc.auth.accounts.users import add_user, new_user
-from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.users import add_user, new_user
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN
 from photosvc.library.album_photos import add_photos
 from photosvc.models import Album, File, Marker, Photo
-from photosvc.models.database.transactions import begin_write
-from photosvc.search.projection.project import project, record_change
+from photosvc.models.engine import begin_write
+from photosvc.search.rows.write import project, record_change
 from photosvc.web import current
 from photosvc.web.current import current_service
 

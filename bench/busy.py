@@ -25,9 +25,9 @@ from bench.libraries.library import TOKEN_FILE
 from bench.oauth import basic
 from bench.peers.serve import serve
 from photosvc.app import create_app
-from photosvc.auth.accounts.users import add_user, new_user
-from photosvc.auth.oauth.clients import register
+from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.users import add_user, new_user
 from photosvc.web.current import current_service
 
 WORKERS = 4

@@ -25,11 +25,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from photosvc.app import create_app
-from photosvc.auth.accounts.users import add_user, new_user
-from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.users import add_user, new_user
 from photosvc.core.accounts import ADMIN
-from photosvc.models import Photo, migrate
+from photosvc.models import Photo, schema
 from photosvc.web.current import current_service
 
 _MANY = 10_000
@@ -62,7 +62,7 @@ def library(folder: Path) -> Iterator[Flask]:
         shutil.copytree(folder, copy)
         app = create_app(instance=copy, environ={})
         with app.app_context():
-            migrate.upgrade(current_service().engine())
+            schema.upgrade(current_service().engine())
         yield app
 
 

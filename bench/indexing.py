@@ -27,12 +27,12 @@ from PIL import Image
 from sqlalchemy import func, select
 
 from photosvc.app import create_app
-from photosvc.index.running.job import rebuild_search, run_index
-from photosvc.index.running.summary import IndexOptions, Summary
-from photosvc.models import SearchRow, migrate
-from photosvc.models.database.transactions import UnitOfWork
+from photosvc.index.run import rebuild_search, run_index
+from photosvc.index.run_log import IndexOptions, Summary
+from photosvc.models import SearchRow, schema
+from photosvc.models.engine import UnitOfWork
 from photosvc.web.current import current_service
-from tests.pictures import exif, rational
+from tests.support.pictures import exif, rational
 
 ROUNDS = 3
 _UNSET = "2000:01:01 00:00:00"
@@ -89,7 +89,7 @@ class Instance:
         folder.mkdir(parents=True)
         self.app = create_app(instance=folder, environ={}, settings={"PHOTOSVC_ORIGINALS": str(originals)})
         with self.app.app_context():
-            migrate.upgrade(current_service().engine())
+            schema.upgrade(current_service().engine())
 
     def index(self, workers: int = 2) -> Summary:
         """One run."""

@@ -16,9 +16,9 @@ from flask import Flask
 from sqlalchemy import select
 
 from bench.edits import library, timed
-from photosvc.auth.accounts.users import add_user, new_user
-from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.users import add_user, new_user
 from photosvc.core.accounts import ADMIN, VIEWER
 from photosvc.models import Photo
 from photosvc.web.current import current_service

@@ -16,9 +16,9 @@ from pathlib import Path
 from bench.peers import authlib_example
 from bench.peers.serve import CONNECTIONS, Server, gunicorn
 from photosvc.app import create_app
-from photosvc.auth.oauth.clients import register
+from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
-from photosvc.models import migrate
+from photosvc.models import schema
 from photosvc.web.current import current_service
 
 _FORM = "grant_type=client_credentials&scope=photos"
@@ -43,7 +43,7 @@ def ours(folder: Path, token_format: str) -> Iterator[TokenServer]:
     app = create_app(instance=folder, environ={})
     with app.app_context():
         service = current_service()
-        migrate.upgrade(service.engine())
+        schema.upgrade(service.engine())
         scope = parse_scope("photos metrics")
         with service.writing() as session:
             made = register(session, service.now(), name="bench", scope=scope, token_format=token_format)

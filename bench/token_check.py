@@ -16,14 +16,14 @@ from flask import Response, request
 from flask.testing import FlaskClient
 
 from photosvc.app import create_app
-from photosvc.auth.accounts.users import add_user, new_user
-from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
-from photosvc.models import migrate
-from photosvc.search.reading.paging.page import find
+from photosvc.auth.users import add_user, new_user
+from photosvc.models import schema
+from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
 from photosvc.web.actions import public
-from photosvc.web.answers.answer import json_answer, json_text
+from photosvc.web.answers import json_answer, json_text
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
 
@@ -38,7 +38,7 @@ def prepare(instance: Path) -> tuple[FlaskClient, str]:
         app.add_url_rule(f"/protected/{name}", f"protected_{name}", require("photos.search")(lambda view=view: view()))
     with app.app_context():
         service = current_service()
-        migrate.upgrade(service.engine())
+        schema.upgrade(service.engine())
         user = new_user(service.now(), name="alice", password=_PASSWORD)
         scope = parse_scope("photos albums")
         with service.writing() as session:

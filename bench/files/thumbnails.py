@@ -19,13 +19,11 @@ import numpy as np
 from PIL import Image
 
 from bench.peers.serve import with_spread
-from photosvc.pictures.cache.folder import PictureCache
+from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.on_demand import Thumbnails
 from photosvc.pictures.originals import Original
-from photosvc.pictures.thumbnails.geometry import Target
-from photosvc.pictures.thumbnails.making import make_thumbnails
-from photosvc.pictures.thumbnails.on_demand import Thumbnails
-from photosvc.pictures.thumbnails.render import draw
-from photosvc.pictures.thumbnails.sizes import SIZES, USUAL, Size
+from photosvc.pictures.render import draw, make_thumbnails
+from photosvc.pictures.sizes import SIZES, USUAL, Size, Target
 from photosvc.workers.on_demand import OnDemandWorkers
 
 PROCESSES = len(os.sched_getaffinity(0))

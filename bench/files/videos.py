@@ -15,7 +15,7 @@ import av
 import numpy as np
 from PIL import Image
 
-from photosvc.media.video.convert import convert_video
+from photosvc.media.convert import convert_video
 
 SECONDS, RATE = 10, 30
 WIDTH, HEIGHT = 1920, 1080

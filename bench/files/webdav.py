@@ -22,10 +22,10 @@ from wsgidav.wsgidav_app import WsgiDAVApp
 
 from bench.peers.serve import serve
 from photosvc.app import create_app
-from photosvc.auth.accounts.users import add_user, new_user
-from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
-from photosvc.models import migrate
+from photosvc.auth.users import add_user, new_user
+from photosvc.models import schema
 from photosvc.web.current import current_service
 
 FILES = 10_000
@@ -54,7 +54,7 @@ def prepare(instance: Path) -> tuple[Callable[..., Any], str]:
     app = create_app(instance=instance, environ={})
     with app.app_context():
         service = current_service()
-        migrate.upgrade(service.engine())
+        schema.upgrade(service.engine())
         user = new_user(service.now(), name="alice", password="correct horse")
         with service.writing() as session:
             add_user(session, user)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, text
 
-from photosvc.models.database.engine import configure_engine
+from photosvc.models.engine import configure_engine
 
 
 @contextmanager

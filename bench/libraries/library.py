@@ -18,11 +18,11 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.app import create_app
-from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.geo import cell_token
 from photosvc.core.ids import BASE36
-from photosvc.index.describing.file_columns import dump_metadata
+from photosvc.index.file_columns import dump_metadata
 from photosvc.media.metadata import Metadata
 from photosvc.models import (
     Album,
@@ -35,12 +35,12 @@ from photosvc.models import (
     Lens,
     Photo,
     Place,
-    migrate,
     photo_keywords,
+    schema,
 )
-from photosvc.models.database.inserts import insert_into
-from photosvc.models.database.transactions import begin_write
-from photosvc.search.projection.project import project
+from photosvc.models.engine import begin_write
+from photosvc.models.statements import insert_into
+from photosvc.search.rows.write import project
 from photosvc.web.current import Service, current_service
 
 #: A word of every eleventh photo, two of every fifth and every thirtieth, and one of a handful.
@@ -99,7 +99,7 @@ def make_library(app: Flask, files: int, seed: int = 1) -> None:
     """Fill an empty instance with this many files."""
     with app.app_context():
         service = current_service()
-        migrate.upgrade(service.engine())
+        schema.upgrade(service.engine())
         draw = Draw(seed)
         with Session(service.engine()) as session:
             _fill(session, service, Path(app.instance_path, TOKEN_FILE), draw, files)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from bench.libraries.databases import engine_of
 from bench.libraries.library import advance_sequences
-from photosvc.models import Base, migrate
+from photosvc.models import Base, schema
 
 SERVER_FOLDER = "postgres"
 _BATCH = 10_000
@@ -25,7 +25,7 @@ _INDEXES = text("""
 
 def copy_library(source: Engine, target: Engine) -> None:
     """Copy all rows of the library into an empty database."""
-    migrate.upgrade(target)
+    schema.upgrade(target)
     with source.connect() as reader, target.connect() as writer, writer.begin():
         writer.execute(text("SET LOCAL session_replication_role = replica"))  # foreign keys are right already
         indexes = writer.execute(_INDEXES).all()

@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from bench.libraries.library import RARE_WORD, TOKEN_FILE
-from photosvc.models.search.values import RANK_BITS
+from photosvc.models.search_values import RANK_BITS
 
 DATABASE = "photosvc.db"
 

@@ -22,9 +22,9 @@ from urllib.parse import quote
 
 from bench.peers.serve import serve
 from photosvc.app import create_app
-from photosvc.auth.accounts.users import add_user, new_user
-from photosvc.auth.credentials.bearer import issue
+from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
+from photosvc.auth.users import add_user, new_user
 from photosvc.web.current import current_service
 
 COSTLY = (

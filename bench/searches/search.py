@@ -19,7 +19,7 @@ import orjson
 
 from bench.libraries.library import TOKEN_FILE
 from bench.peers.serve import Server, gunicorn, serve, with_spread
-from photosvc.search.reading.paging.documents import join_results
+from photosvc.search.reading.pages import join_results
 
 ROUNDS, SECONDS = 5, 4
 COUNTS = (10, 100, 1000)

@@ -19,10 +19,9 @@ from sqlalchemy import Connection
 
 from bench.libraries.databases import clock_of, opened
 from bench.libraries.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
-from photosvc.search.reading.overview.clusters import find_clusters, parse_box
-from photosvc.search.reading.overview.photos import PhotoQuery, parse_query
-from photosvc.search.reading.overview.timeline import count_months, month_columns, photos_of_month
-from photosvc.search.reading.overview.towns import find_towns
+from photosvc.search.reading.clusters import find_clusters, parse_box
+from photosvc.search.reading.photos import PhotoQuery, find_towns, parse_query
+from photosvc.search.reading.timeline import count_months, month_columns, photos_of_month
 
 _REPEATS, _WARM_UP = 15, 1
 

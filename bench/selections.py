@@ -1,0 +1,190 @@
+"""Pages beside selections for archives and a batch edit.
+
+Usage: `python -m bench.selections FOLDER [--nginx] [--clients N] [--patient]`.
+
+FOLDER holds a library made by `bench.libraries.library`; a copy of it is changed. Two gunicorn workers of sixteen
+threads, as deploy/gunicorn.conf.py has them, serve it, with `--nginx` behind deploy/nginx.conf. One account asks for a
+search and for a viewer's page in turn: alone, then while 39 connections of a viewer send `POST /zip` and an
+administrator edits 10,000 photos again and again. The clients that make the load are a process of their
+own; with `--patient` they wait for as long as `Retry-After` says.
+"""
+
+import argparse
+import http.client
+import json
+import math
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+from sqlalchemy import select
+
+from bench.peers.serve import serve
+from photosvc.app import create_app
+from photosvc.auth.bearer import issue
+from photosvc.auth.scopes import parse_scope
+from photosvc.auth.users import add_user, new_user
+from photosvc.models import Photo, schema
+from photosvc.web.current import current_service
+
+_SELECTED, _EDITED = 100, 10_000
+_DEPLOY = Path(__file__).parents[1] / "deploy"
+READS = {"search": "/api/v1/photos?count=100&q=summer", "page": "/api/v1/photos/view?count=100"}
+_PAUSE = 0.02
+
+
+def prepare(folder: Path) -> tuple[dict[str, str], list[str]]:
+    """App passwords of an account for each role, and the UIDs of photos."""
+    app, found = create_app(instance=folder, environ={}), {}
+    with app.app_context():
+        service = current_service()
+        schema.upgrade(service.engine())
+        for role in ("admin", "user", "viewer"):
+            with service.writing() as session:
+                user = add_user(session, new_user(service.now(), name=f"bench-{role}", role=role))
+                found[role] = issue(session, service.now(), name="b", scope=parse_scope("*"), user=user).secret
+                uids = list(session.scalars(select(Photo.uid).order_by(Photo.id).limit(_EDITED)))
+        service.engine().dispose()
+    return found, uids
+
+
+@contextmanager
+def nginx(folder: Path, upstream: int, instance: Path) -> Iterator[int]:
+    """nginx with the shipped configuration in front of a server; gives its port."""
+    text = (_DEPLOY / "nginx.conf").read_text().replace("server 127.0.0.1:8080;", f"server 127.0.0.1:{upstream};")
+    text = text.replace("listen 80;", "listen PORT;").replace("/var/log/nginx/photosvc.log", f"{folder}/access.log")
+    text = text.replace("/srv/pictures/", f"{instance}/originals/").replace(
+        "/var/cache/photosvc/", f"{instance}/cache/"
+    )
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    paths = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
+    template = folder / "template"
+    template.write_text(
+        f"{'user root;' if os.getuid() == 0 else ''} daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;"
+        f"worker_processes 1; events {{ worker_connections 512; }} http {{ types {{ }} {paths} {text} }}"
+    )
+    script = f"sed s/PORT/$0/ {template} > {folder}/nginx.conf; exec nginx -c {folder}/nginx.conf"
+    with serve(["sh", "-c", script, "{port}"], folder / "nginx.log", "/api/v1/status") as server:
+        yield int(server.base.rpartition(":")[2])
+
+
+def send(port: int, method: str, path: str, token: str, body: bytes, ended: Event, counts: Counter[int]) -> None:
+    """Send a request again and again until the end, over a connection that is sometimes a new one."""
+    headers = {"X-Auth-Token": token, "Content-Type": "application/json"}
+    is_patient = "--patient" in sys.argv
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    number = 0
+    while not ended.is_set():
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        answer.read()
+        counts[answer.status] += 1
+        ended.wait(int(answer.headers.get("Retry-After", "0")) if is_patient else 0)
+        number += 1
+        if number % 20 == 0:
+            connection.close()
+    connection.close()
+
+
+def load(port: int, clients: int, tokens: dict[str, str], uids: list[str], ended: Event, told: Connection) -> None:
+    """Select and edit until the end; tells the answers by status."""
+    zips, edits = Counter[int](), Counter[int]()
+    selected = json.dumps({"photos": uids[:_SELECTED]}).encode()
+    edit = json.dumps({"photos": uids, "values": {"Details": {"Artist": f"Ada {time.time()}"}}}).encode()
+    jobs = [("POST", "/api/v1/zip", tokens["viewer"], selected, ended, zips)] * clients
+    jobs.append(("POST", "/api/v1/batch/photos/edit", tokens["admin"], edit, ended, edits))
+    threads = [threading.Thread(target=send, args=(port, *job)) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    told.send((dict(zips), dict(edits)))
+
+
+def read(port: int, token: str, seconds: float) -> dict[str, list[float]]:
+    """Milliseconds of each read, in turn."""
+    found: dict[str, list[float]] = {name: [] for name in READS}
+    until, number = time.monotonic() + seconds, 0
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    while time.monotonic() < until:
+        for name, path in READS.items():
+            time.sleep(_PAUSE)
+            began = time.monotonic()
+            connection.request("GET", path, headers={"X-Auth-Token": token})
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status != 200:
+                sys.exit(f"{path}: {answer.status}")
+            found[name].append((time.monotonic() - began) * 1000)
+        number += 1
+        if number % 10 == 0:  # the next connection may be accepted by the other worker
+            connection.close()
+    connection.close()
+    return found
+
+
+def percentile(values: list[float], share: float) -> float:
+    return sorted(values)[math.ceil(len(values) * share) - 1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--nginx", action="store_true")
+    parser.add_argument("--patient", action="store_true")
+    parser.add_argument("--clients", type=int, default=39)
+    parser.add_argument("--seconds", type=float, default=20)
+    given = parser.parse_args()
+    with ExitStack() as stack:
+        temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=given.folder.resolve().parent)))
+        instance = temporary / "library"
+        shutil.copytree(given.folder, instance)
+        tokens, uids = prepare(instance)
+        command = [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "--config",
+            str(_DEPLOY / "gunicorn.conf.py"),
+            "--no-control-socket",
+        ]
+        command += ["--bind", "{address}", "photosvc.app:create_app()"]
+        environ = {"PHOTOSVC_INSTANCE": str(instance), "PHOTOSVC_PROXIES": "1" if given.nginx else "0"}
+        server = stack.enter_context(serve(command, temporary / "log", "/api/v1/status", **environ))
+        port = int(server.base.rpartition(":")[2])
+        if given.nginx:
+            port = stack.enter_context(nginx(temporary, port, instance))
+        read(port, tokens["user"], 3)  # the first requests of a process load modules
+        quiet = read(port, tokens["user"], given.seconds)
+        ended, (here, there) = multiprocessing.Event(), multiprocessing.Pipe()
+        process = multiprocessing.Process(target=load, args=(port, given.clients, tokens, uids, ended, there))
+        process.start()
+        time.sleep(1)
+        beside = read(port, tokens["user"], given.seconds)
+        ended.set()
+        zips, edits = here.recv()
+        process.join()
+        print("| read | number | p50 ms alone | p95 | number | p50 ms beside | p95 | most | ratio of p95 |")
+        print("|---|---|---|---|---|---|---|---|---|")
+        for name in READS:
+            alone, other = quiet[name], beside[name]
+            usual, slow = percentile(alone, 0.95), percentile(other, 0.95)
+            print(
+                f"| {name} | {len(alone)} | {percentile(alone, 0.5):.1f} | {usual:.1f} | {len(other)} "
+                f"| {percentile(other, 0.5):.1f} | {slow:.1f} | {max(other):.0f} | {slow / usual:.1f} |"
+            )
+        print(f"selections by status: {zips}; edits of {_EDITED:,} photos: {edits}")
+
+
+if __name__ == "__main__":
+    main()
