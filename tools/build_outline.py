@@ -26,7 +26,7 @@ Ring = list[Point]
 
 
 def arcs_of(topology: dict[str, Any]) -> list[Ring]:
-    """The lines of which all shapes are made, in degrees: longitude and latitude."""
+    """Return the lines of which all shapes are made, in degrees: longitude and latitude."""
     (scale_x, scale_y), (move_x, move_y) = topology["transform"]["scale"], topology["transform"]["translate"]
     arcs = []
     for arc in topology["arcs"]:
@@ -40,13 +40,13 @@ def arcs_of(topology: dict[str, Any]) -> list[Ring]:
 
 
 def numbers_of(shape: dict[str, Any]) -> Iterator[list[int]]:
-    """The numbers of the lines of each ring of a shape; `~number` for a line that is followed backwards."""
+    """Return the numbers of the lines of each ring of a shape; `~number` for a line that is followed backwards."""
     polygons = shape["arcs"] if shape["type"] == "MultiPolygon" else [shape.get("arcs", ())]
     return (ring for polygon in polygons for ring in polygon)
 
 
 def rings_of(topology: dict[str, Any], arcs: list[Ring]) -> Iterator[Ring]:
-    """The rings of all land."""
+    """Return the rings of all land."""
     for numbers in (ring for shape in topology["objects"]["land"]["geometries"] for ring in numbers_of(shape)):
         ring: Ring = []
         for number in numbers:
@@ -56,7 +56,7 @@ def rings_of(topology: dict[str, Any], arcs: list[Ring]) -> Iterator[Ring]:
 
 
 def borders_of(topology: dict[str, Any], arcs: list[Ring]) -> Iterator[Ring]:
-    """The lines that two countries share."""
+    """Return the lines that two countries share."""
     shared = Counter[int]()
     for country in topology["objects"]["countries"]["geometries"]:
         shared.update({max(number, ~number) for ring in numbers_of(country) for number in ring})
@@ -64,7 +64,7 @@ def borders_of(topology: dict[str, Any], arcs: list[Ring]) -> Iterator[Ring]:
 
 
 def unrolled(ring: Ring) -> Ring:
-    """The ring without jumps at 180 degrees; one around a pole is closed through it."""
+    """Return the ring without jumps at 180 degrees; one around a pole is closed through it."""
     found = [ring[0]]
     for lng, lat in ring[1:]:
         turns = round((found[-1][0] - lng) / 360)
@@ -76,7 +76,7 @@ def unrolled(ring: Ring) -> Ring:
 
 
 def cut(ring: Ring, axis: int, limit: float, *, below: bool) -> Ring:
-    """The part of a ring on one side of a line (Sutherland and Hodgman's method)."""
+    """Return the part of a ring on one side of a line (Sutherland and Hodgman's method)."""
     inside: Callable[[Point], bool] = lambda point: (point[axis] <= limit) == below or point[axis] == limit  # noqa: E731
     found: Ring = []
     for start, end in zip([ring[-1], *ring], ring, strict=False):
@@ -90,7 +90,7 @@ def cut(ring: Ring, axis: int, limit: float, *, below: bool) -> Ring:
 
 
 def pieces(ring: Ring) -> Iterator[Ring]:
-    """The parts of an unrolled ring inside of the square."""
+    """Return the parts of an unrolled ring inside of the square."""
     for turn in (-360, 0, 360):
         part = [(lng + turn, lat) for lng, lat in ring]
         for axis, limit, below in ((0, -180, False), (0, 180, True), (1, -_EDGE, False), (1, _EDGE, True)):
@@ -100,14 +100,14 @@ def pieces(ring: Ring) -> Iterator[Ring]:
 
 
 def project(point: Point) -> tuple[int, int]:
-    """The position in the picture."""
+    """Return the position in the picture."""
     lng, lat = point
     y = math.asinh(math.tan(math.radians(lat))) / math.pi
     return round((lng + 180) / 360 * SIDE), round((1 - y) / 2 * SIDE)
 
 
 def thinned(line: Iterable[Point]) -> list[tuple[int, int]]:
-    """The line in units of the picture, without points between others on a straight line."""
+    """Return the line in units of the picture, without points between others on a straight line."""
     found: list[tuple[int, int]] = []
     for point in map(project, line):
         if found and found[-1] == point:
@@ -124,7 +124,7 @@ def is_visible(ring: list[tuple[int, int]]) -> bool:
 
 
 def path(line: list[tuple[int, int]]) -> str:
-    """The line as a part of an SVG path."""
+    """Return the line as a part of an SVG path."""
     (x, y), steps = line[0], []
     for to_x, to_y in line[1:]:
         steps.append(f"{to_x - x} {to_y - y}".replace(" -", "-"))
@@ -133,7 +133,7 @@ def path(line: list[tuple[int, int]]) -> str:
 
 
 def draw(rings: Iterable[list[tuple[int, int]]], borders: Iterable[list[tuple[int, int]]]) -> str:
-    """The picture as SVG. Borders have the same width at every zoom."""
+    """Return the picture as SVG. Borders have the same width at every zoom."""
     size = f'width="4096" height="4096" viewBox="0 0 {SIDE} {SIDE}"'
     land = f'<path fill="#fff" d="{"".join(f"{path(ring)}z" for ring in rings)}"/>'
     style = 'fill="none" stroke="#777" stroke-linejoin="round" vector-effect="non-scaling-stroke"'

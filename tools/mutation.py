@@ -33,7 +33,7 @@ PARTS = {
         ("tests/unit/auth/test_auth_policy.py", "tests/unit/auth/test_auth_scopes.py", "tests/auth/test_auth_proof.py"),
     ),
     "throttle": Part(
-        ("photosvc/auth/throttle/attempts.py", "photosvc/auth/throttle/buckets.py", "photosvc/auth/throttle/turns.py"),
+        ("photosvc/auth/throttle.py", "photosvc/auth/turns.py"),
         ("tests/auth/test_auth_throttle.py", "tests/unit/auth/test_auth_turns.py"),
     ),
     "query": Part(("photosvc/query/lexer.py", "photosvc/query/parser.py"), ("tests/unit/query",)),
@@ -45,7 +45,7 @@ PARTS = {
 
 
 def run_part(name: str, part: Part, checkout: Path, sample: int, seed: int) -> tuple[int, int]:
-    """The numbers of changes that were killed and that were tried; prints those that survived."""
+    """Return the numbers of changes that were killed and that were tried; print those that survived."""
     config, session = checkout / f"{name}.toml", checkout / f"{name}.sqlite"
     tests = f"{sys.executable} -m pytest -x -q -n 0 -p no:cacheprovider {' '.join(part.tests)}"
     config.write_text(

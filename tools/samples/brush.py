@@ -10,7 +10,7 @@ Points = list[tuple[float, float]]
 
 
 def gradient(size: tuple[int, int], *colors: str) -> Image.Image:
-    """A picture whose evenly spaced colours blend from top to bottom."""
+    """Draw a picture whose evenly spaced colours blend from top to bottom."""
     column = Image.new("RGB", (1, len(colors)))
     column.putdata([ImageColor.getrgb(color) for color in colors])
     smooth = column.resize((1, 64 * len(colors)), Image.Resampling.BICUBIC)
@@ -29,7 +29,7 @@ def glow(image: Image.Image, x: float, y: float, radius: float, color: str, stre
 
 
 def disc(image: Image.Image, x: float, y: float, radius: float, color: str) -> None:
-    """A filled circle; the radius is a share of the height."""
+    """Draw a filled circle; the radius is a share of the height."""
     width, height = image.size
     reach = radius * height
     box = (x * width - reach, y * height - reach, x * width + reach, y * height + reach)
@@ -37,7 +37,7 @@ def disc(image: Image.Image, x: float, y: float, radius: float, color: str) -> N
 
 
 def ridge(random: Random, y: float, rise: float, roughness: float = 0.5) -> Points:
-    """A mountain line from the left edge to the right one, by midpoint displacement."""
+    """Draw a mountain line from the left edge to the right one, by midpoint displacement."""
     heights = [random.uniform(-rise, rise) / 2, random.uniform(-rise, rise) / 2]
     while len(heights) < 300:
         middles = [(a + b) / 2 + random.uniform(-rise, rise) for a, b in pairwise(heights)]
@@ -47,7 +47,7 @@ def ridge(random: Random, y: float, rise: float, roughness: float = 0.5) -> Poin
 
 
 def wave(y: float, rise: float, length: float, phase: float = 0.0) -> Points:
-    """A smooth line from the left edge to the right one."""
+    """Draw a smooth line from the left edge to the right one."""
     return [(x / 200, y - rise * math.sin(2 * math.pi * (x / 200 / length + phase))) for x in range(201)]
 
 
@@ -57,7 +57,7 @@ def ground(image: Image.Image, line: Points, *colors: str) -> None:
 
 
 def area(image: Image.Image, outline: Points, *colors: str) -> None:
-    """A polygon filled with a gradient from its highest point to its lowest."""
+    """Draw a polygon filled with a gradient from its highest point to its lowest."""
     width, height = image.size
     points = [(x * width, y * height) for x, y in outline]
     top, bottom = (round(extreme(y for _, y in points)) for extreme in (min, max))
@@ -90,7 +90,7 @@ def reflection(image: Image.Image, horizon: float, tint: str, strength: float) -
 
 
 def glitter(image: Image.Image, random: Random, x: float, horizon: float, color: str, count: int = 260) -> None:
-    """The reflection of a low sun or moon on water, wider towards the viewer."""
+    """Draw the reflection of a low sun or moon on water, wider towards the viewer."""
     width, height = image.size
     pen = ImageDraw.Draw(image)
     for _ in range(count):

@@ -17,7 +17,7 @@ _TURNED = {6: Image.Transpose.ROTATE_90}  # Exif orientation -> turn from the up
 
 
 def draw(sample: Sample) -> Image.Image:
-    """The upright picture."""
+    """Draw the upright picture."""
     width, height = sample.size
     seed = sample.path.rpartition(".")[0]
     large = sample.paint((width * _PAINTED_LARGER, height * _PAINTED_LARGER), Random(seed))  # noqa: S311 - art

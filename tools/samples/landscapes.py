@@ -85,7 +85,7 @@ def _tulip(image: Image.Image, x: float, y: float, half: float, color: str) -> N
 
 
 def waterfall(size: Size, random: Random) -> Image.Image:
-    """A white curtain between dark, mossy rocks; an upright picture."""
+    """Draw a white curtain between dark, mossy rocks; an upright picture."""
     image = gradient(size, "#dfe7ea", "#a9bcc4", "#5c6f74")
     ground(image, ridge(random, 0.2, 0.04), "#6f8f4e", "#33472f", "#1c2622")
     pen = ImageDraw.Draw(image, "RGBA")
@@ -154,7 +154,7 @@ def _balloon(image: Image.Image, x: float, y: float, radius: float, colors: tupl
 
 
 def autumn(size: Size, random: Random) -> Image.Image:
-    """A wood in October, mirrored in a pond."""
+    """Draw a wood in October, mirrored in a pond."""
     image = gradient(size, "#8fb7d9", "#d9e6ea", "#e8d9bd")
     ground(image, ridge(random, 0.42, 0.05), "#8a6a4f", "#6a4f3b")
     colors = ("#c1121f", "#e85d04", "#f48c06", "#faa307", "#ffba08", "#9d0208", "#6a994e", "#bc6c25")

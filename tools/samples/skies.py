@@ -23,7 +23,7 @@ Size = tuple[int, int]
 
 
 def sunset(size: Size, random: Random) -> Image.Image:
-    """The sun on the sea's edge, islands to the left."""
+    """Draw the sun on the sea's edge, islands to the left."""
     image = gradient(size, "#27305f", "#7a3b73", "#e0604e", "#ffb45c")
     ground(image, [(0, 0.62), (1, 0.62)], "#d9704d", "#5b3566", "#1d2149")
     glow(image, 0.6, 0.6, 0.55, "#ffdf9a", 0.9)
@@ -36,7 +36,7 @@ def sunset(size: Size, random: Random) -> Image.Image:
 
 
 def night(size: Size, random: Random) -> Image.Image:
-    """The Milky Way over a lake between mountains."""
+    """Draw the Milky Way over a lake between mountains."""
     image = gradient(size, "#05081c", "#0d1740", "#26346d", "#56548c")
     for _ in range(170):
         along = random.random()
@@ -105,7 +105,7 @@ def _tower(image: Image.Image, random: Random, box: tuple[float, float, float], 
 
 
 def volcano(size: Size, random: Random) -> Image.Image:
-    """A snow-capped cone behind a lake, in a few flat colours."""
+    """Draw a snow-capped cone behind a lake, in a few flat colours."""
     image = gradient(size, "#f6c6c0", "#fbe3d2", "#fdf3e3")
     disc(image, 0.76, 0.26, 0.08, "#e4572e")
     slope: Points = [(0.5 + side * (0.035 + 0.5 * t**1.6), 0.24 + 0.42 * t) for side in (-1, 1) for t in _to(side)]
@@ -126,7 +126,7 @@ def _to(side: int) -> list[float]:
 
 
 def lagoon(size: Size, random: Random) -> Image.Image:
-    """A palm over shallow water."""
+    """Draw a palm over shallow water."""
     image = gradient(size, "#1f8fd0", "#8fd3f2", "#e6f7fb")
     ground(image, [(0, 0.5), (1, 0.5)], "#0f6ea0", "#19a7b8", "#73e0cf", "#d9f5df")
     area(

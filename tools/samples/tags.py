@@ -9,7 +9,7 @@ from tools.samples.catalog import Sample
 
 
 def exif(sample: Sample, size: tuple[int, int]) -> bytes:
-    """The Exif block: camera, exposure, wall time with its offset, position."""
+    """Return the Exif block: camera, exposure, wall time with its offset, position."""
     block = Image.Exif()
     block[ExifTags.Base.Make] = sample.camera[0]
     block[ExifTags.Base.Model] = sample.camera[1]
@@ -56,7 +56,7 @@ def _sexagesimal(degrees: float) -> tuple[float, float, float]:
 
 
 def xmp(sample: Sample) -> bytes:
-    """The XMP packet: title, description, keywords, rating (Dublin Core and the XMP basic schema)."""
+    """Return the XMP packet: title, description, keywords, rating (Dublin Core and the XMP basic schema)."""
     words = "".join(f"<rdf:li>{escape(word)}</rdf:li>" for word in sample.keywords)
     return f"""<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
