@@ -145,7 +145,7 @@ def create_album(given: dict[str, Any]) -> Response:
 
 @require("albums.update")
 @takes(AlbumEditSchema, any_type=True)
-@answers(AlbumResultSchema, "The album as it is now.")
+@answers(AlbumResultSchema, "The changed album.")
 @refuses(400, 404, 409)
 def update_album(given: dict[str, Any], album_uid: str) -> Response:
     """Change an album: fields that are absent or null stay as they are."""
@@ -260,7 +260,7 @@ def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 
 @require("albums.update")
 @takes(ZipSelectionSchema, any_type=True, max_body=MAX_BODY)
-@answers(_ADDED, "The album, what was selected, and what is new in the album.")
+@answers(_ADDED, "The album, the selection, and the photos that were added.")
 @refuses(400, 404, 409)
 def add_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     """Add photos to an album: by their UIDs, by files or albums, or by a query.
@@ -272,7 +272,7 @@ def add_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 
 @require("albums.update")
 @takes(ZipSelectionSchema, any_type=True, max_body=MAX_BODY)
-@answers(_REMOVED, "The album, what was selected, and what is no longer in the album.")
+@answers(_REMOVED, "The album, the selection, and the photos that were removed.")
 @refuses(400, 404, 409)
 def remove_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     """Remove photos from an album, also from a smart one. They stay in the library."""
@@ -281,7 +281,7 @@ def remove_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 
 @require("albums.update")
 @takes(AlbumSelectionSchema, any_type=True, max_body=MAX_BODY)
-@answers(_ADDED, "The album, what was selected, and what is new in the album.")
+@answers(_ADDED, "The album, the selection, and the photos that were added.")
 @refuses(400, 404, 409)
 def clone_albums(given: dict[str, Any], album_uid: str) -> Response:
     """Add the photos of the albums in `albums`, also of smart and computed ones, to an album of chosen photos."""

@@ -42,10 +42,10 @@ _EDITED: Final = json_object(
     code=NUMBER,
     message=TEXT,
     photos=NUMBER,
-    change={"type": ["integer", "null"], "description": "The number of the edit, to take it back; null: none changed."},
+    change={"type": ["integer", "null"], "description": "Number of the edit, for undo; null: nothing changed."},
 )
 _UNDONE: Final = json_object("code message photos left", code=NUMBER, message=TEXT, photos=NUMBER, left=NUMBER)
-_MEANING: Final = "How many photos changed."
+_MEANING: Final = "Number of changed photos."
 
 
 def add_routes(api: Blueprint) -> None:
@@ -129,7 +129,7 @@ def edit_photos(given: dict[str, Any]) -> Response:
 
 @require("photos.update")
 @takes(UndoBatchSchema, any_type=True, max_body=_MAX_BODY)
-@answers(_UNDONE, "How many photos are what they were, and how many stay because they changed since.")
+@answers(_UNDONE, "Number of photos that were restored, and of those left alone because they changed since.")
 @refuses(400, 404, 409, 429)
 def undo_edit(given: dict[str, Any]) -> Response:
     """Undo an edit of many photos by the same account; photos that changed since then stay as they are."""
@@ -147,7 +147,7 @@ def undo_edit(given: dict[str, Any]) -> Response:
 
 @require("photos.delete")
 @takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
-@answers(_COUNTED, "How many photos were deleted.")
+@answers(_COUNTED, "Number of deleted photos.")
 @refuses(400, 409, 429, 507)
 def delete_photos(given: dict[str, Any]) -> Response:
     """Delete photos: their originals move into the trash, from which they are restored with all that people entered.

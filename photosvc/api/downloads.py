@@ -87,7 +87,7 @@ def download_parameters() -> list[dict[str, object]]:
         {
             "name": "name",
             "in": "query",
-            "description": "What the file is called: by time and title, as in the library, or as when it was imported.",
+            "description": "Name of the file: by time and title, as in the library, or as before the import.",
             "schema": {"enum": ["share", "file", "original"], "default": "share"},
         },
     ]

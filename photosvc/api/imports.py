@@ -51,7 +51,7 @@ def list_imports() -> Response:
 @require("files.import")
 @uses("albums.update", "albums.create")
 @takes(ImportRunSchema, any_type=True)
-@answers(_STARTED, "Who does it.")
+@answers(_STARTED, "The indexer that takes the job.")
 @refuses(400, 404, 409, 429, 503)
 def start_import(given: dict[str, Any]) -> Response:
     """Ask for the files in the import folder, or in a folder below it, to be brought into the originals.
@@ -65,7 +65,7 @@ def start_import(given: dict[str, Any]) -> Response:
 @require("files.import")
 @uses("albums.update", "albums.create")
 @takes(ImportRunSchema, any_type=True)
-@answers(_STARTED, "Who does it.")
+@answers(_STARTED, "The indexer that takes the job.")
 @refuses(400, 404, 409, 429, 503)
 def start_import_of_folder(given: dict[str, Any], folder: str) -> Response:
     """Ask for the folder of the import folder that the address names to be brought into the originals."""
@@ -88,7 +88,7 @@ def _start(given: dict[str, Any], path: str) -> Response:
 
 
 @require("files.import")
-@answers(json_object("code message stopped", code=NUMBER, message=TEXT, stopped=FLAG), "Whether there was one.")
+@answers(json_object("code message stopped", code=NUMBER, message=TEXT, stopped=FLAG), "Whether a run was stopped.")
 @refuses(503)
 def stop_import() -> Response:
     """Ask the running import to stop after the files that it is copying, and drop the imports that wait.
@@ -98,5 +98,5 @@ def stop_import() -> Response:
     service = current_service()
     with service.writing() as session:
         stopped = import_jobs.withdraw(session, service.now())
-    message = "The import stops." if stopped else "No import is going on."
+    message = "The import is stopping." if stopped else "No import is running."
     return json_answer({"code": 200, "message": message, "stopped": stopped})

@@ -69,7 +69,9 @@ def list_index_runs() -> Response:
 
 @require("photos.index")
 @takes(IndexRunSchema, any_type=True)
-@answers(json_object("code message indexer", code=NUMBER, message=TEXT, indexer=INDEXER), "Who does it.")
+@answers(
+    json_object("code message indexer", code=NUMBER, message=TEXT, indexer=INDEXER), "The indexer that takes the job."
+)
 @refuses(400, 503)
 def start_index(given: dict[str, Any]) -> Response:
     """Ask for the originals, or a folder of them, to be indexed. Equal requests that wait become one."""
@@ -81,7 +83,7 @@ def start_index(given: dict[str, Any]) -> Response:
 
 
 @require("photos.index")
-@answers(json_object("code message stopped", code=NUMBER, message=TEXT, stopped=FLAG), "Whether there was one.")
+@answers(json_object("code message stopped", code=NUMBER, message=TEXT, stopped=FLAG), "Whether a run was stopped.")
 @refuses(503)
 def stop_index() -> Response:
     """Ask the running index run to stop before its next batch, and drop the requests that wait.
@@ -91,7 +93,7 @@ def stop_index() -> Response:
     service = current_service()
     with service.writing() as session:
         stopped = requested.stop(session, service.now())
-    message = "The index run stops." if stopped else "No index run is going on."
+    message = "The index run is stopping." if stopped else "No index run is active."
     return json_answer({"code": 200, "message": message, "stopped": stopped})
 
 
@@ -142,7 +144,7 @@ def list_failures() -> Response:
 
 
 @require("errors.clear")
-@answers(json_object("code message files", code=NUMBER, message=TEXT, files=NUMBER), "How many were forgotten.")
+@answers(json_object("code message files", code=NUMBER, message=TEXT, files=NUMBER), "Number of removed entries.")
 def clear_failures() -> Response:
     """Forget the files that could not be imported; files that index runs cannot read are still listed."""
     with current_service().writing() as session:

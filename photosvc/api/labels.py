@@ -65,7 +65,7 @@ def list_labels() -> Response:
 
 @require("labels.update")
 @takes(LabelEditSchema, any_type=True)
-@answers(LabelEntitySchema, "The label as it is now.")
+@answers(LabelEntitySchema, "The changed label.")
 @or_answers(JOB)
 @refuses(400, 404, 429)
 def rename_label(given: dict[str, Any], label_uid: str) -> Response:
@@ -116,7 +116,7 @@ def _respell(label: Label, name: str, favorite: bool | None) -> Label | Response
 
 
 @require("labels.update")
-@answers(LabelEntitySchema, "The label as it is now.")
+@answers(LabelEntitySchema, "The changed label.")
 @refuses(404)
 def like_label(label_uid: str) -> Response:
     """Make a label a favourite."""
@@ -125,7 +125,7 @@ def like_label(label_uid: str) -> Response:
 
 
 @require("labels.update")
-@answers(LabelEntitySchema, "The label as it is now.")
+@answers(LabelEntitySchema, "The changed label.")
 @refuses(404)
 def dislike_label(label_uid: str) -> Response:
     """Make a label no favourite."""
@@ -135,7 +135,7 @@ def dislike_label(label_uid: str) -> Response:
 
 @require("labels.update")
 @takes(LabelSelectionSchema, any_type=True)
-@answers(_DELETED, "The UIDs of the labels that no photo has any more, and how many photos changed.")
+@answers(_DELETED, "UIDs of the deleted labels, and the number of changed photos.")
 @or_answers(JOB)
 @refuses(400, 429)
 def delete_labels(given: dict[str, Any]) -> Response:
@@ -185,7 +185,7 @@ def _named(name: str) -> Label:
 
 @require("photos.update")
 @takes(PhotoLabelEditSchema, any_type=True)
-@answers(PhotoSchema, "The photo as it is now.")
+@answers(PhotoSchema, "The changed photo.")
 @refuses(400, 404, 409, 412)
 def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
     """Add a label to a photo: a keyword, which outlives every index run as other edits do."""
@@ -203,7 +203,7 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
 
 @require("photos.update")
 @takes(PhotoLabelEditSchema, any_type=True)
-@answers(PhotoSchema, "The photo as it is now.")
+@answers(PhotoSchema, "The changed photo.")
 @refuses(400, 404, 412)
 def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Response:
     """Keep the label, even if the files say something else later; an `Uncertainty` of 100 removes it from the photo."""
@@ -219,7 +219,7 @@ def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Respo
 
 
 @require("photos.update")
-@answers(PhotoSchema, "The photo as it is now.")
+@answers(PhotoSchema, "The changed photo.")
 @refuses(404, 412)
 def unlabel_photo(photo_uid: str, label_id: str) -> Response:
     """Remove a label from a photo; it stays away when the files are read again."""

@@ -48,7 +48,7 @@ def add_routes(api: Blueprint) -> None:
 
 
 @public
-@answers(json_object("status version", status=TEXT, version=TEXT), "The process lives.")
+@answers(json_object("status version", status=TEXT, version=TEXT), "The process is running.")
 def healthz() -> Response:
     """Answer `alive`, even if the database fails: if this gets no answer, the process has to be restarted."""
     return json_answer({"status": "alive", "version": __version__})

@@ -39,7 +39,7 @@ JOB: Final = Contract(
     json_object("code message job indexer", code=NUMBER, message=TEXT, job=NUMBER, indexer=INDEXER),
     meaning="Over 1,000 photos have it: a job changes them. Its `State` tells when it is done.",
     status=202,
-    headers={"Location": Header("string", "Where to ask how far the job is.")},
+    headers={"Location": Header("string", "Address that tells the progress of the job.")},
 )
 
 

@@ -56,7 +56,7 @@ def revoke() -> Response:
 @public
 @uses("oauth.introspect")
 @takes_client_form(_NAMED_TOKEN)
-@answers(json_object("active", active=FLAG), "Whether the token is valid.")
+@answers(json_object("active", active=FLAG), "The state of the token.")
 @refuses(401, 403, 429)
 def introspect() -> Response:
     """Show whether a token is valid, and for which scope (RFC 7662)."""

@@ -157,7 +157,7 @@ class PhotoChangedError(PhotosvcError):
 
 @require("photos.update")
 @takes(PhotoEditSchema, any_type=True, quoted=True, max_body=_MAX_BODY)
-@answers(PhotoSchema, "The photo as it is now.", headers=ETAG)
+@answers(PhotoSchema, "The changed photo.", headers=ETAG)
 @refuses(400, 404, 412)
 def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
     """Change a photo: absent fields stay as they are, null restores the value of the files.
@@ -174,7 +174,7 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
 
 
 @require("photos.update")
-@answers(WRAPPED, "The photo as it is now.")
+@answers(WRAPPED, "The changed photo.")
 @refuses(404, 412)
 def like_photo(photo_uid: str) -> Response:
     """Make a photo a favourite."""
@@ -182,7 +182,7 @@ def like_photo(photo_uid: str) -> Response:
 
 
 @require("photos.update")
-@answers(WRAPPED, "The photo as it is now.")
+@answers(WRAPPED, "The changed photo.")
 @refuses(404, 412)
 def dislike_photo(photo_uid: str) -> Response:
     """Make a photo no favourite."""
@@ -198,7 +198,7 @@ def _favorite(photo_uid: str, *, favorite: bool) -> Response:
 
 
 @require("photos.update")
-@answers(WRAPPED, "The photo as it is now.")
+@answers(WRAPPED, "The changed photo.")
 @refuses(404, 412)
 def approve_photo(photo_uid: str) -> Response:
     """Take a photo out of review: it counts as edited, with a score that is good enough."""
@@ -302,7 +302,7 @@ def read_history(photo_uid: str) -> Response:
 
 
 @require("photos.update")
-@answers(WRAPPED, "The photo as it is now.")
+@answers(WRAPPED, "The changed photo.")
 @refuses(404, 409, 412)
 def undo_change(photo_uid: str, number: str) -> Response:
     """Undo a change: its values become what they were before. This is a change of its own, which can be undone.
@@ -320,7 +320,7 @@ def undo_change(photo_uid: str, number: str) -> Response:
 
 
 @require("photos.update")
-@answers(PhotoSchema, "The photo as it is now.")
+@answers(PhotoSchema, "The changed photo.")
 @refuses(404, 409, 412)
 def choose_file(photo_uid: str, file_uid: str) -> Response:
     """Choose this file as the primary file of the photo, also after index runs."""
@@ -340,7 +340,7 @@ def choose_file(photo_uid: str, file_uid: str) -> Response:
 
 @require("photos.update")
 @takes(OrientationSchema)
-@answers(PhotoSchema, "The photo as it is now.")
+@answers(PhotoSchema, "The changed photo.")
 @refuses(400, 404, 409, 412)
 def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
     """Turn a file by this Exif orientation, also after index runs; null restores the orientation of the file.

@@ -204,7 +204,7 @@ def add_routes(api: Blueprint) -> None:
 
 @with_tus_headers
 @public
-@answers(None, "What is served, in headers.", 204)
+@answers(None, "Supported versions and extensions, in headers.", 204)
 def describe_uploads() -> Response:
     """Show the version of the protocol and its extensions."""
     answer = Response(status=HTTPStatus.NO_CONTENT)
@@ -217,7 +217,7 @@ def describe_uploads() -> Response:
 
 @with_tus_headers
 @public
-@answers(None, "What is served, in headers.", 204)
+@answers(None, "Supported versions and extensions, in headers.", 204)
 def describe_upload(token: str) -> Response:  # noqa: ARG001 - alike for every upload
     """Show the version of the protocol and its extensions."""
     return describe_uploads()
@@ -272,7 +272,7 @@ def create_upload() -> Response:
 
 @with_tus_headers
 @require("files.upload")
-@answers(None, "How much has arrived, in headers.")
+@answers(None, "Size of the received part, in headers.")
 @refuses(404, 410, 412, 422, 423, 429, 503, 507)
 def measure_upload(token: str) -> Response:
     """Show in `Upload-Offset` where to continue an upload.
@@ -299,9 +299,7 @@ def measure_upload(token: str) -> Response:
 @takes_headers(
     Tus_Resumable=VERSION, Upload_Offset="Where the piece begins.", Upload_Checksum="`sha1` or `sha256`, and Base64."
 )
-@answers(
-    None, "The piece is stored.", 204, headers={"Upload-Offset": Header("integer", "How much of the file has arrived.")}
-)
+@answers(None, "The piece is stored.", 204, headers={"Upload-Offset": Header("integer", "Bytes received so far.")})
 @refuses(400, 404, 409, 410, 412, 413, 415, 422, 423, 429, 460, 503, 507)
 def continue_upload(token: str) -> Response:
     """Send the next piece of a file, from `Upload-Offset` on. The last one adds the file to the library."""
@@ -353,7 +351,7 @@ def end_upload(token: str) -> Response:
 
 @with_tus_headers
 @require("files.upload")
-@answers(None, "As the method in `X-HTTP-Method-Override`.")
+@answers(None, "As for the method in `X-HTTP-Method-Override`.")
 @refuses(400, 404, 405, 409, 410, 412, 413, 415, 422, 423, 429, 460, 503, 507)
 def override_method(token: str) -> Response:
     """Do the PATCH or DELETE that the header `X-HTTP-Method-Override` names, for clients that can only send POST."""

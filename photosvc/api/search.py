@@ -269,7 +269,7 @@ def count_facets() -> Response:
 
 def _parameters() -> list[dict[str, Any]]:
     described: dict[str, tuple[dict[str, Any], str]] = {
-        "q": ({"type": "string", "maxLength": LONGEST_QUERY}, "What has been typed; it need not be a valid query."),
+        "q": ({"type": "string", "maxLength": LONGEST_QUERY}, "The typed text; it need not be a valid query."),
         "at": (
             {"type": "integer", "minimum": 0, "maximum": LONGEST_QUERY},
             "The position of the cursor, in code points; the end of `q` when left out.",
@@ -283,7 +283,7 @@ def _parameters() -> list[dict[str, Any]]:
 
 @require("photos.suggest")
 @takes_query(_parameters)
-@answers(_SUGGESTIONS, "What may be written in place of the code points from `start` to `end`.", headers=ETAG)
+@answers(_SUGGESTIONS, "Replacements for the code points from `start` to `end`.", headers=ETAG)
 def suggest_values() -> Response:
     """Suggest filters, and values such as cameras, places, people, albums and keywords, for the text at `at`.
 

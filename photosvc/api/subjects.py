@@ -70,7 +70,7 @@ def read_subject(subject_uid: str) -> Response:
 
 @require("people.update")
 @takes(SubjectEditSchema, any_type=True)
-@answers(SubjectSchema, "The person as it is now.")
+@answers(SubjectSchema, "The changed person.")
 @or_answers(JOB)
 @refuses(400, 404, 429)
 def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
@@ -96,7 +96,7 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
 
 
 @require("people.update")
-@answers(SubjectSchema, "The person as it is now.")
+@answers(SubjectSchema, "The changed person.")
 @refuses(404)
 def like_subject(subject_uid: str) -> Response:
     """Make a person a favourite."""
@@ -105,7 +105,7 @@ def like_subject(subject_uid: str) -> Response:
 
 
 @require("people.update")
-@answers(SubjectSchema, "The person as it is now.")
+@answers(SubjectSchema, "The changed person.")
 @refuses(404)
 def dislike_subject(subject_uid: str) -> Response:
     """Make a person no favourite."""
@@ -176,7 +176,7 @@ def _find(uid: str) -> Person:
 
 @require("people.update")
 @takes(MarkerEditSchema, any_type=True)
-@answers(MarkerSchema, "The marked area as it is now.")
+@answers(MarkerSchema, "The changed area.")
 @refuses(400, 404, 409, 412)
 def name_marker(given: dict[str, Any], marker_uid: str) -> Response:
     """Name the person on a marked area; null restores the name in the file.
@@ -191,7 +191,7 @@ def name_marker(given: dict[str, Any], marker_uid: str) -> Response:
 
 
 @require("people.update")
-@answers(MarkerSchema, "The marked area, which has no name now.")
+@answers(MarkerSchema, "The area, without a name.")
 @refuses(404, 409, 412)
 def unname_marker(marker_uid: str) -> Response:
     """Remove the name of the person on a marked area, also if the file has one."""

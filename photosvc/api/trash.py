@@ -62,7 +62,7 @@ def list_trash() -> Response:
 
 @require("trash.restore")
 @takes(RestoreSchema, any_type=True, max_body=_MAX_BODY)
-@answers(_RESTORED, "Names of the files that are back, and of those whose names other files have by now.")
+@answers(_RESTORED, "Names of restored files, and of those that cannot be restored because their name is in use.")
 @refuses(400, 404, 429, 507)
 def restore_trash(given: dict[str, Any]) -> Response:
     """Restore originals under their names, and their photos under the same UIDs with all that people entered.
@@ -96,7 +96,7 @@ def restore_trash(given: dict[str, Any]) -> Response:
 
 @require("trash.empty")
 @takes(EmptySchema, any_type=True)
-@answers(_EMPTIED, "How many files were deleted for good.")
+@answers(_EMPTIED, "Number of permanently deleted files.")
 @refuses(400, 409, 429)
 def empty_trash(given: dict[str, Any]) -> Response:
     """Delete files in the trash for good: those older than `days`, or all, if their number is `expected`.
@@ -112,6 +112,6 @@ def empty_trash(given: dict[str, Any]) -> Response:
     before = service.now() - timedelta(days=days) if days else END_OF_TIME
     with one_batch():
         done = empty_in_request(service.changing, trash, before, expected=expected)
-    message = f"{counted(done.files, 'file')} deleted for good"
+    message = f"{counted(done.files, 'file')} deleted permanently"
     emptied = {"files": done.files, "bytes": done.size, "complete": done.is_complete}
     return json_answer({"code": 200, "message": message, **emptied})

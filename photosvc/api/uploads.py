@@ -249,7 +249,7 @@ def add_routes(api: Blueprint) -> None:
 
 @require("files.upload")
 @takes_files("Pictures, videos and their sidecars.")
-@answers(_RECEIVED, "What was received.")
+@answers(_RECEIVED, "The received files.")
 @refuses(400, 413, 429, 503, 507)
 def send_files(user_uid: str, token: str) -> Response:
     """Send files in a form (`multipart/form-data`); they wait until PUT adds them to the originals.
@@ -292,7 +292,7 @@ def send_files(user_uid: str, token: str) -> Response:
 @require("files.upload")
 @uses("albums.update", "albums.create")
 @takes(AdditionSchema, any_type=True)
-@answers(_ADDED, "What became of each file.")
+@answers(_ADDED, "The result of each file.")
 @refuses(400, 404, 409, 429, 503, 507)
 def add_files(given: dict[str, Any], user_uid: str, token: str) -> Response:
     """Add the files that were sent to this address to the originals, and their photos to albums.

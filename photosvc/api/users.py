@@ -195,14 +195,14 @@ def list_app_passwords(user_uid: str) -> Response:
 @answers(_CREATED, "The app password and its secret.", 201)
 @refuses(409, 429)
 def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
-    """Make an app password. The account's password confirms it; only this answer has the secret."""
+    """Create an app password. The account's password confirms it; only this answer has the secret."""
     wanted = {"name": body["name"], "scope": body["scope"], "lifetime": body["expires"]}
     record = own_account.add_app_password(user_uid, **wanted, password=body["password"])
     return json_answer(record, 201)
 
 
 @require("users.app_passwords.remove")
-@answers(MESSAGE, "It is revoked.")
+@answers(MESSAGE, "App password revoked.")
 def remove_app_password(user_uid: str, credential: str) -> Response:
     """Revoke one of the account's app passwords, and the login sessions made from it."""
     own_account.remove_app_password(user_uid, credential)
@@ -221,7 +221,7 @@ def list_open_sessions(user_uid: str) -> Response:
 
 
 @require("users.sessions.end")
-@answers(MESSAGE, "It has ended.")
+@answers(MESSAGE, "The login session has ended.")
 def end_open_session(user_uid: str, credential: str) -> Response:
     """End one of the account's login sessions, at once on all workers; also the one of this request."""
     own_account.end_session(user_uid, credential)
@@ -229,7 +229,7 @@ def end_open_session(user_uid: str, credential: str) -> Response:
 
 
 @require("users.sessions.end")
-@answers(_ENDED, "They have ended.")
+@answers(_ENDED, "The login sessions have ended.")
 def end_other_sessions(user_uid: str) -> Response:
     """End all login sessions of the account except the one of this request; app passwords stay valid."""
     ended = own_account.end_other_sessions(user_uid)

@@ -73,15 +73,15 @@ _TABLE = (
     Rule("photos.facets",              "photos",   _R,   _ANY,     _ALL,      _,    "Count photos by filter value"),
     Rule("photos.suggest",             "photos",   _R,   _ANY,     _ALL,      _,    "See suggestions while typing"),
     Rule("photos.timeline",            "photos",   _R,   _ANY,     _ALL,      _,    "Lay out photos by month"),
-    Rule("photos.clusters",            "photos",   _R,   _ANY,     _ALL,      _,    "Gather photos for a map"),
+    Rule("photos.clusters",            "photos",   _R,   _ANY,     _ALL,      _,    "Group photos for a map"),
     Rule("photos.view",                "photos",   _R,   _ANY,     _ALL,      _,    "See one photo"),
     Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails and videos"),
     Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Open originals and archives"),
     Rule("photos.update",              "photos",   _W,   _ANY,     _WRITERS, _,    "Change photos"),
     Rule("photos.delete",              "photos",   _W,   _ANY,     _WRITERS,  _,    "Remove photos from the library"),
     Rule("trash.view",                 "photos",   _R,   _ANY,     _EDITORS, _,    "List deleted originals", **_E),
-    Rule("trash.restore",              "photos",   _W,   _ANY,     _EDITORS, _,  "Bring deleted originals back", **_E),
-    Rule("trash.empty",                "files",    _W,   _ANY,     _ADMIN,   _,    "Delete originals for good", **_E),
+    Rule("trash.restore",              "photos",   _W,   _ANY,     _EDITORS, _,  "Restore deleted originals", **_E),
+    Rule("trash.empty",                "files",    _W,   _ANY,     _ADMIN,   _,    "Empty the trash", **_E),
     Rule("photos.history",             "photos",   _R,   _ANY,     _WRITERS,  _,    "See who changed a photo"),
     Rule("albums.search",              "albums",   _R,   _ANY,     _ALL,      _,    "List albums"),
     Rule("albums.view",                "albums",   _R,   _ANY,     _ALL,      _,    "See one album"),
@@ -97,10 +97,10 @@ _TABLE = (
     Rule("files.import",               "files",    _W,   _ANY,     _ADMIN,    _,    "Import a folder of files"),
     Rule("files.imports",              "files",    _R,   _ANY,     _ADMIN,    _,    "See imports and what failed"),
     Rule("errors.view",                "logs",     _R,   _ANY,     _ADMIN,    _,    "See files that failed", **_E),
-    Rule("errors.clear",               "logs",     _W,   _ANY,     _ADMIN,    _,    "Forget failures of imports"),
+    Rule("errors.clear",               "logs",     _W,   _ANY,     _ADMIN,    _,    "Clear failed imports"),
     Rule("photos.index",               "photos",   _W,   _ANY,     _EDITORS,  _,    "Start and stop index runs"),
-    Rule("library.view",               "logs",     _R,   _ANY,     _ADMIN,   _,    "See what the library takes", **_E),
-    Rule("library.tidy",               "photos",   _W,   _ANY,     _ADMIN,   _,  "Index and tidy up on the page", **_E),
+    Rule("library.view",               "logs",     _R,   _ANY,     _ADMIN,   _,    "See disk usage", **_E),
+    Rule("library.tidy",               "photos",   _W,   _ANY,     _ADMIN,   _,  "Maintain the library", **_E),
     Rule("index.view",                 "photos",   _R,   _ANY,     _EDITORS,  _,    "See index runs", **_E),
     Rule("jobs.view",                  "photos",   _R,   _ANY,     _WRITERS,  _,    "See how far a job is"),
     Rule("folders.view",               "folders",  _R,   _ANY,     _ALL,      _,    "List folders of the originals"),
@@ -113,29 +113,29 @@ _TABLE = (
     Rule("session.create",             "sessions", _W,   _APP,     _ALL,      _,    "Exchange it for a login session"),
     Rule("session.read",               "sessions", _R,   _PERSON,  _ALL,      _,    "Read the own session"),
     Rule("session.end",                "sessions", _W,   _SESSION, _ALL,      _,    "End the own login session"),
-    Rule("session.confirm",            "sessions", _W,   _LOGIN,   _ALL,      _,    "Send the password again"),
+    Rule("session.confirm",            "sessions", _W,   _LOGIN,   _ALL,      _,    "Confirm the password"),
     Rule("users.list",                 "users",    _R,   _LOGIN,   _ADMIN,    _,    "List accounts"),
     Rule("users.add",                  "users",    _W,   _LOGIN,   _ADMIN,    _,    "Add an account", _P),
     Rule("users.view",                 "users",    _R,   _LOGIN,   _ADMIN,    _OWN, "See an account"),
     Rule("users.change",               "users",    _W,   _LOGIN,   _ADMIN,    _OWN, "Change or disable an account", _P),
     Rule("users.remove",               "users",    _W,   _LOGIN,   _ADMIN,    _,    "Remove an account", _P),
     Rule("users.password",             "password", _W,   _LOGIN,   _ADMIN,    _OWN, "Change an account's password", _P),
-    Rule("users.passcode",             "passcode", _W,   _LOGIN,   _NOBODY,   _OWN, "Set up or end two-factor log-in"),
-    Rule("users.passcode.reset",       "passcode", _W,   _LOGIN,   _ADMIN,    _,    "Take two-factor log-in off", _P),
+    Rule("users.passcode",             "passcode", _W,   _LOGIN,   _NOBODY,   _OWN, "Manage two-factor authentication"),
+    Rule("users.passcode.reset",       "passcode", _W,   _LOGIN,   _ADMIN,    _,    "Reset a second factor", _P),
     Rule("users.sessions.list",        "sessions", _R,   _LOGIN,   _ADMIN,    _OWN, "List an account's login sessions"),
     Rule("users.sessions.end",         "sessions", _W,   _LOGIN,   _ADMIN,    _OWN, "End login sessions"),
     Rule("users.app_passwords.list",   "sessions", _R,   _LOGIN,   _ADMIN,    _OWN, "List an account's app passwords"),
-    Rule("users.app_passwords.add",    "sessions", _W,   _LOGIN,   _NOBODY,   _OWN, "Make an app password"),
+    Rule("users.app_passwords.add",    "sessions", _W,   _LOGIN,   _NOBODY,   _OWN, "Create an app password"),
     Rule("users.app_passwords.remove", "sessions", _W,   _LOGIN,   _ADMIN,    _OWN, "Revoke an app password"),
     Rule("clients.list",               "sessions", _R,   _LOGIN, _ADMIN,    _,    "List OAuth2 clients"),
     Rule("clients.add",                "sessions", _W,   _LOGIN, _ADMIN,    _,    "Register an OAuth2 client", _P),
     Rule("clients.change",             "sessions", _W,   _LOGIN, _ADMIN,    _,    "Change an OAuth2 client", _P),
     Rule("clients.remove",             "sessions", _W,   _LOGIN, _ADMIN,    _,    "Remove an OAuth2 client", _P),
     Rule("tokens.list",                "sessions", _R,   _LOGIN, _ADMIN,    _,    "List tokens of devices"),
-    Rule("tokens.add",                 "sessions", _W,   _LOGIN, _ADMIN,    _,    "Make a token for a device", _P),
+    Rule("tokens.add",                 "sessions", _W,   _LOGIN, _ADMIN,    _,    "Create a token for a device", _P),
     Rule("tokens.remove",              "sessions", _W,   _LOGIN, _ADMIN,    _,    "Revoke a token of a device", _P),
     Rule("audit.view",                 "logs",     _R,   _GIVEN,   _ADMIN,    _,    "Read the security log"),
-    Rule("oauth.introspect",           "sessions", _R,   _ANY,     _ADMIN,    _,    "Look into tokens of others"),
+    Rule("oauth.introspect",           "sessions", _R,   _ANY,     _ADMIN,    _,    "Introspect tokens of others"),
 )
 # fmt: on
 
@@ -218,7 +218,7 @@ def check_grantable(principal: Principal, scope: Scope) -> None:
 
     """
     if not is_within(scope, principal.scope):
-        msg = "a credential cannot make one that reaches further than itself"
+        msg = "a credential cannot create one with more rights than its own"
         raise ScopeTooWideError(msg, field="scope")
 
 

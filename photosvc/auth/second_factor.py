@@ -1,4 +1,4 @@
-"""Two-factor log-in, and the password that is sent again to confirm a change.
+"""Two-factor authentication, and the password that is sent again to confirm a change.
 
 The second factor is a time-based code (RFC 6238), accepted once, or a recovery code.
 

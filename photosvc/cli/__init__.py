@@ -6,7 +6,7 @@ from photosvc.cli.group import LazyGroup, version_option
 #: commands imports none of them.
 svc = LazyGroup(
     name="svc",
-    help="A photo library: index folders of originals, manage who may search them.",
+    help="Photo library: index folders of originals, and manage who may search them.",
     epilog="Begin with `svc run --photos FOLDER`. Shells complete names of commands and accounts: docs/commands.md.",
     params=[version_option],
     commands={
@@ -21,22 +21,22 @@ svc = LazyGroup(
         ),
         "backup": (
             "photosvc.cli.backup:backup",
-            "Write database, keys and configuration to one archive, while the service goes on.",
+            "Write database, keys and configuration to one archive, while the service runs.",
         ),
         "cache": (
             "photosvc.cli.thumbs:cache",
-            "Look at and clear the derived pictures; all of them can be made again from the originals.",
+            "Show or clear the cache of thumbnails and videos, which are made again when needed.",
         ),
         "check": ("photosvc.cli.check:check", "Check the library, or one SUBFOLDER of its originals."),
         "clients": ("photosvc.cli.clients:clients", "Register, list, change and remove OAuth2 clients."),
-        "db": ("photosvc.cli.db:db", "Bring the database schema up to date, or look at it."),
+        "db": ("photosvc.cli.db:db", "Upgrade or check the database schema."),
         "duplicates": (
             "photosvc.cli.duplicates:duplicates",
             "List photos that look alike, in groups, the best file of each first.",
         ),
         "import": (
             "photosvc.cli.imports:import_folder",
-            "Bring the pictures and videos of FOLDER into the originals, by default those of PHOTOSVC_IMPORT_FOLDER.",
+            "Import pictures and videos of FOLDER, by default PHOTOSVC_IMPORT_FOLDER, into the originals.",
         ),
         "index": ("photosvc.cli.index:index", "Index the originals, or one SUBFOLDER of them."),
         "keys": (
@@ -46,13 +46,13 @@ svc = LazyGroup(
         "passwd": ("photosvc.cli.users:passwd", "Change an account's password."),
         "purge": (
             "photosvc.cli.purge:purge",
-            "Hide what the originals do not have any more, or remove it with --hard.",
+            "Mark files that are gone from the originals as missing, or remove them with --hard.",
         ),
         "restore": (
             "photosvc.cli.backup:restore",
             "Restore an archive of `svc backup` into the instance folder, while no service runs.",
         ),
-        "run": ("photosvc.cli.run:run", "Migrate, create a token, serve, and index the originals meanwhile."),
+        "run": ("photosvc.cli.run:run", "Upgrade the database, serve the library, and index the originals."),
         "search": ("photosvc.cli.search:search", "Search the library, private photos included."),
         "show": (
             "photosvc.cli.show:show",
@@ -60,20 +60,20 @@ svc = LazyGroup(
         ),
         "status": (
             "photosvc.cli.status:status",
-            "Print what the library has, when it was indexed, and which files failed, the last ones first.",
+            "Print the size of the library, its last index runs, and the files that failed.",
         ),
         "thumbs": (
             "photosvc.cli.thumbs:thumbs",
-            "Make thumbnails of the photos that QUERY finds, by default of all.",
+            "Make thumbnails of the photos that match QUERY, by default of all.",
         ),
         "trash": (
             "photosvc.cli.trash:trash",
-            "List, restore and delete for good the originals that were deleted or replaced.",
+            "List, restore and permanently delete originals that were deleted or replaced.",
         ),
         "users": ("photosvc.cli.users:users", "Add, list, change and remove accounts."),
         "watch": (
             "photosvc.cli.watch:watch",
-            "Index what changes in the originals, and folders that other processes wish for, until a signal ends it.",
+            "Index changes of the originals, and jobs of other processes, until a signal ends it.",
         ),
     },
 )

@@ -36,7 +36,7 @@ def albums() -> None:
 @albums.command()
 @click.argument("text", default="")
 @click.option("--type", "kind", default="album", show_default=True, help="album, folder, month or state.")
-@click.option("--order", default="", help="The sort order, as in the API.")
+@click.option("--order", default="", help="Sort order, as in the API.")
 @count_option
 @format_options()
 @with_database
@@ -68,7 +68,7 @@ def show(service: "Service", album: str) -> None:
 @albums.command()
 @click.argument("album", shell_complete=complete_albums)
 @click.argument("query", nargs=-1, required=True)
-@click.option("--new", is_flag=True, help="Make an album with this title.")
+@click.option("--new", is_flag=True, help="Create an album with this title.")
 @yes_option
 @format_options(short=False)
 @with_database

@@ -26,14 +26,14 @@ _ALL = ("id", *_COLUMNS, "actor_kind", "actor_uid", "credential", "subject_uid",
 
 
 @click.command()
-@click.option("--since", metavar="TIME", help="Only from then on: 12h, 2d, 2026-02-28 or 2026-02-28T12:00:00Z.")
+@click.option("--since", metavar="TIME", help="Only entries since: 12h, 2d, 2026-02-28 or 2026-02-28T12:00:00Z.")
 @click.option(
     "--user",
     "-u",
     metavar="NAME",
     default="",
     shell_complete=complete_users,
-    help="Only by or about this account, or this UID.",
+    help="Only entries by or about this account or UID.",
 )
 @count_option
 @format_options()

@@ -35,11 +35,11 @@ _FILE = FullPath()
 
 @click.command()
 @click.argument("target", type=_FILE)
-@click.option("--verify", is_flag=True, help="Read the archive again, and check its database thoroughly.")
+@click.option("--verify", is_flag=True, help="Read the archive again and check its database.")
 @format_options()
 @with_service
 def backup(service: "Service", target: Path, verify: bool) -> None:
-    """Write database, keys and configuration to one archive, while the service goes on.
+    """Write database, keys and configuration to one archive, while the service runs.
 
     TARGET is the archive, or a folder in which it gets a name by its time. It has no originals and no thumbnails. Keep
     it secret: with its keys, the second factors of all accounts can be read.
@@ -80,8 +80,8 @@ def _database_file(service: "Service") -> Path | None:
 
 @click.command()
 @click.argument("archive", type=_FILE)
-@click.option("--replace", is_flag=True, help="Move a library that is there aside.")
-@click.option("--dry-run", is_flag=True, help="Check the archive thoroughly; change nothing.")
+@click.option("--replace", is_flag=True, help="Move an existing library aside.")
+@click.option("--dry-run", is_flag=True, help="Check the archive without changing anything.")
 @format_options()
 @click.pass_context
 def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> None:

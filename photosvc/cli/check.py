@@ -22,7 +22,7 @@ _MOST_LISTED: Final = 10_000
 
 @click.command()
 @click.argument("subfolder", default="", shell_complete=complete_folders)
-@click.option("--sample", metavar="N|P%", help="Check so many files, or such a share: the next ones with each call.")
+@click.option("--sample", metavar="N|P%", help="Number or share of files to check; each call takes the next ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @with_database
 def check(service: "Service", subfolder: str, sample: str | None, as_json: bool) -> None:

@@ -88,14 +88,14 @@ def client_options(*, defaults: bool) -> Callable[[Function], Function]:
             metavar="NUMBER",
             default=CLIENT_TOKENS if defaults else None,
             show_default=defaults,
-            help="Live access tokens; new ones replace the oldest; -1 disables the limit.",
+            help="Maximum number of valid access tokens; new ones replace the oldest; -1 for no limit.",
         ),
         click.option(
             "--token-format",
             type=click.Choice(TOKEN_FORMATS),
             default=OPAQUE if defaults else None,
             show_default=defaults,
-            help="Whether others can read the tokens (RFC 9068).",
+            help="Token format; others can read `jwt` (RFC 9068).",
         ),
         click.option(
             "--public-keys",
@@ -207,10 +207,10 @@ def show(service: "Service", identifier: str) -> None:
     "-u",
     metavar="USERNAME",
     shell_complete=complete_users,
-    help="Account the client belongs to; empty for none.",
+    help="Owner account of the client; empty for none.",
 )
-@click.option("--enable/--disable", "enabled", default=None, help="Whether it gets tokens; disabling revokes them.")
-@click.option("--regenerate", is_flag=True, help="Make a new secret; the old one, keys and tokens are revoked.")
+@click.option("--enable/--disable", "enabled", default=None, help="Issue or refuse tokens; disabling revokes all.")
+@click.option("--regenerate", is_flag=True, help="Create a new secret; the old one and all tokens are revoked.")
 @format_options(short=False)
 @with_database
 def mod(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=LazyGroup)
 def db() -> None:
-    """Bring the database schema up to date, or look at it."""
+    """Upgrade or check the database schema."""
 
 
 @db.command()

@@ -21,7 +21,7 @@ _COLUMNS = {"group": "Group", "uid": "UID", "size": "Bytes", "pixels": "Pixels",
     type=click.IntRange(0, 6),
     default=6,
     show_default=True,
-    help="Bits of 64 in which the look of two pictures may differ.",
+    help="Largest distance of two look-alikes: differing bits of 64.",
 )
 @format_options()
 @with_database

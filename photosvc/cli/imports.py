@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 @click.command("import")
 @click.argument("folder", default="")
 @click.option(
-    "--move/--copy", "moves", default=False, help="Remove files that are among the originals then; default: --copy."
+    "--move/--copy", "moves", default=False, help="Remove source files after they are imported; default: --copy."
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be imported.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be imported.")
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each file, then one with the counts.")
 @with_database
 def import_folder(service: "Service", folder: str, moves: bool, dry_run: bool, as_json: bool) -> None:
-    """Bring the pictures and videos of FOLDER into the originals, by default those of PHOTOSVC_IMPORT_FOLDER.
+    """Import pictures and videos of FOLDER, by default PHOTOSVC_IMPORT_FOLDER, into the originals.
 
     Each gets a name by the time it was taken, such as 2024/05/20240501_120000_1A2B3C4D.jpg, and so do its sidecars.
     Files that the originals have already are not stored again. The exit code is 1 if files cannot be read.

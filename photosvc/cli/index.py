@@ -59,14 +59,14 @@ def run_line(summary: "Summary", *, dry_run: bool = False, thumbnails: bool = Fa
 
 @click.command()
 @click.argument("subfolder", default="", shell_complete=complete_folders)
-@click.option("--force", "-f", is_flag=True, help="Read files again that have not changed.")
-@click.option("--workers", "-w", type=click.IntRange(1, 256), help="Processes; by default one for each core.")
+@click.option("--force", "-f", is_flag=True, help="Read unchanged files again.")
+@click.option("--workers", "-w", type=click.IntRange(1, 256), help="Number of processes; by default one for each core.")
 @click.option("--dry-run", is_flag=True, help="Only count the files that would be read.")
 @click.option(
     "--rebuild-search", is_flag=True, help="Render the search rows again from the library; reads no originals."
 )
-@click.option("--wished", is_flag=True, hidden=True, help="Index what requests wished for, until they wish no more.")
-@click.option("--thumbs", is_flag=True, help="Make the usual thumbnails of the files that are read.")
+@click.option("--wished", is_flag=True, hidden=True, help="Run the index jobs of requests until none is left.")
+@click.option("--thumbs", is_flag=True, help="Make the usual thumbnails of all files that are read.")
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each file, then one with the counts.")
 @replace_option
 @parent_option

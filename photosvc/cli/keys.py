@@ -38,7 +38,7 @@ def ls(service: "Service") -> None:
 @keys.command()
 @click.option("--service", "of_service", is_flag=True, help="Replace the service key instead.")
 @click.option("--key-stdin", is_flag=True, help="With --service: read the new key from standard input.")
-@click.option("--old-key-is-lost", is_flag=True, help="With --service: go on although the old key is not there.")
+@click.option("--old-key-is-lost", is_flag=True, help="With --service: continue without the old key.")
 @format_options()
 @with_service
 def rotate(service: "Service", of_service: bool, key_stdin: bool, old_key_is_lost: bool) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 replace_option = click.option(
-    "--replace", is_flag=True, help="Index another folder than before: photos that are not in it are no longer found."
+    "--replace", is_flag=True, help="Index a different folder than before; photos outside it are no longer found."
 )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @yes_option
 @with_database
 def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: bool) -> None:
-    """Hide what the originals do not have any more, or remove it with --hard.
+    """Mark files that are gone from the originals as missing, or remove them with --hard.
 
     Files that are gone are marked as missing, and photos without other files are hidden; they come back as they were
     when the files come back. With --hard their rows are removed, with all that people entered. Originals are never

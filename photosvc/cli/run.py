@@ -34,7 +34,7 @@ def print_welcome(service: "Service", folder: Path, address: str, *, token_file:
     if code:
         click.echo(f"Account   none yet: open the address in a browser and type the code {code}")
     click.echo()
-    click.echo("Indexing goes on beside the service. Try in another terminal:\n")
+    click.echo("Indexing continues in the background. Try in another terminal:\n")
     instance = os.environ.get(INSTANCE_VARIABLE)
     if instance:
         click.echo(f"  export {INSTANCE_VARIABLE}={shlex.quote(str(service.instance))}")
@@ -42,7 +42,7 @@ def print_welcome(service: "Service", folder: Path, address: str, *, token_file:
     svc = program()
     steps = (
         (f"curl -H \"X-Auth-Token: $TOKEN\" '{address}/api/v1/photos?count=3'", "search over HTTP"),
-        (f"{svc} status", "what the library has, and what failed"),
+        (f"{svc} status", "the size of the library, and files that failed"),
         (f"{svc} search 'year:2020-2026' --count 5", "search without HTTP"),
     )
     for command, meaning in steps:
@@ -68,9 +68,9 @@ def program() -> str:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True, help="Port to listen on.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Server processes.")
-@click.option("--watch/--no-watch", default=True, show_default=True, help="Index what changes while it runs.")
+@click.option("--watch/--no-watch", default=True, show_default=True, help="Index changes while it runs.")
 def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, watch: bool) -> None:
-    """Migrate, create a token, serve, and index the originals meanwhile.
+    """Upgrade the database, serve the library, and index the originals.
 
     Running it again is quick and safe: unchanged photos are not opened, and the token stays the same. With --no-watch,
     the originals are indexed once.

@@ -21,10 +21,10 @@ _COLUMNS = {"UID": "UID", "TakenAtLocal": "Taken", "Title": "Title", "FileName":
 @click.option("--count", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Files to print.")
 @click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="Files to skip.")
 @click.option(
-    "--order", shell_complete=complete_orders, default="added", show_default=True, help="The sort order, as in the API."
+    "--order", shell_complete=complete_orders, default="added", show_default=True, help="Sort order, as in the API."
 )
 @click.option("--album", default="", help="Only photos of the album with this UID.")
-@click.option("--explain", is_flag=True, help="Print how the search is planned and run instead of its results.")
+@click.option("--explain", is_flag=True, help="Print the plan of the search instead of results.")
 @format_options()
 @with_database
 def search(service: "Service", query: str, count: int, offset: int, order: str, album: str, *, explain: bool) -> None:

@@ -37,7 +37,7 @@ _FAILURES = {"name": "File", "reason": "Why", "at": "When", "source": "By"}
 @format_options()
 @with_database
 def status(service: "Service", failures: int) -> None:
-    """Print what the library has, when it was indexed, and which files failed, the last ones first.
+    """Print the size of the library, its last index runs, and the files that failed.
 
     CSV, TSV and Markdown have only the figures; the table and JSON list the files as well.
     """

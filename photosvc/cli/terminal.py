@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _PAUSE: Final = 10.0
 _LONGEST_LINE = 4096
 SCOPE_QUESTION = "Authorization scopes, such as `photos` or `* webdav:false` (`svc show scopes` lists them)"
-yes_option = click.option("--yes", "-y", is_flag=True, help="Do it without asking.")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 Function = TypeVar("Function", bound=Callable[..., Any])
 Row = Mapping[str, Any]
 #: First characters of a formula in spreadsheets.
@@ -42,7 +42,7 @@ _FORMATS = {
     "tsv": ("", "Print tab separated values"),
 }
 count_option = click.option(
-    "--count", type=click.IntRange(1, 100_000), default=100, show_default=True, help="At most this many."
+    "--count", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Maximum number of entries."
 )
 
 
@@ -165,7 +165,7 @@ def ask_password(check: Callable[[str], object], *, from_stdin: bool) -> str:
             continue
         if password == click.prompt("Again", hide_input=True, err=True):
             return password
-        click.echo("Error: The two passwords are different.", err=True)
+        click.echo("Error: The passwords do not match.", err=True)
 
 
 def first_line() -> str:

@@ -33,11 +33,11 @@ _PORTION = 500
 @click.command()
 @click.argument("query", default="")
 @click.option("--sizes", metavar="NAMES", help="Names of sizes, separated by commas; by default the usual ones.")
-@click.option("--workers", "-w", type=click.IntRange(1, 256), help="Processes; by default one for each core.")
+@click.option("--workers", "-w", type=click.IntRange(1, 256), help="Number of processes; by default one for each core.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @with_database
 def thumbs(service: "Service", query: str, sizes: str | None, workers: int | None, as_json: bool) -> None:
-    """Make thumbnails of the photos that QUERY finds, by default of all.
+    """Make thumbnails of the photos that match QUERY, by default of all.
 
     QUERY has words and filters as in the API. Thumbnails in the cache are kept. The exit code is 1 if a picture cannot
     be shown.
@@ -118,7 +118,7 @@ def _report(total: "Made", *, as_json: bool) -> None:
 
 @click.group(cls=LazyGroup)
 def cache() -> None:
-    """Look at and clear the derived pictures; all of them can be made again from the originals."""
+    """Show or clear the cache of thumbnails and videos, which are made again when needed."""
 
 
 @cache.command()

@@ -35,7 +35,7 @@ def _age(_ctx: click.Context, _parameter: click.Parameter, value: str) -> timede
 
 @click.group(cls=LazyGroup)
 def trash() -> None:
-    """List, restore and delete for good the originals that were deleted or replaced."""
+    """List, restore and permanently delete originals that were deleted or replaced."""
 
 
 @trash.command()
@@ -60,8 +60,8 @@ def ls(service: "Service", text: str, count: int) -> None:
 
 @trash.command()
 @click.argument("items", nargs=-1, metavar="ITEM...")
-@click.option("--all", "everything", is_flag=True, help="Restore all that is in the trash.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be restored.")
+@click.option("--all", "everything", is_flag=True, help="Restore everything in the trash.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be restored.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @with_database
 def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_run: bool, as_json: bool) -> None:
@@ -77,7 +77,7 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     from photosvc.library.trash_restore import restore as give_back
 
     if bool(items) == everything:
-        msg = "say which ITEM to restore, or --all"
+        msg = "name the ITEMs to restore, or use --all"
         raise click.UsageError(msg)
     folder = open_trash(service.changing, service.settings)
     with service.loading() as session:
@@ -103,9 +103,9 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     metavar="AGE",
     callback=_age,
     default="0",
-    help="Only what was deleted before: days, or as 12h, 30d, 2w.",
+    help="Only files deleted longer ago than this: days, or 12h, 30d, 2w.",
 )
-@click.option("--dry-run", is_flag=True, help="Only count what would be deleted for good.")
+@click.option("--dry-run", is_flag=True, help="Only count what would be deleted permanently.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 @yes_option
 @with_database
@@ -118,7 +118,7 @@ def empty(service: "Service", older_than: timedelta, dry_run: bool, as_json: boo
     before = service.now() - older_than if older_than else END_OF_TIME
     done = count(folder, before)
     if not dry_run and done.files:
-        confirm(f"Delete {done.files:,} originals with {done.size:,} bytes for good?", yes=yes)
+        confirm(f"Delete {done.files:,} originals with {done.size:,} bytes permanently?", yes=yes)
     if not dry_run:
         done = delete(service.changing, folder, before)
     _report_emptied(done, dry_run=dry_run, as_json=as_json)
@@ -155,4 +155,4 @@ def _report_emptied(done: "Emptied", *, dry_run: bool, as_json: bool) -> None:
         print_json({"files": done.files, "bytes": done.size, "dry_run": dry_run})
     else:
         what = f"{counted(done.files, 'file')} with {counted(done.size, 'byte')}"
-        click.echo(f"{what} {'would be ' * dry_run}deleted for good")
+        click.echo(f"{what} {'would be ' * dry_run}deleted permanently")

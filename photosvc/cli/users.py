@@ -58,8 +58,8 @@ def users() -> None:
 
 @users.command()
 @click.argument("name", required=False)
-@click.option("--role", "-r", type=_ROLES, default=USER, show_default=True, help="What the account may do.")
-@click.option("--display-name", "-d", default="", help="Displayed name.")
+@click.option("--role", "-r", type=_ROLES, default=USER, show_default=True, help="Role of the account.")
+@click.option("--display-name", "-d", default="", help="Display name.")
 @click.option("--email", default="", help="Email address.")
 @_stdin_option
 @format_options(short=False)
@@ -117,10 +117,10 @@ def show(service: "Service", name: str) -> None:
 
 @users.command()
 @click.argument("name", shell_complete=complete_users)
-@click.option("--role", "-r", type=_ROLES, help="What the account may do.")
-@click.option("--display-name", "-d", help="Displayed name.")
+@click.option("--role", "-r", type=_ROLES, help="Role of the account.")
+@click.option("--display-name", "-d", help="Display name.")
 @click.option("--email", help="Email address.")
-@click.option("--disable/--enable", "disabled", default=None, help="Whether its credentials are refused.")
+@click.option("--disable/--enable", "disabled", default=None, help="Refuse or accept its credentials.")
 @click.option("--disable-2fa", is_flag=True, help="Turn two-factor authentication off.")
 @format_options(short=False)
 @with_database

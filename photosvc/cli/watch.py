@@ -32,13 +32,13 @@ _PATIENCE: Final = 2.0
     type=click.FloatRange(0.1, 3600),
     default=2.0,
     show_default=True,
-    help="Seconds without events after which a changed folder is looked at.",
+    help="Seconds without events before a changed folder is indexed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each run as one line of JSON.")
 @parent_option
 @with_database
 def watch(service: "Service", interval: float, as_json: bool, parent: int | None) -> None:
-    """Index what changes in the originals, and folders that other processes wish for, until a signal ends it.
+    """Index changes of the originals, and jobs of other processes, until a signal ends it.
 
     Prints one line for each run that changed the library. Also deletes expired credentials and leftovers of the cache
     now and then.

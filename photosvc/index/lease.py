@@ -97,7 +97,7 @@ class Lease:
             release_dead(session, now, former)
             others = select(Job.id).where(runs(EXCLUSIVE), Job.owner != self.owner).limit(1)
             if kind.is_exclusive and session.scalar(others) is not None:
-                msg = "Another index run is going on; wait for it to end."
+                msg = "Another index run is active; wait until it ends."
                 raise ConflictError(msg)
             waiting = select(*WAITING_COLUMNS).where(Job.kind == kind.name, Job.state == State.WAITING.value)
             found = [one for row in session.execute(waiting) if covers(one := Waiting(*row))]

@@ -28,7 +28,7 @@ from photosvc.settings import Settings
 
 #: Folders that may wait; further requests become one for all originals, so that the table stays small.
 MOST_WAITING: Final = 1000
-_REFUSAL: Final = "Another index run is going on; wait for it to end."
+_REFUSAL: Final = "Another index run is active; wait until it ends."
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,11 +119,11 @@ class IndexOptions:
 
     subfolder: str = ""
     force: bool = False
-    """Read files again that have not changed."""
+    """Read unchanged files again."""
     workers: int = 0
     """Number of processes; 0 takes the setting, whose default is one for each core."""
     thumbnails: bool = False
-    """Make the usual thumbnails of the files that are read."""
+    """Make the usual thumbnails of all files that are read."""
     settle: float = 0
     """Seconds: new and changed files that were written within this time are left to a later run, as `unsettled`."""
     unmounted: frozenset[str] = frozenset()

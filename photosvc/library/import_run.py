@@ -42,7 +42,7 @@ _MOST_FILES: Final = 32
 _MOST_BYTES: Final = 256 << 20
 #: Seconds for which a run waits for files that are still being written.
 _PATIENCE: Final = 1800.0
-_REFUSAL: Final = "Another import is going on; wait for it to end."
+_REFUSAL: Final = "Another import is running; wait until it ends."
 
 
 class Fate(StrEnum):

@@ -1,4 +1,4 @@
-"""Deletions: files move into the trash together or not at all, and are deleted for good when it is emptied.
+"""Deletions: files move into the trash together or not at all, and are deleted permanently when it is emptied.
 
 They move into a folder whose name says that it is unfinished. The rows of the library follow in the transaction of the
 request; once that is committed, one rename finishes the folder. A killed process may leave an unfinished folder: if

@@ -1,4 +1,4 @@
-"""The folder of the trash on disk: originals move into it, are listed, and are deleted for good.
+"""The folder of the trash on disk: originals move into it, are listed, and are deleted permanently.
 
 Each deletion has a folder of its own, below which an original keeps its former path.
 """

@@ -22,18 +22,18 @@ _SECTION: Final = "accounts"
 #: The most app passwords on the page of an account.
 _ACCOUNT_MOST: Final = 1000
 _ACCOUNT_DONE: Final = {
-    "made": "The account is made.",
-    "saved": "The account is changed.",
-    "disabled": "The account is disabled: nothing of it signs in any more.",
-    "enabled": "The account is enabled.",
+    "made": "Account created.",
+    "saved": "Account saved.",
+    "disabled": "Account disabled. Its password, app passwords and sessions are refused.",
+    "enabled": "Account enabled.",
     "password": "The password is changed. The account is signed out everywhere; its app passwords stay valid.",
-    "factor": "Two-factor log-in is off.",
-    "ended": "Signed out there.",
-    "revoked": "The app password is revoked.",
+    "factor": "Two-factor authentication is off.",
+    "ended": "Signed out.",
+    "revoked": "App password revoked.",
 }
 #: The most accounts on the page; the search finds the others.
 _MOST: Final = 200
-_DONE: Final = {"deleted": "The account is deleted."}
+_DONE: Final = {"deleted": "Account deleted."}
 _FIELDS: Final = ("name", "display_name", "email", "role")
 
 
@@ -104,11 +104,11 @@ def set_password(account: str) -> Response:
 
 @administration_page("users.passcode.reset")
 def reset_two_factor(account: str) -> Response:
-    """Turn the account's two-factor log-in off."""
+    """Turn the account's two-factor authentication off."""
     try:
         managing.reset_second_factor(account)
     except OwnSecondFactorError:
-        return _account(account, OwnSecondFactorError("Your own two-factor log-in is turned off in Settings."))
+        return _account(account, OwnSecondFactorError("Your own two-factor authentication is turned off in Settings."))
     return _done(account, "factor")
 
 

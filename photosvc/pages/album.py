@@ -47,10 +47,10 @@ _MESSAGES: Final = {
 }
 _schema: Final = AlbumEditSchema()
 _DONE: Final = {
-    "made": "The album is made.",
-    "added": "It is in the album.",
-    "saved": "The album is saved.",
-    "restored": "The album is back.",
+    "made": "Album created.",
+    "added": "Added to the album.",
+    "saved": "Album saved.",
+    "restored": "Album restored.",
 }
 
 
@@ -214,7 +214,7 @@ def _read_album(uid: str, who: Principal) -> AlbumRecord:
     with searching(who.owner_uid, "uid") as connection:
         found = current_service().albums.find(connection, uid, sees_private=who.sees_private, counted=False)
     if found is None or found.type not in KINDS:
-        msg = "There is no such album, or it may not be seen."
+        msg = "This album does not exist, or you have no permission to see it."
         raise NotFoundError(msg)
     return found
 

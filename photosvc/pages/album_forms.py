@@ -140,10 +140,10 @@ def _choices(photos: Sequence[str], error: PhotosvcError | None = None) -> Respo
 _REMOVE, _ADD, _FIRST, _LAST = "remove", "add", "first", "last"
 _ACTS: Final = frozenset({_REMOVE, _ADD, _FIRST, _LAST})
 _DONE: Final = {
-    _ADD: "They are in the album again.",
-    _FIRST: "They are the first photos of the album now.",
-    _LAST: "They are the last photos of the album now.",
-    "moved": "They are moved.",
+    _ADD: "Put back into the album.",
+    _FIRST: "Moved to the beginning of the album.",
+    _LAST: "Moved to the end of the album.",
+    "moved": "Moved.",
 }
 
 
@@ -179,10 +179,10 @@ def arrange(uid: str) -> Response:
 
 def _arranging_check(photos: Sequence[str], act: str, before: str) -> None:
     if not photos or not all(is_uid(photo, PHOTO) for photo in photos):
-        msg = "Tick photos first."
+        msg = "Select photos first."
         raise InvalidValueError(msg, field="photo")
     if act not in _ACTS and not before:
-        msg = "Choose what happens to the ticked photos."
+        msg = "Choose an action for the selected photos."
         raise InvalidValueError(msg, field="act")
 
 
@@ -190,7 +190,7 @@ def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bo
     """Move photos before another one, to the beginning or to the end, and set the album's order to manual."""
     service, who = current_service(), principal()
     if before in photos:
-        msg = "Choose a place between photos that are not ticked."
+        msg = "Choose a place between photos that are not selected."
         raise InvalidValueError(msg, field="before")
     with service.changing() as session:
         album, now = album_to_change(session, album_uid, sees_private=who.sees_private), service.now()
@@ -199,7 +199,7 @@ def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bo
         except InvalidValueError as error:
             if album.filter:
                 raise
-            msg = "Somebody has removed some of these photos from the album meanwhile. Nothing was moved."
+            msg = "Somebody else removed some of these photos from the album. Nothing was moved."
             raise InvalidValueError(msg, field=error.field) from None
         if last and (end := _last_but(session, album, photos)) is not None:
             arrange_photos(session, album, photos, end, now, sees_private=who.sees_private)
@@ -279,7 +279,7 @@ def change(uid: str) -> Response:
         if version_of(album) != version:
             raise _StaleError
         if album.filter and not values["Filter"].strip():
-            msg = "A saved search stays one: type a search."
+            msg = "A saved search cannot become another kind of album: type a search."
             raise InvalidValueError(msg, field="Filter")
 
     try:
@@ -323,9 +323,9 @@ def _form(album: AlbumRecord, form: AlbumForm, present: Mapping[str, Any] | None
 
 
 _KINDS: Final = {
-    CHOSEN: ("Photos that I choose", "It is empty until you add some."),
-    FOUND: ("What a search finds now", "Those photos are put into it once; you add and remove others."),
-    FOLLOWING: ("A saved search", "Always what the search finds, also photos that come later."),
+    CHOSEN: ("Photos that I choose", "Empty until you add photos."),
+    FOUND: ("The current results of a search", "They are added once. Later results of the search are not."),
+    FOLLOWING: ("A saved search", "Always the current results of the search, also photos added later."),
 }
 
 

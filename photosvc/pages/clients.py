@@ -19,7 +19,7 @@ from photosvc.web.current import current_service
 
 #: The most clients on the page; the search finds the others.
 _MOST: Final = 200
-_DONE: Final = {"deleted": "The client is deleted; its tokens are refused."}
+_DONE: Final = {"deleted": "Client deleted. Token format refused."}
 _EMPTY: Final = {
     "role": CLIENT,
     "scope": wording.CLIENT_CHOICES[0].scope,
@@ -28,9 +28,9 @@ _EMPTY: Final = {
     "token_format": OPAQUE,
 }
 _CLIENT_DONE: Final = {
-    "saved": "The client is changed. Tokens that it could not get any more are refused.",
-    "disabled": "The client is disabled: it gets no tokens, and those it has are refused.",
-    "enabled": "The client is enabled.",
+    "saved": "Client saved. Tokens beyond its present rights are refused.",
+    "disabled": "Client disabled. It gets no tokens, and its existing ones are refused.",
+    "enabled": "Client enabled.",
 }
 
 

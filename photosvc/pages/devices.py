@@ -17,7 +17,7 @@ from photosvc.web.current import current_service
 
 #: The most tokens on the page; the search finds the others.
 _MOST: Final = 200
-_DONE: Final = {"revoked": "The token is revoked."}
+_DONE: Final = {"revoked": "Token revoked."}
 _EMPTY: Final = {"scope": wording.TOKEN_CHOICES[0].scope, "lifetime": str(CREDENTIAL_LIFETIME)}
 
 

@@ -13,11 +13,11 @@ from photosvc.web.protector import by_cookie, clear_cookie
 from photosvc.web.same_origin import OtherSiteError
 
 _TITLES: Final = {
-    400: "That does not work",
-    403: "Not for you",
+    400: "Invalid request",
+    403: "No permission",
     404: "Not found",
     405: "Not found",
-    429: "Too many tries",
+    429: "Too many attempts",
     503: "Not now",
 }
 #: Values of `Sec-Fetch-Site` when a user types the address, or follows a link of ours.

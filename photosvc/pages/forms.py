@@ -56,7 +56,7 @@ def typed_twice(form: dict[str, str], field: str = "password") -> str:
 
     """
     if form.get(field, "") != form.get("again", ""):
-        msg = "The password was typed in two ways."
+        msg = "The passwords do not match."
         raise InvalidValueError(msg, field="again")
     return form.get(field, "")
 

@@ -44,7 +44,7 @@ _PATH: Final = "/administration/library/failures"
 _COUNT: Final = 50
 #: The most characters of a name to look for.
 _LONGEST: Final = 1024
-_DONE: Final = {"forgotten": "The failures of imports are forgotten."}
+_DONE: Final = {"forgotten": "The list of failed imports is cleared."}
 #: The most columns side by side: narrower ones cannot be distinguished on a phone.
 _MOST: Final = 40
 _STEPS: Final = (1, 5, 10, 50, 100, 500, 1000)
@@ -65,10 +65,10 @@ _SHOWN: Final = 20
 #: The most folders that the field suggests.
 _SUGGESTED: Final = 200
 _OVERVIEW_DONE: Final = {
-    "asked": "The index run begins in a moment.",
-    "waits": "The index run waits: no process indexes at present. Start svc watch, or svc run.",
-    "stopping": "The index run stops before its next files. What it has indexed stays.",
-    "idle": "No index run was going on. Folders that wait are indexed all the same.",
+    "asked": "The index run starts in a moment.",
+    "waits": "The index run is waiting: no indexer is running. Start svc watch or svc run.",
+    "stopping": "The index run is stopping. Files that are already indexed stay.",
+    "idle": "No index run was active. Waiting folders are still indexed.",
 }
 _STATES: Final = {
     State.RUNNING: "Running",
@@ -253,7 +253,7 @@ def _check_folder(path: Path) -> None:
     with suppress(OSError, ValueError):
         if path.is_dir():
             return
-    msg = "There is no such folder among the originals."
+    msg = "This folder does not exist in the originals."
     raise InvalidValueError(msg, field="path")
 
 

@@ -28,10 +28,10 @@ _LAST: Final = 2**31 - 1
 _LAST_SET: Final = 2**62
 _FIELD: Final = "photo-"
 _DONE: Final = {
-    "asked": "The look begins in a moment.",
-    "waits": "The look waits: no process indexes at present. Start svc watch, or svc run.",
-    "restored": "They are back among the photos.",
-    "taken_back": "The group is back.",
+    "asked": "The search for look-alikes starts in a moment.",
+    "waits": "The search for look-alikes is waiting: no indexer is running. Start svc watch or svc run.",
+    "restored": "Photos restored from the archive.",
+    "taken_back": "Group restored.",
 }
 
 
@@ -90,7 +90,7 @@ def keep_apart() -> Response:
     service, form = current_service(), read_form()
     uids = form.get("group", "").split()[: look_alikes.MOST_DECIDED]
     if len(uids) < 2 or not all(is_uid(uid, PHOTO) for uid in uids):
-        return _look_alikes(InvalidValueError("There is no such group any more."))
+        return _look_alikes(InvalidValueError("This group no longer exists."))
     with service.changing() as session:
         ids = session.scalars(select(Photo.id).where(Photo.uid.in_(uids))).all()
         number = look_alikes.set_apart(session, ids) if len(ids) > 1 else 0
@@ -143,7 +143,7 @@ def _flag(uids: list[str], action: str, flagging: Flagging) -> None:
 
     """
     if not uids:
-        msg = "No photo is chosen."
+        msg = "No photo is selected."
         raise InvalidValueError(msg, field="photos")
     service, who = current_service(), principal()
     given = {"photos": uids, "q": None, "expected": None}

@@ -67,7 +67,7 @@ def show_photo(uid: str) -> Response:
     with current_service().reading() as connection:
         seen = files_of_photo(connection, uid, sees_private=who.sees_private) if is_uid(uid, PHOTO) else ()
     if not seen:
-        msg = "There is no such photo, or it may not be seen."
+        msg = "This photo does not exist, or you have no permission to see it."
         raise NotFoundError(msg)
     with current_service().loading() as session:
         record = without_empty(_dump_photo(load_photo(session, seen, sees_private=who.sees_private)))

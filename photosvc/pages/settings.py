@@ -1,4 +1,4 @@
-"""Settings > Account: name, address, password, app passwords, sessions and two-factor log-in of the own account."""
+"""Settings > Account: name, address, password, app passwords, sessions and two-factor authentication."""
 
 from typing import Any, Final
 
@@ -23,10 +23,10 @@ _DONE: Final = {
     "password": "Your password is changed. All other browsers are signed out; app passwords stay valid.",
 }
 _MOST: Final = 1000
-_APPS_DONE: Final = {"revoked": "The app password is revoked.", "ended": "Signed out there."}
+_APPS_DONE: Final = {"revoked": "App password revoked.", "ended": "Signed out."}
 #: The value of the form for a typed scope.
 _TYPED: Final = "typed"
-_TWO_FACTOR_DONE: Final = {"off": "Two-factor log-in is off."}
+_TWO_FACTOR_DONE: Final = {"off": "Two-factor authentication is off."}
 _REFUSED: Final = (InvalidValueError, LoginError, ThrottledError, SecondFactorStateError)
 
 
@@ -105,7 +105,7 @@ def show_apps() -> Response:
 
 @page("users.app_passwords.add", own=True)
 def add_app() -> Response:
-    """Make an app password; only this page shows it."""
+    """Create an app password; only this page shows it."""
     form = read_form()
     typed = form.get("scope") == _TYPED
     try:
@@ -145,7 +145,7 @@ def end_other_sessions() -> Response:
 def _lifetime(text: str) -> int:
     known = {str(seconds): seconds for seconds, _ in wording.LIFETIMES}
     if text not in known:
-        msg = "choose when it ends"
+        msg = "choose an expiry"
         raise InvalidValueError(msg, field="lifetime")
     return known[text]
 
@@ -180,13 +180,13 @@ def _apps(
 
 @page("users.view", own=True)
 def show_two_factor() -> Response:
-    """Show whether two-factor log-in is on, and the form to change it."""
+    """Show whether two-factor authentication is on, and the form to change it."""
     return _two_factor(done=_TWO_FACTOR_DONE.get(request.args.get("done", ""), ""))
 
 
 @page("users.passcode", own=True)
 def start_two_factor() -> Response:
-    """Begin to set up two-factor log-in; only this page shows the key for an authenticator app."""
+    """Begin to set up two-factor authentication; only this page shows the key for an authenticator app."""
     try:
         enrolment = own_account.start_second_factor(own_uid(), read_form().get("password", ""))
     except _REFUSED as error:
@@ -196,7 +196,7 @@ def start_two_factor() -> Response:
 
 @page("users.passcode", own=True)
 def confirm_two_factor() -> Response:
-    """Turn two-factor log-in on with a first code; only this page shows the recovery codes."""
+    """Turn two-factor authentication on with a first code; only this page shows the recovery codes."""
     try:
         codes = own_account.confirm_second_factor(own_uid(), read_form().get("code", ""))
     except _REFUSED as error:
@@ -206,7 +206,7 @@ def confirm_two_factor() -> Response:
 
 @page("users.passcode", own=True)
 def end_two_factor() -> Response:
-    """Turn two-factor log-in off."""
+    """Turn two-factor authentication off."""
     form = read_form()
     try:
         own_account.end_second_factor(own_uid(), password=form.get("password", ""), code=form.get("code") or None)

@@ -1,6 +1,6 @@
 """The first account of a library, made in the browser of the person who started the service; signing in and out.
 
-Signing in takes a password and, with two-factor log-in, a code; the session is kept in a cookie.
+Signing in takes a password and, with two-factor authentication, a code; the session is kept in a cookie.
 """
 
 from http import HTTPStatus
@@ -68,7 +68,7 @@ def _made(service: Service, form: dict[str, str]) -> Response:
     # Only by address: a limit for all addresses would let strangers lock the owner out; the code is too long to guess.
     with service.throttle.guarded(service.now(), [by_address(FIRST_ACCOUNT_BY_ADDRESS, address)]) as settle:
         if not first_account.is_code(service.instance, form.get("code", "")):
-            msg = "This is not the code. It is printed where `svc run` was started."
+            msg = "Wrong code. It is printed in the terminal in which `svc run` was started."
             raise InvalidCredentialsError(msg, field="code")
         password = typed_twice(form)
         user = users.new_user(service.now(), name=name, password=password, role=ADMIN)

@@ -1,4 +1,4 @@
-"""Administration > Library > Trash: deleted originals, to restore or to delete for good."""
+"""Administration > Library > Trash: deleted originals, to restore or to delete permanently."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -25,12 +25,12 @@ _PATH: Final = "/administration/library/trash"
 _COUNT: Final = 50
 _MOST: Final = 10**9
 _DONE: Final = {
-    "restored": "The file is back, with what people set for its photo.",
-    "all": "All files are back, with what people set for their photos.",
-    "some": "Some files are back; others are still in the trash. Restore all again.",
-    "taken": "Files whose names other files have by now stay in the trash.",
+    "restored": "File restored, with all edits of its photo.",
+    "all": "All files restored, with all edits of their photos.",
+    "some": "Some files are restored; others are still in the trash. Restore all again.",
+    "taken": "Files whose name is in use stay in the trash.",
     "emptied": "The trash is empty.",
-    "rest": "It takes longer: some files are still in the trash. Empty it again.",
+    "rest": "This takes longer: some files are still in the trash. Empty it again.",
 }
 
 
@@ -60,7 +60,7 @@ def restore_file() -> Response:
         with service.loading() as session:
             files = chosen_files(session, trash, [item])
         if not files:
-            msg = "This is not in the trash any more."
+            msg = "This file is no longer in the trash."
             raise NotFoundError(msg)
         taken = _restore(service, files[:1])
     except PhotosvcError as error:
@@ -83,7 +83,7 @@ def restore_all() -> Response:
 
 @administration_page("trash.empty")
 def ask_to_empty() -> Response:
-    """Ask for confirmation before files are deleted for good."""
+    """Ask for confirmation before files are deleted permanently."""
     service = current_service()
     trash = Trash(service.settings.originals)
     return show_administration(
@@ -93,7 +93,7 @@ def ask_to_empty() -> Response:
 
 @administration_page("trash.empty")
 def empty_trash() -> Response:
-    """Delete the files in the trash for good, if there are as many as the page before showed."""
+    """Delete the files in the trash permanently, if there are as many as the page before showed."""
     form = read_form()
     try:
         service = current_service()

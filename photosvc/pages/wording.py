@@ -34,7 +34,7 @@ CHOICES: Final = (
     Choice(f"{_LIBRARY} read", "See photos", "Searches, albums, thumbnails and downloads. For photo frames."),
     Choice(_LIBRARY, "See and change photos", "Also titles, albums, favorites and uploads. For apps that sort photos."),
     Choice("webdav", "Network folder", "The originals over WebDAV. For file managers and sync apps."),
-    Choice(ALL, "Everything but this account", "Never passwords, app passwords or two-factor log-in. For phone apps."),
+    Choice(ALL, "Everything but this account", "Never passwords or two-factor authentication. For phone apps."),
 )
 #: The usual scopes of clients and access tokens, which belong to no account.
 CLIENT_CHOICES: Final = (

@@ -214,10 +214,10 @@ class EditBatchSchema(BatchSchema):
     values = fields.Nested(PhotoEditSchema, load_default=dict)
     add_keywords = Keywords(
         load_default=(),
-        metadata={**KEYWORDS, "description": "Keywords that each photo gains.", "example": "lake, boat"},
+        metadata={**KEYWORDS, "description": "Keywords to add to each photo.", "example": "lake, boat"},
     )
     remove_keywords = Keywords(
-        load_default=(), metadata={**KEYWORDS, "description": "Keywords that each photo loses, also of those it gains."}
+        load_default=(), metadata={**KEYWORDS, "description": "Keywords to remove from each photo, after adding."}
     )
     shift = fields.Integer(
         load_default=0,

@@ -32,14 +32,14 @@ class IndexRunSchema(_RunSchema):
     """A request for an index run."""
 
     path = _path("A folder below the originals; without it all of them.")
-    rescan = _flag("Read files again that have not changed.")
+    rescan = _flag("Read unchanged files again.")
 
 
 class ImportRunSchema(_RunSchema):
     """A request for an import."""
 
     path = _path("A folder below that of PHOTOSVC_IMPORT_FOLDER; without it all of that.")
-    move = _flag("Remove files from the folder of imports when they are among the originals.")
+    move = _flag("Remove files from the import folder after they are imported.")
     albums = fields.List(
         fields.String(validate=validate.Length(1, 255)),
         load_default=None,
@@ -60,16 +60,16 @@ class JobSchema(Schema):
     State = fields.String(
         attribute="state", metadata={"enum": ["waiting", "running", "done", "stopped", "failed", "interrupted"]}
     )
-    Outcome = fields.String(attribute="job.outcome", metadata={"description": "How the last try ended."})
-    Attempts = fields.Integer(attribute="job.attempts", metadata={"description": "Tries that began."})
-    Message = fields.String(attribute="message", metadata={"description": "Why the last try failed."})
+    Outcome = fields.String(attribute="job.outcome", metadata={"description": "Result of the last try."})
+    Attempts = fields.Integer(attribute="job.attempts", metadata={"description": "Number of tries."})
+    Message = fields.String(attribute="message", metadata={"description": "Cause of failure of the last try."})
     Counts = fields.Dict(
         keys=fields.String(),
         attribute="counts",
-        metadata={"description": "How far it is, by names that its kind has, such as `imported`, or `percent`."},
+        metadata={"description": "Progress, with names that depend on the kind, such as `imported` or `percent`."},
     )
     CreatedAt = Timestamp(attribute="job.created_at")
-    NotBefore = Timestamp(attribute="job.not_before", metadata={"description": "When a job that waits may begin."})
+    NotBefore = Timestamp(attribute="job.not_before", metadata={"description": "Earliest start of a waiting job."})
     StartedAt = NullableTimestamp(attribute="job.started_at")
     EndedAt = NullableTimestamp(attribute="job.ended_at")
 
@@ -90,9 +90,9 @@ class IndexReportSchema(Schema):
     State = fields.String(attribute="state", metadata={"enum": ["running", "done", "stopped", "failed", "interrupted"]})
     Message = fields.String(attribute="row.message")
     Total = fields.Integer(
-        attribute="row.to_read", metadata={"description": "Files that were new or changed, so that it reads them."}
+        attribute="row.to_read", metadata={"description": "Number of new and changed files, which the run reads."}
     )
-    Done = fields.Integer(attribute="row.read", metadata={"description": "Those of them that it has read so far."})
+    Done = fields.Integer(attribute="row.read", metadata={"description": "Number of these that have been read."})
     Indexed = fields.Integer(attribute="row.indexed")
     Updated = fields.Integer(attribute="row.updated")
     Unchanged = fields.Integer(attribute="row.unchanged")
@@ -179,7 +179,7 @@ class RestoreSchema(Schema):
         metadata={"description": "UIDs of photos.", "example": [PHOTO_UID]},
     )
     all = fields.Boolean(
-        load_default=False, truthy={True}, falsy={False}, metadata={"description": "All that is in the trash."}
+        load_default=False, truthy={True}, falsy={False}, metadata={"description": "Everything in the trash."}
     )
 
 
@@ -196,12 +196,12 @@ class EmptySchema(Schema):
         allow_none=True,
         strict=True,
         validate=validate.Range(0, 36_500),
-        metadata={"description": "Only what was deleted so many days ago or earlier.", "example": 30},
+        metadata={"description": "Only files deleted at least so many days ago.", "example": 30},
     )
     expected = fields.Integer(
         load_default=None,
         allow_none=True,
         strict=True,
         validate=validate.Range(0),
-        metadata={"description": "How many files this must be; with another number none is deleted."},
+        metadata={"description": "Expected number of files; with another number none is deleted."},
     )

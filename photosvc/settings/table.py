@@ -80,7 +80,7 @@ class Settings:
         default=True,
     )
     trash_days: int = _number(
-        0, 36_500, "days", "Days after which what lies in the trash is deleted for good; 0: never", default=30
+        0, 36_500, "days", "Days after which what lies in the trash is deleted permanently; 0: never", default=30
     )
     import_folder: Path = _setting(full_path, "path", "Folder from which pictures are imported")
     upload_files: int = _number(1, 100_000, "files", "Files that one upload may have", default=500)

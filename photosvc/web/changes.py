@@ -197,7 +197,7 @@ def restore_whole(album_uid: str) -> None:
         with service.changing() as session:
             album = deleted_album(session, album_uid, sees_private=who.sees_private)
             if album is None:
-                msg = "There is no such deleted album, or it may not be seen."
+                msg = "This deleted album does not exist, or you have no permission to see it."
                 raise NotFoundError(msg, field="uid")
             done = restore_album(session, album)
 

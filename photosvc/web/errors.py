@@ -193,7 +193,7 @@ def _failure(error: Exception) -> Failure:
             return Failure(error, 400, "The body of the request is cut off or not in valid chunks.")
         case _:  # a defect: logged in full, not described to clients
             _LOG.error("unexpected error", exc_info=error)
-            return Failure(error, 500, "Something went wrong on our side.")
+            return Failure(error, 500, "Internal error; the log has details.")
 
 
 def _is_broken_body(error: Exception) -> bool:

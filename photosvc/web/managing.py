@@ -95,7 +95,7 @@ def set_password(user: User, new: str, *, field: str = "new") -> None:
 
 
 def reset_second_factor(user_uid: str) -> None:
-    """Turn two-factor log-in off for an account whose owner lost both the phone and the recovery codes.
+    """Turn two-factor authentication off for an account whose owner lost both the phone and the recovery codes.
 
     Raises:
         NotFoundError: there is no such account.

@@ -33,13 +33,13 @@ _ERRORS: Mapping[int, str] = {
     401: "The token or secret is missing, expired or not valid.",
     403: "The credential may not do this.",
     404: "It does not exist, or the credential may not see it.",
-    405: "This service does not offer the method; `Allow` names those it does.",
-    409: "It exists already, or the state does not allow this.",
+    405: "The method is not allowed here; `Allow` lists those that are.",
+    409: "It already exists, or its state does not allow this.",
     410: "The file is not as the library knows it, and an index run is due; or the upload was not continued in time.",
-    412: "A precondition in the headers does not hold.",
+    412: "A precondition in the headers is not met.",
     413: "The body is too long, or the request asks for too much at once.",
-    415: "The body, or the file to convert, is of a kind that this service does not take.",
-    416: "No range that was asked for overlaps the file.",
+    415: "The media type of the body, or of the file to convert, is not supported.",
+    416: "No requested range overlaps the file.",
     422: "The file cannot be shown or added; the message says why.",
     423: "Another request is writing to the upload.",
     429: "Too many failed tries, or transfers at once; `Retry-After` says in how many seconds the next is accepted.",
@@ -56,10 +56,10 @@ _DESCRIPTION = "A photo library that PhotoPrism clients can talk to: search, acc
 _ERROR = json_object(
     "code error",
     code={"type": "integer", "description": "The status, except where clients tell cases apart by it."},
-    error={"type": "string", "description": "What was wrong and what to do."},
+    error={"type": "string", "description": "Error and remedy."},
     details={"type": "array", "items": json_object("field message", field=TEXT, message=TEXT)},
     photos={"type": "integer", "description": "Of a batch that stopped: how many photos it had changed."},
-    change={"type": ["integer", "null"], "description": "Of an edit that stopped: the number that takes it back."},
+    change={"type": ["integer", "null"], "description": "Of an edit that stopped: its number, for undo."},
     left={
         "type": "integer",
         "description": "Of an undo that stopped: how many photos stay because they changed since.",
@@ -79,14 +79,14 @@ class Tag(NamedTuple):
 
 
 TAGS: Final = (
-    Tag("accounts", "Accounts, with their sessions, app passwords and two-factor log-in.", ("users",)),
+    Tag("accounts", "Accounts, with their sessions, app passwords and two-factor authentication.", ("users",)),
     Tag("albums", "Albums of people, and the months, folders and regions of the library.", ("albums",)),
     Tag("batch", "Changes of many photos, albums or labels at once.", ("batch",)),
     Tag("downloads", "Originals, one by one or many as a zip archive.", ("dl", "zip")),
     Tag("folders", "Folders of the originals, and of files that wait to be imported.", ("folders",)),
     Tag("import", "Bringing files from the import folder into the originals.", ("import",)),
     Tag("index", "Index runs, the files that they could not read, and jobs of any kind.", ("index", "errors", "jobs")),
-    Tag("labels", "What photos show.", ("labels",)),
+    Tag("labels", "Labels: subjects of photos.", ("labels",)),
     Tag("OAuth2", "Tokens of OAuth2 clients.", ("oauth",)),
     Tag("people", "People, and the faces that were found in photos.", ("subjects", "faces", "markers")),
     Tag("photos", "Search, timeline and map; one photo, its values, files and history.", (

@@ -36,7 +36,7 @@ def change_names(user_uid: str, *, display_name: str, email: str) -> None:
 
 
 def add_app_password(user_uid: str, *, name: str, scope: str, lifetime: int, password: str) -> dict[str, Any]:
-    """Make an app password; return its record, the only one with the secret.
+    """Create an app password; return its record, the only one with the secret.
 
     Args:
         user_uid: the UID of the account.

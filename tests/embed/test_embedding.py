@@ -137,7 +137,7 @@ def test_a_surprise_below_the_prefix_is_not_the_hosts(host, monkeypatch):
 
     monkeypatch.setattr(search, "parse_request", lambda *_, **__: 1 / 0)
     answer = host.get("/media/api/v1/photos", host.token)
-    assert (answer.status_code, answer.json["error"]) == (500, "Something went wrong on our side.")
+    assert (answer.status_code, answer.json["error"]) == (500, "Internal error; the log has details.")
 
 
 def test_tables_lie_where_the_host_wants_them_and_apart(host):

@@ -74,7 +74,7 @@ def test_templates_of_the_host_replace_those_of_the_page(tmp_path):
     with open_host(tmp_path / "host", prepare=prepare) as app:
         client, _ = sign_in(app)
         assert '<link rel="stylesheet" href="/house.css">' in client.get("/media/", headers=OWN).text
-        assert client.get("/media/photos/x", headers=OWN).text.startswith("<h1>Ours: There is no such photo")
+        assert client.get("/media/photos/x", headers=OWN).text.startswith("<h1>Ours: This photo does not exist")
 
 
 def test_a_host_that_turns_escaping_off_gets_escaped_pages(tmp_path):

@@ -99,7 +99,7 @@ def test_a_job_that_would_end_in_the_same_way_again_is_not_tried_again(engine, c
 def test_the_jobs_of_a_killed_indexer_are_taken_by_another_one_and_it_writes_no_more(engine, clock):
     ask(engine, clock, "a", "b")
     killed = began(engine, clock)
-    with pytest.raises(ConflictError, match="Another index run is going on"):
+    with pytest.raises(ConflictError, match="Another index run is active"):
         began(engine, clock)
     clock.move(seconds=90)
     other = began(engine, clock)

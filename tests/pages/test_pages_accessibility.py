@@ -31,7 +31,7 @@ PAGES = {
     "adding to an album": "/albums/add?photo={uid}",
     "the account": "/settings/account",
     "apps and devices": "/settings/account/apps",
-    "two-factor log-in": "/settings/account/two-factor",
+    "two-factor authentication": "/settings/account/two-factor",
     "the API": "/api-docs",
     "an operation of the API": "/api-docs?q=album+put+photos",
     "what is not there": "/photos/none",

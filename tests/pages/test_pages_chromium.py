@@ -217,7 +217,7 @@ def test_without_scripts_search_paging_viewing_and_app_passwords_work(chromium, 
     page.fill("#name", "A frame")
     page.check("text=See photos")
     page.fill("#password", PASSWORD)
-    page.click("button:has-text('Make it')")
+    page.click("button:has-text('Create')")
     secret = page.input_value("#secret")
     shown = subprocess.run(
         ["curl", "-s", "-H", f"X-Auth-Token: {secret}", f"{base}/api/v1/photos?count=1"],
@@ -227,7 +227,7 @@ def test_without_scripts_search_paging_viewing_and_app_passwords_work(chromium, 
     page.click("a:has-text('Done')")
     page.click("summary.danger")
     page.click("button:has-text('Revoke')")
-    assert "The app password is revoked." in page.inner_text("main")
+    assert "App password revoked." in page.inner_text("main")
     assert not library.is_alive(secret)
     context.close()
 
@@ -242,7 +242,7 @@ def test_the_secret_is_copied_without_a_clipboard_of_the_page(chromium, base):
         page.click("summary")
     page.fill("#name", "Copied")
     page.fill("#password", PASSWORD)
-    page.click("button:has-text('Make it')")
+    page.click("button:has-text('Create')")
     page.click("button:has-text('Copy')")
     page.wait_for_selector("button:has-text('Copied')")
     secret = page.input_value("#secret")

@@ -122,7 +122,7 @@ def test_a_surprise_is_500_without_details_and_logged_whole(api, monkeypatch, ca
     monkeypatch.setattr("photosvc.api.search.find", surprise)
     with caplog.at_level(logging.ERROR):
         answer = api.call("GET", "/photos", api.access_token())
-    assert check_error(answer, 500) == {"code": 500, "error": "Something went wrong on our side."}
+    assert check_error(answer, 500) == {"code": 500, "error": "Internal error; the log has details."}
     assert "the inner workings" in caplog.text
 
 

@@ -1,4 +1,4 @@
-"""The trash over HTTP: what lies there, restoring it, deleting it for good."""
+"""The trash over HTTP: what lies there, restoring it, deleting it permanently."""
 
 import json
 
@@ -151,7 +151,7 @@ def test_a_request_that_takes_too_long_leaves_the_rest(library, monkeypatch):
     monkeypatch.setattr("photosvc.library.trash_deletion._PATIENCE", -1)
     delete(library, "b/0.jpg")
     assert call(library, "DELETE", "/trash", json={"days": 0}) == {
-        "code": 200, "message": "0 files deleted for good", "files": 0, "bytes": 0, "complete": False,
+        "code": 200, "message": "0 files deleted permanently", "files": 0, "bytes": 0, "complete": False,
     }  # fmt: skip
 
 

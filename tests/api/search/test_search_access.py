@@ -185,7 +185,7 @@ def test_a_surprise_is_a_500_that_tells_nothing_and_the_next_request_works(libra
     with monkeypatch.context() as patch:
         patch.setattr(search, "parse_request", fail)
         answer = call(library, X_Auth_Token=token)
-    assert (answer.status_code, answer.json["error"]) == (500, "Something went wrong on our side.")
+    assert (answer.status_code, answer.json["error"]) == (500, "Internal error; the log has details.")
     assert "secret words" not in answer.text
     assert "secret words" in caplog.text
     assert call(library, X_Auth_Token=token).status_code == 200

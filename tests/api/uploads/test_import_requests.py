@@ -111,7 +111,7 @@ def test_a_later_request_for_a_folder_replaces_the_earlier_one(api, token):
 def test_stopping_withdraws_imports_that_wait_or_go_on(api, token):
     assert api.call("DELETE", "/import", token).json == {
         "code": 200,
-        "message": "No import is going on.",
+        "message": "No import is running.",
         "stopped": False,
     }
     for number in range(70):
@@ -123,7 +123,7 @@ def test_stopping_withdraws_imports_that_wait_or_go_on(api, token):
         assert chores.often()
         assert len(originals(api)) == 32
         answer = api.call("DELETE", "/import", token)
-        assert answer.json == {"code": 200, "message": "The import stops.", "stopped": True}
+        assert answer.json == {"code": 200, "message": "The import is stopping.", "stopped": True}
         assert not chores.often()
         assert not chores.waits()
     assert (len(originals(api)), parts(api)) == (32, [])

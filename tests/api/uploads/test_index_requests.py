@@ -45,7 +45,7 @@ def test_stopping_withdraws_large_wishes_and_keeps_those_for_folders(api):
     assert api.call("DELETE", "/index", token).json["stopped"] is False
     api.call("POST", "/index", token, json={"rescan": True})
     answer = api.call("DELETE", "/index", token)
-    assert answer.json == {"code": 200, "message": "The index run stops.", "stopped": True}
+    assert answer.json == {"code": 200, "message": "The index run is stopping.", "stopped": True}
     assert wished(api) == {("2024", False)}
 
 

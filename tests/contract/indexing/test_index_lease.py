@@ -24,7 +24,7 @@ def other_settings(tmp_path):
 def test_a_run_on_another_machine_is_refused_until_the_first_has_ended(library, other_settings):
     library.put("a.jpg", jpeg())
     with library.session() as session, run_lock(session, other_settings, library.clock):
-        with pytest.raises(ConflictError, match="Another index run is going on"):
+        with pytest.raises(ConflictError, match="Another index run is active"):
             library.index()
         assert counts(library.index(dry_run=True)) == (1, 0, 0, 0, 0, 0)
     assert counts(library.index()) == (1, 0, 0, 0, 0, 0)
@@ -94,6 +94,6 @@ def test_processes_that_look_alike_in_two_containers_are_two_owners(library):
         settings = current_service().settings
     with library.session() as session, run_lock(session, settings, library.clock):
         settings.cache.rename(library.instance / "cache of the first")
-        with pytest.raises(ConflictError, match="Another index run is going on"):
+        with pytest.raises(ConflictError, match="Another index run is active"):
             library.index()
     assert counts(library.index()) == (1, 0, 0, 0, 0, 0)

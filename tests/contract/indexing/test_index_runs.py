@@ -91,7 +91,7 @@ def test_a_second_run_at_the_same_time_is_refused(library):
     cache.mkdir(exist_ok=True)
     with (cache / "index.lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(ConflictError, match="Another index run is going on"):
+        with pytest.raises(ConflictError, match="Another index run is active"):
             library.index()
     assert counts(library.index()) == (0, 0, 0, 0, 0, 0)
 

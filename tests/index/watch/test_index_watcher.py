@@ -94,13 +94,13 @@ def failing(monkeypatch, *errors):
 
 def test_errors_are_said_once_and_tried_again_after_growing_pauses(watched, monkeypatch):
     locked = OperationalError("BEGIN", None, Exception("database is locked"))
-    busy = ConflictError("Another index run is going on; wait for it to end.")
+    busy = ConflictError("Another index run is active; wait until it ends.")
     folders = failing(
         monkeypatch, busy, busy, busy, locked, OSError(errno.EIO, "Input/output error", "/x"), ValueError("?")
     )
     watched.run(8)
     assert watched.said == [
-        "Another index run is going on; wait for it to end. (trying again)",
+        "Another index run is active; wait until it ends. (trying again)",
         "The database cannot be used: database is locked (trying again)",
         "Input/output error: /x (trying again)",
         "Unexpected ValueError: ? (trying again)",

@@ -60,10 +60,10 @@ def test_once_there_is_an_account_it_leads_to_sign_in(fresh, code):
 @pytest.mark.parametrize(
     ("form", "message"),
     [
-        ({"code": "AAAA-AAAA"}, "This is not the code."),
-        ({"code": ""}, "This is not the code."),
-        ({"code": "é" * 900}, "This is not the code."),
-        ({"again": "x"}, "The password was typed in two ways."),
+        ({"code": "AAAA-AAAA"}, "Wrong code."),
+        ({"code": ""}, "Wrong code."),
+        ({"code": "é" * 900}, "Wrong code."),
+        ({"again": "x"}, "The passwords do not match."),
         ({"password": "short", "again": "short"}, "a password has 8 to 128 characters"),
         ({"name": "<b>"}, "a user name has letters"),
         ({"name": ""}, "a user name is needed"),

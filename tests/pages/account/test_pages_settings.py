@@ -1,4 +1,4 @@
-"""Settings > Account in a browser without scripts: name, password, apps and devices, two-factor log-in."""
+"""Settings > Account in a browser without scripts: name, password, apps and devices, two-factor authentication."""
 
 import re
 from html import unescape
@@ -45,7 +45,7 @@ def test_an_app_password_is_shown_once_works_and_is_revoked(alice, api):
     assert "Kitchen photo frame See photos Used just now from 192.0.2.7 · ends 31 March 2026" in text_of(later)
     credential = re.search(r'action="/settings/account/apps/([^/"]+)/revoke"', later.text)[1]
     done = alice.send(f"{APPS}/{credential}/revoke", {})
-    assert "The app password is revoked." in text_of(alice.open(done.headers["Location"], headers=OWN))
+    assert "App password revoked." in text_of(alice.open(done.headers["Location"], headers=OWN))
     assert not api.is_alive(secret)
     assert alice.send(f"{APPS}/{credential}/revoke", {}).status_code == 404
 
@@ -84,8 +84,8 @@ def test_typed_scopes_are_told_in_words(alice):
         ({"scope": ""}, "scope"),
         ({"name": ""}, "name"),
         ({"name": "x" * 500}, "name"),
-        ({"lifetime": "12"}, "choose when it ends"),
-        ({"lifetime": "x"}, "choose when it ends"),
+        ({"lifetime": "12"}, "choose an expiry"),
+        ({"lifetime": "x"}, "choose an expiry"),
     ],
 )
 def test_what_is_wrong_with_a_new_app_password_is_told_and_nothing_is_made(alice, form, message):
@@ -147,7 +147,7 @@ def test_the_password_is_changed_and_others_are_signed_out(alice, api):
     ("old", "new", "again", "message"),
     [
         ("wrong", NEW, NEW, "Invalid credentials."),
-        (PASSWORD, NEW, "another one", "The password was typed in two ways."),
+        (PASSWORD, NEW, "another one", "The passwords do not match."),
         (PASSWORD, "short", "short", "a password has 8 to 128 characters"),
         (PASSWORD, "password123", "password123", "most common"),
     ],
@@ -176,7 +176,7 @@ def test_name_and_address_are_changed(alice, api):
 
 
 def test_two_factor_log_in_is_set_up_used_and_taken_off(alice, api):
-    assert "It is off" in text_of(alice.open(TWO_FACTOR, headers=OWN))
+    assert "authentication is off" in text_of(alice.open(TWO_FACTOR, headers=OWN))
     assert alice.send(f"{TWO_FACTOR}/start", {"password": "wrong"}).status_code == 400
     started = alice.send(f"{TWO_FACTOR}/start", {"password": PASSWORD})
     assert "style=" not in started.text
@@ -186,11 +186,11 @@ def test_two_factor_log_in_is_set_up_used_and_taken_off(alice, api):
     done = alice.send(f"{TWO_FACTOR}/confirm", {"code": totp.at(api.clock())})
     codes = re.findall(r"<li><code>([0-9a-z-]+)</code>", done.text)
     assert len(codes) == 10
-    assert "It is on" in text_of(alice.open(TWO_FACTOR, headers=OWN))
+    assert "authentication is on" in text_of(alice.open(TWO_FACTOR, headers=OWN))
     again = alice.send(f"{TWO_FACTOR}/start", {"password": PASSWORD})
     assert again.status_code == 409
     refused = alice.send(f"{ACCOUNT}/password", {"old": PASSWORD, "new": NEW, "again": NEW})
     assert "A passcode is required." in text_of(refused)
     assert alice.send(f"{TWO_FACTOR}/end", {"password": PASSWORD, "code": "000000"}).status_code == 400
     off = alice.send(f"{TWO_FACTOR}/end", {"password": PASSWORD, "code": codes[0]})
-    assert "Two-factor log-in is off." in text_of(alice.open(off.headers["Location"], headers=OWN))
+    assert "Two-factor authentication is off." in text_of(alice.open(off.headers["Location"], headers=OWN))

@@ -14,7 +14,7 @@ from tests.support.factories.accounts import add_user
 
 
 def second_factor_of(api, name):
-    """Turn two-factor log-in on; gives the time-based codes as a function, and the recovery codes."""
+    """Turn two-factor authentication on; gives the time-based codes as a function, and the recovery codes."""
     import pyotp
 
     from photosvc.web.current import current_service

@@ -26,7 +26,7 @@ def test_an_hour_after_the_password_pages_ask_for_it_and_lead_back(ann, api):
     led = ann.open(f"{ACCOUNTS}?q=al%26x", headers=OWN)
     assert (led.status_code, led.headers["Location"]) == (303, f"{CONFIRM}?next=/administration/accounts?q%3Dal%2526x")
     asking = ann.open(led.headers["Location"], headers=OWN)
-    assert "Your password again" in text_of(asking)
+    assert "Confirm your password" in text_of(asking)
     assert 'value="/administration/accounts?q=al%26x"' in asking.text
     target = {"next": f"{ACCOUNTS}?q=al%26x"}
     wrong = ann.send(CONFIRM, {**target, "password": "wrong"})
@@ -60,7 +60,7 @@ def test_an_account_is_made_and_signs_in(ann, api):
     made = make(ann, display_name="Bob <b>", email="bob@example.org", role="viewer")
     assert made.status_code == 303
     page = ann.open(made.headers["Location"], headers=OWN)
-    assert "The account is made." in text_of(page)
+    assert "Account created." in text_of(page)
     assert "bob Bob <b> · Viewer Never signed in" in text_of(ann.open(ACCOUNTS, headers=OWN))
     assert "Bob &lt;b&gt;" in page.text
     assert Browser(api).sign_in("bob", "a long password").status_code == 303
@@ -81,7 +81,7 @@ def test_an_account_without_a_password_is_made(ann, api):
         ({"email": "nobody"}, 400, "an email address is one such as"),
         ({"display_name": "x\u202ey"}, 400, "printable"),
         ({"password": "short", "again": "short"}, 400, "a password has 8 to 128 characters"),
-        ({"again": "another password"}, 400, "The password was typed in two ways."),
+        ({"again": "another password"}, 400, "The passwords do not match."),
     ],
 )
 def test_what_is_wrong_with_a_new_account_is_told_beside_its_field(ann, form, status, message):
@@ -96,5 +96,5 @@ def test_accounts_are_found_by_the_beginning_of_their_name(ann):
     found = text_of(ann.open(f"{ACCOUNTS}?q=ALI", headers=OWN))
     assert ("alice User" in found, "vera Viewer" in found) == (True, False)
     nothing = ann.open(f"{ACCOUNTS}?q=%3Cimg%20src=x%20onerror=alert(1)%3E%00", headers=OWN)
-    assert "No account begins like this." in text_of(nothing)
+    assert "No matching accounts." in text_of(nothing)
     assert "<img" not in nothing.text

@@ -22,12 +22,12 @@ def test_all_of_it_works_on_postgresql_with_hostile_texts_too(tmp_path, new_post
             return answer.text
 
         new = {"name": "bob", "role": "user", "password": PASSWORD + "!", "again": PASSWORD + "!"}
-        bob = re.search(r"accounts/(u\w+)/change", told("accounts", new, "The account is made."))[1]
+        bob = re.search(r"accounts/(u\w+)/change", told("accounts", new, "Account created."))[1]
         told("accounts", new, "A user of this name exists already.")
         told("accounts", {**new, "name": "b\0b "}, "name")
-        told(f"accounts/{bob}/change", {"role": "viewer"}, "The account is changed.")
+        told(f"accounts/{bob}/change", {"role": "viewer"}, "Account saved.")
         told(f"accounts/{bob}/disable", {}, "The account is disabled")
-        told(f"accounts/{bob}/delete", {}, "The account is deleted.")
+        told(f"accounts/{bob}/delete", {}, "Account deleted.")
 
         client = {
             "name": "c",
@@ -43,14 +43,14 @@ def test_all_of_it_works_on_postgresql_with_hostile_texts_too(tmp_path, new_post
         token = api.call("POST", "/oauth/token", data=form).json["access_token"]
         assert api.is_alive(token)
         assert "1 live token, used just now" in text_of(ann.open(f"{HERE}/clients/{uid}", headers=OWN))
-        told(f"clients/{uid}/change", {**client, "scope": "albums"}, "The client is changed.")
+        told(f"clients/{uid}/change", {**client, "scope": "albums"}, "Client saved.")
         assert not api.is_alive(token)
         told(f"clients/{uid}/secret", {}, "Its new secret")
-        told(f"clients/{uid}/delete", {}, "The client is deleted")
+        told(f"clients/{uid}/delete", {}, "Client deleted")
 
-        page = told("devices", {"name": "d", "scope": "photos", "lifetime": "60"}, "is let in now")
+        page = told("devices", {"name": "d", "scope": "photos", "lifetime": "60"}, "has access now")
         credential = re.search(r"/devices/(\w+)/revoke", page)[1]
-        told(f"devices/{credential}/revoke", {}, "The token is revoked.")
+        told(f"devices/{credential}/revoke", {}, "Token revoked.")
 
         log = "security-log?user=bob&event=changes&from=2026-03-01&to=2026-03-01"
         assert ann.open(f"{HERE}/{log}", headers=OWN).text.count("<h2>") == 4

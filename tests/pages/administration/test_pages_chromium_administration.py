@@ -71,10 +71,10 @@ def test_accounts_clients_devices_and_the_log_are_managed_by_keyboard_alone(chro
         type_into(page, "#new", "a long password")
         type_into(page, "#again", "a long password")
         page.keyboard.press("Enter")
-        page.wait_for_selector("text=The account is made.")
+        page.wait_for_selector("text=Account created.")
         assert library.log_in("bob", "a long password").status_code == 200
         enter(page, "a[href$='/delete']", then="h1:has-text('Delete bob?')")
-        enter(page, "main button.danger", then="text=The account is deleted.")
+        enter(page, "main button.danger", then="text=Account deleted.")
         assert library.log_in("bob", "a long password").status_code == 401
 
         enter(page, "a[href='/administration/clients']", then="h1:has-text('Clients')")
@@ -87,7 +87,7 @@ def test_accounts_clients_devices_and_the_log_are_managed_by_keyboard_alone(chro
         enter(page, "[data-copy=secret]", then="button:has-text('Copied')")
         enter(page, "main li a", then="h1:has-text('Backup')")
         enter(page, "summary.danger", then="text=It gets no tokens until")
-        enter(page, "form[action$='/disable'] button", then="text=The client is disabled")
+        enter(page, "form[action$='/disable'] button", then="text=Client disabled")
         assert library.call("POST", "/oauth/token", data=form).status_code == 401
 
         enter(page, "a[href='/administration/devices']", then="h1:has-text('Devices')")
@@ -96,8 +96,8 @@ def test_accounts_clients_devices_and_the_log_are_managed_by_keyboard_alone(chro
         enter(page, "main form[method=post] button.primary", then=".fresh .qr svg")
         secret = page.input_value("#secret")
         assert library.is_alive(secret)
-        enter(page, ".sure > summary", then="text=What uses it is refused at once.")
-        enter(page, "form[action$='/revoke'] button", then="text=The token is revoked.")
+        enter(page, ".sure > summary", then="text=Devices that use it are refused at once.")
+        enter(page, "form[action$='/revoke'] button", then="text=Token revoked.")
         assert not library.is_alive(secret)
 
         enter(page, "a[href='/administration/security-log']", then="h1:has-text('Security log')")
@@ -115,7 +115,7 @@ def test_the_password_is_asked_for_again_and_the_page_opens(chromium, library, b
             session.execute(update(Credential).values(created_at=earlier, proved_at=None))
             session.commit()
         page.click("nav a:has-text('Security log')")
-        page.wait_for_selector("h1:has-text('Your password again')")
+        page.wait_for_selector("h1:has-text('Confirm your password')")
         page.keyboard.type(PASSWORD)
         page.keyboard.press("Enter")
         page.wait_for_selector("h1:has-text('Security log')")

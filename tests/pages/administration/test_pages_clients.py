@@ -48,8 +48,8 @@ def test_a_client_is_made_gets_tokens_and_its_secret_is_shown_once(ann, api):
     assert api.call("GET", "/photos", given["access_token"]).status_code == 200
     later = ann.open(CLIENTS, headers=OWN)
     assert secret not in later.text
-    assert f"Backup See photos {client} · made just now" in text_of(later)
-    assert "1 live token, used just now · made just now" in text_of(ann.open(f"{CLIENTS}/{client}", headers=OWN))
+    assert f"Backup See photos {client} · created just now" in text_of(later)
+    assert "1 live token, used just now · created just now" in text_of(ann.open(f"{CLIENTS}/{client}", headers=OWN))
 
 
 def test_all_properties_of_a_new_client_are_taken(ann, api):
@@ -106,7 +106,7 @@ def test_a_client_is_changed_and_loses_the_tokens_that_it_could_not_get_any_more
     )
     sent = {"name": "Frame", "scope": "typed", "scopes": "photos", "role": "client", "lifetime": "60", "limit": "3"}
     done = ann.send(f"{CLIENTS}/{client}/change", {**sent, "token_format": "opaque", "owner": ""})
-    assert "The client is changed." in follow(ann, done)
+    assert "Client saved." in follow(ann, done)
     page = ann.open(f"{CLIENTS}/{client}", headers=OWN).text
     assert 'value="60" selected>60 seconds' in page
     assert 'value="typed" checked' in page
@@ -125,7 +125,7 @@ def test_a_disabled_client_gets_no_tokens_until_it_is_enabled(ann, api):
     assert "The client is disabled" in follow(ann, ann.send(f"{CLIENTS}/{client}/disable", {}))
     assert (token(api, client, secret).status_code, api.is_alive(alive)) == (401, False)
     assert "Backup Disabled" in text_of(ann.open(CLIENTS, headers=OWN))
-    assert "The client is enabled." in follow(ann, ann.send(f"{CLIENTS}/{client}/enable", {}))
+    assert "Client enabled." in follow(ann, ann.send(f"{CLIENTS}/{client}/enable", {}))
     assert token(api, client, secret).status_code == 200
 
 
@@ -141,7 +141,7 @@ def test_a_new_secret_is_shown_once_and_ends_the_old_one(ann, api):
 def test_a_deleted_client_is_gone_with_its_tokens(ann, api):
     client, secret = made(make(ann))
     alive = token(api, client, secret).json["access_token"]
-    assert "The client is deleted" in follow(ann, ann.send(f"{CLIENTS}/{client}/delete", {}))
+    assert "Client deleted" in follow(ann, ann.send(f"{CLIENTS}/{client}/delete", {}))
     assert (token(api, client, secret).status_code, api.is_alive(alive)) == (401, False)
     for rest in ("/change", "/disable", "/enable", "/secret", "/delete"):
         answer = ann.send(f"{CLIENTS}/{client}{rest}", {"lifetime": "60", "scope": "photos", "role": "client"})
@@ -161,7 +161,7 @@ def test_clients_are_found_by_the_beginning_of_their_name(ann):
     make(ann, name="Frame")
     text = text_of(ann.open(f"{CLIENTS}?q=fra", headers=OWN))
     assert ("Frame See photos" in text, "Backup See" in text) == (True, False)
-    assert "No client begins like this." in text_of(ann.open(f"{CLIENTS}?q=%00%25", headers=OWN))
+    assert "No matching clients." in text_of(ann.open(f"{CLIENTS}?q=%00%25", headers=OWN))
 
 
 def test_a_session_of_narrow_scope_makes_no_client_beyond_itself(ann, api):
@@ -169,4 +169,4 @@ def test_a_session_of_narrow_scope_makes_no_client_beyond_itself(ann, api):
         session.execute(update(Credential).values(scope="sessions photos users config"))
         session.commit()
     refused = make(ann, scope="*")
-    assert (refused.status_code, "reaches further than itself" in text_of(refused)) == (400, True)
+    assert (refused.status_code, "with more rights than its own" in text_of(refused)) == (400, True)

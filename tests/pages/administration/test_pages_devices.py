@@ -33,7 +33,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(ann, api):
     credential = re.search(r"/devices/([^/\"]+)/revoke", later.text)[1]
     assert ann.send(f"{DEVICES}/{secret}/revoke", {}).status_code == 404
     done = ann.send(f"{DEVICES}/{credential}/revoke", {})
-    assert "The token is revoked." in text_of(ann.open(done.headers["Location"], headers=OWN))
+    assert "Token revoked." in text_of(ann.open(done.headers["Location"], headers=OWN))
     assert not api.is_alive(secret)
     assert ann.send(f"{DEVICES}/{credential}/revoke", {}).status_code == 404
     events = [entry["event"] for entry in api.call("GET", "/audit", api.session_of("ann")).json]
@@ -94,4 +94,4 @@ def test_tokens_are_found_by_the_beginning_of_their_name_and_markup_is_text(ann)
     assert ("Hall frame See photos" in text, "onerror" in text) == (True, False)
     page = ann.open(DEVICES, headers=OWN).text
     assert ("<img src=x" in page, "&lt;img src=x" in page) == (False, True)
-    assert "No token begins like this." in text_of(ann.open(f"{DEVICES}?q=%00%25", headers=OWN))
+    assert "No matching tokens." in text_of(ann.open(f"{DEVICES}?q=%00%25", headers=OWN))

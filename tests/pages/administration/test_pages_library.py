@@ -53,12 +53,12 @@ def test_an_index_run_is_asked_for_told_and_stopped(ann, api):
     assert "All originals 1 new Done" in text_of(page)
     assert '<option value="2024/May">' in page.text
     asked = followed(ann, f"{LIBRARY}/index", {"folder": "2024/May/", "again": "1"})
-    assert "The index run begins in a moment." in text_of(asked)
+    assert "The index run starts in a moment." in text_of(asked)
     assert "Waiting to begin with 2024/May ." in text_of(asked)
     stopped = followed(ann, f"{LIBRARY}/index/stop", {})
-    assert "The index run stops before its next files." in text_of(stopped)
+    assert "The index run is stopping." in text_of(stopped)
     assert "Waiting" not in text_of(stopped)
-    assert "No index run was going on." in text_of(followed(ann, f"{LIBRARY}/index/stop", {}))
+    assert "No index run was active." in text_of(followed(ann, f"{LIBRARY}/index/stop", {}))
 
 
 @pytest.mark.parametrize("folder", ["../..", "/etc", "nowhere", "a" * 900, "2024\x00", HOSTILE])
@@ -78,9 +78,9 @@ def test_files_that_failed_are_listed_found_and_lead_to_their_photos(ann, api):
     assert HOSTILE in html.unescape(page.text)
     assert "<img src=x" not in page.text
     assert text_of(shown(ann, f"{FAILURES}?q=EMPTY")).count("the file is empty") == 1
-    assert "No file that failed has this in its name." in text_of(shown(ann, f"{FAILURES}?q=none"))
+    assert "No failed file has a matching name." in text_of(shown(ann, f"{FAILURES}?q=none"))
     assert shown(ann, f"{FAILURES}?page=x&q=%00").status_code == 200
-    assert "are forgotten" in text_of(followed(ann, f"{FAILURES}/forget", {}))
+    assert "is cleared" in text_of(followed(ann, f"{FAILURES}/forget", {}))
 
 
 def test_the_trash_is_listed_restored_and_emptied_with_a_question(ann, api):
@@ -92,7 +92,7 @@ def test_the_trash_is_listed_restored_and_emptied_with_a_question(ann, api):
     page = shown(ann, TRASH)
     assert "3 files," in text_of(page)
     items = re.findall(r'name="item" value="([^"]*)"', page.text)
-    assert "The file is back" in text_of(followed(ann, f"{TRASH}/restore", {"item": items[0]}))
+    assert "File restored" in text_of(followed(ann, f"{TRASH}/restore", {"item": items[0]}))
     assert ann.send(f"{TRASH}/restore", {"item": items[0]}).status_code == 404
     assert ann.send(f"{TRASH}/restore", {"item": "../../x"}).status_code == 404
     asked = shown(ann, f"{TRASH}/empty")
@@ -125,8 +125,8 @@ def alike(api):
 
 def look(ann, api):
     asked = text_of(followed(ann, f"{ALIKE}/look", {}))
-    assert "An indexer is looking." in asked
-    assert "Ask again" in asked  # its process may have been killed
+    assert "The search is running." in asked
+    assert "Search again" in asked  # its process may have been killed
     with api.library.session() as session:
         engine = session.get_bind()
     assert look_at_once(engine, api.clock)
@@ -147,7 +147,7 @@ def test_look_alikes_are_found_and_the_worse_archived_and_brought_back(ann, api)
     assert {photo["UID"] for photo in api.library.find(count=9)} == {uids[0]}
     back = dict.fromkeys(re.findall(r'name="(photo-\w+)"', done.text), "1")
     restored = followed(ann, f"{ALIKE}/restore", back)
-    assert "They are back among the photos. " in text_of(restored)
+    assert "Photos restored from the archive. " in text_of(restored)
     assert "1 group, as of" in text_of(restored)
 
 
@@ -155,7 +155,7 @@ def test_what_is_not_the_same_is_not_shown_again_until_that_is_taken_back(ann, a
     uids = alike(api)
     look(ann, api)
     apart = followed(ann, f"{ALIKE}/apart", {"group": " ".join(uids)})
-    assert "These are not asked about again. Undo" in text_of(apart)
+    assert "This group is not shown again. Undo" in text_of(apart)
     assert "No photos look alike." in text_of(apart)
     number = re.search(r'name="set" value="(\d+)"', apart.text)[1]
     assert "1 group, as of" in text_of(followed(ann, f"{ALIKE}/together", {"set": number}))
@@ -207,6 +207,6 @@ def number_found(ann, address):
 
 
 def test_pages_of_an_empty_library_say_so(ann):
-    assert "It was never indexed." in text_of(shown(ann, LIBRARY))
+    assert "Never indexed." in text_of(shown(ann, LIBRARY))
     assert "There are no photos yet." in text_of(shown(ann, STATISTICS))
     assert "No file failed." in text_of(shown(ann, FAILURES))

@@ -29,7 +29,7 @@ def follow(browser, answer):
 
 def test_role_and_names_are_changed(ann, api, path):
     sent = {"role": "viewer", "display_name": "Alice <img src=x onerror=alert(1)>", "email": "a@example.org"}
-    assert "The account is changed." in follow(ann, ann.send(f"{path}/change", sent))
+    assert "Account saved." in follow(ann, ann.send(f"{path}/change", sent))
     page = ann.open(path, headers=OWN).text
     assert 'value="viewer" checked' in page
     assert 'value="Alice &lt;img src=x onerror=alert(1)&gt;"' in page
@@ -58,7 +58,7 @@ def test_a_disabled_account_is_out_at_once_and_in_again_when_enabled(ann, alice,
     assert (alice.open("/", headers=OWN).status_code, api.is_alive(secret)) == (303, False)
     assert Browser(api).sign_in().status_code == 403
     assert "alice Disabled" in text_of(ann.open(ACCOUNTS, headers=OWN))
-    assert "The account is enabled." in follow(ann, ann.send(f"{path}/enable", {}))
+    assert "Account enabled." in follow(ann, ann.send(f"{path}/enable", {}))
     assert (Browser(api).sign_in().status_code, api.is_alive(secret)) == (303, True)
 
 
@@ -85,7 +85,7 @@ def test_a_new_password_signs_the_account_out_and_keeps_its_app_passwords(ann, a
     [
         ("short", "short", "a password has 8 to 128 characters"),
         ("password123", "password123", "most common"),
-        (NEW, "another one", "The password was typed in two ways."),
+        (NEW, "another one", "The passwords do not match."),
         ("", "", "a password has 8 to 128 characters"),
     ],
 )
@@ -98,7 +98,7 @@ def test_why_a_new_password_will_not_do_is_told_in_its_open_form(ann, api, path,
 
 
 def test_the_own_password_and_second_factor_are_left_to_settings(ann, api, own):
-    assert "Your own password and two-factor log-in are in Settings" in text_of(ann.open(own, headers=OWN))
+    assert "Your own password and two-factor authentication are in Settings" in text_of(ann.open(own, headers=OWN))
     refused = ann.send(f"{own}/password", {"new": NEW, "again": NEW})
     assert (refused.status_code, "changed in Settings" in text_of(refused)) == (409, True)
     refused = ann.send(f"{own}/two-factor/reset", {})
@@ -108,13 +108,13 @@ def test_the_own_password_and_second_factor_are_left_to_settings(ann, api, own):
 
 def test_the_second_factor_of_somebody_who_lost_the_phone_is_turned_off(ann, alice, api, path):
     settings = "/settings/account/two-factor"
-    assert "Two-factor log-in is off." in text_of(ann.open(path, headers=OWN))
+    assert "Two-factor authentication is off." in text_of(ann.open(path, headers=OWN))
     started = alice.send(f"{settings}/start", {"password": PASSWORD})
     totp = pyotp.TOTP(re.search(r'<code class="secret">(\w+)</code>', started.text)[1])
     alice.send(f"{settings}/confirm", {"code": totp.at(api.clock())})
     assert api.log_in().status_code == 401
-    assert "two-factor log-in" in text_of(ann.open(ACCOUNTS, headers=OWN))
-    assert "Two-factor log-in is off." in follow(ann, ann.send(f"{path}/two-factor/reset", {}))
+    assert "two-factor authentication" in text_of(ann.open(ACCOUNTS, headers=OWN))
+    assert "Two-factor authentication is off." in follow(ann, ann.send(f"{path}/two-factor/reset", {}))
     assert api.log_in().status_code == 200
 
 
@@ -125,11 +125,11 @@ def test_sessions_of_an_account_are_listed_and_ended(ann, api, path):
     page = ann.open(path, headers=OWN).text
     assert "198.51.100.2" in page
     credential = re.search(r"/sessions/(\w+)/end", page)[1]
-    assert "Signed out there." in follow(ann, ann.send(f"{path}/sessions/{credential}/end", {}))
+    assert "Signed out." in follow(ann, ann.send(f"{path}/sessions/{credential}/end", {}))
     assert sum(other.open("/", headers=OWN).status_code == 200 for other in others) == 2
     follow(ann, ann.send(f"{path}/sessions/end", {}))
     assert sum(other.open("/", headers=OWN).status_code == 200 for other in others) == 0
-    assert "Nowhere at present" in text_of(ann.open(path, headers=OWN))
+    assert "No sessions" in text_of(ann.open(path, headers=OWN))
     assert ann.send(f"{path}/sessions/{credential}/end", {}).status_code == 404
 
 
@@ -147,7 +147,7 @@ def test_app_passwords_of_others_are_revoked_and_never_made(ann, api, path):
     assert "frame No end date Everything but this account Never used" in text_of(page)
     vera = f"{ACCOUNTS}/{api.uids['vera']}"
     assert ann.send(f"{vera}/apps/{credential}/revoke", {}).status_code == 404
-    assert "The app password is revoked." in follow(ann, ann.send(f"{path}/apps/{credential}/revoke", {}))
+    assert "App password revoked." in follow(ann, ann.send(f"{path}/apps/{credential}/revoke", {}))
     assert not api.is_alive(secret)
 
 
@@ -157,7 +157,7 @@ def test_an_account_is_deleted_after_a_page_that_tells_what_goes_with_it(ann, al
     assert "Delete alice ?" in asking
     assert "with it 1 app password and 1 session." in asking
     assert api.is_alive(secret)
-    assert "The account is deleted." in follow(ann, ann.send(f"{path}/delete", {}))
+    assert "Account deleted." in follow(ann, ann.send(f"{path}/delete", {}))
     assert (alice.open("/", headers=OWN).status_code, api.is_alive(secret)) == (303, False)
     assert ann.open(path, headers=OWN).status_code == 404
     assert ann.send(f"{path}/delete", {}).status_code == 404

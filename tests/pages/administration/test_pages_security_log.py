@@ -50,7 +50,7 @@ def test_entries_tell_who_did_what_from_where_the_newest_first(filled, api):
     text = text_of(filled.open(LOG, headers=OWN))
     assert "Account changed 2026-03-01 12:50 UTC On the command line, about vera role viewer to user" in text
     assert "Signed in 2026-03-01 12:50 UTC By alice , from 198.51.100.9 login session Details" in text
-    assert "Sign-in refused 2026-03-01 12:00 UTC By somebody unknown, as alice , from 198.51.100.9" in text
+    assert "Sign-in refused 2026-03-01 12:00 UTC By an unknown person, as alice , from 198.51.100.9" in text
     assert "Time 2026-03-01 12:50:00 UTC" in text
     assert f'href="{LOG}?user={api.uids["alice"]}"' in filled.open(LOG, headers=OWN).text
 

@@ -69,7 +69,7 @@ def test_a_library_without_albums_says_how_to_begin(alice):
 
 def test_an_album_of_chosen_photos_is_made_shown_changed_and_deleted(library, alice):
     uid = make(alice, Description="at home\nand away", Favorite="yes")
-    assert "The album is made." in open_text(alice, f"/albums/{uid}", done="made")
+    assert "Album created." in open_text(alice, f"/albums/{uid}", done="made")
     call(library, "POST", f"/albums/{uid}/photos", {"photos": uids(library)[:3]})
     assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == uids(library, s=uid, order="oldest")
     assert "Lake 3 photos Favorite" in open_text(alice, "/albums")
@@ -100,7 +100,7 @@ def test_a_deleted_album_comes_back_as_it_was_however_many_photos_it_has(library
     assert set(photos) <= set(uids(library, q="unsorted:true"))
     assert f'action="/albums/{uid}/restore"' in alice.open("/albums", query_string={"deleted": uid}, headers=OWN).text
     assert alice.send(f"/albums/{uid}/restore", {}).headers["Location"] == f"/albums/{uid}?done=restored"
-    assert "The album is back." in open_text(alice, f"/albums/{uid}", done="restored")
+    assert "Album restored." in open_text(alice, f"/albums/{uid}", done="restored")
     changing = ("UpdatedAt",)
     assert {name: value for name, value in call(library, "GET", f"/albums/{uid}").items() if name not in changing} == {
         name: value for name, value in album.items() if name not in changing
@@ -264,7 +264,7 @@ def test_a_saved_search_stays_one(library, alice):
     uid = make(alice, Filter="year:2020", kind="following")
     version = re.search(r'name="version" value="(\w+)"', alice.open(f"/albums/{uid}/edit", headers=OWN).text)[1]
     form = {"Title": "Lake", "Order": "oldest", "Filter": "", "version": version}
-    for query, message in (("", "A saved search stays one"), ("yaer:1", 'did you mean "year"?')):
+    for query, message in (("", "A saved search cannot become another"), ("yaer:1", 'did you mean "year"?')):
         answer = alice.send(f"/albums/{uid}/edit", {**form, "Filter": query})
         assert (answer.status_code, message in text_of(answer)) == (400, True)
     assert alice.send(f"/albums/{uid}/edit", {**form, "Filter": "year:2021"}).status_code == 303
@@ -398,7 +398,7 @@ def test_photos_are_taken_out_of_a_saved_search_and_put_back(library, alice):
     page = alice.open(f"/albums/{uid}/photos", headers=OWN)
     assert (ticks(page.text), "Move here" in page.text) == (before, False)
     removed = send_photos(alice, uid, before[:2], act="remove")
-    assert sorted(ticks(removed.text.partition("Taken out")[2])) == sorted(before[:2])
+    assert sorted(ticks(removed.text.partition("Removed")[2])) == sorted(before[:2])
     assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == before[2:]
     send_photos(alice, uid, before[:2], act="add")
     assert photos_of(alice.open(f"/albums/{uid}", headers=OWN)) == before
@@ -412,14 +412,14 @@ def test_what_is_wrong_with_ticked_photos_is_told_and_they_stay_ticked(library, 
     uid, photos = five
     stranger = next(one for one in uids(library) if one not in photos)
     for chosen, form, message in (
-        ([], {"act": "remove"}, "Tick photos first."),
-        (["x", "%00"], {"act": "remove"}, "Tick photos first."),
-        (photos[:2], {"act": ""}, "Choose what happens to the ticked photos."),  # the key Enter
-        (photos[:2], {"act": "x"}, "Choose what happens to the ticked photos."),
-        (photos[:2], {}, "Choose what happens to the ticked photos."),
-        (photos[:2], {"before": photos[1]}, "Choose a place between photos that are not ticked."),
-        (photos[:2], {"before": stranger}, "Somebody has removed some of these photos"),
-        ([stranger], {"act": "first"}, "Somebody has removed some of these photos"),
+        ([], {"act": "remove"}, "Select photos first."),
+        (["x", "%00"], {"act": "remove"}, "Select photos first."),
+        (photos[:2], {"act": ""}, "Choose an action for the selected photos."),  # the key Enter
+        (photos[:2], {"act": "x"}, "Choose an action for the selected photos."),
+        (photos[:2], {}, "Choose an action for the selected photos."),
+        (photos[:2], {"before": photos[1]}, "Choose a place between photos that are not selected."),
+        (photos[:2], {"before": stranger}, "Somebody else removed some of these photos"),
+        ([stranger], {"act": "first"}, "Somebody else removed some of these photos"),
     ):
         answer = send_photos(alice, uid, chosen, **form)
         assert (answer.status_code, message in text_of(answer)) == (400, True), (form, text_of(answer))

@@ -66,7 +66,7 @@ def test_what_is_typed_becomes_that_of_all_and_is_taken_back(served, page):
     assert titles(served) == [MARKUP] * TOTAL
     assert len(served[1].library.find(q="keywords:lake")) == TOTAL
     page.keyboard.press("Control+z")
-    says(page, "Taken back")
+    says(page, "Undone")
     assert titles(served) == before
     assert served[1].library.find(q="keywords:lake") == []
 
@@ -78,7 +78,7 @@ def test_times_are_moved_and_the_grid_follows(served, page):
     assert next(photo["TakenAtLocal"] for photo in photos(served)) == "2023-04-30T19:00:00Z"
     page.wait_for_selector(".box h2:has-text('April 30, 2023')")
     page.click(".undo button")
-    says(page, "Taken back")
+    says(page, "Undone")
     assert next(photo["TakenAtLocal"] for photo in photos(served)) == "2023-05-01T10:00:00Z"
 
 
@@ -120,7 +120,7 @@ def test_what_an_edit_that_stopped_has_changed_is_taken_back(served, page):
     page.route("**/batch/photos/edit", stop_midway)
     page.fill("[name=Title]", "Lake")
     page.keyboard.press("Enter")
-    page.wait_for_selector(".alert:not([hidden]):has-text('it took long; what was changed is taken back')")
+    page.wait_for_selector(".alert:not([hidden]):has-text('it took long; the changes are undone')")
     assert titles(served) == before
 
 

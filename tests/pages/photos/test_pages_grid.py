@@ -148,7 +148,7 @@ def test_photos_are_selected_by_mouse_with_shift_and_by_key_and_made_favorites_a
     says(page, "3 photos made")
     assert total(page, "favorite:true") == 3
     page.click(".undo button")
-    says(page, "Taken back")
+    says(page, "Undone")
     assert total(page, "favorite:true") == 0
     page.keyboard.press("Escape")
     assert page.is_hidden(".actions")
@@ -163,7 +163,7 @@ def test_an_archived_photo_goes_and_comes_back_and_the_focus_moves_to_the_next(p
     page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL - 1}']")
     page.wait_for_function("() => document.activeElement.parentElement?.getAttribute('aria-posinset') === '2'")
     page.keyboard.press("Control+z")
-    says(page, "Taken back")
+    says(page, "Undone")
     page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL}']")
 
 
@@ -181,7 +181,7 @@ def test_all_of_a_search_are_selected_downloaded_and_added_to_an_album(page, bas
     says(page, "8 photos added to Christmas")
     assert total(page, "album:Christmas") == 8
     page.keyboard.press("Control+z")
-    says(page, "Taken back")
+    says(page, "Undone")
     assert total(page, "album:Christmas") == 0
 
 
@@ -286,7 +286,7 @@ def test_two_pages_that_change_one_photo_do_not_overwrite_each_other(base, chrom
         page.click(".wrong button")
         page.wait_for_function("() => document.querySelector('.panel [name=Title]').value !== 'Mine'")
         other.keyboard.press("Control+z")
-        says(other, "Taken back")
+        says(other, "Undone")
 
 
 def test_a_grid_follows_a_library_that_others_change(base, chromium):
@@ -300,7 +300,7 @@ def test_a_grid_follows_a_library_that_others_change(base, chromium):
         page.keyboard.press("End")
         page.wait_for_selector(f"{TILE}[aria-posinset='{TOTAL - 1}'][aria-setsize='{TOTAL - 1}'] img.here")
         other.keyboard.press("Control+z")
-        says(other, "Taken back")
+        says(other, "Undone")
         page.keyboard.press("Home")
         page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL}'] img.here")
 
@@ -313,7 +313,7 @@ def test_who_may_only_look_is_offered_no_changes(base, chromium):
         labels = [
             button.get_attribute("aria-label") for button in page.query_selector_all(".actions button[aria-label]")
         ]
-        assert labels == ["End the selection", "Download (d)"]
+        assert labels == ["Clear selection", "Download (d)"]
         page.keyboard.press("f")
         page.keyboard.press("a")
         page.keyboard.press("Escape")

@@ -131,7 +131,7 @@ def test_the_own_change_of_a_photo_is_no_conflict_with_the_next(served, page):
     page.wait_for_selector(".pswp .undo:not([hidden]) span:has-text('favorite')")
     assert write(page, "Title", "After the heart").status == 200
     page.click(".pswp .undo button")
-    page.wait_for_selector(".pswp .undo span:has-text('Taken back')")
+    page.wait_for_selector(".pswp .undo span:has-text('Undone')")
     assert record(served)["Title"] == "After the heart"
 
 

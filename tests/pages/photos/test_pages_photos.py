@@ -176,7 +176,7 @@ def test_a_photo_that_may_not_be_seen_is_not_found(library, alice):
     for uid in (private, "ptouqe1kbhlaydg7", "x", "%00"):
         answer = vera.open(f"/photos/{uid}", headers=OWN)
         assert answer.status_code == 404
-        assert "There is no such photo, or it may not be seen." in text_of(answer)
+        assert "This photo does not exist, or you have no permission to see it." in text_of(answer)
     assert private not in photos_of(vera.open("/", headers=OWN))
     assert "hidden: show" not in vera.open("/", headers=OWN).text
 

@@ -77,7 +77,7 @@ def test_actions_that_follow_each_other_at_once_do_what_each_means(served, page)
     says(page, "1 photo made a favorite")
     page.wait_for_function("() => document.querySelectorAll('.tiles .badge[title=Favorite]').length === 1")
     page.keyboard.press("Control+z")
-    says(page, "Taken back")
+    says(page, "Undone")
     assert count(served, "favorite:true") == 0
 
 
@@ -91,7 +91,7 @@ def test_what_the_server_does_not_hear_is_told_and_done_when_it_is_back(served, 
     assert count(served, "favorite:true") == 1
     page.context.set_offline(False)
     page.click(".undo button:text-is('Try again')")
-    says(page, "Taken back")
+    says(page, "Undone")
     assert count(served, "favorite:true") == 0
 
 
@@ -131,7 +131,7 @@ def test_a_session_that_ended_loses_nothing_that_is_typed(served, page):
     page.keyboard.press("Enter")
     says(page, "1 of 1 photo changed")
     page.keyboard.press("Control+z")
-    says(page, "Taken back")
+    says(page, "Undone")
 
 
 def test_all_photos_that_leave_a_search_leave_a_word_and_come_back(served, page):
@@ -139,9 +139,9 @@ def test_all_photos_that_leave_a_search_leave_a_word_and_come_back(served, page)
     page.wait_for_selector(f".actions .count:has-text('{TOTAL}')")
     page.keyboard.press("a")
     says(page, f"{TOTAL} photos archived")
-    page.wait_for_selector(".empty:has-text('Nothing is left here.')")
+    page.wait_for_selector(".empty:has-text('No photos left.')")
     page.keyboard.press("Control+z")
-    says(page, "Taken back")
+    says(page, "Undone")
     page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL}'] img.here")
     assert page.is_hidden(".empty")
 
@@ -163,16 +163,16 @@ def test_archived_photos_are_deleted_after_a_question_and_come_back_from_the_tra
     page.keyboard.press("Delete")
     page.click("dialog .primary")
     says(page, "1 photo moved to the trash")
-    page.wait_for_selector(".empty:has-text('Nothing is left here.')")
+    page.wait_for_selector(".empty:has-text('No photos left.')")
     assert not (served[1].library.originals / "IMG_4.jpg").exists()
     page.keyboard.press("Control+z")
-    says(page, "Taken back")
+    says(page, "Undone")
     page.wait_for_selector(f"{FIRST} img.here")
     assert (served[1].library.originals / "IMG_4.jpg").exists()
     page.keyboard.press("Control+a")
     page.wait_for_selector(".actions .count:has-text('1')")
     page.keyboard.press("a")
-    says(page, "1 photo taken out of the archive")
+    says(page, "1 photo unarchived")
 
 
 def test_forward_opens_the_viewer_again_and_back_while_it_opens_closes_it(served, page):
@@ -206,4 +206,4 @@ def test_the_focus_stays_at_its_photo_when_others_change_the_library(served, pag
     page.wait_for_function("() => document.activeElement.parentElement.getAttribute('aria-posinset') === '1'")
     api.call("POST", "/batch/photos/restore", token, json={"photos": [uid]})
     page.keyboard.press("Control+z")
-    says(page, "Taken back")
+    says(page, "Undone")

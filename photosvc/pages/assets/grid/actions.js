@@ -52,11 +52,11 @@ export class Actions {
 
   async archive(chosen) {
     const list = uids(chosen), back = site.archive === "1", to = back ? "restore" : "archive", from = back ? "archive" : "restore";
-    const what = back ? "Take out of the archive" : "Archive";
+    const what = back ? "Unarchive" : "Archive";
     if (list.length >= MANY && !(await confirmed(`${what} ${counted(list.length)}?`, what))) return;
     const next = this.#next(new Set(list)), result = await send(list, to, {});
     this.#gone(next);
-    this.say(asFar(`${counted(result.count)} ${back ? "taken out of the archive" : "archived"}`, result), async () => {
+    this.say(asFar(`${counted(result.count)} ${back ? "unarchived" : "archived"}`, result), async () => {
       const restored = await send(result.sent, from, {});
       this.#follow(next);
       return whole(restored);
@@ -162,4 +162,4 @@ async function send(list, batch, more) {
 }
 
 const asFar = (text, {wrong, rest}) => (wrong ? `${text}, but ${number(rest)} not: ${wrong.message}` : text);
-const whole = (result) => (result.wrong ? asFar("Taken back", result) : "");
+const whole = (result) => (result.wrong ? asFar("Undone", result) : "");

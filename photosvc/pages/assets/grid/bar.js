@@ -12,8 +12,8 @@ const BUTTONS = [
   ["album", "Add to album (l)", "album", "albums"],
   ["edit", "Edit (e)", "edit", "update"],
   ["remove", "Remove from this album (Delete)", "remove", "remove"],
-  ["archive", inArchive ? "Take out of the archive (a)" : "Archive (a)", "archive", "update"],
-  ["delete", "Delete from the library (Delete)", "bin", "delete"],
+  ["archive", inArchive ? "Unarchive (a)" : "Archive (a)", "archive", "update"],
+  ["delete", "Delete (Delete)", "bin", "delete"],
   ["download", "Download (d)", "download", "download"],
 ];
 
@@ -32,7 +32,7 @@ export class Bar {
     this.#count.setAttribute("role", "status");
     this.#all = make("button", {type: "button", className: "plain all"});
     this.#all.addEventListener("click", all);
-    this.#element = make("div", {className: "actions", hidden: true}, button("clear", "End the selection", "close"), this.#count, this.#all,
+    this.#element = make("div", {className: "actions", hidden: true}, button("clear", "Clear selection", "close"), this.#count, this.#all,
       ...BUTTONS.filter(([, , , needed]) => may(needed)).map(([action, label, picture]) => button(action, label, picture)));
     this.#element.setAttribute("role", "toolbar");
     this.#element.setAttribute("aria-label", "Selected photos");

@@ -6,10 +6,10 @@ import {make} from "./icons.js";
 import {number, photos as counted} from "./words.js";
 
 const HOUR = 3600;  // seconds
-const STAYS = "As each has it";
+const STAYS = "Unchanged";
 const ADD = {name: "add_keywords", label: "Add keywords", attributes: {placeholder: "lake, boat"}};
 const REMOVE = {name: "remove_keywords", label: "Remove keywords", attributes: {}};
-const SHIFT = {name: "shift", label: "Move each time by hours", attributes: {placeholder: "-1.5", inputMode: "decimal"}};
+const SHIFT = {name: "shift", label: "Shift time by hours", attributes: {placeholder: "-1.5", inputMode: "decimal"}};
 const FIRST = [...MAIN, ADD, REMOVE, TIME, SHIFT];
 
 // Edits these photos; gives what was changed, {photos, title, moved, undo}, or null.
@@ -23,7 +23,7 @@ export async function editing(list, change) {
   wrong.setAttribute("role", "alert");
   const cancel = make("button", {type: "button", textContent: "Cancel"}), save = make("button", {className: "primary", textContent: `Change ${counted(list.length)}`});
   const form = make("form", {noValidate: true}, make("h2", {textContent: `Edit ${counted(list.length)}`}),
-    make("p", {className: "muted", textContent: "What you leave empty stays as it is."}), wrong, ...FIRST.flatMap(entry),
+    make("p", {className: "muted", textContent: "Empty fields stay unchanged."}), wrong, ...FIRST.flatMap(entry),
     ...GROUPS.map(([title, fields]) => make("details", {}, make("summary", {textContent: title}), ...fields.flatMap(entry))),
     make("div", {className: "row"}, cancel, save));
   const dialog = make("dialog", {className: "ask values", ariaLabel: `Edit ${counted(list.length)}`}, form);
@@ -76,7 +76,7 @@ function values(typed) {
       if (Details) body.values.Details = {...body.values.Details, ...Details};
     }
   }
-  if (Object.keys(body).length === 1 && !Object.keys(body.values).length) throw new Wrong("Title", "Nothing is typed yet.");
+  if (Object.keys(body).length === 1 && !Object.keys(body.values).length) throw new Wrong("Title", "Fill in a field first.");
   return body;
 }
 
@@ -97,7 +97,7 @@ async function send(list, body, change) {
       left += (await post("/batch/photos/undo", edits[0])).left;
       edits.shift();
     }
-    return left ? `Taken back, but for ${counted(left)} that changed since` : "";
+    return left ? `Undone, except for ${counted(left)} that changed since` : "";
   });
   try {
     await change(async () => {
@@ -116,7 +116,7 @@ async function send(list, body, change) {
   } catch (error) {
     if (edits.length) {
       await undo();
-      for (const told of [error, ...error.details]) told.message += "; what was changed is taken back";
+      for (const told of [error, ...error.details]) told.message += "; the changes are undone";
     }
     throw error;
   }

@@ -24,7 +24,7 @@ export const GROUPS = [
   ["Place and time zone", [
     {name: "Position", label: "Position", attributes: {placeholder: "47.56903, 9.37510"}},
     number("Altitude", "Altitude in metres", "395"),
-    text("Country", "Country, where there is no position", 2, {attributes: {maxLength: 2, placeholder: "ch"}}),
+    text("Country", "Country (if there is no position)", 2, {attributes: {maxLength: 2, placeholder: "ch"}}),
     text("TimeZone", "Time zone", 64, {attributes: {maxLength: 64, placeholder: "Europe/Zurich"}}),
   ]],
   ["Rights and notes", [
@@ -33,8 +33,8 @@ export const GROUPS = [
     text("Notes", "Notes", 4096, {details: true, long: true}),
   ]],
   ["Camera and kind", [
-    text("CameraMake", "Make of the camera", 255), text("CameraModel", "Model of the camera", 255),
-    text("LensMake", "Make of the lens", 255), text("LensModel", "Model of the lens", 255),
+    text("CameraMake", "Camera make", 255), text("CameraModel", "Camera model", 255),
+    text("LensMake", "Lens make", 255), text("LensModel", "Lens model", 255),
     number("Iso", "ISO", "400"), number("FocalLength", "Focal length in mm", "50"), number("FNumber", "Aperture (f/)", "2.8"),
     text("Exposure", "Exposure in seconds", 32, {attributes: {maxLength: 32, placeholder: "1/250"}}),
     choice("Type", "Type", TYPES), choice("Scan", "Scanned", YES_NO), choice("Panorama", "Panorama", YES_NO),

@@ -20,12 +20,12 @@ export function fileButtons(record, file, act) {
     return made;
   };
   const found = [];
-  if (!file.Primary) found.push(button("Show", "Show the photo by this file", () => call(`${at}/primary`, {method: "POST"})));
+  if (!file.Primary) found.push(button("Show", "Use as main picture", () => call(`${at}/primary`, {method: "POST"})));
   if (file.MediaType !== "video") {
-    found.push(button("Turn", "Turn to the right", () => call(`${at}/orientation`, {method: "PUT", body: {Orientation: RIGHT[file.Orientation] ?? 6}})));
+    found.push(button("Turn", "Rotate right", () => call(`${at}/orientation`, {method: "PUT", body: {Orientation: RIGHT[file.Orientation] ?? 6}})));
   }
   if (others.length) {
-    found.push(button("Unstack", "Make a photo of its own of this file", async () => {
+    found.push(button("Unstack", "Unstack", async () => {
       const yes = await confirmed(`Make a photo of its own of ${file.Name}? It is not put back by later index runs.`, "Unstack");
       return yes ? call(`${at}/unstack`, {method: "POST"}) : null;
     }));

@@ -9,7 +9,7 @@ const KEYS = [
   ["m M, y Y", "to the next and previous month, year"],
   ["x", "select"],
   ["Shift with arrows or a click", "select up to here"],
-  ["Ctrl A, Esc", "select all of this search, end the selection"],
+  ["Ctrl A, Esc", "select all of this search, clear the selection"],
   ["f", "favorite", "update"],
   ["p", "private", "update"],
   ["a", "archive", "update"],
@@ -18,7 +18,7 @@ const KEYS = [
   ["Delete", "remove from this album", "remove"],
   ["Delete", "delete from the library", "delete"],
   ["d", "download", "download"],
-  ["Ctrl Z", "take the last action back", "update"],
+  ["Ctrl Z", "undo the last action", "update"],
   ["/", "search"],
   ["In the viewer: z, i, Space", "zoom, details, play"],
 ];

@@ -9,7 +9,7 @@ const when = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle:
 const BEHIND = /Src$|^(Manual|CellID|PlaceID|Year|Month|Day|CameraSerial)$/;
 const NAMES = {
   TakenAt: "Time", TakenAtLocal: "Local time", TimeZone: "Time zone", Lat: "Latitude", Lng: "Longitude", CameraID: "Camera", LensID: "Lens",
-  Primary: "File that is shown", Files: "Files", Orientations: "Orientation", Names: "People", ArchivedAt: "Archived",
+  Primary: "Main file", Files: "Files", Orientations: "Orientation", Names: "People", ArchivedAt: "Archived",
 };
 
 // The element of the history of a photo; empty without changes. `undo(send, names)` takes one back that changed values of

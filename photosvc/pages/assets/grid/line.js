@@ -30,7 +30,7 @@ export class Line {
       this.#element.hidden = true;
       try {
         const told = await back();
-        this.say(typeof told === "string" && told ? told : "Taken back");
+        this.say(typeof told === "string" && told ? told : "Undone");
       } catch (error) {
         this.say(error.message, back, null, "Try again");
       }

@@ -154,9 +154,9 @@ export class Panel {
   }
 
   #conflict(error) {
-    const again = make("button", {type: "button", textContent: "Show it as it is now"});
+    const again = make("button", {type: "button", textContent: "Show the current version"});
     again.addEventListener("click", () => this.#load(true));
-    return Object.assign(new Failure(error.status, "Somebody changed this photo meanwhile. "), {further: [again]});
+    return Object.assign(new Failure(error.status, "Somebody else changed this photo. "), {further: [again]});
   }
 
   async #history(uid) {

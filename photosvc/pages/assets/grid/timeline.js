@@ -228,7 +228,7 @@ export class Timeline extends EventTarget {
       const some = parts.splice(0, AT_ONCE);
       await Promise.all(some.map((part) => this.need(...part)));
       for (const [month, from, to] of some) for (let at = from; at < to; at++) found.push(this.photo(month, at));
-      if (this.months !== months || found.includes(undefined)) throw new Failure(409, "The library changed meanwhile. Try again.");
+      if (this.months !== months || found.includes(undefined)) throw new Failure(409, "The library has changed. Try again.");
     }
     return found;
   }

@@ -36,7 +36,7 @@ export function attach(root, timeline, grid) {
 // The library changed: the same place of the new one. `next` is the photo that gets the focus, `kept` one that the viewer
 // stays with.
 function following(root, timeline, grid, scrubber, actions) {
-  const empty = make("div", {className: "empty", hidden: true}, make("p", {textContent: "Nothing is left here."}));
+  const empty = make("div", {className: "empty", hidden: true}, make("p", {textContent: "No photos left."}));
   root.after(empty);
   const follow = async ({next, kept}) => {
     const place = grid.place(), month = timeline.months[place.month]?.[0];

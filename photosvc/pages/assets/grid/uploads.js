@@ -29,7 +29,7 @@ export class Queue {
   // Files, and the number of further ones that are too many.
   add(files, further = 0) {
     if (!this.#running && !this.#waiting.length) { this.#list.replaceChildren(); this.#past = 0; this.#all = 0; this.#counts = {}; }
-    if (further) this.#list.append(make("li", {className: "refused"}, make("small", {textContent: `${number(further)} more are too many at once: add them again.`})));
+    if (further) this.#list.append(make("li", {className: "refused"}, make("small", {textContent: `${number(further)} more files exceed the limit of one upload: add them again.`})));
     for (const file of files) {
       const bar = make("progress", {max: 1, value: 0, ariaLabel: file.name}), state = make("small", {textContent: "waits"});
       const line = make("li", {}, make("span", {textContent: file.name, dir: "auto"}), state, bar);
@@ -78,7 +78,7 @@ export class Queue {
   async #keep(bundle) {
     const sent = bundle.items.filter((item) => item.sent);
     if (!sent.length) return;
-    for (const item of sent) item.state.textContent = "is being added";
+    for (const item of sent) item.state.textContent = "adding";
     try {
       const {data} = await call(`/users/${site.user}/upload/${bundle.token}`, {method: "PUT", body: may("fill") ? {albums: [site.album]} : {}});
       const left = [...sent];

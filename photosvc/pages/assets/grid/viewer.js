@@ -60,7 +60,7 @@ export class Viewer {
         const open = this.#panel?.isOpen, beside = innerWidth >= 900;
         return {x: innerWidth - (open && beside ? PANEL : 0), y: open && !beside ? Math.round(innerHeight * (1 - BELOW)) : innerHeight};
       },
-      closeTitle: "Close (Esc)", zoomTitle: "Zoom (z)", arrowPrevTitle: "Previous", arrowNextTitle: "Next", errorMsg: "The picture is not there yet.",
+      closeTitle: "Close (Esc)", zoomTitle: "Zoom (z)", arrowPrevTitle: "Previous", arrowNextTitle: "Next", errorMsg: "The picture is not available yet.",
     });
     swipe.addFilter("numItems", () => this.#timeline.total);
     swipe.addFilter("itemData", (_, number_) => this.#item(number_));

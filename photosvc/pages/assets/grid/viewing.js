@@ -32,7 +32,7 @@ export function viewing(root, timeline, grid, actions) {
     try {
       await timeline.need(month, index, index + 1);
       const {uid} = timeline.photo(month, index);
-      if (!location.pathname.endsWith(`/${uid}`)) throw new Error("another photo is there now");
+      if (!location.pathname.endsWith(`/${uid}`)) throw new Error("another photo is at this place now");
       await (await load()).show(month, index, {entry: false});
     } catch { location.reload(); }
   });
