@@ -80,11 +80,11 @@ def test_a_page_that_tells_of_a_run_leads_to_the_log_in_when_its_session_has_end
 def test_look_alikes_are_found_archived_and_brought_back_by_keyboard(chromium, base):
     with open_page(chromium, base, name="ann") as page:
         page.goto(base + ALIKE)
-        focus(page, "Look for")
+        focus(page, "Search for")
         page.keyboard.press("Enter")
         page.wait_for_selector(".alike", timeout=60_000)
         assert page.locator(".alike li").count() == 3
-        focus(page, "Archive the marked")
+        focus(page, "Archive selected")
         page.keyboard.press("Enter")
         page.wait_for_selector(".undo")
         assert page.locator(".alike").count() == 0
