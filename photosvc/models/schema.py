@@ -1,8 +1,4 @@
-"""The schema of a database: its version, migrations, repair, and the deletion of rows along its foreign keys.
-
-Some migrations were corrected after databases had been made with them, so the revision alone does not say which tables,
-columns and indexes such a database has. After the last migration it is compared with the models, and missing ones are
-added. Nothing that holds data is removed.
+"""The schema of a database: its version, its migrations, and the deletion of rows along its foreign keys.
 
 Rows are deleted together with the rows that belong to them, because a host's SQLite may neither cascade nor refuse
 orphans. The foreign keys of the models say which rows belong to a row, so a new table needs no further code. Search
@@ -17,16 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from alembic import command
-from alembic.autogenerate import compare_metadata, produce_migrations
+from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from alembic.operations import Operations, ops
 from alembic.script import ScriptDirectory
-from sqlalchemy import Column, Connection, DefaultClause, Engine, Table, Text, delete, literal, select, text, update
+from sqlalchemy import Column, Connection, Engine, Table, delete, select, text, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import SchemaError
-from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
+from photosvc.models.base import FIRST_VERSION, SCHEMA_VERSION, TABLE_PREFIX, Base
 from photosvc.models.statements import among
 
 VERSION_TABLE = TABLE_PREFIX + "schema"
@@ -62,11 +57,22 @@ def check_schema(session: Session | Connection) -> None:
         return
     if version is None:
         msg = "The database has no photosvc tables yet: run `svc db upgrade`."
-    elif version > SCHEMA_VERSION:
-        msg = f"The database is at schema {version}, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc."
+    elif version > SCHEMA_VERSION or version < FIRST_VERSION:
+        raise _unknown(version)
     else:
         msg = f"The database is at schema {version}, this photosvc needs {SCHEMA_VERSION}: run `svc db upgrade`."
     raise SchemaError(msg)
+
+
+def _unknown(version: str) -> SchemaError:
+    if version < FIRST_VERSION:
+        msg = (
+            f"The database is at schema {version}, from before the first release, and cannot be upgraded: "
+            "index the originals into a new one."
+        )
+    else:
+        msg = f"The database is at schema {version}, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc."
+    return SchemaError(msg)
 
 
 def delete_rows(session: Session, table: Any, ids: Collection[int]) -> None:  # noqa: ANN401 - of any model
@@ -107,49 +113,6 @@ def context_of(connection: Connection) -> MigrationContext:
     return MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE, "include_object": is_ours})
 
 
-def mend(connection: Connection) -> int:
-    """Add missing tables, columns and indexes in the transaction of the connection; return the number of steps."""
-    context = context_of(connection)
-    found = produce_migrations(context, Base.metadata).upgrade_ops
-    operations = Operations(context)
-    steps = [] if found is None else sorted(_steps(found.ops), key=_rank)
-    for step in steps:
-        if isinstance(step, ops.AddColumnOp):
-            _give_default(step.column)
-        operations.invoke(step)
-    return len(steps)
-
-
-def _steps(found: list[Any]) -> Iterator[Any]:
-    """Yield the steps that add something, and those that drop our indexes to replace them."""
-    for step in found:
-        if isinstance(step, ops.ModifyTableOps):
-            yield from _steps(step.ops)
-        elif isinstance(step, ops.DropIndexOp):
-            if str(step.index_name).startswith(f"ix_{TABLE_PREFIX}"):  # others are not ours
-                yield step
-        elif isinstance(step, ops.CreateTableOp | ops.AddColumnOp | ops.CreateIndexOp):
-            yield step
-
-
-def _rank(step: Any) -> int:  # noqa: ANN401 - Alembic's operations
-    """Return the sort key of a step: tables and columns, then the dropping of former indexes, then new indexes."""
-    kinds = (ops.CreateTableOp, ops.AddColumnOp, ops.DropIndexOp, ops.CreateIndexOp)
-    return next(number for number, kind in enumerate(kinds) if isinstance(step, kind))
-
-
-def _give_default(column: Any) -> None:  # noqa: ANN401 - a column of any type
-    """Give existing rows a value in a new column: the default of new rows, else the empty value of its type."""
-    if column.nullable or column.server_default is not None:
-        return
-    given = getattr(column.default, "arg", None)
-    if given is None or callable(given):
-        given = "" if isinstance(column.type, Text) else 0
-    value = int(given) if isinstance(given, bool) else given
-    compiled = literal(value).compile(compile_kwargs={"literal_binds": True})
-    column.server_default = DefaultClause(text(str(compiled)))
-
-
 def _config(connection: Connection | None = None) -> Config:
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
@@ -159,19 +122,25 @@ def _config(connection: Connection | None = None) -> Config:
 
 def head() -> str:
     """Return the newest revision of the package."""
-    return str(ScriptDirectory.from_config(_config()).get_current_head())
+    return str(_scripts().get_current_head())
+
+
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory.from_config(_config())
 
 
 def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:
     """Migrate up to `revision` in one transaction; return the revisions before and after.
 
-    An existing database then also gets the tables, columns and indexes that early versions of migrations left out.
+    Raises:
+        SchemaError: the database is at a revision that this version does not have.
+
     """
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
         before = schema_version(connection)
+        if before is not None and before not in {one.revision for one in _scripts().walk_revisions()}:
+            raise _unknown(before)
         command.upgrade(_config(connection), revision)
-        if before is not None and revision == "head":
-            mend(connection)
         after = schema_version(connection)
     return before, after
 

@@ -190,7 +190,7 @@ def test_the_schema_is_made_checked_and_named(tmp_path):
     assert (done.returncode, done.stderr) == (0, "The tables are as this version needs them.\n")
 
 
-def test_an_old_schema_is_one_sentence_that_names_the_command(tmp_path):
+def test_an_old_schema_is_one_sentence_that_names_what_to_do(tmp_path):
     import sqlite3
 
     call_svc("db", "upgrade", instance=tmp_path)
@@ -200,7 +200,7 @@ def test_an_old_schema_is_one_sentence_that_names_the_command(tmp_path):
     done = call_svc("index", instance=tmp_path)
     assert done.returncode == 1
     assert "The database is at schema 0000" in done.stderr
-    assert "run `svc db upgrade`" in done.stderr
+    assert "from before the first release, and cannot be upgraded" in done.stderr
 
 
 def test_a_closed_stdout_is_no_traceback(instance):

@@ -87,4 +87,5 @@ def test_memory_does_not_grow_with_the_number_of_files(compare):
         tracemalloc.stop()
         return most
 
-    assert peak(5000) < 1.5 * peak(500)
+    # Other threads of the process may allocate meanwhile.
+    assert min(peak(5000) for _ in range(3)) < 1.5 * min(peak(500) for _ in range(3))
