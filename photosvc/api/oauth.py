@@ -7,7 +7,7 @@ from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refu
 from photosvc.web.errors import oauth_error, register_errors, render_oauth
 from photosvc.web.oauth import current_oauth_server
 
-_CLIENT = dict.fromkeys(("client_id", "client_secret", "client_assertion_type", "client_assertion"), TEXT)
+_CLIENT = dict.fromkeys(("client_id", "client_secret"), TEXT)
 _TOKEN_REQUEST = json_object(
     "grant_type", grant_type={"const": "client_credentials"}, scope=TEXT, resource=TEXT, **_CLIENT
 )

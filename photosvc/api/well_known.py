@@ -51,10 +51,7 @@ def create_inserted(issuer: str) -> Blueprint | None:
 @answers(_OBJECT, "RFC 8414 metadata.")
 def authorization_server() -> Response:
     """Show the metadata of the authorization server (RFC 8414)."""
-    service = current_service()
-    issuer = issuer_of(service)
-    service.require_schema()
-    return _document(metadata.server_metadata(issuer, _scopes(), service.signing_keys))
+    return _document(metadata.server_metadata(issuer_of(current_service()), _scopes()))
 
 
 @public

@@ -8,7 +8,6 @@ from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session, selectinload
 
 from photosvc.auth.bearer import check_name, check_scope
-from photosvc.auth.client_assertions import check_public_keys
 from photosvc.auth.grants import end_tokens, end_tokens_beyond, keep_newest
 from photosvc.auth.scopes import Scope
 from photosvc.core import ids
@@ -45,7 +44,6 @@ class Changes:
     lifetime: int | None = None
     limit: int | None = None
     token_format: str | None = None
-    public_keys: str | None = None
     enabled: bool | None = None
     user: User | None = None
     unbind: bool = False
@@ -62,7 +60,6 @@ def register(
     lifetime: int = CLIENT_TOKEN_LIFETIME,
     limit: int = CLIENT_TOKENS,
     token_format: str = OPAQUE,
-    public_keys: str | None = None,
     user: User | None = None,
 ) -> Registered:
     """Register a client that may ask for tokens.
@@ -76,7 +73,6 @@ def register(
         lifetime: seconds that each token lives, 1 to 2678400 (31 days).
         limit: live tokens at a time, at least 1; -1 for no limit.
         token_format: `opaque` or `jwt`.
-        public_keys: a JWK or JWK set; the client then signs assertions, and its secret is refused.
         user: the account the client belongs to. It gets no rights of the account, but is refused while it is disabled.
 
     Raises:
@@ -94,7 +90,6 @@ def register(
         token_lifetime=check_lifetime(lifetime),
         token_limit=check_limit(limit),
         token_format=_check_format(token_format),
-        public_keys="" if public_keys is None else check_public_keys(public_keys),
         created_at=now,
         updated_at=now,
     )
@@ -159,10 +154,6 @@ def change_client(session: Session, client_id: str, now: datetime, changes: Chan
         client.token_lifetime = check_lifetime(changes.lifetime)
     if changes.token_format is not None:
         client.token_format = _check_format(changes.token_format)
-    if changes.public_keys is not None:
-        client.public_keys = check_public_keys(changes.public_keys)
-        client.secret_digest = ids.digest(ids.new_client_secret())  # also refuses requests under way with the old one
-        end_tokens(session, client.id)
     if changes.user is not None or changes.unbind:
         client.user_id = None if changes.user is None else changes.user.id
     if changes.scope is not None:
@@ -184,7 +175,7 @@ def change_client(session: Session, client_id: str, now: datetime, changes: Chan
 def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
     """Give a client a new secret, which is shown only now; return it.
 
-    The old secret and the client's public keys are refused from now on, and its tokens are deleted.
+    The old secret is refused from now on, and the client's tokens are deleted.
 
     Raises:
         NotFoundError: there is no such client.
@@ -193,7 +184,6 @@ def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
     client = find_client(session, client_id, lock=True)
     secret = ids.new_client_secret()
     client.secret_digest = ids.digest(secret)
-    client.public_keys = ""
     client.updated_at = now
     end_tokens(session, client.id)
     session.flush()

@@ -1,4 +1,4 @@
-"""OAuth2 client credentials: client authentication by secret or key, the grant, and the tokens of clients.
+"""OAuth2 client credentials: client authentication by secret, the grant, and the tokens of clients.
 
 The grant (RFC 6749 section 4.4) is the only one: RFC 9700 section 2.4 forbids password grants.
 
@@ -39,7 +39,7 @@ _BY_UID = (
 #: Dummy digest for unknown clients, so that they take the same time as wrong secrets (ASVS 6.3.8).
 _DUMMY = ids.digest("")
 GRANT_TYPES = (CLIENT_CREDENTIALS,)
-AUTH_METHODS = ("client_secret_basic", "client_secret_post", "private_key_jwt")
+AUTH_METHODS = ("client_secret_basic", "client_secret_post")
 #: The media type of RFC 9068 section 2.1, so that no other JWT passes for an access token.
 _JWT_TYPE = "at+jwt"
 #: Clients without a limit never evict tokens, so each issue also deletes up to this many expired ones.
@@ -111,29 +111,15 @@ def authenticate(connection: Connection, client_id: str, secret: str) -> Authent
     """Return the client with this `client_id` and secret.
 
     Raises:
-        InvalidClientError: unknown, disabled, of a disabled account, one with public keys, or a wrong secret; the same
-            error for all.
+        InvalidClientError: unknown, disabled, of a disabled account, or a wrong secret; the same error for all.
 
     """
     row = _find(connection, client_id)
     expected = _DUMMY if row is None else row.secret_digest
     matches = hmac.compare_digest(ids.digest(secret), expected)
-    if row is None or not matches or row.public_keys:
+    if row is None or not matches:
         raise refused()
     return _authenticated(row)
-
-
-def find_with_keys(connection: Connection, client_id: str) -> tuple[AuthenticatedClient, str]:
-    """Return the client with this `client_id` and its public keys; the caller must still verify its assertion.
-
-    Raises:
-        InvalidClientError: unknown, disabled, of a disabled account, or without public keys; the same error for all.
-
-    """
-    row = _find(connection, client_id)
-    if row is None or not row.public_keys:
-        raise refused()
-    return _authenticated(row), row.public_keys
 
 
 def _find(connection: Connection, client_id: str) -> Row[Any] | None:

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from photosvc.auth.client_assertions import ALGORITHMS
 from photosvc.auth.grants import AUTH_METHODS, GRANT_TYPES
-from photosvc.auth.signing_keys import SigningKeys
 
 API = "/api/v1"
 WELL_KNOWN = "/.well-known"
@@ -23,13 +21,9 @@ _RESPONSE_TYPES = ("none",)
 Metadata = dict[str, Any]
 
 
-def server_metadata(base_url: str, scopes: Sequence[str], keys: SigningKeys) -> Metadata:
-    """Return the authorization server's metadata (RFC 8414 section 2).
-
-    It contains a copy as a JWT that the current key signed (section 2.1).
-    """
-    metadata = {**_common(base_url, scopes), "protected_resources": [base_url]}
-    return {**metadata, "signed_metadata": keys.sign_document({**metadata, "iss": base_url}, kind="JWT")}
+def server_metadata(base_url: str, scopes: Sequence[str]) -> Metadata:
+    """Return the authorization server's metadata (RFC 8414 section 2)."""
+    return {**_common(base_url, scopes), "protected_resources": [base_url]}
 
 
 def openid_configuration(base_url: str, scopes: Sequence[str]) -> Metadata:
@@ -71,13 +65,10 @@ def _common(base_url: str, scopes: Sequence[str]) -> Metadata:
         "issuer": base_url,
         "token_endpoint": f"{base_url}{API}/oauth/token",
         "token_endpoint_auth_methods_supported": list(AUTH_METHODS),
-        "token_endpoint_auth_signing_alg_values_supported": list(ALGORITHMS),
         "revocation_endpoint": f"{base_url}{API}/oauth/revoke",
         "revocation_endpoint_auth_methods_supported": [*AUTH_METHODS, "none"],
-        "revocation_endpoint_auth_signing_alg_values_supported": list(ALGORITHMS),
         "introspection_endpoint": f"{base_url}{API}/oauth/introspect",
         "introspection_endpoint_auth_methods_supported": list(AUTH_METHODS),
-        "introspection_endpoint_auth_signing_alg_values_supported": list(ALGORITHMS),
         "jwks_uri": f"{base_url}{WELL_KNOWN}/{JWKS}",
         "scopes_supported": sorted(scopes),
         "response_types_supported": list(_RESPONSE_TYPES),

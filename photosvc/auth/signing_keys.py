@@ -1,4 +1,4 @@
-"""The service's own RSA keys, which sign its metadata and JWT access tokens (RFC 7517).
+"""The service's own RSA keys, which sign JWT access tokens (RFC 7517).
 
 They are in the database, encrypted with the service key, so that machines that share both share them too. The key with
 the highest number signs. The others stay published until every token they signed has expired.
@@ -7,11 +7,10 @@ The algorithm is RS256, because RFC 9068 section 4 requires every resource serve
 fast to check.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 ALGORITHM = "RS256"
 _BITS = 2048
-#: Signed documents that are kept. There is one for each base address and set of routes.
-_MOST_SIGNED = 8
 #: The numbers and the beginnings of the ciphertexts, which differ from one encryption to the next.
 _STAMP: Final = select(StoredKey.number, func.substr(StoredKey.sealed, 1, 16)).order_by(StoredKey.number.desc())
 
@@ -74,7 +71,6 @@ class SigningKeys:
         writing: opens a session in a write transaction.
         settings: returns the settings, which have the service key.
         clock: returns the present time.
-        former: the folder of key files of earlier versions; the first use of a key moves them to the database.
 
     """
 
@@ -84,18 +80,14 @@ class SigningKeys:
         writing: Callable[[], AbstractContextManager[Session]],
         settings: Callable[[], Settings],
         clock: Clock,
-        former: Path,
     ) -> None:
         self._reading = reading
         self._writing = writing
         self._settings = settings
         self._clock = clock
-        self._former = former
         self._stamp: list[Any] = []
         """Numbers and nonces of the known keys."""
         self._known: tuple[SigningKey, ...] = ()
-        self._signed: dict[tuple[int, str, bytes], str] = {}
-        """JWTs by the number of the key, kind and claims."""
 
     def existing(self) -> tuple[SigningKey, ...]:
         """Return all keys, the newest first; create none.
@@ -108,7 +100,7 @@ class SigningKeys:
             stamp = list(connection.execute(_STAMP).all())
             if stamp != self._stamp:
                 self._known = self._load(connection)
-                self._stamp, self._signed = stamp, {}
+                self._stamp = stamp
         return self._known
 
     def current(self) -> SigningKey:
@@ -119,23 +111,6 @@ class SigningKeys:
 
         """
         return (self.existing() or self._add_first())[0]
-
-    def sign_document(self, claims: dict[str, Any], *, kind: str) -> str:
-        """Return rarely changing `claims` as a JWT of the current key, signed once in each process.
-
-        Raises:
-            SettingError: the key can be neither read nor created.
-
-        """
-        key = self.current()
-        known = (key.number, kind, orjson.dumps(claims, option=orjson.OPT_SORT_KEYS))
-        signed = self._signed.get(known)
-        if signed is None:
-            signed = key.sign(claims, kind=kind)
-            if len(self._signed) >= _MOST_SIGNED:
-                self._signed.clear()
-            self._signed[known] = signed
-        return signed
 
     def published(self) -> tuple[SigningKey, ...]:
         """Return the keys whose signatures may still be valid, the newest first."""
@@ -148,29 +123,25 @@ class SigningKeys:
         published = {key.number for key in self.published()}
         number = self.current().number + 1
         with self._writing() as session:
-            self._insert(session, {number: _new_key(self._clock())})
+            self._insert(session, number, _new_key(self._clock()))
             session.execute(delete(StoredKey).where(StoredKey.number.not_in({*published, number})))
         return self.existing()[0]
 
     def _add_first(self) -> tuple[SigningKey, ...]:
-        """Store the keys of the former folder, or else a new one; among several processes the first one wins."""
-        try:
-            texts = _read_folder(self._former) or {1: _new_key(self._clock())}
-        except (OSError, ValueError, KeyError, TypeError, JoseError) as error:
-            raise _unusable(error) from None
+        """Store a new key; among several processes the first one wins."""
+        text = _new_key(self._clock())
         with self._writing() as session:
             # Others wait for this row: a second process finds the keys of the first one.
             key = encrypting_key(session, self._settings())
             if session.scalar(select(func.count()).select_from(StoredKey)) == 0:
-                self._insert(session, texts, key=key)
+                self._insert(session, 1, text, key=key)
         return self.existing()
 
-    def _insert(self, session: Session, texts: Mapping[int, str], *, key: str | None = None) -> None:
+    def _insert(self, session: Session, number: int, text: str, *, key: str | None = None) -> None:
         key = key or encrypting_key(session, self._settings())
-        for number, text in texts.items():
-            sealed = seal(key, text, purpose=SIGNING_KEYS, owner=key_owner(number))
-            row = {"number": number, "sealed": sealed}
-            session.execute(insert_into(StoredKey, session).values(row).on_conflict_do_nothing())
+        sealed = seal(key, text, purpose=SIGNING_KEYS, owner=key_owner(number))
+        row = {"number": number, "sealed": sealed}
+        session.execute(insert_into(StoredKey, session).values(row).on_conflict_do_nothing())
 
     def _load(self, connection: Connection) -> tuple[SigningKey, ...]:
         keys: list[SigningKey] = []
@@ -200,15 +171,6 @@ def _key(number: int, text: str, newer: SigningKey | None) -> SigningKey:
     created_at = datetime.fromisoformat(data.pop("created_at"))
     until = newer.created_at + timedelta(seconds=MAX_CLIENT_TOKEN_LIFETIME) if newer else None
     return SigningKey(number, RSAKey.import_key(data), created_at, until)
-
-
-def _read_folder(folder: Path) -> dict[int, str]:
-    """Return the texts of the key files `1.json`, `2.json`, … by number, after checking that all can be used."""
-    numbers = sorted(int(path.stem) for path in folder.glob("*.json") if path.stem.isdecimal())
-    texts = {number: (folder / f"{number}.json").read_text("utf-8") for number in numbers}
-    for number, text in texts.items():
-        _key(number, text, None)
-    return texts
 
 
 def _unusable(error: Exception) -> SettingError:

@@ -126,18 +126,6 @@ def remember(session: Session, key: str, until: datetime) -> None:
     session.execute(insert.on_conflict_do_update(index_elements=[ThrottleBucket.key], set_={"full_at": moment}))
 
 
-def remember_once(session: Session, key: str, until: datetime, now: datetime) -> bool:
-    """Store `key` until this time and return whether it was not stored before."""
-    moment = _milliseconds(until)
-    insert = insert_into(ThrottleBucket, session).values(key=key, full_at=moment)
-    stored = insert.on_conflict_do_update(
-        index_elements=[ThrottleBucket.key],
-        set_={"full_at": moment},
-        where=ThrottleBucket.full_at <= _milliseconds(now),
-    ).returning(ThrottleBucket.key)
-    return session.execute(stored).first() is not None
-
-
 def is_known_pair(session: Session | Connection, key: str, now: datetime) -> bool:
     """Return whether `key` is stored and has not expired."""
     until = session.scalar(select(ThrottleBucket.full_at).where(ThrottleBucket.key == key))

@@ -41,7 +41,7 @@ svc = LazyGroup(
         "index": ("photosvc.cli.index:index", "Index the originals, or one SUBFOLDER of them."),
         "keys": (
             "photosvc.cli.keys:keys",
-            "List and rotate the keys that sign metadata and JWT access tokens, and replace the service key.",
+            "List and rotate the keys that sign JWT access tokens, and replace the service key.",
         ),
         "passwd": ("photosvc.cli.users:passwd", "Change an account's password."),
         "purge": (

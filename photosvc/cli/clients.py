@@ -26,7 +26,6 @@ from photosvc.core.accounts import (
     CLIENT_TOKEN_LIFETIME,
     CLIENT_TOKENS,
     MAX_CLIENT_TOKEN_LIFETIME,
-    MOST_KEY_BYTES,
     OPAQUE,
     TOKEN_FORMATS,
 )
@@ -96,13 +95,6 @@ def client_options(*, defaults: bool) -> Callable[[Function], Function]:
             default=OPAQUE if defaults else None,
             show_default=defaults,
             help="Token format; others can read `jwt` (RFC 9068).",
-        ),
-        click.option(
-            "--public-keys",
-            type=click.File("r", encoding="utf-8", errors="replace"),
-            metavar="FILE",
-            callback=lambda _context, _option, file: file and file.read(MOST_KEY_BYTES + 1),
-            help="JWK or JWK set; the client signs assertions with its private key instead of showing a secret.",
         ),
     ]
 
@@ -179,9 +171,6 @@ def add(
         made = registered.client
         auditing.record(session, Event.CLIENT_ADDED, subject=made, detail=audit_log.client(made))
         record = {**_row(registered.client), "client_secret": registered.secret}
-    if rest["public_keys"] is not None:
-        print_record(_COLUMNS, record)
-        return
     with printing_secret(service, lambda session: _remove(session, record["client_id"])):
         print_record({**_SECRET, **_COLUMNS}, record)
 

@@ -1,4 +1,4 @@
-"""`svc keys`: the keys that sign metadata and JWT access tokens, and the service key."""
+"""`svc keys`: the keys that sign JWT access tokens, and the service key."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ _REPLACED = {"fingerprint": "Fingerprint", "accounts": "Second Factors Encrypted
 
 @click.group(cls=LazyGroup)
 def keys() -> None:
-    """List and rotate the keys that sign metadata and JWT access tokens, and replace the service key."""
+    """List and rotate the keys that sign JWT access tokens, and replace the service key."""
 
 
 @keys.command()

@@ -30,6 +30,3 @@ CLIENT_TOKEN_LIFETIME, MAX_CLIENT_TOKEN_LIFETIME = 86_400, 2_678_400
 
 #: Default and highest limit for the live tokens of a client.
 CLIENT_TOKENS, MAX_CLIENT_TOKENS = 10, 1_000_000
-
-#: Most bytes of the public keys of a client.
-MOST_KEY_BYTES = 16 * 1024

@@ -52,8 +52,7 @@ def default_instance(environ: Mapping[str, str], package: Path = _PACKAGE) -> Pa
     """Return the instance folder for which no name is given.
 
     In a checkout it is `instance` beside the package. An installed package has it in the folder for the user's data,
-    because a virtual environment loses its files when it is made again. Earlier versions used `var/photosvc-instance`
-    in the environment; a database in it is still used.
+    because a virtual environment loses its files when it is made again.
 
     Raises:
         ValueError: the user has no home folder.
@@ -61,9 +60,6 @@ def default_instance(environ: Mapping[str, str], package: Path = _PACKAGE) -> Pa
     """
     if not any(package.parent.glob(f"{package.name}-*.dist-info")):
         return package.parent / "instance"
-    former = Path(sys.prefix) / "var" / "photosvc-instance"
-    if (former / "photosvc.db").exists():
-        return former
     data = Path(environ.get("XDG_DATA_HOME", ""))
     if not data.is_absolute():  # the XDG specification says to ignore others
         data = full_path("~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share")

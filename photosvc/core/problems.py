@@ -138,14 +138,6 @@ class Reason(StrEnum):
     DUPLICATE = "duplicate", "the same content as {}", _SKIPPED
     UNSTORABLE = "unstorable", "it cannot be stored ({})", _FAILED, _SPACED
 
-    # Stored by older versions, whose limits were others
-    OVER_PIXEL_LIMIT = "over_pixel_limit", "the picture has {} megapixels, the limit is {}", _FAILED, _TRANSIENT
-    OVER_HEADER_LIMIT = "over_header_limit", "the picture has more than {} megapixels", _FAILED, _TRANSIENT
-    OVER_RATIO = "over_ratio", "the picture unpacks to {} times its size", _FAILED, _TRANSIENT
-    RAW_SIZE = "raw_size", "the raw has too many pixels", _FAILED, _TRANSIENT
-    LEGACY = "legacy", "{}", _FAILED, _TRANSIENT
-    """Stored by an older version, in words that the migration did not recognise."""
-
 
 def system_symbol(error: OSError) -> str:
     """Return the symbol of a system error, such as `EACCES`; `EIO` if it has no number."""

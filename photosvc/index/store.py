@@ -316,11 +316,7 @@ class Store:
         file = self._files.named(found.name)
         if file is not None and self._contents.has_moved(self._session, file, found):
             file = self._set_aside(file, hides=True)
-        if file is not None and problem.reason.may_pass:
-            if file.problem is not None and file.problem.reason.may_pass:  # an older version hid it for that
-                file.problem = None
-                self._changed[file.photo] = None
-        elif file is not None:  # an earlier run could read it
+        if file is not None and not problem.reason.may_pass:  # an earlier run could read it
             file.problem, file.size, file.mtime_ns, file.missing = problem, found.size, found.mtime_ns, False
             file.reader_version = READER_VERSION
             self._changed[file.photo] = None

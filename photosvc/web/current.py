@@ -228,8 +228,7 @@ class Service(Transactions):
     """True if this process has logged that the headers of a proxy are not read."""
 
     def __post_init__(self) -> None:
-        former = self.instance / "signing_keys"
-        self.signing_keys = SigningKeys(self.reading, self.writing, lambda: self.settings, self.clock, former)
+        self.signing_keys = SigningKeys(self.reading, self.writing, lambda: self.settings, self.clock)
         self.throttle = Throttle(self.reading, self.writing, self.write_if_free)
         self.pictures = Pictures(self.settings)
         self.commits = Commits(self.engine)

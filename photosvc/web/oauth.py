@@ -25,22 +25,19 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 from flask import Request, Response, current_app, request
 
-from photosvc.auth import bearer, policy, throttle, tokens
+from photosvc.auth import bearer, policy, tokens
 from photosvc.auth.audit_log import Event
-from photosvc.auth.client_assertions import ASSERTION_TYPE, check_assertion, client_of
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.grants import (
     AUTH_METHODS,
     AuthenticatedClient,
     ClientCredentialsGrant,
     authenticate,
-    find_with_keys,
     granted_scope,
     new_jwt_token,
     refused,
     store_token,
 )
-from photosvc.auth.metadata import API
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
@@ -48,14 +45,14 @@ from photosvc.core.accounts import JWT
 from photosvc.web.addresses import issuer_of, known_issuer
 from photosvc.web.auditing import record, refuse_client
 from photosvc.web.contract import MAX_BODY
-from photosvc.web.current import Service, current_service
+from photosvc.web.current import current_service
 from photosvc.web.requests import client_address
 
 _FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 50
 _NAMES = frozenset(
     {
-        *("grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type"),
+        *("grant_type", "client_id", "client_secret"),
         *("scope", "resource", "token", "token_type_hint", "username", "password"),
     }
 )
@@ -66,17 +63,10 @@ OAUTH_EXTENSION = "photosvc_oauth"
 
 
 class ClientCredentials(NamedTuple):
-    """The id and secret with which most clients authenticate."""
+    """The id and secret with which clients authenticate."""
 
     client_id: str
     secret: str
-
-
-class ClientAssertion(NamedTuple):
-    """The assertion with which a client with a key authenticates (RFC 7523 section 2.2)."""
-
-    assertion: str
-    client_id: str | None
 
 
 class OAuthRequest(OAuth2Request):  # type: ignore[misc] # Authlib has no types
@@ -130,23 +120,15 @@ def read_form(request: Request) -> list[tuple[str, str]]:
     return pairs
 
 
-def shown_credentials(authorization: str, form: Mapping[str, str]) -> ClientCredentials | ClientAssertion | None:
+def shown_credentials(authorization: str, form: Mapping[str, str]) -> ClientCredentials | None:
     """Return the credentials of the client, by one of the `AUTH_METHODS`; None if it shows none.
 
     Raises:
-        InvalidRequestError: two methods at once (section 2.3), two different client ids, or an assertion of another
-            type.
+        InvalidRequestError: two methods at once (section 2.3), or two different client ids.
         InvalidClientError: the Authorization header cannot be read, or has another scheme.
 
     """
     client_id, secret = form.get("client_id"), form.get("client_secret")
-    assertion, assertion_type = form.get("client_assertion"), form.get("client_assertion_type")
-    if assertion or assertion_type:
-        if authorization.strip() or secret:
-            raise InvalidRequestError("Two ways to authenticate the client at once; use one")
-        if not assertion or assertion_type != ASSERTION_TYPE:
-            raise InvalidRequestError(f"Send client_assertion with client_assertion_type={ASSERTION_TYPE}")
-        return ClientAssertion(assertion, client_id)
     if not authorization.strip():
         return ClientCredentials(client_id, secret) if client_id and secret else None
     if secret:
@@ -306,12 +288,10 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
             raise refused()
         service = current_service()
         try:
-            if isinstance(request.credentials, ClientAssertion):
-                return _by_assertion(service, request.credentials)
             with service.reading() as connection:
                 return authenticate(connection, *request.credentials)
         except InvalidClientError:
-            refuse_client(_shown_id(request.credentials))
+            refuse_client(request.credentials.client_id)
             service.throttle.count_unknown_token(service.now(), address=_address())
             raise
 
@@ -337,22 +317,6 @@ def _has_parts(issuer: str, resources: Sequence[str]) -> bool:
     return all(one == issuer or (one.startswith(f"{issuer}/") and "#" not in one) for one in resources)
 
 
-def _by_assertion(service: Service, shown: ClientAssertion) -> AuthenticatedClient:
-    """Return the client that signed an assertion, which is accepted once (RFC 7523 section 3)."""
-    issuer, now = issuer_of(service), service.now()
-    client_id = client_of(shown.assertion)
-    if shown.client_id not in {None, client_id}:
-        raise refused()
-    with service.reading() as connection:
-        client, keys = find_with_keys(connection, client_id)
-    audiences = {issuer, f"{issuer}{API}/oauth/token", issuer + request.path}
-    found = check_assertion(shown.assertion, keys, client_id=client_id, audiences=audiences, now=now)
-    with service.writing() as session:
-        if not throttle.remember_once(session, found.key, found.expires_at, now):
-            raise refused()
-    return client
-
-
 def current_oauth_server() -> OAuthServer:
     """Return the OAuth server of the current app."""
     server: OAuthServer = current_app.extensions[OAUTH_EXTENSION]
@@ -374,16 +338,6 @@ def new_token(*, client: AuthenticatedClient, scope: str | None, **_others: obje
         "expires_in": client.token_lifetime,
         "scope": str(granted),
     }
-
-
-def _shown_id(shown: ClientCredentials | ClientAssertion) -> str:
-    """Return the `client_id` that a request shows; empty for an assertion that cannot be read."""
-    if not isinstance(shown, ClientAssertion):
-        return shown.client_id
-    try:
-        return client_of(shown.assertion)
-    except InvalidClientError:
-        return ""
 
 
 def _address() -> str:

@@ -1,4 +1,3 @@
-import json
 import re
 from datetime import timedelta
 
@@ -6,7 +5,6 @@ import pytest
 from authlib.oauth2.rfc6749 import InvalidClientError
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
-from joserfc.jwk import ECKey
 from sqlalchemy import select
 
 from photosvc.auth.clients import (
@@ -25,10 +23,10 @@ from photosvc.auth.scopes import EVERYTHING, Scope, parse_scope
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.models import CLIENT_TOKEN, Client, Credential
+from photosvc.models import Client
 from tests.support.clock import NOW
 from tests.support.examples import examples
-from tests.support.factories.accounts import add_credential, add_user
+from tests.support.factories.accounts import add_user
 
 LATER = NOW + timedelta(hours=1)
 
@@ -97,16 +95,6 @@ def test_everything_about_a_client_can_be_changed(session):
     assert (client.token_lifetime, client.token_limit, client.token_format) == (60, -1, "jwt")
     assert (client.enabled, client.user, client.updated_at) == (False, owner, LATER)
     assert change_client(session, uid, LATER, Changes(unbind=True)).user is None
-
-
-def test_a_new_key_ends_the_secret_and_every_token(session):
-    key, registered = ECKey.generate_key("P-256").as_dict(private=False), new(session)
-    client = registered.client
-    add_credential(session, CLIENT_TOKEN, client_id=client.id)
-    changed = change_client(session, client.uid, LATER, Changes(public_keys=json.dumps(key)))
-    assert json.loads(changed.public_keys) == {"keys": [key]}
-    assert changed.secret_digest != ids.digest(registered.secret)
-    assert session.scalars(select(Credential)).all() == []
 
 
 def test_what_is_not_given_stays(session):

@@ -10,9 +10,8 @@ from sqlalchemy import select, update
 
 from photosvc.auth import keys as key_replacement
 from photosvc.auth import keys as service_key
-from photosvc.auth import signing_keys
 from photosvc.auth.errors import OtherServiceKeyError
-from photosvc.auth.signing_keys import SigningKey, SigningKeys
+from photosvc.auth.signing_keys import SigningKeys
 from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
 from photosvc.core.errors import SettingError
 from photosvc.models import StoredKey
@@ -45,7 +44,7 @@ def worker(tmp_path, clock, engine, settings):
 
     def start(settings=settings):
         reading, writing = engine.connect, lambda: write_session(engine)
-        return SigningKeys(reading, writing, lambda: settings, clock, tmp_path / "keys")
+        return SigningKeys(reading, writing, lambda: settings, clock)
 
     return start
 
@@ -122,36 +121,6 @@ def test_a_signature_is_checked_with_the_public_half_and_no_other(keys):
         jwt.decode(token, RSAKey.import_key(keys.rotate().public()), algorithms=["RS256"])
 
 
-def write_former(folder, *texts):
-    folder.mkdir()
-    for number, text in enumerate(texts, 1):
-        (folder / f"{number}.json").write_text(text)
-
-
-def test_the_keys_of_a_former_folder_are_taken_over_once(worker, tmp_path, clock, engine):
-    texts = [signing_keys._new_key(clock()), signing_keys._new_key(clock() + timedelta(days=1))]
-    write_former(tmp_path / "keys", *texts)
-    for name in ("README", "x.json", "2.json.old", ".3.json.tmp"):
-        (tmp_path / "keys" / name).write_text("x")
-    found = worker().published()
-    assert [(key.number, key.created_at) for key in found] == [(2, NOW + timedelta(days=1)), (1, NOW)]
-    assert kids(found) == [RSAKey.import_key(json.loads(text)).thumbprint() for text in reversed(texts)]
-    (tmp_path / "keys" / "3.json").write_text(signing_keys._new_key(clock()))
-    assert len(worker().published()) == 2
-    with engine.connect() as connection:
-        stored = "".join(connection.scalars(select(StoredKey.sealed)))
-    assert json.loads(texts[0])["d"] not in stored
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{}", '{"kty": "RSA", "created_at": "x"}', '{"kty": "oct", "k": "c2VjcmV0"}', "[]"]
-)
-def test_a_former_key_that_cannot_be_read_is_an_error_without_details(keys, tmp_path, text):
-    write_former(tmp_path / "keys", text)
-    with pytest.raises(SettingError, match=r"^the signing keys cannot be used: \w+$"):
-        keys.current()
-
-
 def test_a_stored_key_that_cannot_be_read_is_an_error_without_details(keys, worker, engine, settings):
     keys.current()
     sealed = service_key.seal(settings.secret_key, "{}", purpose="signing keys", owner="signing key 1")
@@ -179,26 +148,3 @@ def test_when_the_service_key_was_lost_others_take_their_place(keys, worker, eng
     with write_session(engine) as session:
         key_replacement.encrypt_again(session, fresh, fresh.secret_key, lost=True)
     assert worker(fresh).current().kid != kid
-
-
-def test_a_document_is_signed_once_until_it_or_the_key_changes(keys, worker, monkeypatch):
-    signed = []
-    sign = SigningKey.sign
-    monkeypatch.setattr(
-        SigningKey, "sign", lambda key, *given, **named: signed.append(key.number) or sign(key, *given, **named)
-    )
-    first = keys.sign_document({"a": 1, "b": 2}, kind="JWT")
-    assert keys.sign_document({"b": 2, "a": 1}, kind="JWT") == first
-    assert signed == [1]
-    assert keys.sign_document({"a": 1}, kind="JWT") != first
-    assert keys.sign_document({"a": 1}, kind="other") != keys.sign_document({"a": 1}, kind="JWT")
-    worker().rotate()
-    second = keys.sign_document({"a": 1, "b": 2}, kind="JWT")
-    assert jwt.decode(second, keys.current().key, algorithms=["RS256"]).header["kid"] == keys.current().kid
-    assert signed == [1, 1, 1, 2]
-
-
-def test_only_a_few_signed_documents_are_kept(keys):
-    for number in range(50):
-        keys.sign_document({"a": number}, kind="JWT")
-    assert len(keys._signed) <= 8

@@ -221,12 +221,6 @@ def test_an_installed_package_keeps_its_instance_outside_its_environment(tmp_pat
     assert default_instance({"XDG_DATA_HOME": "relative"}, package) == tmp_path / ".local/share/photosvc"
     assert default_instance({"XDG_DATA_HOME": "/data"}, package) == Path("/data/photosvc")
     assert default_instance({}, tmp_path / "checkout/photosvc") == tmp_path / "checkout/instance"
-    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
-    former = tmp_path / "venv/var/photosvc-instance"
-    former.mkdir(parents=True)
-    assert default_instance({}, package) == tmp_path / ".local/share/photosvc"
-    (former / "photosvc.db").touch()
-    assert default_instance({}, package) == former
 
 
 def test_the_remembered_folder_is_a_source_of_its_own(tmp_path):

@@ -164,9 +164,6 @@ def record_change(session: Session) -> None:
         first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state}
         session.add_all(LibraryState(name=name, value=value) for name, value in first.items())
         session.flush()
-    elif counted == 1:  # a library that an older version made, without a state number
-        session.add(LibraryState(name=STATE, value=state))
-        session.flush()
 
 
 def batches(photo_ids: Iterable[int]) -> Iterator[list[int]]:

@@ -169,8 +169,3 @@ def test_whatever_is_not_word_for_word_ours_is_refused(oauth, client):
         assert answer.status_code == 401, name
         assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
     assert oauth.is_alive(token)
-
-
-def test_the_metadata_is_no_access_token(oauth):
-    found = oauth.library.app.test_client().get("/.well-known/oauth-authorization-server").json
-    assert oauth.search(found["signed_metadata"]).status_code == 401

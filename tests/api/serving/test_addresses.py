@@ -13,7 +13,7 @@ from werkzeug.test import Client
 
 from photosvc.extension import PhotoService
 from photosvc.web.current import current_service
-from tests.support.clients.oauth_client import GRANT, OAuthClients, check_oauth_error
+from tests.support.clients.oauth_client import OAuthClients, check_oauth_error
 from tests.support.clock import NOW, MovedClock
 from tests.support.factories.photos import add_photos
 from tests.support.library import call_svc, copy_library, migrated_database, open_library
@@ -161,12 +161,9 @@ def test_what_needs_no_issuer_works_without_one(nowhere):
 
 def test_what_names_the_issuer_is_refused_without_one(nowhere):
     jwt = nowhere.register(token_format="jwt")
-    kind = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-    assertion = {"client_assertion_type": kind, "client_assertion": "e30.eyJzdWIiOiJhIiwiaXNzIjoiYSJ9.e30"}
     for answer in (
         nowhere.ask(jwt),
         nowhere.ask(nowhere.register(), resource="https://photos.example.org"),
-        nowhere.post("/token", {**GRANT, **assertion}),
     ):
         assert check_oauth_error(answer, 503, "temporarily_unavailable")["error_description"] == SENTENCE
 

@@ -8,7 +8,6 @@ import urllib.request
 import pytest
 
 from photosvc.models import schema
-from photosvc.models.base import SCHEMA_VERSION
 from photosvc.web.current import current_service
 from tests.support.api_client import check_error
 from tests.support.library import DATABASE, call_svc, copy_library, open_library
@@ -36,7 +35,7 @@ def test_a_service_lives_is_ready_and_operational(library):
 def test_an_old_schema_is_told_also_when_it_fitted_before(library, path):
     assert ask(library, path).status_code == 200
     with library.app.app_context():
-        schema.downgrade(current_service().engine(), f"{int(SCHEMA_VERSION) - 1:04}")
+        schema.downgrade(current_service().engine(), "base")
     assert "run `svc db upgrade`" in check_error(ask(library, path), 503)["error"]
     assert ask(library, "/healthz").status_code == 200
 

@@ -5,7 +5,6 @@ import re
 
 import pytest
 from click.testing import CliRunner
-from joserfc.jwk import RSAKey
 
 from photosvc.auth.users import add_user, new_user
 from photosvc.cli import svc as command
@@ -241,31 +240,3 @@ def test_the_installed_command_does_the_same_without_a_terminal(oauth):
     assert call_svc("clients", "rm", client_id, "-y", instance=instance).returncode == 0
     assert svc("clients", "rm", client_id, "-y", instance=instance).returncode == 3
     assert call_svc("keys", "ls", instance=instance).returncode == 0
-
-
-def test_a_client_with_a_public_key_has_no_secret(api, tmp_path):
-    path = tmp_path / "key.json"
-    path.write_text(json.dumps(RSAKey.generate_key(2048).as_dict(private=False)))
-    added = api.svc("clients", "add", "--name", "a", "--scope", "photos", "--public-keys", str(path), "--json")
-    assert added.returncode == 0, added.stderr
-    record = json.loads(added.stdout)
-    assert "client_secret" not in record
-    changed = api.svc("clients", "mod", record["client_id"], "--regenerate", "--json")
-    assert len(json.loads(changed.stdout)["client_secret"]) == 32
-    assert api.svc("clients", "mod", record["client_id"], "--public-keys", str(path)).returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("no json", "expected a JSON Web Key"),
-        (json.dumps(RSAKey.generate_key(2048).as_dict(private=True)), "private or symmetric"),
-        ('{"kty": "RSA", "n": "' + "A" * 20_000 + '"}', "in at most 16384 bytes"),
-    ],
-)
-def test_a_file_that_has_no_fit_public_key_is_refused(api, tmp_path, text, message):
-    path = tmp_path / "key.json"
-    path.write_text(text)
-    done = api.svc("clients", "add", "--name", "a", "--scope", "photos", "--public-keys", str(path))
-    assert (done.returncode, message in done.stderr) == (2, True), done.stderr
-    assert json.loads(api.svc("clients", "ls", "--json").stdout) == []

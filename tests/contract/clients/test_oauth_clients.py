@@ -178,7 +178,7 @@ def test_oauth4webapi_and_openid_client_find_nothing_wrong(served, tmp_path):
         "resource": [address],
         "jwt": [address, address, served.jwt[0], "photos"],
         "jwtSearch": 200,
-        "signed": f"{address}/api/v1/oauth/token",
+        "signed": served.jwt[0],
         "openid": ["bearer", 86400, "photos"],
         "active": True,
         "fetched": 200,

@@ -78,7 +78,7 @@ def test_an_empty_code_is_no_problem():
         (Problem.of(Reason.TOO_DEEP, 2), "more than 2 folders deep"),
         (Problem.of(Reason.KILLED, "SIGKILL"), "The reader of the file was killed (Killed)."),
         (Problem.of(Reason.KILLED, "40"), "The reader of the file was killed (40)."),
-        (Problem.of(Reason.OVER_PIXEL_LIMIT, 144, 100), "the picture has 144 megapixels, the limit is 100"),
+        (Problem.of(Reason.BOMB, 144, 900), "the picture has 144 megapixels and unpacks to 900 times its size"),
         (Problem.of(Reason.MISSING_EXTRA, "raw"), "needs the extra \"raw\": pip install 'photosvc[raw]'"),
     ],
 )

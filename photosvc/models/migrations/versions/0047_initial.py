@@ -210,11 +210,10 @@ def _create_tables() -> None:
     _index("zip_selections", "principal_uid")
     _table("cells", *_all(TEXT, "id place_id"), key="id", refers=[("place_id", "places.id", None)])
     _index("cells", "place_id")
-    _table("clients", *_all(ROW_ID, "id"), *_all(TEXT, "uid secret_digest"), *_all(TEXT, "public_keys",
-        server_default=""), *_all(TEXT, "name role scope"), *_all(ROW_ID, "user_id", nullable=True), *_all(NUMBER,
-        "token_lifetime token_limit"), *_all(TEXT, "token_format"), *_all(FLAG, "enabled"), *_all(TIME,
-        "created_at updated_at"), key="id", unique=["uid"], refers=[("user_id", "users.id", "SET NULL")],
-        sqlite_autoincrement=True)
+    _table("clients", *_all(ROW_ID, "id"), *_all(TEXT, "uid secret_digest name role scope"),
+        *_all(ROW_ID, "user_id", nullable=True), *_all(NUMBER, "token_lifetime token_limit"),
+        *_all(TEXT, "token_format"), *_all(FLAG, "enabled"), *_all(TIME, "created_at updated_at"), key="id",
+        unique=["uid"], refers=[("user_id", "users.id", "SET NULL")], sqlite_autoincrement=True)
     _index("clients", "user_id")
     _table("jobs", *_all(ROW_ID, "id"), *_all(TEXT, "kind subject"), *_all(JSON, "arguments"), *_all(TEXT, "state"),
         *_all(FLAG, "large requested cancelled"), *_all(NUMBER, "attempts"), *_all(TIME, "not_before"), *_all(TEXT,

@@ -59,7 +59,7 @@ found.jwt = [claims.iss, claims.aud, claims.client_id, claims.scope];
 found.jwtSearch = await search(jwt.access_token);
 
 const keys = jose.createRemoteJWKSet(new URL(server.jwks_uri));
-found.signed = (await jose.jwtVerify(server.signed_metadata, keys, { issuer })).payload.token_endpoint;
+found.signed = (await jose.jwtVerify(jwt.access_token, keys, { issuer })).payload.client_id;
 
 const config = await client.discovery(new URL(issuer), opaqueId, opaqueSecret, client.ClientSecretBasic(opaqueSecret), {
   execute: [client.allowInsecureRequests],

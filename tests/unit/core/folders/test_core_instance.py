@@ -74,13 +74,6 @@ def test_the_instance_of_an_installed_package_is_among_the_data_of_the_user(inst
     assert default_instance({}, installed) == tmp_path / "home" / "Library" / "Application Support" / "photosvc"
 
 
-def test_a_database_in_the_virtual_environment_is_still_used(installed, tmp_path):
-    former = tmp_path / "venv" / "var" / "photosvc-instance"
-    former.mkdir(parents=True)
-    (former / "photosvc.db").touch()
-    assert default_instance({}, installed) == former
-
-
 def test_a_default_folder_that_cannot_be_made_names_the_variable(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setattr("photosvc.core.instance.default_instance", lambda _: tmp_path / "file" / "instance")
