@@ -22,7 +22,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(VENV)/bin/python setup.cfg pyproject.toml requirements.lock
-	$(PIP) --editable '.[heic,raw,video,webdav]'
+	$(PIP) --editable '.[heic,raw,video]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python setup.cfg pyproject.toml requirements.lock

@@ -1,6 +1,6 @@
-"""WebDAV: the originals as a network folder at `/originals/`, over WsgiDAV (extra `webdav`; RFC 4918).
+"""WebDAV: the originals as a network folder at `/originals/`, (RFC 4918).
 
-This module only adds the routes; the modules that import WsgiDAV are imported by the first request.
+This module only adds the routes; the others are imported by the first request.
 """
 
 from collections.abc import Callable

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from werkzeug.datastructures import EnvironHeaders
 from werkzeug.http import parse_date, parse_etags
-from wsgidav.dav_error import HTTP_PRECONDITION_FAILED, DAVError
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.dav.addresses import path_of_url
+from photosvc.dav.errors import DAVError
 
 if TYPE_CHECKING:
-    from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
+    from photosvc.dav.tree import Environ, Original, Originals
 
 #: The most characters of the header `If`, and conditions in it: each may cost a query.
 LONGEST: Final = 8192
@@ -105,7 +105,7 @@ def _next(text: str, position: int) -> re.Match[str]:
     return found
 
 
-def check_headers(environ: "Environ", found: "OriginalFile | OriginalFolder | None") -> None:
+def check_headers(environ: "Environ", found: "Original | None") -> None:
     """Check the preconditions of HTTP, for a request that changes something.
 
     Raises:
@@ -113,19 +113,19 @@ def check_headers(environ: "Environ", found: "OriginalFile | OriginalFolder | No
 
     """
     headers = EnvironHeaders(environ)
-    etag = None if found is None else found.get_etag()
+    etag = None if found is None else found.etag
     if match := headers.get("If-Match"):
         tags = parse_etags(match)
         holds = found is not None and (tags.star_tag or (etag is not None and tags.contains(etag)))
     elif found is not None and (since := parse_date(headers.get("If-Unmodified-Since"))):
-        holds = datetime.fromtimestamp(int(found.get_last_modified()), UTC) <= since
+        holds = datetime.fromtimestamp(int(found.status.st_mtime), UTC) <= since
     else:
         holds = True
     if found is not None and (none_match := headers.get("If-None-Match")):
         tags = parse_etags(none_match)
         holds = holds and not (tags.star_tag or (etag is not None and tags.contains_weak(etag)))
     if not holds:
-        raise DAVError(HTTP_PRECONDITION_FAILED)
+        raise DAVError(HTTPStatus.PRECONDITION_FAILED)
 
 
 def check_if(
@@ -153,14 +153,14 @@ def check_if(
             continue
         for is_tag in {condition.is_tag for condition in one.conditions}:
             if is_tag and about not in etags:
-                found = provider.get_resource_inst(about, environ)
-                etags[about] = None if found is None else found.get_etag()
+                found = provider.find(about)
+                etags[about] = None if found is None else found.etag
             elif not is_tag and about not in tokens:
                 tokens[about] = tokens_on(about)
         if _hold(one.conditions, etags.get(about), tokens.get(about, set())):
             return
     if lists:
-        raise DAVError(HTTP_PRECONDITION_FAILED)
+        raise DAVError(HTTPStatus.PRECONDITION_FAILED)
 
 
 def _hold(conditions: Sequence[Condition], etag: str | None, tokens: Collection[str]) -> bool:

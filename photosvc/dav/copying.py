@@ -7,24 +7,17 @@ its files in the staging folder, as uploads are received.
 import stat
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from flask import Response
 from sqlalchemy.orm import Session
-from wsgidav.dav_error import (
-    HTTP_BAD_REQUEST,
-    HTTP_CONFLICT,
-    HTTP_FORBIDDEN,
-    HTTP_MEDIATYPE_NOT_SUPPORTED,
-    HTTP_METHOD_NOT_ALLOWED,
-    HTTP_PRECONDITION_FAILED,
-    DAVError,
-)
 
 from photosvc.dav import locks, proppatch
 from photosvc.dav.addresses import path_of_url
 from photosvc.dav.dav_request import patiently
-from photosvc.dav.tree import OriginalFile, OriginalFolder, members
+from photosvc.dav.errors import DAVError
+from photosvc.dav.tree import Original, is_folder, members
 from photosvc.library import disk
 from photosvc.library.relocation import is_junk
 from photosvc.library.staging import Staging
@@ -36,7 +29,6 @@ from photosvc.web.receiving import receiving
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
 
-Resource = OriginalFile | OriginalFolder
 #: The most files and folders of one COPY.
 MOST: Final = 10_000
 _PIECE: Final = 1 << 20
@@ -57,7 +49,7 @@ def delete(request: "Request") -> Response:
         request.check_writable(request.parent_of(request.path))
         request.check_writable(request.path, deep=True)
         kept = remove(request, request.name, found, undo)
-        request.relocation().gone(request.name, is_folder=found.is_collection, kept=kept)
+        request.relocation().gone(request.name, is_folder=found.is_folder, kept=kept)
         proppatch.remove_all(session, request.key(request.path))
         locks.release_all(session, request.key(request.path))
     return Response(status=204)
@@ -83,14 +75,14 @@ def move(request: "Request") -> Response:
         replaced = check_target(request, path)
         relocation = request.relocation()
         if replaced is not None:
-            if replaced.is_collection or found.is_collection or relocation.knows(request.name):
+            if replaced.is_folder or found.is_folder or relocation.knows(request.name):
                 kept = remove(request, name, replaced, undo)
-                relocation.gone(name, is_folder=replaced.is_collection, kept=kept)
+                relocation.gone(name, is_folder=replaced.is_folder, kept=kept)
             else:
                 keep_replaced(request, name, undo)
         disk.rename(request.provider.root, request.name, name)
         undo.callback(disk.rename, request.provider.root, name, request.name)
-        relocation.moved(request.name, name, is_folder=found.is_collection)
+        relocation.moved(request.name, name, is_folder=found.is_folder)
         locks.release_all(session, request.key(request.path))
         locks.release_all(session, request.key(path))
         proppatch.move(session, request.key(request.path), request.key(path))
@@ -107,20 +99,20 @@ def make_folder(request: "Request") -> Response:
     """
     environ = request.environ
     if environ.get("CONTENT_LENGTH") not in {None, "", "0"} or "HTTP_TRANSFER_ENCODING" in environ:
-        raise DAVError(HTTP_MEDIATYPE_NOT_SUPPORTED, "MKCOL has no body")
+        raise DAVError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "MKCOL has no body")
     checked_name(request.name or "/")
     parent = request.parent_of(request.path)
     with request.writing():
         if request.find(request.path) is not None:
-            raise DAVError(HTTP_METHOD_NOT_ALLOWED, "there is something of this name already")
-        if not isinstance(request.find(parent), OriginalFolder):
-            raise DAVError(HTTP_CONFLICT, "the folder around it does not exist")
+            raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "there is something of this name already")
+        if not is_folder(request.find(parent)):
+            raise DAVError(HTTPStatus.CONFLICT, "the folder around it does not exist")
         request.check_conditions(None)
         request.check_writable(parent)
         try:
             disk.make_folder(request.provider.root, request.name)
         except NameTakenError:  # by another request meanwhile, or by a link
-            raise DAVError(HTTP_METHOD_NOT_ALLOWED, "there is something of this name already") from None
+            raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "there is something of this name already") from None
     return Response(status=201)
 
 
@@ -134,18 +126,18 @@ def target_path(request: "Request") -> str:
     """
     given = request.environ.get("HTTP_DESTINATION")
     if not given:
-        raise DAVError(HTTP_BAD_REQUEST, "the header Destination is missing")
+        raise DAVError(HTTPStatus.BAD_REQUEST, "the header Destination is missing")
     if request.environ.get("HTTP_OVERWRITE", "T") not in {"T", "F"}:
-        raise DAVError(HTTP_BAD_REQUEST, "Overwrite is T or F")
+        raise DAVError(HTTPStatus.BAD_REQUEST, "Overwrite is T or F")
     path = path_of_url(request.environ, request.provider.mount_path, given)
     source, target = request.path.rstrip("/") + "/", path.rstrip("/") + "/"
     if target.startswith(source) or source.startswith(target):
-        raise DAVError(HTTP_FORBIDDEN, "the target is the source, within it or around it")
+        raise DAVError(HTTPStatus.FORBIDDEN, "the target is the source, within it or around it")
     checked_name(path.strip("/"))
     return path
 
 
-def check_target(request: "Request", path: str) -> Resource | None:
+def check_target(request: "Request", path: str) -> Original | None:
     """Return the file or folder at the target, if any, after checking that it may be replaced.
 
     Raises:
@@ -154,10 +146,10 @@ def check_target(request: "Request", path: str) -> Resource | None:
     """
     found = request.find(path)
     parent = request.parent_of(path)
-    if not isinstance(request.find(parent), OriginalFolder):
-        raise DAVError(HTTP_CONFLICT, "the folder of the target does not exist")
+    if not is_folder(request.find(parent)):
+        raise DAVError(HTTPStatus.CONFLICT, "the folder of the target does not exist")
     if found is not None and request.environ.get("HTTP_OVERWRITE") == "F":
-        raise DAVError(HTTP_PRECONDITION_FAILED, "the target exists")
+        raise DAVError(HTTPStatus.PRECONDITION_FAILED, "the target exists")
     if found is None:
         request.check_writable(parent)
     request.check_writable(path, deep=True)
@@ -179,20 +171,20 @@ def keep_replaced(request: "Request", name: str, undo: ExitStack) -> None:
         relocation.kept(name, kept)
 
 
-def _source(request: "Request") -> Resource:
+def _source(request: "Request") -> Original:
     found = request.existing()
     if not request.name:
-        raise DAVError(HTTP_FORBIDDEN, "the folder of originals itself stays where it is")
+        raise DAVError(HTTPStatus.FORBIDDEN, "the folder of originals itself stays where it is")
     return found
 
 
-def remove(request: "Request", name: str, found: Resource, undo: ExitStack) -> str | None:
+def remove(request: "Request", name: str, found: Original, undo: ExitStack) -> str | None:
     """Move a resource into the trash and return its name there; delete it if it is junk or empty, and return None.
 
     On an error, empty folders are made again; deleted files are not.
     """
     root = request.provider.root
-    if found.is_collection:
+    if found.is_folder:
         with suppress(NameTakenError):  # it is not empty
             disk.remove_folder(root, name)
             undo.callback(disk.make_folder, root, name)
@@ -205,15 +197,15 @@ def remove(request: "Request", name: str, found: Resource, undo: ExitStack) -> s
     return kept
 
 
-def check_depth(request: "Request", found: Resource | None, allowed: tuple[str, ...]) -> None:
+def check_depth(request: "Request", found: Original | None, allowed: tuple[str, ...]) -> None:
     """Check that the header `Depth` fits (RFC 4918 sections 9.6.1 and 9.9.2); on files it means nothing.
 
     Raises:
         DAVError: 400, it does not.
 
     """
-    if found is not None and found.is_collection and request.environ.get("HTTP_DEPTH", "infinity") not in allowed:
-        raise DAVError(HTTP_BAD_REQUEST, "this Depth is not possible for folders")
+    if found is not None and found.is_folder and request.environ.get("HTTP_DEPTH", "infinity") not in allowed:
+        raise DAVError(HTTPStatus.BAD_REQUEST, "this Depth is not possible for folders")
 
 
 def copy(request: "Request") -> Response:
@@ -236,22 +228,22 @@ def copy(request: "Request") -> Response:
 
     def follow(session: Session) -> None:
         proppatch.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
-        request.relocation().changed(name, is_folder=found.is_collection)
+        request.relocation().changed(name, is_folder=found.is_folder)
 
     with ExitStack() as slot:
         patiently(lambda: slot.enter_context(receiving()))
         replaced = _make_room(request, found, path, name)
-        if isinstance(found, OriginalFile):
+        if not found.is_folder:
             _copy_file(request, found, name, follow)
         elif deep:
             _copy_members(request, found, name)
-    if found.is_collection:
+    if found.is_folder:
         with request.writing() as session:
             follow(session)
     return Response(status=201 if replaced is None else 204)
 
 
-def _check_size(request: "Request", found: Resource, *, deep: bool) -> None:
+def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
     """Check the number and size of all files before any is copied.
 
     Raises:
@@ -259,14 +251,14 @@ def _check_size(request: "Request", found: Resource, *, deep: bool) -> None:
         QuotaExceededError: the account may not store so much.
 
     """
-    count, size = 1, 0 if found.is_collection else found.status.st_size
-    folders = [found.path.strip("/")] if found.is_collection and deep else []
+    count, size = 1, 0 if found.is_folder else found.status.st_size
+    folders = [found.path.strip("/")] if found.is_folder and deep else []
     while folders:
         folder = folders.pop()
         for name, status in members(request.provider.root, folder):
             count += 1
             if count > MOST:
-                raise DAVError(HTTP_FORBIDDEN, f"at most {MOST} files and folders are copied at a time")
+                raise DAVError(HTTPStatus.FORBIDDEN, f"at most {MOST} files and folders are copied at a time")
             if stat.S_ISDIR(status.st_mode):
                 folders.append(f"{folder}/{name}")
             else:
@@ -277,35 +269,33 @@ def _check_size(request: "Request", found: Resource, *, deep: bool) -> None:
         raise QuotaExceededError
 
 
-def _make_room(request: "Request", found: Resource, path: str, name: str) -> Resource | None:
+def _make_room(request: "Request", found: Original, path: str, name: str) -> Original | None:
     """Check the target; where a folder is copied or replaced, remove the target and make the new folder."""
     with disk.undo_on_error() as undo, request.writing() as session:
         request.check_conditions(found)
         replaced = check_target(request, path)
-        if replaced is not None and (replaced.is_collection or found.is_collection):
+        if replaced is not None and (replaced.is_folder or found.is_folder):
             kept = remove(request, name, replaced, undo)
-            request.relocation().gone(name, is_folder=replaced.is_collection, kept=kept)
+            request.relocation().gone(name, is_folder=replaced.is_folder, kept=kept)
             proppatch.remove_all(session, request.key(path))
-        if found.is_collection:
+        if found.is_folder:
             disk.make_folder(request.provider.root, name)
             undo.callback(disk.remove_folder, request.provider.root, name)
     return replaced
 
 
-def _copy_members(request: "Request", folder: OriginalFolder, name: str) -> None:
-    for inner in folder.get_member_list():
+def _copy_members(request: "Request", folder: Original, name: str) -> None:
+    for inner in folder.members():
         inner_name = f"{name}/{inner.name}"
         checked_name(inner_name)
-        if isinstance(inner, OriginalFile):
+        if not inner.is_folder:
             _copy_file(request, inner, inner_name)
         else:
             disk.make_folder(request.provider.root, inner_name)
             _copy_members(request, inner, inner_name)
 
 
-def _copy_file(
-    request: "Request", file: OriginalFile, name: str, follow: Callable[[Session], None] | None = None
-) -> None:
+def _copy_file(request: "Request", file: Original, name: str, follow: Callable[[Session], None] | None = None) -> None:
     """Copy a file; `follow` is called in the transaction that gives the copy its name."""
     status = file.status
     staging = Staging(request.provider.root)

@@ -6,17 +6,17 @@ Large transfers wait for a slot: WebDAV clients send and fetch several files at 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Final, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy.orm import Session
-from wsgidav.dav_error import HTTP_NOT_FOUND, DAVError, PRECONDITION_CODE_MissingLockToken
 
 from photosvc.dav import locks
 from photosvc.dav.addresses import key
 from photosvc.dav.conditions import check_headers, check_if, parse_if
-from photosvc.dav.errors import locked
-from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, Originals
+from photosvc.dav.errors import TOKEN_SUBMITTED, DAVError, locked
+from photosvc.dav.tree import Environ, Original, Originals
 from photosvc.library.journal import Actor
 from photosvc.library.relocation import Relocation
 from photosvc.library.staging_part import Part
@@ -86,7 +86,6 @@ class Request:
             **environ,
             "SCRIPT_NAME": provider.mount_path,
             "PATH_INFO": path,
-            "wsgidav.provider": provider,  # the resource classes of WsgiDAV read it
         }
         if "HTTP_DEPTH" in environ:
             environ["HTTP_DEPTH"] = environ["HTTP_DEPTH"].lower()
@@ -106,7 +105,7 @@ class Request:
         """Return the service of the app."""
         return self.provider.service
 
-    def existing(self) -> OriginalFile | OriginalFolder:
+    def existing(self) -> Original:
         """Return the resource of the request.
 
         Raises:
@@ -115,7 +114,7 @@ class Request:
         """
         found = self.find(self.path)
         if found is None:
-            raise DAVError(HTTP_NOT_FOUND)
+            raise DAVError(HTTPStatus.NOT_FOUND)
         return found
 
     @property
@@ -134,9 +133,9 @@ class Request:
         with self.service.loading() as session:
             check_disk(session, self.service.settings, name, within=within)
 
-    def find(self, path: str) -> OriginalFile | OriginalFolder | None:
+    def find(self, path: str) -> Original | None:
         """Return the resource at a path, if any."""
-        return self.provider.get_resource_inst(path, self.environ)
+        return self.provider.find(path)
 
     def as_asked(self, path: str) -> str:
         """Return a path at or below that of the request as the client spelled it, since clients compare paths."""
@@ -193,7 +192,7 @@ class Request:
             raise RuntimeError(msg)
         return self._session
 
-    def check_conditions(self, found: OriginalFile | OriginalFolder | None) -> None:
+    def check_conditions(self, found: Original | None) -> None:
         """Check the conditions of a request that changes something; `found` is its resource.
 
         Raises:
@@ -223,7 +222,7 @@ class Request:
             now = self.service.now()
             roots = locks.blocking(session, now, self.key(path), deep=deep, user_uid=self.user_uid, tokens=self.tokens)
         if roots:
-            raise locked(PRECONDITION_CODE_MissingLockToken, roots)
+            raise locked(TOKEN_SUBMITTED, roots)
 
     def _tokens_on(self, path: str) -> set[str]:
         """Return the tokens of the locks that cover a resource."""

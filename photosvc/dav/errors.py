@@ -1,11 +1,11 @@
 """The errors of WebDAV: conditions as XML (RFC 4918 section 16), all others in the form of the API."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from http import HTTPStatus
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from flask import Response
-from wsgidav.dav_error import HTTP_LOCKED, DAVError, DAVErrorCondition
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
@@ -15,6 +15,9 @@ from photosvc.web.errors import Failure, render
 _LOG = logging.getLogger("photosvc")
 _CHALLENGE = 'Basic realm="photosvc", charset="UTF-8"'
 _XML = "application/xml; charset=utf-8"
+#: Conditions of RFC 4918 section 16.
+TOKEN_SUBMITTED, TOKEN_MATCHES = "lock-token-submitted", "lock-token-matches-request-uri"
+NO_CONFLICT, FINITE_DEPTH = "no-conflicting-lock", "propfind-finite-depth"
 
 
 def error_answer(error: Exception) -> Response:
@@ -22,38 +25,54 @@ def error_answer(error: Exception) -> Response:
     return errors.error_answer(error, _render)
 
 
-def dav_error_answer(error: DAVError, mount: str) -> Response:
-    """Answer a request that failed with an error of WsgiDAV.
+class DAVError(Exception):
+    """The failure of a request, which has a status and maybe a condition of RFC 4918 section 16.
 
     Args:
-        error: the error; its own text is shown, not that of its cause, which can contain paths on disk.
+        status: the status of the answer.
+        message: the sentence of the answer; by default the phrase of the status.
+        condition: the name of the condition that is not met; the answer then is XML.
+        paths: the resources that the condition is about, unquoted below the folder of originals, or as `addresses.key`.
+
+    """
+
+    def __init__(
+        self, status: HTTPStatus, message: str = "", *, condition: str = "", paths: Collection[str] = ()
+    ) -> None:
+        super().__init__(message or status.phrase)
+        self.status = status
+        self.condition = condition
+        self.paths = paths
+
+
+def dav_error_answer(error: DAVError, mount: str) -> Response:
+    """Answer a request that failed with an error of WebDAV.
+
+    Args:
+        error: the error.
         mount: the quoted address of the folder of originals, for the names of resources in conditions.
 
     """
-    if error.value >= HTTPStatus.INTERNAL_SERVER_ERROR and error.src_exception is not None:
-        return error_answer(error.src_exception)
-    if error.value == HTTPStatus.NOT_MODIFIED:
-        return Response(status=error.value)
-    condition = error.err_condition
-    if condition is not None:
-        condition.hrefs = [mount + href for href in condition.hrefs]
-        return Response(condition.as_string(), error.value, content_type=_XML)
-    message = error.context_info or HTTPStatus(error.value).phrase
-    return render(Failure(error, error.value, message))
+    if error.status == HTTPStatus.NOT_MODIFIED:
+        return Response(status=error.status)
+    if not error.condition:
+        return render(Failure(error, error.status, str(error)))
+    tree = Element("{DAV:}error")
+    condition = SubElement(tree, f"{{DAV:}}{error.condition}")
+    for path in error.paths:
+        SubElement(condition, "{DAV:}href").text = mount + path
+    return Response(tostring(tree, "utf-8", xml_declaration=True), error.status, content_type=_XML)
 
 
 def locked(condition: str, roots: Iterable[str]) -> DAVError:
     """Return the error 423 that names the locked resources.
 
     Args:
-        condition: from RFC 4918 section 16: `lock-token-submitted`, or `no-conflicting-lock` for a new lock.
+        condition: `TOKEN_SUBMITTED`, or `NO_CONFLICT` for a new lock.
         roots: the locked resources, in the form of `addresses.key`.
 
     """
-    named = DAVErrorCondition(condition)
-    for root in roots:
-        named.add_href(root)
-    return DAVError(HTTP_LOCKED, err_condition=named)
+    return DAVError(HTTPStatus.LOCKED, condition=condition, paths=list(dict.fromkeys(roots)))
 
 
 def _render(failure: Failure) -> Response:

@@ -1,6 +1,6 @@
 """GET, HEAD and PUT.
 
-Files are sent as downloads of the API are, without WsgiDAV in between. PUT receives a file in the staging folder; it
+Files are sent as downloads of the API are. PUT receives a file in the staging folder; it
 gets its name when all of it has arrived.
 """
 
@@ -9,22 +9,16 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from flask import Response
-from wsgidav.dav_error import (
-    HTTP_BAD_REQUEST,
-    HTTP_CONFLICT,
-    HTTP_MEDIATYPE_NOT_SUPPORTED,
-    HTTP_METHOD_NOT_ALLOWED,
-    HTTP_PRECONDITION_FAILED,
-    DAVError,
-)
 
 from photosvc.core.paths import clamped_time
 from photosvc.dav.copying import keep_replaced
 from photosvc.dav.dav_request import patiently
-from photosvc.dav.tree import Environ, OriginalFile, OriginalFolder, etag_of
+from photosvc.dav.errors import DAVError
+from photosvc.dav.tree import Environ, Original, content_type_of, etag_of, is_folder
 from photosvc.library import disk
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import IncompleteError, NameTakenError, Part, checked_name
@@ -56,20 +50,20 @@ def get(request: "Request") -> Response:
     """
     found = request.existing()
     request.check_if()
-    if not isinstance(found, OriginalFile):
+    if found.is_folder:
         return Response(content_type="text/html; charset=utf-8")
     request.service.close()  # sending a large file takes long and needs no database
     return patiently(lambda: _send(request, found))
 
 
-def _send(request: "Request", found: OriginalFile) -> Response:
+def _send(request: "Request", found: Original) -> Response:
     file = found.get_content()
     status = os.fstat(file.fileno())
     return send_file(
         FileAnswer(
             file=file,
             size=status.st_size,
-            content_type=found.get_content_type(),
+            content_type=content_type_of(found.name),
             etag=etag_of(status),
             internal=f"originals{request.path}",
             modified_ns=clamped_time(status),
@@ -88,11 +82,11 @@ def put(request: "Request") -> Response:
     """
     environ, name = request.environ, request.name
     if request.path.endswith("/"):
-        raise DAVError(HTTP_METHOD_NOT_ALLOWED, "a folder has no content")
+        raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "a folder has no content")
     if "HTTP_CONTENT_RANGE" in environ:
-        raise DAVError(HTTP_BAD_REQUEST, "PUT replaces the whole file; a range cannot be stored")
+        raise DAVError(HTTPStatus.BAD_REQUEST, "PUT replaces the whole file; a range cannot be stored")
     if environ.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
-        raise DAVError(HTTP_MEDIATYPE_NOT_SUPPORTED, "send the file without a content encoding")
+        raise DAVError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the file without a content encoding")
     checked_name(name)
     modified_at = _modified_at(environ)
     _may_be_stored(request)
@@ -118,7 +112,7 @@ def put(request: "Request") -> Response:
             try:
                 status = part.place(name, replace=replace, modified_at=modified_at, make_folders=False, undo=undo)
             except NameTakenError:
-                raise DAVError(HTTP_METHOD_NOT_ALLOWED if replace else HTTP_PRECONDITION_FAILED) from None
+                raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED if replace else HTTPStatus.PRECONDITION_FAILED) from None
             request.relocation().changed(name)
     headers = {"ETag": f'"{etag_of(status)}"'}
     if modified_at is not None:
@@ -126,7 +120,7 @@ def put(request: "Request") -> Response:
     return Response(status=201 if found is None else 204, headers=headers)
 
 
-def _may_be_stored(request: "Request") -> OriginalFile | None:
+def _may_be_stored(request: "Request") -> Original | None:
     """Return the file to replace, if any; called before the body is received, and again when it has arrived.
 
     Raises:
@@ -134,11 +128,11 @@ def _may_be_stored(request: "Request") -> OriginalFile | None:
 
     """
     found = request.find(request.path)
-    if isinstance(found, OriginalFolder):
-        raise DAVError(HTTP_METHOD_NOT_ALLOWED, "there is a folder of this name")
+    if is_folder(found):
+        raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "there is a folder of this name")
     parent = request.parent_of(request.path)
-    if not isinstance(request.find(parent), OriginalFolder):
-        raise DAVError(HTTP_CONFLICT, "the folder of the file does not exist")
+    if not is_folder(request.find(parent)):
+        raise DAVError(HTTPStatus.CONFLICT, "the folder of the file does not exist")
     request.check_conditions(found)
     request.check_writable(request.path if found else parent)
     return found
@@ -162,7 +156,7 @@ def _expected_length(environ: Environ) -> int | None:
     """Return the announced length; macOS Finder sends files in chunks, and their length in a header of its own."""
     given = {environ.get("CONTENT_LENGTH") or "", environ.get("HTTP_X_EXPECTED_ENTITY_LENGTH", "").strip()} - {""}
     if not all(one.isascii() and one.isdigit() and len(one) < 20 for one in given):
-        raise DAVError(HTTP_BAD_REQUEST, "the length is not a number")
+        raise DAVError(HTTPStatus.BAD_REQUEST, "the length is not a number")
     if len({int(one) for one in given}) > 1:
         raise IncompleteError
     return int(given.pop()) if given else None
@@ -174,7 +168,7 @@ def _modified_at(environ: Environ) -> int | None:
     if not given:
         return None
     if not (given.isascii() and given.isdigit() and len(given) < 20):
-        raise DAVError(HTTP_BAD_REQUEST, "X-OC-Mtime is not a number of seconds")
+        raise DAVError(HTTPStatus.BAD_REQUEST, "X-OC-Mtime is not a number of seconds")
     return int(given)
 
 
@@ -206,4 +200,4 @@ def _check_sum(environ: Environ, part: Part) -> None:
         with part.path.open("rb") as file:
             digest = hashlib.file_digest(file, _HASHES[kind]).hexdigest()
     if given.strip().lower() not in {digest, base64.b64encode(bytes.fromhex(digest)).decode().lower()}:
-        raise DAVError(HTTP_BAD_REQUEST, "the content does not have the checksum of OC-Checksum")
+        raise DAVError(HTTPStatus.BAD_REQUEST, "the content does not have the checksum of OC-Checksum")

@@ -2,27 +2,18 @@
 
 import re
 from datetime import timedelta
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 from xml.etree.ElementTree import Element
 
 from flask import Response
 from sqlalchemy.orm import Session
-from wsgidav.dav_error import (
-    HTTP_BAD_REQUEST,
-    HTTP_CONFLICT,
-    HTTP_FORBIDDEN,
-    HTTP_PRECONDITION_FAILED,
-    HTTP_REQUEST_ENTITY_TOO_LARGE,
-    DAVError,
-    PRECONDITION_CODE_LockConflict,
-    PRECONDITION_CODE_LockTokenMismatch,
-)
 
 from photosvc.dav import addresses, locks, xml
-from photosvc.dav.errors import locked
+from photosvc.dav.errors import NO_CONFLICT, TOKEN_MATCHES, DAVError, locked
 from photosvc.dav.live_properties import LOCKDISCOVERY, LockProperties
-from photosvc.dav.tree import OriginalFolder
+from photosvc.dav.tree import is_folder
 from photosvc.dav.xml import DAV, XmlError, element, element_text, read_xml
 from photosvc.library import disk
 from photosvc.library.staging_part import checked_name
@@ -53,7 +44,7 @@ def lock(request: "Request") -> Response:
     """
     depth = request.environ.get("HTTP_DEPTH", "infinity")
     if depth not in {"0", "infinity"}:
-        raise DAVError(HTTP_BAD_REQUEST, "the Depth of a lock is 0 or infinity")
+        raise DAVError(HTTPStatus.BAD_REQUEST, "the Depth of a lock is 0 or infinity")
     asked = read_xml(request.environ, "lockinfo")
     seconds = _seconds(request.environ.get("HTTP_TIMEOUT", ""))
     with disk.undo_on_error() as undo, request.writing() as session:
@@ -66,7 +57,7 @@ def lock(request: "Request") -> Response:
             if found is None:
                 _check_new_file(request)
             if roots := locks.grant(session, request.service.now(), held):
-                raise locked(PRECONDITION_CODE_LockConflict, roots)
+                raise locked(NO_CONFLICT, roots)
             if found is None:
                 disk.make_empty(request.provider.root, request.name)
                 undo.callback(disk.remove, request.provider.root, request.name)
@@ -86,26 +77,26 @@ def unlock(request: "Request") -> Response:
     """
     token = request.environ.get("HTTP_LOCK_TOKEN", "").strip().removeprefix("<").removesuffix(">")
     if not token:
-        raise DAVError(HTTP_BAD_REQUEST, "the header Lock-Token is missing")
+        raise DAVError(HTTPStatus.BAD_REQUEST, "the header Lock-Token is missing")
     with request.writing() as session:
         request.check_conditions(request.find(request.path))
         held = _covering(request, session, token)
         if held is None:
-            raise DAVError(HTTP_CONFLICT, err_condition=PRECONDITION_CODE_LockTokenMismatch)
+            raise DAVError(HTTPStatus.CONFLICT, condition=TOKEN_MATCHES)
         if held.user_uid != request.user_uid and principal().role != _ADMIN:
-            raise DAVError(HTTP_FORBIDDEN, "the lock was granted to another account")
+            raise DAVError(HTTPStatus.FORBIDDEN, "the lock was granted to another account")
         locks.release(session, token)
     return Response(status=204)
 
 
 def _refreshed(request: "Request", session: Session, seconds: int) -> DavLock:
     if len(request.tokens) != 1:
-        raise DAVError(HTTP_BAD_REQUEST, "the header If names the one lock that lasts longer")
+        raise DAVError(HTTPStatus.BAD_REQUEST, "the header If names the one lock that lasts longer")
     held = _covering(request, session, *request.tokens)
     if held is None:
-        raise DAVError(HTTP_PRECONDITION_FAILED, err_condition=PRECONDITION_CODE_LockTokenMismatch)
+        raise DAVError(HTTPStatus.PRECONDITION_FAILED, condition=TOKEN_MATCHES)
     if held.user_uid != request.user_uid:
-        raise DAVError(HTTP_FORBIDDEN, "the lock was granted to another account")
+        raise DAVError(HTTPStatus.FORBIDDEN, "the lock was granted to another account")
     held.seconds, held.expires_at = seconds, request.service.now() + timedelta(seconds=seconds)
     return held
 
@@ -132,10 +123,10 @@ def _asked(request: "Request", body: Element, seconds: int, *, deep: bool) -> Da
     described = body.find(f"{DAV}owner")
     owner = "" if described is None else element_text(described)
     if len(owner) > LONGEST_OWNER:
-        raise DAVError(HTTP_REQUEST_ENTITY_TOO_LARGE, f"the owner of a lock has at most {LONGEST_OWNER} characters")
+        raise DAVError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a lock owner has at most {LONGEST_OWNER} characters")
     root = request.key(request.path)
     if len(root) > addresses.LONGEST:
-        raise DAVError(HTTP_FORBIDDEN, f"only paths of at most {addresses.LONGEST} characters can be locked")
+        raise DAVError(HTTPStatus.FORBIDDEN, f"only paths of at most {addresses.LONGEST} characters can be locked")
     return DavLock(
         token=f"opaquelocktoken:{uuid4()}",
         root=root,
@@ -156,8 +147,8 @@ def _check_new_file(request: "Request") -> None:
 
     """
     parent = request.parent_of(request.path)
-    if request.path.endswith("/") or not isinstance(request.find(parent), OriginalFolder):
-        raise DAVError(HTTP_CONFLICT, "the folder does not exist")
+    if request.path.endswith("/") or not is_folder(request.find(parent)):
+        raise DAVError(HTTPStatus.CONFLICT, "the folder does not exist")
     checked_name(request.name)
     request.check_writable(parent)
 

@@ -1,7 +1,4 @@
-"""PROPFIND (RFC 4918 section 9.1): one read of the folder, one query for properties, one for locks, and a stream.
-
-The method of WsgiDAV asks the database for each file, and builds the whole answer as a tree of elements.
-"""
+"""PROPFIND (RFC 4918 section 9.1): one read of the folder, one query for properties, one for locks, and a stream."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -16,19 +13,12 @@ from weakref import finalize
 
 from flask import Response
 from sqlalchemy.orm import Session
-from wsgidav.dav_error import (
-    HTTP_BAD_REQUEST,
-    HTTP_FORBIDDEN,
-    HTTP_INSUFFICIENT_STORAGE,
-    DAVError,
-    DAVErrorCondition,
-    PRECONDITION_CODE_PropfindFiniteDepth,
-)
 
 from photosvc.dav import locks, proppatch, xml
 from photosvc.dav.dav_request import patiently
+from photosvc.dav.errors import FINITE_DEPTH, DAVError
 from photosvc.dav.live_properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, Resource, quota_properties
-from photosvc.dav.tree import OriginalFile, OriginalFolder, Originals, members
+from photosvc.dav.tree import Original, Originals, members
 from photosvc.dav.xml import DAV, XmlError, element, propstat, read_xml
 from photosvc.models import DavLock
 from photosvc.web.current import current_service
@@ -53,7 +43,7 @@ _LOCK_PROPERTIES: Final = (LOCKDISCOVERY, SUPPORTEDLOCK)
 #: The properties that `allprop` and `propname` return: those that RFC 4918 defines.
 _USUAL: Final = (*LIVE, *_LOCK_PROPERTIES)
 #: The condition of an answer with too many values.
-TOO_MANY_VALUES: Final = "{DAV:}number-of-matches-within-limits"
+TOO_MANY_VALUES: Final = "number-of-matches-within-limits"
 
 
 class ListingsBusyError(ServerBusyError):
@@ -89,7 +79,7 @@ def propfind(request: "Request") -> Response:
     request.check_if()
     depth = environ.get("HTTP_DEPTH", "infinity")
     if depth not in _DEPTHS:
-        raise DAVError(HTTP_BAD_REQUEST, "the header Depth is 0, 1 or infinity")
+        raise DAVError(HTTPStatus.BAD_REQUEST, "the header Depth is 0, 1 or infinity")
     asked, mount = _asked(environ), provider.mount_path
     first, rest = _begun(_resources(provider.root, found, depth), len(asked.names))
     with provider.service.loading() as session:
@@ -137,7 +127,7 @@ def _begun(resources: Iterable[Resource], names: int) -> tuple[list[Resource], I
     first = list(islice(rest, most + 1))
     if names > _FEW and len(first) > most:
         # RFC 3253 section 3.8 and RFC 6578 section 3.6 have this condition for reports that are too large.
-        raise DAVError(HTTP_INSUFFICIENT_STORAGE, err_condition=DAVErrorCondition(TOO_MANY_VALUES))
+        raise DAVError(HTTPStatus.INSUFFICIENT_STORAGE, condition=TOO_MANY_VALUES)
     return first, rest
 
 
@@ -147,9 +137,9 @@ def _absent(asked: Asked, dead: proppatch.Found, quota: Mapping[str, str]) -> Ma
     return {name: element(name) for name in asked.names if name not in known}
 
 
-def _resources(root: Path, found: OriginalFile | OriginalFolder, depth: str) -> Iterable[Resource]:
+def _resources(root: Path, found: Original, depth: str) -> Iterable[Resource]:
     first = Resource(found.path.rstrip("/"), found.name or "originals", found.status)
-    if depth == "0" or not isinstance(found, OriginalFolder):
+    if depth == "0" or not found.is_folder:
         return [first]
     inside = _inside(root, first)
     if depth == "1":
@@ -159,7 +149,7 @@ def _resources(root: Path, found: OriginalFile | OriginalFolder, depth: str) -> 
         for resource in folders.pop():
             tree.append(resource)
             if len(tree) > MOST:
-                raise DAVError(HTTP_FORBIDDEN, err_condition=PRECONDITION_CODE_PropfindFiniteDepth)
+                raise DAVError(HTTPStatus.FORBIDDEN, condition=FINITE_DEPTH)
             if resource.is_folder:
                 with suppress(DAVError):  # an unreadable folder is listed without members
                     folders.append(_inside(root, resource))

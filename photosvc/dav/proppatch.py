@@ -1,7 +1,6 @@
 """PROPPATCH (RFC 4918 section 9.2), and the dead properties in the database (RFC 4918 section 4).
 
-All changes of a request are written in one transaction, or none: the method of WsgiDAV writes one property after the
-other, and leaves half of them when one fails. All processes of the service share the properties.
+All changes of a request are written in one transaction, or none. All processes of the service share the properties.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.dav import xml
 from photosvc.dav.addresses import LONGEST, moved, within
 from photosvc.dav.live_properties import LAST_SECOND, Resource
-from photosvc.dav.tree import OriginalFile, OriginalFolder
+from photosvc.dav.tree import Original
 from photosvc.dav.xml import DAV, XmlError, element, element_text, propstat, read_xml
 from photosvc.library import disk
 from photosvc.models import DavProperty
@@ -238,9 +237,7 @@ def _time(value: Element | None) -> float | None:
     return None if date is None else date.timestamp()
 
 
-def _answer(
-    request: "Request", found: OriginalFile | OriginalFolder, changes: Changes, refused: dict[str, HTTPStatus]
-) -> Response:
+def _answer(request: "Request", found: Original, changes: Changes, refused: dict[str, HTTPStatus]) -> Response:
     by_status: dict[HTTPStatus, list[str]] = {}
     for name in changes:
         status = refused.get(name, HTTPStatus.FAILED_DEPENDENCY if refused else HTTPStatus.OK)

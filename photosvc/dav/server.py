@@ -1,7 +1,4 @@
-"""The WebDAV server: the log-in, and a function for each method, over the resources and errors of WsgiDAV.
-
-WsgiDAV's own methods work in one process only, check and write in several transactions, and lose files that arrive in
-part.
+"""The WebDAV server: the log-in, and a function for each method.
 
 A log-in is an app password as Basic or Bearer, or a login session as Bearer. The credential is checked on every
 request, so that a revoked one ends at once. App passwords and tokens have 137 random bits and are found by their
@@ -16,7 +13,6 @@ from typing import Final, ParamSpec
 from urllib.parse import quote
 
 from flask import Response, g, request
-from wsgidav.dav_error import DAVError
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import Principal
@@ -26,7 +22,7 @@ from photosvc.core.errors import PermissionDeniedError
 from photosvc.dav.addresses import path_in, spelled
 from photosvc.dav.copying import copy, delete, make_folder, move
 from photosvc.dav.dav_request import Request
-from photosvc.dav.errors import UnfitPathError, dav_error_answer
+from photosvc.dav.errors import DAVError, UnfitPathError, dav_error_answer
 from photosvc.dav.files import get, put
 from photosvc.dav.lock_methods import lock, unlock
 from photosvc.dav.propfind import propfind

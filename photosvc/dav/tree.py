@@ -1,20 +1,19 @@
-"""The tree of originals for WsgiDAV: files, folders, and the provider that finds them."""
+"""The tree of originals: files, folders, and the provider that finds them."""
 
 import errno
 import mimetypes
 import os
 import stat
 from collections.abc import Iterator
+from http import HTTPStatus
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from wsgidav.dav_error import HTTP_FORBIDDEN, HTTP_NOT_FOUND, DAVError
-from wsgidav.dav_provider import DAVCollection, DAVNonCollection, DAVProvider
-
 from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import PASSING, clean_name, disk_name, open_folder, open_inside
 from photosvc.dav.addresses import existing, is_reserved
+from photosvc.dav.errors import DAVError
 from photosvc.library.staging_part import StorageFailedError
 from photosvc.media.formats import by_extension
 from photosvc.web.current import Service
@@ -37,42 +36,30 @@ def content_type_of(name: str) -> str:
     return known.mime if known else mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
-class OriginalFile(DAVNonCollection):  # type: ignore[misc]  # WsgiDAV has no types
-    """A regular file.
+class Original:
+    """A file or folder of the originals.
 
     Args:
-        path: the path below the folder of originals.
-        environ: the WSGI environment of the request.
-        status: the status of the file.
+        path: the path below the folder of originals, with a slash at the beginning.
+        provider: the tree that it belongs to.
+        status: its status.
 
     """
 
-    def __init__(self, path: str, environ: Environ, status: os.stat_result) -> None:
-        super().__init__(path.rstrip("/"), environ)
+    def __init__(self, path: str, provider: "Originals", status: os.stat_result) -> None:
+        self.is_folder = stat.S_ISDIR(status.st_mode)
+        self.path = path if self.is_folder else path.rstrip("/")
+        self.provider = provider
         self.status = status
+        self.etag = None if self.is_folder else etag_of(status)
 
-    def get_content_length(self) -> int:
-        """Return the size in bytes."""
-        return self.status.st_size
-
-    def get_content_type(self) -> str:
-        """Return the media type by the name."""
-        return content_type_of(self.name)
-
-    def get_creation_date(self) -> float:
-        """Return the oldest time that the file system has."""
-        return min(self.status.st_mtime, self.status.st_ctime)
-
-    def get_last_modified(self) -> float:
-        """Return the modification time in seconds since 1970."""
-        return self.status.st_mtime
-
-    def get_etag(self) -> str:
-        """Return the entity tag, without quotes."""
-        return etag_of(self.status)
+    @property
+    def name(self) -> str:
+        """Return the last part of the path; empty for the folder of originals."""
+        return self.path.rstrip("/").rpartition("/")[2]
 
     def get_content(self) -> FileIO:
-        """Open the file for reading.
+        """Open this file for reading.
 
         Raises:
             DAVError: 403, it may not be read; 404, it is gone or replaced by a link.
@@ -82,42 +69,23 @@ class OriginalFile(DAVNonCollection):  # type: ignore[misc]  # WsgiDAV has no ty
         try:
             return FileIO(open_inside(self.provider.root, self.path.strip("/")))
         except NotFoundError:
-            raise DAVError(HTTP_NOT_FOUND) from None
+            raise DAVError(HTTPStatus.NOT_FOUND) from None
         except OSError as error:
             if error.errno in PASSING:
                 raise StorageFailedError from None
             denied = error.errno in (errno.EACCES, errno.EPERM)
-            raise DAVError(HTTP_FORBIDDEN if denied else HTTP_NOT_FOUND) from None
+            raise DAVError(HTTPStatus.FORBIDDEN if denied else HTTPStatus.NOT_FOUND) from None
 
-    def support_etag(self) -> bool:
-        """Return True: a file has an entity tag."""
-        return True
-
-
-class OriginalFolder(DAVCollection):  # type: ignore[misc]
-    """A folder; the arguments are those of `OriginalFile`."""
-
-    def __init__(self, path: str, environ: Environ, status: os.stat_result) -> None:
-        super().__init__(path, environ)
-        self.status = status
-
-    def get_creation_date(self) -> float:
-        """Return the oldest time that the file system has."""
-        return min(self.status.st_mtime, self.status.st_ctime)
-
-    def get_last_modified(self) -> float:
-        """Return the modification time in seconds since 1970."""
-        return self.status.st_mtime
-
-    def get_member_names(self) -> list[str]:
-        """Return the names of the files and folders directly in it."""
-        return [name for name, _ in members(self.provider.root, self.path.strip("/"))]
-
-    def get_member_list(self) -> "list[OriginalFile | OriginalFolder]":
-        """Return the files and folders directly in it that clients may see."""
+    def members(self) -> "list[Original]":
+        """Return the files and folders directly in this folder that clients may see."""
         path = self.path.rstrip("/")
         found = members(self.provider.root, self.path.strip("/"))
-        return [resource(f"{path}/{name}", self.environ, status) for name, status in found]
+        return [Original(f"{path}/{name}", self.provider, status) for name, status in found]
+
+
+def is_folder(found: Original | None) -> bool:
+    """Return whether something was found and is a folder."""
+    return found is not None and found.is_folder
 
 
 def members(root: Path, name: str) -> Iterator[tuple[str, os.stat_result]]:
@@ -139,7 +107,7 @@ def members(root: Path, name: str) -> Iterator[tuple[str, os.stat_result]]:
     except OSError as error:
         if error.errno in PASSING:
             raise StorageFailedError from None
-        raise DAVError(HTTP_FORBIDDEN, "the folder cannot be read") from None
+        raise DAVError(HTTPStatus.FORBIDDEN, "the folder cannot be read") from None
     return _members(folder)
 
 
@@ -161,14 +129,8 @@ def _members(folder: int) -> Iterator[tuple[str, os.stat_result]]:
         os.close(folder)
 
 
-def resource(path: str, environ: Environ, status: os.stat_result) -> OriginalFile | OriginalFolder:
-    """Make the resource of a file or folder with this status."""
-    kind = OriginalFolder if stat.S_ISDIR(status.st_mode) else OriginalFile
-    return kind(path, environ, status)
-
-
-class Originals(DAVProvider):  # type: ignore[misc]
-    """The provider of resources by their paths; one for each request, because the mount path can differ.
+class Originals:
+    """The tree of files and folders by their paths; one for each request, because the mount path can differ.
 
     Args:
         service: the service of the app.
@@ -177,23 +139,17 @@ class Originals(DAVProvider):  # type: ignore[misc]
     """
 
     def __init__(self, service: Service, mount: str) -> None:
-        super().__init__()
         self.service = service
-        self.set_share_path("")
-        self.set_mount_path(mount)
+        self.mount_path = mount
 
     @property
     def root(self) -> Path:
         """Return the folder of originals on disk."""
         return self.service.settings.originals
 
-    def get_resource_inst(self, path: str, environ: Environ) -> OriginalFile | OriginalFolder | None:
-        """Return the resource at a path; None when there is none that clients may see."""
+    def find(self, path: str) -> Original | None:
+        """Return the file or folder at a path; None when there is none that clients may see."""
         found = existing(self.root, path)
-        if found is None:
+        if found is None or not (stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and path[-1:] != "/")):
             return None
-        if stat.S_ISDIR(found.st_mode):
-            return OriginalFolder(path, environ, found)
-        if stat.S_ISREG(found.st_mode) and not path.endswith("/"):
-            return OriginalFile(path, environ, found)
-        return None
+        return Original(path, self, found)

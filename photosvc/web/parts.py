@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Collection, Iterable
-from importlib.util import find_spec
 from typing import Final
 
 from photosvc.core.errors import SettingError
@@ -29,20 +28,15 @@ _NEEDS: Final[dict[str, frozenset[str]]] = {
 }
 
 
-def has_dav() -> bool:
-    """Return whether the optional library for WebDAV is installed."""
-    return find_spec("wsgidav") is not None
-
-
 def chosen_parts(given: Iterable[str] | None, *, pages: bool = True) -> frozenset[str]:
-    """Return the parts to mount; by default all that can be served, and the web page if `pages`.
+    """Return the parts to mount; by default all, the web page only if `pages`.
 
     Raises:
-        SettingError: a part is unknown, cannot be served, or needs another one.
+        SettingError: a part is unknown, or needs another one.
 
     """
     if given is None:
-        return frozenset(PARTS) - ({DAV} if not has_dav() else set()) - ({PAGES} if not pages else set())
+        return frozenset(PARTS) - ({PAGES} if not pages else set())
     if isinstance(given, str):
         msg = f'parts must be several names, as in parts=("{given[:32]}",)'
         raise SettingError(msg, field="parts")
@@ -53,9 +47,6 @@ def chosen_parts(given: Iterable[str] | None, *, pages: bool = True) -> frozense
         if missing := _NEEDS.get(name, frozenset()) - parts:
             msg = f'the part "{name}" needs {_quoted(sorted(missing))}: add it to parts, or leave "{name}" out'
             raise SettingError(msg, field="parts")
-    if DAV in parts and not has_dav():
-        msg = "the part \"dav\" needs an extra: pip install 'photosvc[webdav]', or leave it out of parts"
-        raise SettingError(msg, field="parts")
     if not parts:
         msg = f"parts is empty; there are {_quoted(PARTS)}"
         raise SettingError(msg, field="parts")

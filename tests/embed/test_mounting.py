@@ -11,7 +11,6 @@ import photosvc
 from photosvc import PhotoService
 from photosvc.app import create_app
 from photosvc.core.errors import SettingError
-from photosvc.web import parts as parts_module
 from photosvc.web.current import current_service
 from photosvc.web.parts import PARTS
 from tests.embed.host import found, new_app, open_host, token_of
@@ -76,15 +75,6 @@ def test_parts_that_cannot_be_mounted_are_refused_with_a_sentence(tmp_path, chos
     with pytest.raises(SettingError) as refused:
         PhotoService(app, db=db, parts=chosen)
     assert refused.value.message.startswith(sentence)
-
-
-def test_webdav_without_its_library_is_refused_when_it_is_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts_module, "has_dav", lambda: False)
-    app, db = new_app(tmp_path / "host")
-    with pytest.raises(SettingError, match=r"the part \"dav\" needs an extra: pip install 'photosvc\[webdav\]'"):
-        PhotoService(app, db=db, parts=("search", "dav"))
-    PhotoService(app, db=db, url_prefix="/media")
-    assert served(app) == set(ADDRESSES) - {"dav"}
 
 
 def test_without_a_prefix_the_page_at_the_root_is_the_hosts_unless_it_chooses_ours(tmp_path):

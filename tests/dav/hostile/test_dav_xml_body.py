@@ -1,4 +1,4 @@
-"""The XML that clients send: what is read and what is refused before an XML library of WsgiDAV sees it."""
+"""The XML that clients send: what is read and what is refused before the whole of it is parsed."""
 
 from io import BytesIO
 
