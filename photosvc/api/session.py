@@ -6,8 +6,8 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from photosvc.api.config import ClientConfig, client_config
+from photosvc.auth import accounts, users
 from photosvc.auth import login as login_sessions
-from photosvc.auth import users
 from photosvc.auth.audit_log import Event
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
@@ -95,7 +95,7 @@ def log_out(session_id: str | None = None) -> Response:
 @refuses(429)
 def confirm_session(body: dict[str, Any]) -> Response:
     """Confirm the account's password: for an hour from now on, an administrator may change other accounts."""
-    own_account.confirm_password(principal().user_uid or "", body["password"])
+    own_account.with_password(principal().user_uid or "", body["password"], accounts.confirm_password)
     return json_answer({"code": 200, "message": "Password confirmed.", "confirmed_for": PROOF_SECONDS})
 
 

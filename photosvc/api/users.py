@@ -4,10 +4,10 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from photosvc.auth import audit_log, bearer, users
-from photosvc.auth.audit_log import Event
-from photosvc.auth.policy import check_proof, decide, may
-from photosvc.models import APP_PASSWORD
+from photosvc.auth import accounts, bearer, credentials, users
+from photosvc.auth.passwords import new_hash
+from photosvc.auth.policy import may
+from photosvc.models import APP_PASSWORD, LOGIN_SESSION
 from photosvc.records.accounts import (
     CredentialSchema,
     EnrolmentSchema,
@@ -21,16 +21,15 @@ from photosvc.records.accounts import (
     UserChangesSchema,
     UserSchema,
 )
-from photosvc.web import auditing, managing, own_account
+from photosvc.web import own_account
 from photosvc.web.actions import roles_of
 from photosvc.web.answers import json_answer
+from photosvc.web.auditing import operating
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 
 _MOST = 1000
-#: Rights of an account, which its own user cannot change.
-_RIGHTS = frozenset({"role", "disabled"})
 _ENROLMENT = EnrolmentSchema()
 _CODES = json_object("code recovery_codes", code=NUMBER, recovery_codes={"type": "array", "items": TEXT})
 _CREDENTIAL, _CREDENTIALS = CredentialSchema(), CredentialSchema(many=True)
@@ -77,8 +76,10 @@ def list_users() -> Response:
 @refuses(409)
 def add_user(body: dict[str, Any]) -> Response:
     """Add an account."""
-    user = managing.add_account(**body)
-    return json_answer(_schema().dump(user), 201)
+    user = users.new_user(current_service().now(), **body)
+    with operating() as operation:
+        record = _schema().dump(accounts.add(operation, user))
+    return json_answer(record, 201)
 
 
 @require("users.view")
@@ -98,14 +99,8 @@ def change_user(changes: dict[str, Any], user_uid: str) -> Response:
 
     The last enabled administrator cannot lose that role or be disabled.
     """
-    service = current_service()
-    with service.writing() as session:
-        user = users.find_user(session, user_uid)
-        if any(name in _RIGHTS and value != getattr(user, name) for name, value in changes.items()):
-            decide(principal(), "users.change")  # not as the account's own user
-            check_proof(principal(), "users.change", service.now())
-        auditing.record(session, Event.USER_CHANGED, subject=user, detail=audit_log.changes(user, changes))
-        record = _schema().dump(users.change_user(session, user, service.now(), **changes))
+    with operating() as operation:
+        record = _schema().dump(accounts.change(operation, user_uid, **changes))
     return json_answer(record)
 
 
@@ -114,7 +109,8 @@ def change_user(changes: dict[str, Any], user_uid: str) -> Response:
 @refuses(409)
 def remove_user(user_uid: str) -> Response:
     """Remove an account with all of its credentials."""
-    managing.remove_account(user_uid)
+    with operating() as operation:
+        accounts.remove(operation, user_uid)
     return json_answer({"code": 200, "message": "Account removed."})
 
 
@@ -132,9 +128,11 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
     with current_service().loading() as session:
         user = users.find_user(session, user_uid)
     if who.user_uid != user.uid and may(who, "users.change"):
-        managing.set_password(user, body["new"])
+        fresh = new_hash(body["new"], user_name=user.name, field="new")
+        with operating() as operation:
+            accounts.set_password(operation, user.uid, fresh)
     else:
-        own_account.change_own_password(user_uid, old=body["old"], new=body["new"], code=body["code"])
+        own_account.change_password(user_uid, old=body["old"], new=body["new"], code=body["code"])
     return json_answer({"code": 200, "message": "Password changed."})
 
 
@@ -144,7 +142,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
 @refuses(409, 429)
 def enrol(body: dict[str, Any], user_uid: str) -> Response:
     """Start to set up two-factor authentication: a secret as text, `otpauth` URI and QR code."""
-    enrolment = own_account.start_second_factor(user_uid, body["password"])
+    enrolment = own_account.with_password(user_uid, body["password"], accounts.start_second_factor)
     return json_answer(_ENROLMENT.dump(enrolment))
 
 
@@ -176,7 +174,8 @@ def disable(body: dict[str, Any], user_uid: str) -> Response:
 @refuses(409)
 def reset(user_uid: str) -> Response:
     """Turn two-factor authentication off for an account whose owner lost the phone and the recovery codes."""
-    managing.reset_second_factor(user_uid)
+    with operating() as operation:
+        accounts.reset_second_factor(operation, user_uid)
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})
 
 
@@ -205,7 +204,8 @@ def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
 @answers(MESSAGE, "App password revoked.")
 def remove_app_password(user_uid: str, credential: str) -> Response:
     """Revoke one of the account's app passwords, and the login sessions made from it."""
-    own_account.remove_app_password(user_uid, credential)
+    with operating() as operation:
+        credentials.revoke_owned(operation, user_uid, APP_PASSWORD, credential)
     return json_answer({"code": 200, "message": "App password revoked."})
 
 
@@ -224,7 +224,8 @@ def list_open_sessions(user_uid: str) -> Response:
 @answers(MESSAGE, "The login session has ended.")
 def end_open_session(user_uid: str, credential: str) -> Response:
     """End one of the account's login sessions, at once on all workers; also the one of this request."""
-    own_account.end_session(user_uid, credential)
+    with operating() as operation:
+        credentials.revoke_owned(operation, user_uid, LOGIN_SESSION, credential)
     return json_answer({"code": 200, "message": "Login session ended."})
 
 
@@ -232,5 +233,6 @@ def end_open_session(user_uid: str, credential: str) -> Response:
 @answers(_ENDED, "The login sessions have ended.")
 def end_other_sessions(user_uid: str) -> Response:
     """End all login sessions of the account except the one of this request; app passwords stay valid."""
-    ended = own_account.end_other_sessions(user_uid)
+    with operating() as operation:
+        ended = credentials.end_sessions(operation, user_uid)
     return json_answer({"code": 200, "message": "Login sessions ended.", "ended": ended})

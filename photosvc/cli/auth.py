@@ -23,8 +23,6 @@ from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.words import counted
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
     from photosvc.models import Credential
     from photosvc.web.current import Service
 
@@ -70,31 +68,26 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
 
     The secret is shown only now.
     """
-    from photosvc.auth import audit_log
-    from photosvc.auth.audit_log import Event
-    from photosvc.auth.bearer import check_name, check_scope, expiry, issue
+    from photosvc.auth import credentials
+    from photosvc.auth.bearer import check_name, check_scope, expiry
     from photosvc.auth.scopes import parse_scope
     from photosvc.auth.users import find_user
-    from photosvc.web import auditing
+    from photosvc.web.auditing import operating
 
     require_stdout()
-    now, owner_uid = service.now(), None
+    owner_uid = None
     if username is not None:
         with service.loading() as session:
             owner_uid = find_user(session, username).uid
-    expiry(expires, now)
+    expiry(expires, service.now())
     name = name or ask("--name", "Client name", check_name)
     wanted = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
-    with service.writing() as session:
-        user = find_user(session, owner_uid) if owner_uid else None
-        issued = issue(session, now, name=name, scope=wanted, lifetime=expires, user=user)
-        made = issued.credential
-        record = {"secret": issued.secret, "scope": made.scope, "id": made.uid}
-        auditing.record(
-            session, Event.CREDENTIAL_MADE, subject=user, target=made.uid, detail=audit_log.credential(made)
-        )
+    with operating() as operation:
+        user = find_user(operation.session, owner_uid) if owner_uid else None
+        issued = credentials.issue(operation, user, name=name, scope=wanted, lifetime=expires)
+        record = {"secret": issued.secret, "scope": issued.credential.scope, "id": issued.credential.uid}
     kind = "App Password" if owner_uid else "Access Token"
-    with printing_secret(service, lambda session: _revoke(session, record["id"])):
+    with printing_secret(lambda operation: credentials.revoke(operation, record["id"])):
         print_record({"secret": kind, "scope": "Authorization Scope", "id": "ID"}, record)
 
 
@@ -134,45 +127,30 @@ def show(service: "Service", identifier: str) -> None:
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Revoke a credential; it is refused from the next request on."""
+    from photosvc.auth import credentials
     from photosvc.auth.bearer import find_credential
+    from photosvc.web.auditing import operating
 
     with service.loading() as session:
         uid = find_credential(session, identifier).uid
     confirm(f"Revoke {uid}?", yes=yes)
-    with service.writing() as session:
-        _revoke(session, uid)
+    with operating() as operation:
+        credentials.revoke(operation, uid)
     click.echo(f"{uid} is revoked.", err=True)
 
 
 @auth.command()
 @yes_option
 @with_database
-def reset(service: "Service", yes: bool) -> None:
+def reset(_service: "Service", yes: bool) -> None:
     """Revoke every app password, access token and login session."""
-    from photosvc.auth.audit_log import Event
-    from photosvc.auth.bearer import revoke_all
-    from photosvc.web import auditing
+    from photosvc.auth import credentials
+    from photosvc.web.auditing import operating
 
     confirm("Revoke every app password, access token and login session?", yes=yes)
-    with service.writing() as session:
-        count = revoke_all(session)
-        auditing.record(session, Event.CREDENTIAL_ENDED, detail=f"all {count} credentials")
+    with operating() as operation:
+        count = credentials.revoke_all(operation)
     click.echo(f"{counted(count, 'credential')} revoked.", err=True)
-
-
-def _revoke(session: "Session", uid: str) -> None:
-    """Revoke a credential, and record it."""
-    from photosvc.auth import audit_log
-    from photosvc.auth.audit_log import Event
-    from photosvc.auth.bearer import find_credential, revoke
-    from photosvc.models import LOGIN_SESSION
-    from photosvc.web import auditing
-
-    found = find_credential(session, uid)
-    event = Event.SESSION_ENDED if found.kind == LOGIN_SESSION else Event.CREDENTIAL_ENDED
-    owner = found.user or found.client
-    auditing.record(session, event, subject=owner, target=found.uid, detail=audit_log.credential(found))
-    revoke(session, found.id)
 
 
 def _row(found: "Credential") -> dict[str, object]:

@@ -32,8 +32,7 @@ from photosvc.core.accounts import (
 from photosvc.core.words import counted
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
+    from photosvc.auth.operation import Operation
     from photosvc.models import Client
     from photosvc.web.current import Service
 
@@ -147,16 +146,15 @@ def add(
 
     With USERNAME it belongs to that account: it is refused while the account is disabled, but gets none of its rights.
     """
-    from photosvc.auth import audit_log
-    from photosvc.auth.audit_log import Event
+    from photosvc.auth import registrations
     from photosvc.auth.bearer import check_name, check_scope
-    from photosvc.auth.clients import check_lifetime, check_limit, register
+    from photosvc.auth.clients import check_lifetime, check_limit
     from photosvc.auth.scopes import parse_scope
     from photosvc.auth.users import find_user
-    from photosvc.web import auditing
+    from photosvc.web.auditing import operating
 
     require_stdout()
-    now, owner_uid = service.now(), None
+    owner_uid = None
     if username is not None:
         with service.loading() as session:
             owner_uid = find_user(session, username).uid
@@ -164,14 +162,12 @@ def add(
     check_limit(limit)
     name = name or ask("--name", "Client name", check_name)
     wanted = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
-    with service.writing() as session:
-        user = find_user(session, owner_uid) if owner_uid else None
-        registered = register(session, now, name=name, scope=wanted, lifetime=lifetime, limit=limit, user=user, **rest)
-        session.refresh(registered.client)
-        made = registered.client
-        auditing.record(session, Event.CLIENT_ADDED, subject=made, detail=audit_log.client(made))
+    with operating() as operation:
+        user = find_user(operation.session, owner_uid) if owner_uid else None
+        values = {"name": name, "scope": wanted, "lifetime": lifetime, "limit": limit, "user": user, **rest}
+        registered = registrations.add(operation, **values)
         record = {**_row(registered.client), "client_secret": registered.secret}
-    with printing_secret(service, lambda session: _remove(session, record["client_id"])):
+    with printing_secret(lambda operation: registrations.remove(operation, record["client_id"])):
         print_record({**_SECRET, **_COLUMNS}, record)
 
 
@@ -203,7 +199,7 @@ def show(service: "Service", identifier: str) -> None:
 @format_options(short=False)
 @with_database
 def mod(
-    service: "Service",
+    _service: "Service",
     /,
     identifier: str,
     regenerate: bool,
@@ -212,44 +208,27 @@ def mod(
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Change a client. Tokens that it could no longer get are revoked."""
-    from photosvc.auth import audit_log
-    from photosvc.auth.audit_log import Event
-    from photosvc.auth.clients import Changes, change_client, find_client, regenerate_secret, restore_secret
+    from photosvc.auth import registrations
     from photosvc.auth.scopes import parse_scope
     from photosvc.auth.users import find_user
-    from photosvc.web import auditing
+    from photosvc.web.auditing import operating
 
     require_stdout()
     given = {key: value for key, value in given.items() if value is not None}
     if not given and scope is user is None and not regenerate:
         msg = "nothing to change: give at least one option"
         raise click.UsageError(msg)
-    now = service.now()
-    with service.writing() as session:
-        changes = Changes(
-            **given,
-            scope=None if scope is None else parse_scope(scope),
-            user=find_user(session, user) if user else None,
-            unbind=user == "",
-        )
-        what = {**given, "scope": changes.scope and str(changes.scope), "user": user}
-        before = find_client(session, identifier, lock=True)
-        detail = ", ".join(filter(None, [audit_log.changes(before, what), "new secret" if regenerate else ""]))
-        auditing.record(session, Event.CLIENT_CHANGED, subject=before, detail=detail)
-        client = change_client(session, identifier, now, changes)
-        record = _row(client)
-        old = client.secret_digest
-        if regenerate:
-            record["client_secret"] = regenerate_secret(session, identifier, now)
+    with operating() as operation:
+        given["scope"] = None if scope is None else parse_scope(scope)
+        given["user"] = find_user(operation.session, user) if user else None
+        changed = registrations.change(operation, identifier, {**given, "unbind": user == ""}, new_secret=regenerate)
+        record = {**_row(changed.client), "client_secret": changed.secret}
     if regenerate:
-        lost = record["client_secret"]
 
-        def restore(session: "Session") -> None:
-            restore_secret(session, identifier, old, lost=lost)
-            subject = find_client(session, identifier)
-            auditing.record(session, Event.CLIENT_CHANGED, subject=subject, detail="old secret again")
+        def restore(operation: "Operation") -> None:
+            registrations.restore_secret(operation, identifier, changed.old_digest, lost=changed.secret)
 
-        with printing_secret(service, restore):
+        with printing_secret(restore):
             print_record({**_SECRET, **_DETAILS}, record)
     else:
         print_record(_DETAILS, record)
@@ -261,40 +240,30 @@ def mod(
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Remove a client; its tokens are refused from the next request on."""
+    from photosvc.auth import registrations
     from photosvc.auth.clients import find_client
+    from photosvc.web.auditing import operating
 
     with service.loading() as session:
         name = find_client(session, identifier).name
     confirm(f"Remove the client {name} ({identifier}) and its tokens?", yes=yes)
-    with service.writing() as session:
-        _remove(session, identifier)
+    with operating() as operation:
+        registrations.remove(operation, identifier)
     click.echo(f"The client {name} is removed.", err=True)
 
 
 @clients.command()
 @yes_option
 @with_database
-def reset(service: "Service", yes: bool) -> None:
+def reset(_service: "Service", yes: bool) -> None:
     """Remove every client and all of their tokens."""
-    from photosvc.auth.audit_log import Event
-    from photosvc.auth.clients import remove_all_clients
-    from photosvc.web import auditing
+    from photosvc.auth import registrations
+    from photosvc.web.auditing import operating
 
     confirm("Remove every client and all of their tokens?", yes=yes)
-    with service.writing() as session:
-        count = remove_all_clients(session)
-        auditing.record(session, Event.CLIENT_REMOVED, detail=f"all {count} clients")
+    with operating() as operation:
+        count = registrations.remove_all(operation)
     click.echo(f"{counted(count, 'client')} removed.", err=True)
-
-
-def _remove(session: "Session", client_id: str) -> None:
-    """Remove a client, and record it."""
-    from photosvc.auth.audit_log import Event
-    from photosvc.auth.clients import find_client, remove_client
-    from photosvc.web import auditing
-
-    auditing.record(session, Event.CLIENT_REMOVED, subject=find_client(session, client_id))
-    remove_client(session, client_id)
 
 
 def _row(client: "Client") -> dict[str, Any]:

@@ -150,12 +150,11 @@ def _prepare(service: "Service", photos: Path | None, *, replace: bool) -> Path:
 
 def _keep_token(service: "Service", path: Path) -> None:
     """Make sure that the file, which has mode 0600, contains a valid token."""
-    from photosvc.auth import audit_log, bearer, tokens
-    from photosvc.auth.audit_log import Event
+    from photosvc.auth import credentials, tokens
     from photosvc.auth.errors import InvalidTokenError
     from photosvc.auth.scopes import parse_scope
     from photosvc.core.paths import read_or_create
-    from photosvc.web import auditing
+    from photosvc.web.auditing import operating
 
     if path.exists():
         token = path.read_text("ascii").strip()
@@ -166,10 +165,8 @@ def _keep_token(service: "Service", path: Path) -> None:
             path.unlink()
         else:
             return
-    with service.writing() as session:
-        issued = bearer.issue(session, service.now(), name="svc run", scope=parse_scope("photos albums"))
-        made = issued.credential
-        auditing.record(session, Event.CREDENTIAL_MADE, target=made.uid, detail=audit_log.credential(made))
+    with operating() as operation:
+        issued = credentials.issue(operation, name="svc run", scope=parse_scope("photos albums"))
     read_or_create(path, lambda: issued.secret)
 
 

@@ -21,9 +21,7 @@ from photosvc.core.paths import full_path
 from photosvc.core.times import parse_duration
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from photosvc.web.current import Service
+    from photosvc.auth.operation import Operation
 
 #: Seconds between two lines of progress.
 _PAUSE: Final = 10.0
@@ -268,15 +266,17 @@ def print_record(columns: Mapping[str, str], row: Row) -> None:
 
 
 @contextmanager
-def printing_secret(service: "Service", undo: "Callable[[Session], object]") -> Iterator[None]:
+def printing_secret(undo: "Callable[[Operation], object]") -> Iterator[None]:
     """Guard a block that prints a new secret: if printing fails, the secret is lost, and `undo` reverts it."""
     click.echo("Keep the secret now: it is not shown again.", err=True)
     try:
         yield
         sys.stdout.flush()
     except BaseException:
-        with service.writing() as session:
-            undo(session)
+        from photosvc.web.auditing import operating
+
+        with operating() as operation:
+            undo(operation)
         raise
 
 

@@ -73,18 +73,17 @@ def add(
     password_stdin: bool,
 ) -> None:
     """Add an account. The command asks for the password, or reads it from standard input."""
-    from photosvc.auth.audit_log import Event
+    from photosvc.auth import accounts
     from photosvc.auth.passwords import check_password
     from photosvc.auth.user_names import check_user_name
-    from photosvc.auth.users import add_user, new_user
-    from photosvc.web import auditing
+    from photosvc.auth.users import new_user
+    from photosvc.web.auditing import operating
 
     name = check_user_name(name) if name else ask("NAME", "User name", check_user_name)
     password = ask_password(partial(check_password, user_name=name), from_stdin=password_stdin)
     user = new_user(service.now(), name=name, password=password, role=role, display_name=display_name, email=email)
-    with service.writing() as session:
-        record = _row(add_user(session, user))
-        auditing.record(session, Event.USER_ADDED, subject=user, detail=f"role {user.role}")
+    with operating() as operation:
+        record = _row(accounts.add(operation, user))
     print_record(_COLUMNS, record)
 
 
@@ -124,28 +123,23 @@ def show(service: "Service", name: str) -> None:
 @click.option("--disable-2fa", is_flag=True, help="Turn two-factor authentication off.")
 @format_options(short=False)
 @with_database
-def mod(service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> None:  # noqa: ANN401
+def mod(_service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> None:  # noqa: ANN401
     """Change an account."""
-    from photosvc.auth import audit_log, second_factor
-    from photosvc.auth.audit_log import Event
-    from photosvc.auth.users import change_user, find_user
-    from photosvc.web import auditing
+    from photosvc.auth import accounts
+    from photosvc.auth.users import find_user
+    from photosvc.web.auditing import operating
 
     changes = {key: value for key, value in changes.items() if value is not None}
     if not changes and not disable_2fa:
         msg = "nothing to change: give at least one option"
         raise click.UsageError(msg)
-    now = service.now()
-    with service.writing() as session:
-        user = find_user(session, name)
+    with operating() as operation:
+        user = find_user(operation.session, name)
         if changes:
-            auditing.record(session, Event.USER_CHANGED, subject=user, detail=audit_log.changes(user, changes))
-            change_user(session, user, now, keep_admin=False, **changes)
+            accounts.change(operation, user.uid, **changes)
         if disable_2fa:
-            second_factor.reset(session, now, user)
-            auditing.record(session, Event.SECOND_FACTOR_OFF, subject=user)
-        session.flush()
-        session.refresh(user)
+            accounts.reset_second_factor(operation, user.uid)
+        operation.session.refresh(user)
         record = _row(user)
     print_record(_COLUMNS, record)
 
@@ -156,17 +150,15 @@ def mod(service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> 
 @with_database
 def rm(service: "Service", name: str, yes: bool) -> None:
     """Remove an account and all of its credentials."""
-    from photosvc.auth.audit_log import Event
-    from photosvc.auth.users import find_user, remove_user
-    from photosvc.web import auditing
+    from photosvc.auth import accounts
+    from photosvc.auth.users import find_user
+    from photosvc.web.auditing import operating
 
     with service.loading() as session:
         uid = find_user(session, name).uid
     confirm(f"Remove the account {name} and all of its credentials?", yes=yes)
-    with service.writing() as session:
-        user = find_user(session, uid)
-        auditing.record(session, Event.USER_REMOVED, subject=user)
-        remove_user(session, user, keep_admin=False)
+    with operating() as operation:
+        accounts.remove(operation, uid)
     click.echo(f"The account {name} is removed.", err=True)
 
 
@@ -191,34 +183,29 @@ def sessions(service: "Service", name: str) -> None:
 @with_database
 def logout(service: "Service", name: str, yes: bool) -> None:
     """End all login sessions of an account; `svc auth rm ID` ends one. Its app passwords stay valid."""
-    from photosvc.auth.audit_log import Event
-    from photosvc.auth.bearer import end_sessions
+    from photosvc.auth.credentials import end_sessions
     from photosvc.auth.users import find_user
-    from photosvc.web.auditing import record
+    from photosvc.web.auditing import operating
 
     with service.loading() as session:
         uid = find_user(session, name).uid
     confirm(f"End all login sessions of {name}?", yes=yes)
-    with service.writing() as session:
-        user = find_user(session, uid)
-        count = end_sessions(session, user)
-        record(session, Event.SESSION_ENDED, subject=user, detail=f"all ({count})")
+    with operating() as operation:
+        count = end_sessions(operation, uid)
     click.echo(f"{counted(count, 'login session')} ended.", err=True)
 
 
 @users.command()
 @yes_option
 @with_database
-def reset(service: "Service", yes: bool) -> None:
+def reset(_service: "Service", yes: bool) -> None:
     """Remove every account and all of their credentials."""
-    from photosvc.auth.audit_log import Event
-    from photosvc.auth.users import remove_all_users
-    from photosvc.web import auditing
+    from photosvc.auth import accounts
+    from photosvc.web.auditing import operating
 
     confirm("Remove every account and all of their credentials?", yes=yes)
-    with service.writing() as session:
-        count = remove_all_users(session)
-        auditing.record(session, Event.USER_REMOVED, detail=f"all {count} accounts")
+    with operating() as operation:
+        count = accounts.remove_all(operation)
     click.echo(f"{counted(count, 'account')} removed.", err=True)
 
 
@@ -228,19 +215,17 @@ def reset(service: "Service", yes: bool) -> None:
 @with_database
 def passwd(service: "Service", name: str, password_stdin: bool) -> None:
     """Change an account's password. Its login sessions end; its app passwords stay valid."""
-    from photosvc.auth.audit_log import Event
+    from photosvc.auth import accounts
     from photosvc.auth.passwords import check_password, new_hash
-    from photosvc.auth.users import find_user, set_password
-    from photosvc.web import auditing
+    from photosvc.auth.users import find_user
+    from photosvc.web.auditing import operating
 
     with service.loading() as session:
         user = find_user(session, name)
     check = partial(check_password, user_name=user.name)
     password = new_hash(ask_password(check, from_stdin=password_stdin), user_name=user.name)
-    with service.writing() as session:
-        user = find_user(session, user.uid)
-        auditing.record(session, Event.PASSWORD_CHANGED, subject=user)
-        set_password(session, user, service.now(), password)
+    with operating() as operation:
+        accounts.set_password(operation, user.uid, password)
     click.echo("The password is changed.", err=True)
 
 

@@ -5,16 +5,17 @@ from typing import Final
 from flask import Blueprint, Response, request, url_for
 from sqlalchemy.orm import Session
 
-from photosvc.auth import bearer, users
+from photosvc.auth import accounts, bearer, credentials, users
 from photosvc.auth.errors import LastAdminError, OwnSecondFactorError, UserExistsError
+from photosvc.auth.passwords import new_hash
 from photosvc.core.accounts import USER
 from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
-from photosvc.models import APP_PASSWORD, Credential, User
+from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Credential, User
 from photosvc.pages import wording
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.layout import see_other
-from photosvc.web import managing, own_account
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 
@@ -70,9 +71,9 @@ def change_account(account: str) -> Response:
     """Change role, displayed name and address of the account."""
     form = read_form()
     try:
-        managing.change_account(
-            account, role=form.get("role"), display_name=form.get("display_name"), email=form.get("email")
-        )
+        with operating() as operation:
+            role, display_name, email = form.get("role"), form.get("display_name"), form.get("email")
+            accounts.change(operation, account, role=role, display_name=display_name, email=email)
     except (InvalidValueError, LastAdminError) as error:
         return _account(account, error, given=form)
     return _done(account, "saved")
@@ -96,7 +97,10 @@ def set_password(account: str) -> Response:
     form = read_form()
     try:
         new = typed_twice(form, "new")
-        managing.set_password(_find_other(account), new)
+        user = _find_other(account)
+        fresh = new_hash(new, user_name=user.name, field="new")
+        with operating() as operation:
+            accounts.set_password(operation, user.uid, fresh)
     except (InvalidValueError, OwnPasswordError) as error:
         return _account(account, error)
     return _done(account, "password")
@@ -106,7 +110,8 @@ def set_password(account: str) -> Response:
 def reset_two_factor(account: str) -> Response:
     """Turn the account's two-factor authentication off."""
     try:
-        managing.reset_second_factor(account)
+        with operating() as operation:
+            accounts.reset_second_factor(operation, account)
     except OwnSecondFactorError:
         return _account(account, OwnSecondFactorError("Your own two-factor authentication is turned off in Settings."))
     return _done(account, "factor")
@@ -115,21 +120,24 @@ def reset_two_factor(account: str) -> Response:
 @administration_page("users.sessions.end")
 def end_sessions_of(account: str) -> Response:
     """End all sessions of the account except this browser's."""
-    own_account.end_other_sessions(account)
+    with operating() as operation:
+        credentials.end_sessions(operation, account)
     return _done(account, "ended")
 
 
 @administration_page("users.sessions.end")
 def end_session_of(account: str, credential: str) -> Response:
     """End a session of the account."""
-    own_account.end_session(account, credential)
+    with operating() as operation:
+        credentials.revoke_owned(operation, account, LOGIN_SESSION, credential)
     return _done(account, "ended")
 
 
 @administration_page("users.app_passwords.remove")
 def revoke_app_of(account: str, credential: str) -> Response:
     """Revoke an app password of the account."""
-    own_account.remove_app_password(account, credential)
+    with operating() as operation:
+        credentials.revoke_owned(operation, account, APP_PASSWORD, credential)
     return _done(account, "revoked")
 
 
@@ -143,7 +151,8 @@ def confirm_deletion(account: str) -> Response:
 def delete_account(account: str) -> Response:
     """Delete the account with all of its credentials."""
     try:
-        managing.remove_account(account)
+        with operating() as operation:
+            accounts.remove(operation, account)
     except LastAdminError as error:
         return _deletion(account, error)
     return see_other(url_for(".accounts", done="deleted"))
@@ -151,7 +160,8 @@ def delete_account(account: str) -> Response:
 
 def _disable(account: str, *, disabled: bool) -> Response:
     try:
-        managing.change_account(account, disabled=disabled)
+        with operating() as operation:
+            accounts.change(operation, account, disabled=disabled)
     except LastAdminError as error:
         return _account(account, error)
     return _done(account, "disabled" if disabled else "enabled")
@@ -223,10 +233,12 @@ def add_account() -> Response:
     try:
         password = typed_twice(form)
         given = {name: form.get(name, "") for name in _FIELDS}
-        made = managing.add_account(**given, password=password or None)
+        user = users.new_user(current_service().now(), **given, password=password or None)
+        with operating() as operation:
+            uid = accounts.add(operation, user).uid
     except (InvalidValueError, UserExistsError) as error:
         return _accounts(error, given=form)
-    return see_other(url_for(".account_page", account=made.uid, done="made"))
+    return see_other(url_for(".account_page", account=uid, done="made"))
 
 
 def _accounts(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:

@@ -3,18 +3,20 @@
 from typing import Any, Final
 
 from flask import Blueprint, Response, request, url_for
+from sqlalchemy.orm import Session
 
-from photosvc.auth import clients
+from photosvc.auth import clients, registrations, users
 from photosvc.auth.grants import use_of_tokens
+from photosvc.auth.scopes import parse_scope
 from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS, NO_LIMIT, OPAQUE
-from photosvc.core.errors import InvalidValueError, PhotosvcError
-from photosvc.models import Client
+from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
+from photosvc.models import Client, User
 from photosvc.pages import wording
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.frame import TYPED, administration_page, chosen_scope, show_administration
 from photosvc.pages.layout import see_other
-from photosvc.web import managing
 from photosvc.web.actions import is_mounted
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 #: The most clients on the page; the search finds the others.
@@ -58,7 +60,11 @@ def add_client() -> Response:
     """Register a client; only this page shows its secret."""
     form = read_form()
     try:
-        made = managing.add_client(**client_values(form))
+        values = client_values(form)
+        owner = values.pop("owner")
+        with operating() as operation:
+            made = registrations.add(operation, **values, user=_owner(operation.session, owner))
+            operation.session.expunge(made.client)
     except InvalidValueError as error:
         return _clients(error, given=form)
     return _clients(made=made)
@@ -68,18 +74,19 @@ def client_values(form: dict[str, str]) -> dict[str, Any]:
     """Return the properties of a client from its form.
 
     Raises:
-        InvalidValueError: one is not a number.
+        InvalidValueError: one is not a number, or the scope is not valid.
 
     """
-    return {
+    values: dict[str, Any] = {
         "name": form.get("name", ""),
-        "scope": chosen_scope(form),
         "role": form.get("role", ""),
+        "scope": chosen_scope(form),
         "lifetime": read_number(form, "lifetime"),
         "limit": read_number(form, "limit", empty=NO_LIMIT),
         "token_format": form.get("token_format", ""),
         "owner": form.get("owner", ""),
     }
+    return {**values, "scope": parse_scope(values["scope"])}
 
 
 def _clients(
@@ -118,8 +125,10 @@ def change_client(client: str) -> Response:
     form = read_form()
     try:
         values = client_values(form)
-        scope, owner = values.pop("scope"), values.pop("owner")
-        managing.change_client(client, clients.Changes(**values), scope=scope, owner=owner)
+        owner = values.pop("owner")
+        with operating() as operation:
+            user = _owner(operation.session, owner)
+            registrations.change(operation, client, {**values, "user": user, "unbind": user is None})
     except InvalidValueError as error:
         return _client(client, error, given=form)
     return _done(client, "saved")
@@ -128,28 +137,42 @@ def change_client(client: str) -> Response:
 @administration_page("clients.change")
 def disable_client(client: str) -> Response:
     """Disable the client: issue it no tokens, and refuse those that it has."""
-    managing.change_client(client, clients.Changes(enabled=False))
-    return _done(client, "disabled")
+    return _enable(client, enabled=False)
 
 
 @administration_page("clients.change")
 def enable_client(client: str) -> Response:
     """Enable the client again."""
-    managing.change_client(client, clients.Changes(enabled=True))
-    return _done(client, "enabled")
+    return _enable(client, enabled=True)
 
 
 @administration_page("clients.change")
 def rotate_client_secret(client: str) -> Response:
     """Give the client a new secret, which only this page shows."""
-    return _client(client, secret=managing.rotate_secret(client))
+    with operating() as operation:
+        secret = registrations.change(operation, client, {}, new_secret=True).secret
+    return _client(client, secret=secret)
 
 
 @administration_page("clients.remove")
 def delete_client(client: str) -> Response:
     """Delete the client with its tokens."""
-    managing.remove_client(client)
+    with operating() as operation:
+        registrations.remove(operation, client)
     return see_other(url_for(".clients", done="deleted"))
+
+
+def _enable(client: str, *, enabled: bool) -> Response:
+    with operating() as operation:
+        registrations.change(operation, client, {"enabled": enabled})
+    return _done(client, "enabled" if enabled else "disabled")
+
+
+def _owner(session: Session, name: str) -> User | None:
+    try:
+        return users.find_user(session, name) if name.strip() else None
+    except NotFoundError as error:
+        raise InvalidValueError(error.message, field="owner") from None
 
 
 def _done(client: str, what: str) -> Response:

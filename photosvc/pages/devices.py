@@ -4,7 +4,8 @@ from typing import Final
 
 from flask import Blueprint, Response, request, url_for
 
-from photosvc.auth import bearer
+from photosvc.auth import bearer, credentials
+from photosvc.auth.scopes import parse_scope
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import ACCESS_TOKEN
@@ -12,7 +13,7 @@ from photosvc.pages import wording
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.frame import administration_page, chosen_scope, show_administration
 from photosvc.pages.layout import see_other
-from photosvc.web import managing
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 #: The most tokens on the page; the search finds the others.
@@ -42,7 +43,9 @@ def add_device() -> Response:
     name = form.get("name", "").strip()
     try:
         lifetime = read_number(form, "lifetime")
-        secret = managing.add_token(name=name, scope=chosen_scope(form), lifetime=lifetime)
+        wanted = parse_scope(chosen_scope(form))
+        with operating() as operation:
+            secret = credentials.issue(operation, name=name, scope=wanted, lifetime=lifetime).secret
     except InvalidValueError as error:
         return _devices(error, given=form)
     return _devices(name=name, secret=secret)
@@ -51,7 +54,8 @@ def add_device() -> Response:
 @administration_page("tokens.remove")
 def revoke_device(credential: str) -> Response:
     """Revoke a token."""
-    managing.remove_token(credential)
+    with operating() as operation:
+        credentials.revoke_owned(operation, None, ACCESS_TOKEN, credential)
     return see_other(url_for(".devices", done="revoked"))
 
 

@@ -4,17 +4,18 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, request, url_for
 
-from photosvc.auth import bearer, users
+from photosvc.auth import accounts, bearer, credentials, users
 from photosvc.auth.errors import AppPasswordLimitError, LoginError, SecondFactorStateError, ThrottledError
 from photosvc.auth.second_factor import Enrolment
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, PhotosvcError
-from photosvc.models import APP_PASSWORD
+from photosvc.models import APP_PASSWORD, LOGIN_SESSION
 from photosvc.pages import wording
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.layout import page, see_other
 from photosvc.web import own_account
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 
@@ -67,7 +68,8 @@ def change_name() -> Response:
     form = read_form()
     names = {"display_name": form.get("display_name", ""), "email": form.get("email", "")}
     try:
-        own_account.change_names(own_uid(), **names)
+        with operating() as operation:
+            accounts.change(operation, own_uid(), display_name=names["display_name"], email=names["email"])
     except InvalidValueError as error:
         return _account(error, given=names)
     return see_other(url_for(".account", done="name"))
@@ -79,7 +81,7 @@ def change_password() -> Response:
     form = read_form()
     try:
         new = typed_twice(form, "new")
-        own_account.change_own_password(own_uid(), old=form.get("old", ""), new=new, code=form.get("code") or None)
+        own_account.change_password(own_uid(), old=form.get("old", ""), new=new, code=form.get("code") or None)
     except (InvalidValueError, LoginError, ThrottledError) as error:
         return _account(error)
     return see_other(url_for(".account", done="password"))
@@ -124,21 +126,24 @@ def add_app() -> Response:
 @page("users.app_passwords.remove", own=True)
 def revoke_app(credential: str) -> Response:
     """Revoke an app password."""
-    own_account.remove_app_password(own_uid(), credential)
+    with operating() as operation:
+        credentials.revoke_owned(operation, own_uid(), APP_PASSWORD, credential)
     return see_other(url_for(".apps", done="revoked"))
 
 
 @page("users.sessions.end", own=True)
 def end_session(credential: str) -> Response:
     """End a session."""
-    own_account.end_session(own_uid(), credential)
+    with operating() as operation:
+        credentials.revoke_owned(operation, own_uid(), LOGIN_SESSION, credential)
     return see_other(url_for(".apps", done="ended"))
 
 
 @page("users.sessions.end", own=True)
 def end_other_sessions() -> Response:
     """End all sessions except this browser's."""
-    own_account.end_other_sessions(own_uid())
+    with operating() as operation:
+        credentials.end_sessions(operation, own_uid())
     return see_other(url_for(".apps", done="ended"))
 
 
@@ -188,7 +193,8 @@ def show_two_factor() -> Response:
 def start_two_factor() -> Response:
     """Begin to set up two-factor authentication; only this page shows the key for an authenticator app."""
     try:
-        enrolment = own_account.start_second_factor(own_uid(), read_form().get("password", ""))
+        password = read_form().get("password", "")
+        enrolment = own_account.with_password(own_uid(), password, accounts.start_second_factor)
     except _REFUSED as error:
         return _two_factor(error)
     return _two_factor(enrolment=enrolment, starting=True)

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, g, request, url_for
 from sqlalchemy.orm import Session
 
-from photosvc.auth import first_account, users
+from photosvc.auth import accounts, first_account, users
 from photosvc.auth import login as login_sessions
 from photosvc.auth.audit_log import Event
 from photosvc.auth.errors import (
@@ -31,7 +31,7 @@ from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.layout import public_page, safe_path, see_other, show
 from photosvc.web.actions import uses
-from photosvc.web.auditing import record
+from photosvc.web.auditing import operation_in, record
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import clear_cookie, principal, set_cookie
 from photosvc.web.requests import client_address, origin_of
@@ -90,9 +90,7 @@ def _add(session: Session, service: Service, user: User) -> Login | None:
     """
     if first_account.has_accounts(session) or not first_account.is_offered(service.instance):
         return None
-    users.add_user(session, user)
-    record(session, Event.USER_ADDED, subject=user, detail=f"role {user.role}, the first account")
-    session.flush()
+    accounts.add(operation_in(session), user, remark=", the first account")
     proof = Proof(user_id=user.id, password_version=user.password_version)
     return open_session(session, service, proof, origin_of(request))
 

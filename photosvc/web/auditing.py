@@ -1,10 +1,9 @@
-"""Records of the security log: the actor of the current request or command, its events, and its refusals.
+"""Operations of the current request or command, and records of the security log: their actor, events and refusals.
 
-Call `record` in the write transaction of the change, so that neither is stored without the other:
+An operation records its event in the write transaction of the change, so that neither is stored without the other:
 
-    with service.writing() as session:
-        users.set_password(session, user, service.now(), new)
-        record(session, Event.PASSWORD_CHANGED, subject=user)
+    with operating() as operation:
+        accounts.set_password(operation, user_uid, password_hash)
 """
 
 import logging
@@ -31,6 +30,7 @@ from photosvc.auth.errors import (
     PasscodeRequiredError,
     ThrottledError,
 )
+from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
 from photosvc.auth.user_names import is_name, normal_name
 from photosvc.core import ids
@@ -63,6 +63,26 @@ class _Subject(NamedTuple):
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}\Z")
 
 
+@contextmanager
+def operating() -> Iterator[Operation]:
+    """Open a write transaction as `Service.writing` does, for an operation of the current request or command."""
+    with current_service().writing() as session:
+        yield operation_in(session)
+
+
+def operation_in(session: Session, by: Principal | None = None) -> Operation:
+    """Return the operation of the current request or command in an open write transaction.
+
+    Args:
+        session: a session of `Service.writing`.
+        by: the actor, where the request does not show it: at a log-in, the new session.
+
+    """
+    service = current_service()
+    who = (by or g.get("photosvc_principal")) if has_request_context() else None
+    return Operation(session=session, settings=service.settings, now=service.now(), actor=actor(by), principal=who)
+
+
 def record(
     session: Session,
     event: Event,
@@ -83,10 +103,7 @@ def record(
         by: the actor, where the request does not show it: at a log-in, the new session.
 
     """
-    service = current_service()
-    entry = new_entry(service.now(), event, actor(by), subject=subject, target=target, detail=detail)
-    audit_store.add(session, [entry], keep=service.settings.audit_entries)
-    audit_store.keep(session, [entry])
+    operation_in(session, by).record(event, subject=subject, target=target, detail=detail)
 
 
 def record_alone(event: Event, *, target: str = "", detail: str = "") -> None:

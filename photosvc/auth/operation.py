@@ -1,0 +1,81 @@
+"""One operation: its write transaction, settings and time, its actor, and the entries that it adds to the security log.
+
+Operations on accounts, clients and credentials take an `Operation` as their first argument, and write their own entry
+of the security log in its transaction, so that neither is stored without the other.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from photosvc.auth import audit_store, policy
+from photosvc.auth.audit_log import BY_COMMAND, Actor, Event, Named, new_entry
+from photosvc.auth.principal import Principal
+from photosvc.auth.scopes import Scope
+from photosvc.core.errors import PermissionDeniedError
+from photosvc.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """The circumstances of one operation."""
+
+    session: Session
+    """In a write transaction."""
+    settings: Settings
+    now: datetime
+    actor: Actor
+    principal: Principal | None = None
+    """The credential of the request; None on the command line, and before a log-in."""
+
+    @property
+    def is_command(self) -> bool:
+        """Return whether the actor is the command line, which the policy does not restrict."""
+        return self.actor.kind == BY_COMMAND
+
+    @property
+    def credential_id(self) -> int | None:
+        """Return the id of the credential of the request; None without one."""
+        return None if self.principal is None else self.principal.credential_id
+
+    def record(self, event: Event, *, subject: Named | None = None, target: str = "", detail: str = "") -> None:
+        """Record an event in the security log; a rollback of the transaction removes it.
+
+        Args:
+            event: the event.
+            subject: the account or client that it happens to.
+            target: the UID of the credential, session or key that is made or ended.
+            detail: a short phrase with further facts; never anything secret.
+
+        """
+        entry = new_entry(self.now, event, self.actor, subject=subject, target=target, detail=detail)
+        audit_store.add(self.session, [entry], keep=self.settings.audit_entries)
+        audit_store.keep(self.session, [entry])
+
+    def check_allowed(self, action: str) -> None:
+        """Raise an error unless the policy allows `action`, not as the owner of an account.
+
+        Raises:
+            PasswordNeededError: the action needs a password sent within the last hour.
+            PermissionDeniedError: the policy refuses it.
+
+        """
+        if not self.is_command:
+            policy.decide(self._known_principal(), action)
+            policy.check_proof(self._known_principal(), action, self.now)
+
+    def check_grantable(self, scope: Scope) -> None:
+        """Raise `ScopeTooWideError` if a new credential would have a wider scope than the one that makes it.
+
+        Raises:
+            ScopeTooWideError: the new scope is wider.
+
+        """
+        if not self.is_command:
+            policy.check_grantable(self._known_principal(), scope)
+
+    def _known_principal(self) -> Principal:
+        if self.principal is None:
+            raise PermissionDeniedError
+        return self.principal
