@@ -17,7 +17,15 @@ from photosvc.library.album_photos import (
     photos_in_order,
     remove_photos,
 )
-from photosvc.library.albums import album_of_people, album_to_change, albums_among, make_album
+from photosvc.library.albums import (
+    PhotosChange,
+    album_of_people,
+    album_to_change,
+    albums_among,
+    change_album,
+    delete_whole,
+    make_album,
+)
 from photosvc.models.engine import session_on
 from photosvc.records.albums import (
     AlbumEditSchema,
@@ -32,7 +40,7 @@ from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.library_albums import kind_of
 from photosvc.search.reading.selection import MOST_SELECTED, find_album, parse_selection
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
-from photosvc.web.changes import PhotosChange, change_photos, change_values, delete_whole, one_batch
+from photosvc.web.batches import change_photos, one_batch
 from photosvc.web.contract import (
     ETAG,
     MESSAGE,
@@ -173,7 +181,9 @@ def dislike_album(album_uid: str) -> Response:
 @refuses(404, 409)
 def remove_album(album_uid: str) -> Response:
     """Delete an album. Its photos stay in the library."""
-    return json_answer({"code": 200, "message": f"{delete_whole(album_uid)} deleted"})
+    service = current_service()
+    title = delete_whole(service.changing, album_uid, service.now(), sees_private=principal().sees_private)
+    return json_answer({"code": 200, "message": f"{title} deleted"})
 
 
 @require("albums.delete")
@@ -194,13 +204,16 @@ def delete_albums(given: dict[str, Any]) -> Response:
     with one_batch() if len(present) > _BATCH else nullcontext():
         for uid in present:
             with suppress(NotFoundError):
-                delete_whole(uid)
+                delete_whole(service.changing, uid, service.now(), sees_private=sees_private)
                 deleted.append(uid)
     return json_answer({"code": 200, "message": f"{len(deleted)} albums deleted", "albums": deleted})
 
 
 def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
-    change_values(album_uid, values)
+    service = current_service()
+    with service.changing() as session:
+        album = album_to_change(session, album_uid, sees_private=principal().sees_private)
+        change_album(session, album, values, service.now())
     return record_of_album(album_uid)
 
 

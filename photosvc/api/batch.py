@@ -20,10 +20,11 @@ from photosvc.library.changing import Each, changing, undo_batch
 from photosvc.library.flags import Flagging, change_flags, selected_photos
 from photosvc.library.journal import Actor, Change, find_own, first_of_batch
 from photosvc.library.loading import load_photos
+from photosvc.library.portions import change_in_portions
 from photosvc.library.trash_deletion import Deletion
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
 from photosvc.web.answers import json_answer
-from photosvc.web.changes import change_in_portions
+from photosvc.web.batches import one_batch
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
@@ -216,5 +217,5 @@ def _batch(
     def change_some(session: Session, portion: Sequence[int], *held: Any) -> int:  # noqa: ANN401 - that of `around`
         return change(session, portion, now, *held)
 
-    count = change_in_portions(photo_ids, change_some, done, around=around, more=more)
+    count = change_in_portions(service.changing, photo_ids, change_some, done, slot=one_batch, around=around, more=more)
     return json_answer({"code": 200, "message": f"{counted(count, 'photo')} {done}", "photos": count, **more()})

@@ -14,11 +14,12 @@ from photosvc.api.index_runs import INDEXER, MESSAGES
 from photosvc.core.errors import InvalidValueError
 from photosvc.library.journal import Actor
 from photosvc.library.names import MOST_AT_ONCE, NameChange, ask, marks_favorite
+from photosvc.library.portions import change_in_portions
 from photosvc.query.fold import fold
 from photosvc.search.reading.figures import Kept, state_tag
 from photosvc.search.reading.people import Label, Person
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
-from photosvc.web.changes import change_in_portions
+from photosvc.web.batches import one_batch
 from photosvc.web.contract import NUMBER, TEXT, Contract, Header, describe, json_object, read_switch
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
@@ -104,7 +105,9 @@ def change_names(change: NameChange, part: str) -> int | Response:
         def change_portion(session: Session, portion: list[int]) -> int:
             return change_some(session, portion, now)  # noqa: B023 - called in this round
 
-        count += change_in_portions(photo_ids, change_portion, "changed", is_repeatable=True)
+        count += change_in_portions(
+            service.changing, photo_ids, change_portion, "changed", slot=one_batch, is_repeatable=True
+        )
     if (marking := marks_favorite(change)) is not None:
         with service.changing() as session:
             marking.finish(session, now)

@@ -74,9 +74,8 @@ def show(service: "Service", album: str) -> None:
 @with_database
 def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: bool) -> None:
     """Add the photos that QUERY finds to an album, private ones included."""
-    from photosvc.core.words import in_portions
-    from photosvc.library.album_photos import MOST_AT_ONCE, add_photos, select_photos
-    from photosvc.library.albums import album_to_change, make_album
+    from photosvc.library.album_photos import add_photos, select_photos
+    from photosvc.library.albums import change_members, make_album
     from photosvc.search.reading.selection import Selection
 
     selection = Selection(query=" ".join(query))
@@ -88,11 +87,8 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
     if new:
         with service.changing() as session:
             uid = make_album(session, {"title": album}, now).uid
-    added = 0
-    for portion in in_portions(photos, MOST_AT_ONCE):
-        with service.changing() as session:
-            added += len(add_photos(session, album_to_change(session, uid, sees_private=True), portion, now))
-    click.echo(f"{counted(added, 'photo')} added.", err=True)
+    added = change_members(service.changing, uid, photos, add_photos, now, sees_private=True)
+    click.echo(f"{counted(len(added), 'photo')} added.", err=True)
     print_record(_SHOWN, _row(_record(service, uid)))
 
 
@@ -102,16 +98,13 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
 @with_database
 def rm(service: "Service", album: str, yes: bool) -> None:
     """Delete an album. Its photos stay in the library."""
-    from photosvc.library.albums import album_named, delete_album
+    from photosvc.library.albums import delete_whole
 
     with service.loading() as session:
         found = _named(session, album)
         uid, title = found.uid, found.title
     confirm(f"Delete the album {title}? Its photos stay.", yes=yes)
-    done = False
-    while not done:
-        with service.changing() as session:
-            done = delete_album(session, album_named(session, uid), service.now())
+    delete_whole(service.changing, uid, service.now(), sees_private=True)
     click.echo(f"The album {title} is deleted.", err=True)
 
 

@@ -1,8 +1,8 @@
 """Albums of people: making, changing and deleting them. `library.album_photos` has the photos in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from sqlalchemy import func, not_, select
 from sqlalchemy.orm import Session
@@ -11,6 +11,7 @@ from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.words import in_portions
 from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, set_hidden
+from photosvc.library.trash_deletion import Writing
 from photosvc.models import Album, AlbumPhoto
 from photosvc.query.areas import locate
 from photosvc.query.fold import fold
@@ -24,6 +25,8 @@ MOST_ALBUMS: Final = 20_000
 #: Most smart albums: each is a search whenever its photos are counted.
 MOST_SMART_ALBUMS: Final = 200
 _PORTION: Final = 500
+#: `library.album_photos.add_photos` or `remove_photos`.
+PhotosChange: TypeAlias = Callable[[Session, Album, Sequence[int], datetime], list[int]]
 
 
 def album_of_people(session: Session, uid: str, *, sees_private: bool) -> Album:
@@ -188,6 +191,58 @@ def restore_album(session: Session, album: Album) -> bool:
     else:
         set_hidden(session, album, _members(session, album, hidden=True, most=MOST_AT_ONCE), hidden=False)
     return bool(album.filter) or not _members(session, album, hidden=True, most=1)
+
+
+def delete_whole(writing: Writing, uid: str, now: datetime, *, sees_private: bool) -> str:
+    """Delete an album in as many transactions as its photos need; return its title.
+
+    Raises:
+        NotFoundError: there is no such album, or it may not be seen.
+        ConflictError: the album follows from the library.
+
+    """
+    while True:
+        with writing() as session:
+            album = album_to_change(session, uid, sees_private=sees_private)
+            title, done = album.title, delete_album(session, album, now)
+        if done:
+            return title
+
+
+def restore_whole(writing: Writing, uid: str, *, sees_private: bool) -> None:
+    """Restore a deleted album in as many transactions as its photos need.
+
+    Raises:
+        NotFoundError: no such album is deleted, or it may not be seen.
+        ConflictError: the number of albums is at its limit.
+
+    """
+    done = False
+    while not done:
+        with writing() as session:
+            album = deleted_album(session, uid, sees_private=sees_private)
+            if album is None:
+                msg = "This deleted album does not exist, or you have no permission to see it."
+                raise NotFoundError(msg, field="uid")
+            done = restore_album(session, album)
+
+
+def change_members(
+    writing: Writing, uid: str, photo_ids: Sequence[int], change: PhotosChange, now: datetime, *, sees_private: bool
+) -> list[int]:
+    """Add photos to an album or remove them in as many transactions as they need; return the ids of the changed ones.
+
+    Raises:
+        NotFoundError: there is no such album, or it may not be seen.
+        ConflictError: the album follows from the library.
+
+    """
+    changed: list[int] = []
+    for portion in in_portions(photo_ids, MOST_AT_ONCE):
+        with writing() as session:
+            album = album_to_change(session, uid, sees_private=sees_private)
+            changed += change(session, album, portion, now)
+    return changed
 
 
 def _members(session: Session, album: Album, *, hidden: bool, most: int | None = None) -> Sequence[int]:

@@ -11,7 +11,7 @@ from photosvc.auth.policy import decide, may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import digest
-from photosvc.library.albums import album_of_people
+from photosvc.library.albums import album_of_people, album_to_change, change_album
 from photosvc.models import Album
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import page, see_other
@@ -22,7 +22,6 @@ from photosvc.search.reading.albums import ALBUM, AlbumRecord
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE
 from photosvc.search.reading.orders import ALBUM_ORDERS, MANUAL
 from photosvc.web.actions import uses
-from photosvc.web.changes import change_values
 from photosvc.web.contract import load_values
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -200,7 +199,11 @@ def _rights(album: AlbumRecord) -> tuple[str, ...]:
 @page("albums.update")
 def favor_album(uid: str) -> Response:
     """Mark or unmark an album as favorite."""
-    change_values(uid, {"favorite": read_form().get("favorite") == "yes"})
+    values = {"favorite": read_form().get("favorite") == "yes"}
+    service = current_service()
+    with service.changing() as session:
+        album = album_to_change(session, uid, sees_private=principal().sees_private)
+        change_album(session, album, values, service.now())
     return see_other(url_for(".album", uid=uid))
 
 

@@ -21,7 +21,15 @@ from photosvc.library.album_photos import (
     remove_photos,
     select_photos,
 )
-from photosvc.library.albums import album_of_people, album_to_change, change_album, make_album
+from photosvc.library.albums import (
+    album_of_people,
+    album_to_change,
+    change_album,
+    change_members,
+    delete_whole,
+    make_album,
+    restore_whole,
+)
 from photosvc.models import Album
 from photosvc.models.engine import session_on
 from photosvc.pages.album import (
@@ -49,7 +57,7 @@ from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.selection import Selection
 from photosvc.web.actions import uses
-from photosvc.web.changes import change_photos, change_selected, change_values, delete_whole, restore_whole
+from photosvc.web.batches import change_photos
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
@@ -273,35 +281,40 @@ def edit_album(uid: str) -> Response:
 def change(uid: str) -> Response:
     """Save the form, unless somebody changed the album since it was opened."""
     form = read_album_form()
-    values, version = given_values(form), form.get("version", "")
+    values = given_values(form)
+    try:
+        _save(uid, values, form.get("version", ""))
+    except (InvalidValueError, _StaleError) as error:
+        shown = read_own_album(uid)
+        stale = isinstance(error, _StaleError)
+        return _form(shown, refused(values, error), present=_differing(shown, values) if stale else {})
+    return see_other(url_for(".album", uid=uid, done="saved"))
 
-    def check(album: Album) -> None:
+
+def _save(uid: str, values: dict[str, Any], version: str) -> None:
+    service, loaded = current_service(), load(values)
+    with service.changing() as session:
+        album = album_to_change(session, uid, sees_private=principal().sees_private)
         if version_of(album) != version:
             raise _StaleError
         if album.filter and not values["Filter"].strip():
             msg = "A saved search cannot become another kind of album: type a search."
             raise InvalidValueError(msg, field="Filter")
-
-    try:
-        change_values(uid, load(values), check)
-    except (InvalidValueError, _StaleError) as error:
-        album = read_own_album(uid)
-        stale = isinstance(error, _StaleError)
-        return _form(album, refused(values, error), present=_differing(album, values) if stale else {})
-    return see_other(url_for(".album", uid=uid, done="saved"))
+        change_album(session, album, loaded, service.now())
 
 
 @page("albums.delete")
 def delete(uid: str) -> Response:
     """Delete the album; its photos stay."""
-    delete_whole(uid)
+    service = current_service()
+    delete_whole(service.changing, uid, service.now(), sees_private=principal().sees_private)
     return see_other(url_for(".albums", deleted=uid))
 
 
 @page("albums.delete")
 def restore(uid: str) -> Response:
     """Restore the deleted album."""
-    restore_whole(uid)
+    restore_whole(current_service().changing, uid, sees_private=principal().sees_private)
     return see_other(url_for(".album", uid=uid, done="restored"))
 
 
@@ -373,7 +386,7 @@ def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
         ids = _found(Selection(photos=photos), "", "The photos are no longer in the library.")
     with service.changing() as session:
         uid = make_album(session, loaded, service.now()).uid
-    change_selected(uid, ids, add_photos)
+    change_members(service.changing, uid, ids, add_photos, service.now(), sees_private=principal().sees_private)
     return uid
 
 

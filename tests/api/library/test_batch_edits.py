@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from photosvc.web import changes as batches
+from photosvc.library import portions
 from photosvc.web import transactions
 from tests.api.library.test_photo_batches import batch, filled, is_projected, sender, uids  # noqa: F401 - fixtures
 from tests.support.factories.photos import add_photos
@@ -91,7 +91,7 @@ def test_an_edit_is_taken_back_but_for_photos_that_changed_since(library, batch)
 def portions_of_one(monkeypatch):
     """Batches with a photo in each transaction."""
     for name in ("_PORTION", "_LEAST"):
-        monkeypatch.setattr(batches, name, 1)
+        monkeypatch.setattr(portions, name, 1)
 
 
 @pytest.mark.usefixtures("portions_of_one")
@@ -124,7 +124,7 @@ def test_an_edit_in_several_transactions_is_taken_back_as_one(library, batch):  
 
 @pytest.mark.usefixtures("portions_of_one")
 def test_a_batch_that_takes_too_long_says_how_many_photos_it_changed(library, batch, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=count(step=20).__next__))
+    monkeypatch.setattr(portions, "time", SimpleNamespace(monotonic=count(step=20).__next__))
     answer = batch("archive", status=503, photos=uids(library)[:5])
     assert answer["error"] == (
         "2 of 5 photos took 100 seconds: select the others again (before that, 2 photos archived)"
@@ -156,7 +156,7 @@ def test_the_error_of_an_edit_that_stops_has_the_number_that_takes_it_back(libra
     if failure == "photo":
         added, status = [f"b{number}" for number in range(100)], 400
     elif failure == "time":
-        monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=count(step=25).__next__))
+        monkeypatch.setattr(portions, "time", SimpleNamespace(monotonic=count(step=25).__next__))
     else:
         breaks = SimpleNamespace(
             sleep=lambda _: break_table(library, "photosvc_photo_changes", "away"), monotonic=count().__next__
