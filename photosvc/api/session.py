@@ -6,9 +6,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from photosvc.api.config import ClientConfig, client_config
-from photosvc.auth import accounts, users
-from photosvc.auth import login as login_sessions
-from photosvc.auth.audit_log import Event
+from photosvc.auth import accounts, credentials, users
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.accounts import PROOF_SECONDS
@@ -18,7 +16,7 @@ from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordS
 from photosvc.web import own_account
 from photosvc.web.actions import public, roles_of, uses
 from photosvc.web.answers import json_answer
-from photosvc.web.auditing import record
+from photosvc.web.auditing import operating
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require, token_of
@@ -83,9 +81,8 @@ def read(session_id: str | None = None) -> Response:
 def log_out(session_id: str | None = None) -> Response:
     """End the login session of the token in the request, at once on all workers."""
     token = _own_token(session_id)
-    with current_service().writing() as session:
-        login_sessions.log_out(session, principal())
-        record(session, Event.LOGOUT, target=principal().credential_uid)
+    with operating() as operation:
+        credentials.log_out(operation, principal())
     return json_answer({"code": 200, "status": "deleted", "session_id": ids.digest(token)})
 
 

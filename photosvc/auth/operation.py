@@ -4,7 +4,7 @@ Operations on accounts, clients and credentials take an `Operation` as their fir
 of the security log in its transaction, so that neither is stored without the other.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -38,6 +38,11 @@ class Operation:
     def credential_id(self) -> int | None:
         """Return the id of the credential of the request; None without one."""
         return None if self.principal is None else self.principal.credential_id
+
+    def acting_as(self, principal: Principal) -> "Operation":
+        """Return the operation with another actor: at a log-in the new session, at the token endpoint the client."""
+        by = Actor.of(principal, address=self.actor.address, request_id=self.actor.request_id)
+        return replace(self, principal=principal, actor=by)
 
     def record(self, event: Event, *, subject: Named | None = None, target: str = "", detail: str = "") -> None:
         """Record an event in the security log; a rollback of the transaction removes it.

@@ -69,7 +69,7 @@ def _replace_service_key(service: "Service", *, given: str | None, lost: bool) -
     from photosvc.auth.audit_log import Event
     from photosvc.auth.keys import fingerprint, stored_fingerprint
     from photosvc.models.engine import flush_commits
-    from photosvc.web.auditing import record
+    from photosvc.web.auditing import operating
 
     service.check_database(any_key=True)
     settings = service.settings
@@ -78,9 +78,9 @@ def _replace_service_key(service: "Service", *, given: str | None, lost: bool) -
             stored = stored_fingerprint(connection)
         fresh = key_replacement.prepare(settings, stored, given)
         name = f"{fingerprint(fresh):016x}"
-        with service.writing() as session:
-            replaced = key_replacement.encrypt_again(session, settings, fresh, lost=lost)
-            record(session, Event.KEY_ROTATED, target=name, detail="service key")
+        with operating() as operation:
+            replaced = key_replacement.encrypt_again(operation.session, settings, fresh, lost=lost)
+            operation.record(Event.KEY_ROTATED, target=name, detail="service key")
         flush_commits(service.engine())  # only the old key decrypts the state before this commit
         key_replacement.put_in_place(settings)
     print_record(_REPLACED, {"fingerprint": name, "accounts": replaced.accounts, "lost": replaced.lost})

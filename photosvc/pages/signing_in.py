@@ -8,9 +8,8 @@ from http import HTTPStatus
 from flask import Blueprint, Response, g, request, url_for
 from sqlalchemy.orm import Session
 
-from photosvc.auth import accounts, first_account, users
+from photosvc.auth import accounts, credentials, first_account, users
 from photosvc.auth import login as login_sessions
-from photosvc.auth.audit_log import Event
 from photosvc.auth.errors import (
     BusyError,
     InvalidCredentialsError,
@@ -31,11 +30,11 @@ from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.layout import public_page, safe_path, see_other, show
 from photosvc.web.actions import uses
-from photosvc.web.auditing import operation_in, record
+from photosvc.web.auditing import operating, operation_in
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import clear_cookie, principal, set_cookie
 from photosvc.web.requests import client_address, origin_of
-from photosvc.web.sessions import finish_log_in, log_in, open_session, sweep_sessions
+from photosvc.web.sessions import finish_log_in, log_in, sweep_sessions
 
 
 def add_routes(pages: Blueprint) -> None:
@@ -90,9 +89,10 @@ def _add(session: Session, service: Service, user: User) -> Login | None:
     """
     if first_account.has_accounts(session) or not first_account.is_offered(service.instance):
         return None
-    accounts.add(operation_in(session), user, remark=", the first account")
+    operation = operation_in(session)
+    accounts.add(operation, user, remark=", the first account")
     proof = Proof(user_id=user.id, password_version=user.password_version)
-    return open_session(session, service, proof, origin_of(request))
+    return credentials.log_in(operation, proof, origin_of(request))
 
 
 def _form(service: Service, error: PhotosvcError | None = None, *, name: str = "") -> Response:
@@ -130,7 +130,7 @@ def _signed_in() -> Response:
         return show("sign-in", next=target, half=half, stay=stay, name=name)
     except (LoginError, PermissionDeniedError, ThrottledError, BusyError) as error:
         return _refused(error, target, half, name, stay=stay)
-    _end(service, before)
+    _end(before)
     answer = see_other(target)
     set_cookie(answer, request, login.secret, login.principal, stay=stay)
     sweep_sessions(service)
@@ -148,7 +148,7 @@ def _refused(error: PhotosvcError, target: str, half: str, name: str, *, stay: b
 @public_page
 def sign_out() -> Response:
     """End the session of this browser."""
-    _end(current_service(), present())
+    _end(present())
     answer = see_other(url_for(".sign_in"))
     clear_cookie(answer, request)
     if request.is_secure:  # over http browsers do not know the header, and log an error
@@ -164,9 +164,8 @@ def present() -> Principal | None:
         return None
 
 
-def _end(service: Service, who: Principal | None) -> None:
+def _end(who: Principal | None) -> None:
     if who is not None and may(who, "session.end"):
-        with service.writing() as session:
-            login_sessions.log_out(session, who)
-            record(session, Event.LOGOUT, target=who.credential_uid, by=who)
+        with operating() as operation:
+            credentials.log_out(operation, who)
     g.pop("photosvc_principal", None)

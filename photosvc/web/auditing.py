@@ -70,40 +70,11 @@ def operating() -> Iterator[Operation]:
         yield operation_in(session)
 
 
-def operation_in(session: Session, by: Principal | None = None) -> Operation:
-    """Return the operation of the current request or command in an open write transaction.
-
-    Args:
-        session: a session of `Service.writing`.
-        by: the actor, where the request does not show it: at a log-in, the new session.
-
-    """
+def operation_in(session: Session) -> Operation:
+    """Return the operation of the current request or command in a transaction of `Service.writing`."""
     service = current_service()
-    who = (by or g.get("photosvc_principal")) if has_request_context() else None
-    return Operation(session=session, settings=service.settings, now=service.now(), actor=actor(by), principal=who)
-
-
-def record(
-    session: Session,
-    event: Event,
-    *,
-    subject: Named | None = None,
-    target: str = "",
-    detail: str = "",
-    by: Principal | None = None,
-) -> None:
-    """Record an event of the session's write transaction in the security log; a rollback removes it.
-
-    Args:
-        session: a session of `Service.writing`.
-        event: the event.
-        subject: the account or client that it happens to.
-        target: the UID of the credential, session or key that is made or ended.
-        detail: a short phrase with further facts; never anything secret.
-        by: the actor, where the request does not show it: at a log-in, the new session.
-
-    """
-    operation_in(session, by).record(event, subject=subject, target=target, detail=detail)
+    who: Principal | None = g.get("photosvc_principal") if has_request_context() else None
+    return Operation(session=session, settings=service.settings, now=service.now(), actor=actor(), principal=who)
 
 
 def record_alone(event: Event, *, target: str = "", detail: str = "") -> None:
@@ -111,8 +82,8 @@ def record_alone(event: Event, *, target: str = "", detail: str = "") -> None:
     service = current_service()
     try:
         service.require_schema()
-        with service.writing() as session:
-            record(session, event, target=target, detail=detail)
+        with operating() as operation:
+            operation.record(event, target=target, detail=detail)
     except (SchemaError, SQLAlchemyError):
         audit_store.log([new_entry(service.now(), event, actor(), target=target, detail=detail)])
         _LOG.warning("the database has no entry of the security log for this: %s", event)
@@ -202,11 +173,11 @@ def write_last_refusals(app: Flask) -> None:
             _LOG.exception("the last refusals are missing in the table of the security log")
 
 
-def actor(by: Principal | None = None) -> Actor:
+def actor() -> Actor:
     """Return the actor of the current request, as far as it is known, or the command line."""
     if not has_request_context():
         return COMMAND_LINE
-    who: Principal | None = by or g.get("photosvc_principal")
+    who: Principal | None = g.get("photosvc_principal")
     address = client_address(request)
     if who is None:
         return Actor(address=address, request_id=request_id())

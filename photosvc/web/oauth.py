@@ -25,8 +25,7 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 from flask import Request, Response, current_app, request
 
-from photosvc.auth import bearer, policy, tokens
-from photosvc.auth.audit_log import Event
+from photosvc.auth import credentials, policy, tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.grants import (
     AUTH_METHODS,
@@ -36,14 +35,13 @@ from photosvc.auth.grants import (
     granted_scope,
     new_jwt_token,
     refused,
-    store_token,
 )
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
 from photosvc.web.addresses import issuer_of, known_issuer
-from photosvc.web.auditing import record, refuse_client
+from photosvc.web.auditing import operating, refuse_client
 from photosvc.web.contract import MAX_BODY
 from photosvc.web.current import current_service
 from photosvc.web.requests import client_address
@@ -193,11 +191,8 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
 
     def revoke_token(self, token: tokens.Found, request: OAuthRequest) -> None:
         """Delete the token, so that every worker refuses it from the next request on."""
-        service = current_service()
-        by = None if request.client is None else request.client.principal(service.now())
-        with service.writing() as session:
-            bearer.revoke(session, token.id)
-            record(session, Event.TOKEN_REVOKED, by=by, target=token.uid)
+        with operating() as operation:
+            credentials.revoke_token(operation, request.client, token)
 
 
 class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has no types
@@ -297,12 +292,9 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
 
     def save_token(self, token: dict[str, Any], request: OAuthRequest) -> None:
         """Store the token under the client's cap; it is valid from now on."""
-        service = current_service()
         scope = parse_scope(token["scope"], known_only=False)
-        with service.writing() as session:
-            uid = store_token(session, request.client, token["access_token"], scope, service.now())
-            by = request.client.principal(service.now())
-            record(session, Event.TOKEN_GRANTED, by=by, target=uid, detail=f"scope {scope}")
+        with operating() as operation:
+            credentials.grant_token(operation, request.client, token["access_token"], scope)
 
     def handle_response(self, status: int, payload: Any, headers: list[tuple[str, str]]) -> Response:  # noqa: ANN401
         """Return Authlib's answer as an answer of Flask."""

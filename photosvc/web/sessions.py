@@ -9,13 +9,13 @@ from typing import Final
 from flask import request
 from sqlalchemy.orm import Session
 
-from photosvc.auth import bearer, throttle
+from photosvc.auth import bearer, credentials, throttle
 from photosvc.auth import login as login_sessions
 from photosvc.auth.audit_log import Event
 from photosvc.auth.errors import LoginError
 from photosvc.auth.tokens import Origin
 from photosvc.core.errors import InvalidValueError
-from photosvc.web.auditing import record, refuse, refusing_login
+from photosvc.web.auditing import operating, refuse, refusing_login
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
 from photosvc.web.requests import origin_of
@@ -50,9 +50,9 @@ def finish_log_in(service: Service, half: str, code: str) -> login_sessions.Logi
     now, origin = service.now(), origin_of(request)
     with service.reading() as connection:
         proof, username = login_sessions.account_of(connection, service.settings, now, half)
-    with refusing_login(username), _attempt(service, username, origin.address) as settle, service.writing() as session:
-        login = open_session(session, service, replace(proof, code=code or None), origin)
-        settle(session)
+    with refusing_login(username), _attempt(service, username, origin.address) as settle, operating() as operation:
+        login = credentials.log_in(operation, replace(proof, code=code or None), origin)
+        settle(operation.session)
     return login
 
 
@@ -72,24 +72,14 @@ def sweep_sessions(service: Service) -> None:
         service.write_if_free(sweep)
 
 
-def open_session(
-    session: Session, service: Service, proof: login_sessions.Proof, origin: Origin
-) -> login_sessions.Login:
-    """Open a login session for a proof, and record it in the security log."""
-    login = login_sessions.open_login(session, service.settings, service.now(), proof, origin)
-    made = login.principal
-    record(session, Event.LOGIN, by=made, target=made.credential_uid, detail=made.standing.replace("_", " "))
-    return login
-
-
 def _log_in(service: Service, username: str, password: str, code: str | None, origin: Origin) -> login_sessions.Login:
     now = service.now()
     # A right app password is found before anything is counted, so that failures of others never make it wait.
     with service.reading() as connection:
         proof = login_sessions.find_app_password(connection, now, username=username, password=password)
     if proof is not None:
-        with service.writing() as session:
-            return open_session(session, service, proof, origin)
+        with operating() as operation:
+            return credentials.log_in(operation, proof, origin)
     return _by_account_password(service, username, password, code, origin)
 
 
@@ -107,9 +97,9 @@ def _by_account_password(
     with _attempt(service, username, origin.address, password) as settle:
         with service.reading() as connection:
             proof = login_sessions.check_login(connection, now, username=username, password=password, code=code)
-        with service.writing() as session:
-            login = open_session(session, service, proof, origin)
-            settle(session)
+        with operating() as operation:
+            login = credentials.log_in(operation, proof, origin)
+            settle(operation.session)
     return login
 
 

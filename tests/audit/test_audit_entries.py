@@ -7,8 +7,7 @@ from sqlalchemy import select
 
 from photosvc.auth.audit_log import Event
 from photosvc.models import User
-from photosvc.web.auditing import record
-from photosvc.web.current import current_service
+from photosvc.web.auditing import operating
 from tests.audit.rows import rows, told
 from tests.support.clock import NOW
 
@@ -33,17 +32,15 @@ def test_a_log_in_and_the_log_out_are_told_with_their_session_and_address(api, c
 
 def test_what_is_rolled_back_is_neither_stored_nor_logged(api, caplog):
     caplog.set_level(logging.INFO, "photosvc.security")
-    with api.library.app.app_context():
-        service = current_service()
-        with suppress(KeyError), service.writing() as session:
-            record(session, Event.PASSWORD_CHANGED, subject=session.scalar(select(User)))
-            raise KeyError
+    with api.library.app.app_context(), suppress(KeyError), operating() as operation:
+        operation.record(Event.PASSWORD_CHANGED, subject=operation.session.scalar(select(User)))
+        raise KeyError
     assert told(api.library) == []
     assert caplog.messages == []
 
 
 def test_commands_act_as_the_command_line(api):
-    with api.library.app.app_context(), current_service().writing() as session:
-        alice = session.scalar(select(User).where(User.name == "alice"))
-        record(session, Event.SECOND_FACTOR_OFF, subject=alice, detail="by svc")
+    with api.library.app.app_context(), operating() as operation:
+        alice = operation.session.scalar(select(User).where(User.name == "alice"))
+        operation.record(Event.SECOND_FACTOR_OFF, subject=alice, detail="by svc")
     assert told(api.library) == [("second_factor.off", "command line", "alice", "by svc")]
