@@ -4,20 +4,19 @@ from typing import Any, Final
 
 from flask import Blueprint, Response
 
-from photosvc.api.names import JOB, PAGE_HEADERS, accepted, ask_for_many, change_names, list_entries, list_parameters
+from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters, terms
 from photosvc.api.photos import Editing, change_one
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.library.apply import keep_keywords
 from photosvc.library.labels import (
     LabelChange,
-    Respelling,
     add_label,
     check_name,
     label_of,
     mark_favorite,
     remove_label,
-    respell,
 )
+from photosvc.library.names import Asked, change_all, respell_label
 from photosvc.query.fold import fold
 from photosvc.records.people import (
     LabelEditSchema,
@@ -98,21 +97,13 @@ def _rename(label: Label, name: str, favorite: bool | None) -> Label | Response:
     wanted = True if favorite is None and label.favorite else favorite
     sees_private = principal().sees_private
     change = LabelChange([fold(label.name)], name, "labels.rename", sees_private=sees_private, favorite=wanted)
-    changed = change_names(change, "label_uid")
-    return changed if isinstance(changed, Response) else _named(name)
+    changed = change_all(terms("label_uid"), change)
+    return accepted(changed) if isinstance(changed, Asked) else _named(name)
 
 
 def _respell(label: Label, name: str, favorite: bool | None) -> Label | Response:
-    change = Respelling(fold(name))
-    with current_service().changing() as session:
-        respell(session, label.id, name)
-        if favorite is not None:
-            mark_favorite(session, label.id, favorite=favorite)
-        job_id = ask_for_many(session, change)
-    if job_id is not None:
-        return accepted(job_id)
-    changed = change_names(change, "label_uid")
-    return changed if isinstance(changed, Response) else _find(label.uid)
+    asked = respell_label(terms("label_uid"), label, name, favorite=favorite)
+    return _find(label.uid) if asked is None else accepted(asked)
 
 
 @require("labels.update")
@@ -149,9 +140,10 @@ def delete_labels(given: dict[str, Any]) -> Response:
         raise InvalidValueError(msg, field="labels")
     found = [label for label in _every() if label.uid in uids]
     folded = [fold(label.name) for label in found]
-    photos = change_names(LabelChange(folded, None, "labels.delete", principal().sees_private), "labels")
-    if isinstance(photos, Response):
-        return photos
+    change = LabelChange(folded, None, "labels.delete", principal().sees_private)
+    photos = change_all(terms("labels"), change)
+    if isinstance(photos, Asked):
+        return accepted(photos)
     message = f"{len(found)} labels deleted"
     return json_answer({"code": 200, "message": message, "labels": [label.uid for label in found], "photos": photos})
 

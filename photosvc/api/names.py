@@ -4,17 +4,16 @@ A change of few photos is made at once, one of many by a job.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from flask import Response, request, url_for
 from marshmallow import Schema
-from sqlalchemy.orm import Session
 
 from photosvc.api.index_runs import INDEXER, MESSAGES
 from photosvc.core.errors import InvalidValueError
 from photosvc.library.journal import Actor
-from photosvc.library.names import MOST_AT_ONCE, NameChange, ask, marks_favorite
-from photosvc.library.portions import change_in_portions
+from photosvc.library.names import Asked, Terms
 from photosvc.query.fold import fold
 from photosvc.search.reading.figures import Kept, state_tag
 from photosvc.search.reading.people import Label, Person
@@ -80,58 +79,25 @@ def list_entries(name: str, kept: Kept[list[Any]], schema: Schema) -> Response:
     return page.answer(json_answer([schema.dump(entry) for entry in found], etag=etag), len(found))
 
 
-def change_names(change: NameChange, part: str) -> int | Response:
-    """Make a change, or ask for a job that does; return the number of changed photos, or the answer with the job.
-
-    Args:
-        change: of labels or people.
-        part: the parameter that an error names if the search for the photos takes too long.
-
-    Raises:
-        TooManyJobsError: as many changes of the account wait as are allowed.
-        PhotosvcError: one of `change_in_portions`.
-
-    """
-    service, who, count = current_service(), principal(), 0
-    now, actor = service.now(), Actor.of(who)
-    for _ in range(change.PASSES):
-        with searching(who.owner_uid, part) as connection:
-            photo_ids, change_some = change.prepare(connection, actor)
-        if len(photo_ids) > MOST_AT_ONCE:
-            with service.writing() as session:
-                job_id = ask(session, change, actor, who.user_id, now)
-            return accepted(job_id)
-
-        def change_portion(session: Session, portion: list[int]) -> int:
-            return change_some(session, portion, now)  # noqa: B023 - called in this round
-
-        count += change_in_portions(
-            service.changing, photo_ids, change_portion, "changed", slot=one_batch, is_repeatable=True
-        )
-    if (marking := marks_favorite(change)) is not None:
-        with service.changing() as session:
-            marking.finish(session, now)
-    return count
-
-
-def ask_for_many(session: Session, change: NameChange) -> int | None:
-    """Ask for a job if a change affects many photos, in the write transaction that decides on it; return the job's id.
-
-    Raises:
-        TooManyJobsError: as many changes of the account wait as are allowed.
-
-    """
+def terms(part: str) -> Terms:
+    """Return the terms of a change by this request; errors name `part` if the search for the photos takes too long."""
     service, who = current_service(), principal()
-    actor = Actor.of(who)
-    photo_ids, _ = change.prepare(session.connection(), actor)
-    return ask(session, change, actor, who.user_id, service.now()) if len(photo_ids) > MOST_AT_ONCE else None
+    return Terms(
+        reading=partial(searching, who.owner_uid, part),
+        writing=service.changing,
+        slot=one_batch,
+        now=service.now(),
+        actor=Actor.of(who),
+        user_id=who.user_id,
+        sees_private=who.sees_private,
+    )
 
 
-def accepted(job_id: int) -> Response:
+def accepted(asked: Asked) -> Response:
     """Answer with the number of a job, and start an indexer for it unless one runs."""
     indexer = wake_indexer(current_service())
     answer = json_answer(
-        {"code": 202, "message": MESSAGES[indexer], "job": job_id, "indexer": indexer.value}, JOB.status
+        {"code": 202, "message": MESSAGES[indexer], "job": asked.job_id, "indexer": indexer.value}, JOB.status
     )
-    answer.headers["Location"] = url_for(".show_job", job_id=job_id)
+    answer.headers["Location"] = url_for(".show_job", job_id=asked.job_id)
     return answer

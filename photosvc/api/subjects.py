@@ -6,9 +6,8 @@ from typing import Any
 import orjson
 from flask import Blueprint, Response, request
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
-from photosvc.api.names import JOB, PAGE_HEADERS, accepted, ask_for_many, change_names, list_entries, list_parameters
+from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters, terms
 from photosvc.api.photos import Editing, change_one
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.ids import MARKER, is_uid
@@ -16,7 +15,8 @@ from photosvc.index.describe import areas_of
 from photosvc.index.file_columns import choose_name as choose_marker_name
 from photosvc.index.file_columns import own_markers
 from photosvc.index.sidecar_links import sidecars_of
-from photosvc.library.people import PersonChange, SeenPersonChange, choose_name, mark_favorite, photos_with
+from photosvc.library.names import Asked, rename_person
+from photosvc.library.people import mark_favorite
 from photosvc.models import File, Marker, Photo
 from photosvc.query.fold import fold, words
 from photosvc.records.people import MarkerEditSchema, SubjectEditSchema, SubjectSchema
@@ -113,43 +113,13 @@ def dislike_subject(subject_uid: str) -> Response:
     return json_answer(_subject.dump(_find(subject_uid)))
 
 
-class _UnseenPhotosError(Exception):
-    """Photos that the principal may not see show the person."""
-
-
 def _rename(person: Person, name: str, favorite: bool | None) -> str | Response:
-    """Rename a person; return their UID, or the answer with the job that renames them.
-
-    Photos of the person that the principal may not see keep the name: on the others, the name is changed as by naming
-    each marked area, which makes another person.
-    """
-    service = current_service()
-    try:
-        with service.changing() as session:
-            uid = choose_name(session, person, name, service.now(), favorite=favorite)
-            change = PersonChange(uid, fold(person.name))
-            if not principal().sees_private:
-                _check_all_seen(session, change)
-            job_id = ask_for_many(session, change)
-    except _UnseenPhotosError:
-        return _rename_seen(person, name, favorite)
-    if job_id is not None:
-        return accepted(job_id)
-    changed = change_names(change, "subject_uid")
-    return changed if isinstance(changed, Response) else uid
-
-
-def _check_all_seen(session: Session, change: PersonChange) -> None:
-    connection = session.connection()
-    names = change.names(connection)
-    if photos_with(connection, names) != photos_with(connection, names, sees_private=False):
-        raise _UnseenPhotosError
-
-
-def _rename_seen(person: Person, name: str, favorite: bool | None) -> str | Response:
-    changed = change_names(SeenPersonChange(fold(person.name), name, favorite), "subject_uid")
-    if isinstance(changed, Response):
-        return changed
+    """Rename a person; return the UID of the person with the new name, or the answer with the job that renames them."""
+    renamed = rename_person(terms("subject_uid"), person, name, favorite=favorite)
+    if isinstance(renamed, Asked):
+        return accepted(renamed)
+    if renamed is not None:
+        return renamed
     service, who = current_service(), principal()
     with searching(who.owner_uid, "subject_uid") as connection:
         every = service.people.read(connection, sees_private=False)

@@ -3,23 +3,28 @@
 Another change is a class like those of `CHANGES`, whose fields JSON can hold.
 """
 
-from collections.abc import Generator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
+from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
 from photosvc.index import jobs
 from photosvc.index.jobs import NAMES, Waiting
 from photosvc.index.lease import Lease
+from photosvc.library import portions
 from photosvc.library.journal import Actor
-from photosvc.library.labels import LabelChange, Respelling
-from photosvc.library.people import PersonChange, SeenPersonChange
+from photosvc.library.labels import LabelChange, Respelling, mark_favorite, respell
+from photosvc.library.people import PersonChange, SeenPersonChange, choose_name, photos_with
+from photosvc.library.trash_deletion import Writing
 from photosvc.models.engine import UnitOfWork, library_session, many_pages, open_reader
 from photosvc.models.pace import Pace
+from photosvc.query.fold import fold
+from photosvc.search.reading.people import Label, Person
 from photosvc.settings import Settings
 
 #: Photos that a request changes itself.
@@ -32,6 +37,27 @@ NameChange: TypeAlias = LabelChange | Respelling | PersonChange | SeenPersonChan
 CHANGES: Final[Mapping[str, type[NameChange]]] = {
     "labels": LabelChange, "spelling": Respelling, "person": PersonChange, "seen_person": SeenPersonChange,
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The circumstances of a change by a request: its transactions, its time, its actor and their rights."""
+
+    reading: Callable[[], AbstractContextManager[Connection]]
+    writing: Writing
+    slot: Callable[[], AbstractContextManager[object]]
+    """Held by a change that needs more than one transaction."""
+    now: datetime
+    actor: Actor
+    user_id: int | None
+    sees_private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The job that makes a change because it affects many photos."""
+
+    job_id: int
 
 
 @dataclass(slots=True)
@@ -49,8 +75,98 @@ class _Progress:
         return {"photos": self.photos, "percent": 100 * self.seen // self.found if self.found else 0}
 
 
-def ask(session: Session, change: NameChange, actor: Actor, user_id: int | None, now: datetime) -> int:
-    """Ask for a change, in a write transaction, and return the id of the job.
+def change_all(terms: Terms, change: NameChange) -> int | Asked:
+    """Make a change, or ask for a job if it affects many photos; return the number of changed photos, or the job.
+
+    Raises:
+        TooManyJobsError: as many changes of the actor wait as are allowed.
+        PhotosvcError: one of `portions.change_in_portions`.
+
+    """
+    count = 0
+    for _ in range(change.PASSES):
+        with terms.reading() as connection:
+            photo_ids, change_some = change.prepare(connection, terms.actor)
+        if len(photo_ids) > MOST_AT_ONCE:
+            with terms.writing() as session:
+                return _ask(session, terms, change)
+
+        def change_portion(session: Session, portion: Sequence[int]) -> int:
+            return change_some(session, portion, terms.now)  # noqa: B023 - called in this round
+
+        count += portions.change_in_portions(
+            terms.writing, photo_ids, change_portion, "changed", slot=terms.slot, is_repeatable=True
+        )
+    if (marking := marks_favorite(change)) is not None:
+        with terms.writing() as session:
+            marking.finish(session, terms.now)
+    return count
+
+
+def rename_person(terms: Terms, person: Person, name: str, *, favorite: bool | None) -> str | Asked | None:
+    """Rename a person; return their UID, or the job that renames them; None if only some of their photos changed.
+
+    Photos of the person that the actor may not see keep the name: on the others, the name is changed as by naming each
+    marked area, which makes another person.
+
+    Raises:
+        TooManyJobsError: as many changes of the actor wait as are allowed.
+        PhotosvcError: one of `portions.change_in_portions`.
+
+    """
+    try:
+        with terms.writing() as session:
+            uid = choose_name(session, person, name, terms.now, favorite=favorite)
+            change = PersonChange(uid, fold(person.name))
+            if not terms.sees_private:
+                _check_all_seen(session.connection(), change)
+            asked = _ask_for_many(session, terms, change)
+    except _UnseenPhotosError:
+        changed = change_all(terms, SeenPersonChange(fold(person.name), name, favorite))
+        return changed if isinstance(changed, Asked) else None
+    asked = asked or _asked(change_all(terms, change))
+    return asked or uid
+
+
+def respell_label(terms: Terms, label: Label, name: str, *, favorite: bool | None) -> Asked | None:
+    """Give a label another spelling of the same letters; return the job that does it if it affects many photos.
+
+    Raises:
+        TooManyJobsError: as many changes of the actor wait as are allowed.
+        PhotosvcError: one of `portions.change_in_portions`.
+
+    """
+    change = Respelling(fold(name))
+    with terms.writing() as session:
+        respell(session, label.id, name)
+        if favorite is not None:
+            mark_favorite(session, label.id, favorite=favorite)
+        asked = _ask_for_many(session, terms, change)
+    return asked or _asked(change_all(terms, change))
+
+
+class _UnseenPhotosError(Exception):
+    """Photos that the actor may not see show the person."""
+
+
+def _check_all_seen(connection: Connection, change: PersonChange) -> None:
+    names = change.names(connection)
+    if photos_with(connection, names) != photos_with(connection, names, sees_private=False):
+        raise _UnseenPhotosError
+
+
+def _asked(result: int | Asked) -> Asked | None:
+    return result if isinstance(result, Asked) else None
+
+
+def _ask_for_many(session: Session, terms: Terms, change: NameChange) -> Asked | None:
+    """Ask for a job if a change affects many photos, in the write transaction that decides on it."""
+    photo_ids, _ = change.prepare(session.connection(), terms.actor)
+    return _ask(session, terms, change) if len(photo_ids) > MOST_AT_ONCE else None
+
+
+def _ask(session: Session, terms: Terms, change: NameChange) -> Asked:
+    """Ask for a change, in a write transaction.
 
     It replaces the actor's last change of the same labels or person, if that waits.
 
@@ -59,10 +175,12 @@ def ask(session: Session, change: NameChange, actor: Actor, user_id: int | None,
 
     """
     name = next(name for name, kind in CHANGES.items() if isinstance(change, kind))
+    actor = terms.actor
     arguments = {"change": name, "values": asdict(change), "actor": asdict(actor)}
     subject = f"{actor.uid} {sha256(change.about.encode()).hexdigest()}"  # there may be a thousand labels
     # A small job: it gives way after each portion, so an index run does it in its pauses.
-    return jobs.add(session, NAMES, subject, now, arguments, user_id=user_id, asker=f"{actor.uid} ")
+    added = jobs.add(session, NAMES, subject, terms.now, arguments, user_id=terms.user_id, asker=f"{actor.uid} ")
+    return Asked(added)
 
 
 def change_in_portions(lease: Lease, _settings: Settings, job: Waiting) -> Generator[bool, None, None]:
