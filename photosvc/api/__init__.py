@@ -1,7 +1,4 @@
-"""The HTTP routes, one module for each resource.
-
-Functions create the blueprints, so that each app has its own.
-"""
+"""The HTTP routes: a module with a blueprint for each resource, nested in the blueprint of the API."""
 
 from collections.abc import Collection
 
@@ -42,28 +39,28 @@ from photosvc.web.protector import token_of
 from photosvc.web.requests import warn_of_unread_proxy
 from photosvc.web.same_origin import OtherSiteError, is_foreign
 
-#: The resources of each part; those of the empty part are always there.
+#: The blueprints of each part; those of the empty part are always there.
 _RESOURCES = {
     parts.SEARCH: (
-        search,
-        viewer,
-        timeline,
-        folders,
-        photos,
-        batch,
-        albums,
-        subjects,
-        labels,
-        uploads,
-        resumable,
-        index_runs,
-        imports,
-        trash,
+        search.search,
+        viewer.viewer,
+        timeline.timeline,
+        folders.folders,
+        photos.photos,
+        batch.batch,
+        albums.albums,
+        subjects.subjects,
+        labels.labels,
+        uploads.uploads,
+        resumable.resumable,
+        index_runs.index_runs,
+        imports.imports,
+        trash.trash,
     ),
-    parts.SESSION: (session, users, audit),
-    parts.OAUTH: (oauth,),
-    parts.MEDIA: (thumbnails, videos, downloads),
-    "": (monitoring, config),
+    parts.SESSION: (session.session, users.users, audit.audit),
+    parts.OAUTH: (oauth.oauth,),
+    parts.MEDIA: (thumbnails.thumbnails, videos.videos, downloads.downloads),
+    "": (monitoring.monitoring, config.config),
 }
 
 
@@ -93,5 +90,5 @@ def create_api(mounted: Collection[str]) -> Blueprint:
 
     for part, resources in _RESOURCES.items():
         for resource in resources if not part or part in mounted else ():
-            resource.add_routes(api)
+            api.register_blueprint(resource)
     return api

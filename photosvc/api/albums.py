@@ -5,7 +5,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 from werkzeug.exceptions import MethodNotAllowed
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -39,6 +39,7 @@ from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, parse_alb
 from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.library_albums import kind_of
 from photosvc.search.reading.selection import MOST_SELECTED, find_album, parse_selection
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
 from photosvc.web.batches import change_photos, one_batch
 from photosvc.web.contract import (
@@ -56,6 +57,8 @@ from photosvc.web.contract import (
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
+
+albums = OwnBlueprint("albums", __name__)
 
 #: Bytes of a selection: 20,000 UIDs take 400 KB.
 MAX_BODY: Final = 1 << 20
@@ -75,26 +78,6 @@ _REMOVED: Final = json_object(
 _ORDER: Final = json_object("photos", photos=_UIDS)
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add albums to the API."""
-    api.add_url_rule("/albums", view_func=list_albums, methods=["GET"])
-    api.add_url_rule("/albums", view_func=create_album, methods=["POST"])
-    api.add_url_rule("/albums/<album_uid>", view_func=read_album, methods=["GET"])
-    api.add_url_rule("/albums/<album_uid>", view_func=update_album, methods=["PUT"])
-    api.add_url_rule("/albums/<album_uid>", "patch_album", update_album, methods=["PATCH"])
-    api.add_url_rule("/albums/<album_uid>", view_func=remove_album, methods=["DELETE"])
-    api.add_url_rule("/albums/<album_uid>/like", view_func=like_album, methods=["POST"])
-    api.add_url_rule("/albums/<album_uid>/like", view_func=dislike_album, methods=["DELETE"])
-    api.add_url_rule("/batch/albums/delete", view_func=delete_albums, methods=["POST"])
-    api.add_url_rule("/albums/<album_uid>/clone", view_func=clone_albums, methods=["POST"])
-    api.add_url_rule("/albums/<album_uid>/photos", view_func=list_album_photos, methods=["GET"])
-    api.add_url_rule("/albums/<album_uid>/photos", view_func=add_album_photos, methods=["POST"])
-    api.add_url_rule("/albums/<album_uid>/photos", view_func=arrange_album_photos, methods=["PUT"])
-    api.add_url_rule("/albums/<album_uid>/photos", view_func=remove_album_photos, methods=["DELETE"])
-    api.add_url_rule("/albums/<album_uid>/links", view_func=list_album_links, methods=["GET"])
-    api.add_url_rule("/albums/<album_uid>/links", view_func=add_album_link, methods=["POST"])
-
-
 def _list_parameters() -> list[dict[str, Any]]:
     described = {
         **page_parameters("albums"),
@@ -105,6 +88,7 @@ def _list_parameters() -> list[dict[str, Any]]:
     return describe(described)
 
 
+@albums.get("/albums")
 @require("albums.search")
 @takes_query(_list_parameters)
 @answers(AlbumResultSchema, "A page of albums.", many=True, headers={**page_headers("albums"), **ETAG})
@@ -122,6 +106,7 @@ def list_albums() -> Response:
     return page.answer(json_answer([_schema.dump(album) for album in albums], etag=etag), len(albums))
 
 
+@albums.get("/albums/<album_uid>")
 @require("albums.view")
 @answers(AlbumResultSchema, "The album.", headers=ETAG)
 @refuses(404)
@@ -139,6 +124,7 @@ def read_album(album_uid: str) -> Response:
     return json_answer(_schema.dump(found), etag=etag)
 
 
+@albums.post("/albums")
 @require("albums.create")
 @takes(AlbumEditSchema, any_type=True)
 @answers(AlbumResultSchema, "The new album.")
@@ -151,6 +137,8 @@ def create_album(given: dict[str, Any]) -> Response:
     return json_answer(record_of_album(uid))
 
 
+@albums.put("/albums/<album_uid>")
+@albums.patch("/albums/<album_uid>", endpoint="patch_album")
 @require("albums.update")
 @takes(AlbumEditSchema, any_type=True)
 @answers(AlbumResultSchema, "The changed album.")
@@ -160,6 +148,7 @@ def update_album(given: dict[str, Any], album_uid: str) -> Response:
     return json_answer(_changed(album_uid, given))
 
 
+@albums.post("/albums/<album_uid>/like")
 @require("albums.update")
 @answers(MESSAGE, "The album is a favourite.")
 @refuses(404, 409)
@@ -168,6 +157,7 @@ def like_album(album_uid: str) -> Response:
     return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, {"favorite": True})})
 
 
+@albums.delete("/albums/<album_uid>/like")
 @require("albums.update")
 @answers(MESSAGE, "The album is no favourite.")
 @refuses(404, 409)
@@ -176,6 +166,7 @@ def dislike_album(album_uid: str) -> Response:
     return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, {"favorite": False})})
 
 
+@albums.delete("/albums/<album_uid>")
 @require("albums.delete")
 @answers(MESSAGE, "The album is deleted.")
 @refuses(404, 409)
@@ -186,6 +177,7 @@ def remove_album(album_uid: str) -> Response:
     return json_answer({"code": 200, "message": f"{title} deleted"})
 
 
+@albums.post("/batch/albums/delete")
 @require("albums.delete")
 @takes(AlbumSelectionSchema, any_type=True, max_body=MAX_BODY)
 @answers(_DELETED, "The UIDs of the albums that are deleted.")
@@ -244,6 +236,7 @@ def _no_album() -> NotFoundError:
     return NotFoundError(msg, field="uid")
 
 
+@albums.get("/albums/<album_uid>/photos")
 @require("albums.view")
 @answers(_ORDER, "The UIDs of the photos.")
 @refuses(404, 409)
@@ -252,6 +245,7 @@ def list_album_photos(album_uid: str) -> Response:
     return _in_order(album_uid)
 
 
+@albums.put("/albums/<album_uid>/photos")
 @require("albums.update")
 @takes(ArrangementSchema, any_type=True, max_body=MAX_BODY)
 @answers(_ORDER, "The UIDs of all photos in their new order.")
@@ -271,6 +265,7 @@ def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     return _in_order(album_uid)
 
 
+@albums.post("/albums/<album_uid>/photos")
 @require("albums.update")
 @takes(ZipSelectionSchema, any_type=True, max_body=MAX_BODY)
 @answers(_ADDED, "The album, the selection, and the photos that were added.")
@@ -283,6 +278,7 @@ def add_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     return _with_photos(album_uid, given, add_photos, "added")
 
 
+@albums.delete("/albums/<album_uid>/photos")
 @require("albums.update")
 @takes(ZipSelectionSchema, any_type=True, max_body=MAX_BODY)
 @answers(_REMOVED, "The album, the selection, and the photos that were removed.")
@@ -292,6 +288,7 @@ def remove_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     return _with_photos(album_uid, given, remove_photos, "removed")
 
 
+@albums.post("/albums/<album_uid>/clone")
 @require("albums.update")
 @takes(AlbumSelectionSchema, any_type=True, max_body=MAX_BODY)
 @answers(_ADDED, "The album, the selection, and the photos that were added.")
@@ -301,6 +298,7 @@ def clone_albums(given: dict[str, Any], album_uid: str) -> Response:
     return _with_photos(album_uid, {"photos": None, "files": None, "q": None, **given}, add_photos, "added")
 
 
+@albums.get("/albums/<album_uid>/links")
 @require("albums.view")
 @answers({"type": "object"}, "No links.", many=True)
 @refuses(404)
@@ -310,6 +308,7 @@ def list_album_links(album_uid: str) -> Response:
     return json_answer([])
 
 
+@albums.post("/albums/<album_uid>/links")
 @require("albums.update")
 @answers({"type": "object"}, "Never.")
 @refuses(404, 405)

@@ -2,26 +2,24 @@
 
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from photosvc.auth import audit_store
 from photosvc.auth.audit_log import parse_events
 from photosvc.core.times import parse_since, parse_until
 from photosvc.records.accounts import AuditEntrySchema
 from photosvc.search.reading.photos import parse_number
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import TEXT, answers, describe, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
 
+audit = OwnBlueprint("audit", __name__)
+
 _MOST: Final = 1000
 _LAST: Final = 10**10 - 1
 _schema = AuditEntrySchema(many=True)
-
-
-def add_routes(api: Blueprint) -> None:
-    """Add the security log to the API."""
-    api.add_url_rule("/audit", view_func=list_audit_entries, methods=["GET"])
 
 
 def _parameters() -> list[dict[str, Any]]:
@@ -37,6 +35,7 @@ def _parameters() -> list[dict[str, Any]]:
     return describe(described)
 
 
+@audit.get("/audit")
 @require("audit.view")
 @takes_query(_parameters)
 @answers(AuditEntrySchema, "The entries, the newest first.", many=True)

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Final
 
-from flask import Blueprint, Response
+from flask import Response
 from sqlalchemy.orm import Session
 
 from photosvc.api.uploads import taking_originals
@@ -23,12 +23,15 @@ from photosvc.library.loading import load_photos
 from photosvc.library.portions import change_in_portions
 from photosvc.library.trash_deletion import Deletion
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
 from photosvc.web.batches import one_batch
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
+
+batch = OwnBlueprint("batch", __name__)
 
 #: Photos in one batch; `change_in_portions` limits their cost.
 MOST: Final = 20_000
@@ -49,21 +52,7 @@ _UNDONE: Final = json_object("code message photos left", code=NUMBER, message=TE
 _MEANING: Final = "Number of changed photos."
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the batches to the API."""
-    for name, view in (
-        ("archive", archive_photos),
-        ("restore", restore_photos),
-        ("approve", approve_photos),
-        ("private", hide_photos),
-        ("edit", edit_photos),
-        ("undo", undo_edit),
-        ("delete", delete_photos),
-    ):
-        api.add_url_rule(f"/batch/photos/{name}", view_func=view, methods=["POST"])
-    api.add_url_rule("/photos/<photo_uid>", view_func=remove_photo, methods=["DELETE"])
-
-
+@batch.post("/batch/photos/archive")
 @require("photos.update")
 @takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, _MEANING)
@@ -73,6 +62,7 @@ def archive_photos(given: dict[str, Any]) -> Response:
     return _flag(given, "photos.archive", flags.archive, "archived")
 
 
+@batch.post("/batch/photos/restore")
 @require("photos.update")
 @takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, _MEANING)
@@ -82,6 +72,7 @@ def restore_photos(given: dict[str, Any]) -> Response:
     return _flag(given, "photos.restore", flags.unarchive, "restored")
 
 
+@batch.post("/batch/photos/approve")
 @require("photos.update")
 @takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, _MEANING)
@@ -91,6 +82,7 @@ def approve_photos(given: dict[str, Any]) -> Response:
     return _flag(given, "photos.approve", flags.approve_many, "approved")
 
 
+@batch.post("/batch/photos/private")
 @require("photos.update")
 @takes(PrivateBatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, _MEANING)
@@ -100,6 +92,7 @@ def hide_photos(given: dict[str, Any]) -> Response:
     return _flag(given, "photos.private", flags.make_private(given["private"]), "changed")
 
 
+@batch.post("/batch/photos/edit")
 @require("photos.update")
 @takes(EditBatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_EDITED, _MEANING)
@@ -128,6 +121,7 @@ def edit_photos(given: dict[str, Any]) -> Response:
     return _batch(given, edit, "changed", most=MOST_EDITED, more=lambda: {"change": number})
 
 
+@batch.post("/batch/photos/undo")
 @require("photos.update")
 @takes(UndoBatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_UNDONE, "Number of photos that were restored, and of those left alone because they changed since.")
@@ -146,6 +140,7 @@ def undo_edit(given: dict[str, Any]) -> Response:
     return _batch(given, take_back, "taken back", most=MOST_EDITED, more=lambda: {"left": left})
 
 
+@batch.post("/batch/photos/delete")
 @require("photos.delete")
 @takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_COUNTED, "Number of deleted photos.")
@@ -158,6 +153,7 @@ def delete_photos(given: dict[str, Any]) -> Response:
     return _remove(given)
 
 
+@batch.delete("/photos/<photo_uid>")
 @require("photos.delete")
 @answers(_COUNTED, "The photo is deleted.")
 @refuses(404, 507)

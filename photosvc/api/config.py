@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 
 from photosvc import __version__
 from photosvc.auth import link_tokens, policy
@@ -11,7 +11,7 @@ from photosvc.auth.principal import Principal
 from photosvc.pictures.sizes import SIZES, Size
 from photosvc.records.accounts import ConfigSchema
 from photosvc.search.reading.figures import Counts
-from photosvc.web.actions import public
+from photosvc.web.actions import OwnBlueprint, public
 from photosvc.web.addresses import address_of
 from photosvc.web.answers import json_answer, json_text, revalidated
 from photosvc.web.contract import ETAG, answers
@@ -20,14 +20,10 @@ from photosvc.web.openapi import document
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 
+config: OwnBlueprint = OwnBlueprint("config", __name__)
+
 #: Seconds a client may cache the description of the API; it changes with the version and the settings only.
 _MAX_AGE = 300
-
-
-def add_routes(api: Blueprint) -> None:
-    """Add the configuration to the API."""
-    api.add_url_rule("/config", view_func=read_config, methods=["GET"])
-    api.add_url_rule("/openapi.json", view_func=openapi, methods=["GET"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +67,7 @@ def client_config(service: Service, who: Principal) -> ClientConfig:
     )
 
 
+@config.get("/config")
 @require("config.view")
 @answers(ConfigSchema, "The configuration.")
 def read_config() -> Response:
@@ -91,6 +88,7 @@ def read_config() -> Response:
     return json_answer(ConfigSchema().dump(config))
 
 
+@config.get("/openapi.json")
 @public
 @answers({"type": "object"}, "This document.", headers=ETAG)
 def openapi() -> Response:

@@ -11,7 +11,7 @@ from io import FileIO
 from typing import Any, Final
 from weakref import finalize
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 from sqlalchemy import Connection, Engine
 
 from photosvc.auth import policy, tokens
@@ -29,6 +29,7 @@ from photosvc.pictures.selections import SelectionFiles, Waiting
 from photosvc.records.albums import ZipSelectionSchema
 from photosvc.search.reading.files import SeenFile, file_with_hash, files_of_photo, files_with_ids
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import ReadyResponse, json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
 from photosvc.web.current import Service, current_service
@@ -46,6 +47,8 @@ from photosvc.web.sending import (
     take_slot,
     while_there,
 )
+
+downloads = OwnBlueprint("downloads", __name__)
 
 _BINARY: Final = {"type": "string", "format": "binary"}
 #: Browsers must not run scripts in the file, even if they take it for a page.
@@ -66,15 +69,6 @@ _STORED: Final = json_object(
 )
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add downloads to the API."""
-    api.add_url_rule("/dl/<content_hash>", view_func=download_file, methods=["GET"])
-    api.add_url_rule("/photos/<photo_uid>/dl", view_func=download_photo, methods=["GET"])
-    api.add_url_rule("/albums/<album_uid>/dl", view_func=download_album, methods=["GET"])
-    api.add_url_rule("/zip", view_func=select_files, methods=["POST"])
-    api.add_url_rule("/zip/<name>", view_func=download_selection, methods=["GET"])
-
-
 def download_parameters() -> list[dict[str, object]]:
     """Return the query parameters of downloads, as OpenAPI has them."""
     return [
@@ -93,6 +87,7 @@ def download_parameters() -> list[dict[str, object]]:
     ]
 
 
+@downloads.get("/dl/<content_hash>")
 @or_icon
 @require_download
 @takes_query(download_parameters)
@@ -109,6 +104,7 @@ def download_file(content_hash: str) -> Response:
     return _send(found)
 
 
+@downloads.get("/photos/<photo_uid>/dl")
 @or_icon
 @require_download
 @takes_query(download_parameters)
@@ -185,6 +181,7 @@ class TooManySelectionsError(TooManyAtOnceError):
     retry_after = 1
 
 
+@downloads.post("/zip")
 @require("photos.download")
 @takes(ZipSelectionSchema, max_body=_MAX_BODY)
 @answers(_STORED, "The archive's name below `/zip/`; it waits there for an hour.")
@@ -202,6 +199,7 @@ def select_files(given: dict[str, Any]) -> Response:
     return json_answer({"code": 200, "message": message, "filename": filename, "count": count, "size": size})
 
 
+@downloads.get("/zip/<name>")
 @require_download
 @takes_query(download_parameters)
 @answers(_ARCHIVE, "The archive.", media_type="application/zip")
@@ -211,6 +209,7 @@ def download_selection(name: str) -> Response:
     return _send_archive(_find(current_service(), principal(), name))
 
 
+@downloads.get("/albums/<album_uid>/dl")
 @require_download
 @takes_query(download_parameters)
 @answers(_ARCHIVE, "The archive.", media_type="application/zip")

@@ -4,7 +4,7 @@ from itertools import islice
 from typing import Any, Final
 
 import orjson
-from flask import Blueprint, Response
+from flask import Response
 
 from photosvc.core.errors import NotFoundError
 from photosvc.library.import_folder import ImportFolder
@@ -14,11 +14,14 @@ from photosvc.search.reading.albums import AlbumsRequest, files_in, folders_in
 from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.search.reading.pages import file_documents as file_records
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_parameters, read_page
 from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_object, read_switch, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
+
+folders = OwnBlueprint("folders", __name__)
 
 _ORIGINALS, _IMPORT = "originals", "import"
 #: More folders and months than any library has.
@@ -32,15 +35,6 @@ _LISTED: Final = json_object(
 _folder, _moment = FolderSchema(), MomentSchema()
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the folders and the months to the API."""
-    for path, name in (("/folders/originals", "list_originals"), ("/folders/originals/<path:folder>", "list_folder")):
-        api.add_url_rule(path, name, list_folders, methods=["GET"], strict_slashes=False)
-    for path, name in (("/folders/import", "list_import"), ("/folders/import/<path:folder>", "list_import_folder")):
-        api.add_url_rule(path, name, list_import_folders, methods=["GET"], strict_slashes=False)
-    api.add_url_rule("/moments/time", view_func=list_months, methods=["GET"])
-
-
 def _parameters() -> list[dict[str, Any]]:
     described = {
         "files": ({"type": "boolean", "default": False}, "Also the files that are directly in it."),
@@ -50,6 +44,8 @@ def _parameters() -> list[dict[str, Any]]:
     return describe(described)
 
 
+@folders.get("/folders/originals", endpoint="list_originals", strict_slashes=False)
+@folders.get("/folders/originals/<path:folder>", endpoint="list_folder", strict_slashes=False)
 @require("folders.view")
 @takes_query(_parameters)
 @answers(_LISTED, "The folders in it and, with `files`, its files.", headers=ETAG)
@@ -79,6 +75,8 @@ def list_folders(folder: str = "") -> Response:
     return json_answer(answer, etag=etag)
 
 
+@folders.get("/folders/import", endpoint="list_import", strict_slashes=False)
+@folders.get("/folders/import/<path:folder>", endpoint="list_import_folder", strict_slashes=False)
 @require("files.imports")
 @takes_query(_parameters)
 @answers(_LISTED, "The folders in it and, with `files`, its files.")
@@ -99,6 +97,7 @@ def list_import_folders(folder: str = "") -> Response:
     return json_answer(answer)
 
 
+@folders.get("/moments/time")
 @require("moments.view")
 @answers(MomentSchema, "The months, the last one first.", many=True, headers=ETAG)
 def list_months() -> Response:

@@ -5,7 +5,7 @@ A process of its own does the work, as for index runs.
 
 from typing import Any, Final
 
-from flask import Blueprint, Response
+from flask import Response
 
 from photosvc.api.index_runs import INDEXER, MESSAGES
 from photosvc.api.uploads import albums_by_name
@@ -13,20 +13,14 @@ from photosvc.library import import_jobs
 from photosvc.library.import_folder import ImportFolder
 from photosvc.library.staging_part import ReadOnlyError
 from photosvc.records.upkeep import ImportReportSchema, ImportRunSchema, ImportWishSchema
-from photosvc.web.actions import uses
+from photosvc.web.actions import OwnBlueprint, uses
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.protector import principal, require
 
-
-def add_routes(api: Blueprint) -> None:
-    """Add the imports to the API."""
-    api.add_url_rule("/import", view_func=list_imports, methods=["GET"], strict_slashes=False)
-    api.add_url_rule("/import", view_func=start_import, methods=["POST"], strict_slashes=False)
-    api.add_url_rule("/import", view_func=stop_import, methods=["DELETE"], strict_slashes=False)
-    api.add_url_rule("/import/<path:folder>", view_func=start_import_of_folder, methods=["POST"])
+imports = OwnBlueprint("imports", __name__)
 
 
 _wish, _report = ImportWishSchema(), ImportReportSchema()
@@ -38,6 +32,7 @@ _LISTED: Final = json_object("waiting imports", waiting=_ARRAY, imports=_ARRAY)
 _STARTED = json_object("code message indexer", code=NUMBER, message=TEXT, indexer=INDEXER)
 
 
+@imports.get("/import", strict_slashes=False)
 @require("files.imports")
 @answers(_LISTED, "The imports.")
 def list_imports() -> Response:
@@ -48,6 +43,7 @@ def list_imports() -> Response:
     return json_answer({"waiting": waiting, "imports": began})
 
 
+@imports.post("/import", strict_slashes=False)
 @require("files.import")
 @uses("albums.update", "albums.create")
 @takes(ImportRunSchema, any_type=True)
@@ -62,6 +58,7 @@ def start_import(given: dict[str, Any]) -> Response:
     return _start(given, given["path"] or "")
 
 
+@imports.post("/import/<path:folder>")
 @require("files.import")
 @uses("albums.update", "albums.create")
 @takes(ImportRunSchema, any_type=True)
@@ -87,6 +84,7 @@ def _start(given: dict[str, Any], path: str) -> Response:
     return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
 
 
+@imports.delete("/import", strict_slashes=False)
 @require("files.import")
 @answers(json_object("code message stopped", code=NUMBER, message=TEXT, stopped=FLAG), "Whether a run was stopped.")
 @refuses(503)

@@ -5,7 +5,7 @@ A process of its own does the work: `svc watch`, or one that the request starts.
 
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from photosvc.auth.principal import Principal
 from photosvc.core.accounts import ADMIN
@@ -17,11 +17,14 @@ from photosvc.library.names import is_asked_by
 from photosvc.library.problems import failed_files, forget_import_failures
 from photosvc.models import Job
 from photosvc.records.upkeep import FailedFileSchema, IndexReportSchema, IndexRunSchema, IndexWishSchema, JobSchema
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, describe, json_object, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal, require
+
+index_runs = OwnBlueprint("index_runs", __name__)
 
 INDEXER: Final = {"type": "string", "enum": [indexer.value for indexer in Indexer]}
 MESSAGES: Final = {
@@ -42,16 +45,7 @@ _failed = FailedFileSchema()
 _LONGEST: Final = 1024
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the index runs, jobs and failures to the API."""
-    api.add_url_rule("/index", view_func=list_index_runs, methods=["GET"])
-    api.add_url_rule("/index", view_func=start_index, methods=["POST"])
-    api.add_url_rule("/index", view_func=stop_index, methods=["DELETE"])
-    api.add_url_rule("/jobs/<int:job_id>", view_func=show_job, methods=["GET"])
-    api.add_url_rule("/errors", view_func=list_failures, methods=["GET"])
-    api.add_url_rule("/errors", view_func=clear_failures, methods=["DELETE"])
-
-
+@index_runs.get("/index")
 @require("index.view")
 @answers(_LISTED, "The index runs.")
 def list_index_runs() -> Response:
@@ -67,6 +61,7 @@ def list_index_runs() -> Response:
     return json_answer({"running": running, "waiting": waiting, "runs": runs})
 
 
+@index_runs.post("/index")
 @require("photos.index")
 @takes(IndexRunSchema, any_type=True)
 @answers(
@@ -82,6 +77,7 @@ def start_index(given: dict[str, Any]) -> Response:
     return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
 
 
+@index_runs.delete("/index")
 @require("photos.index")
 @answers(json_object("code message stopped", code=NUMBER, message=TEXT, stopped=FLAG), "Whether a run was stopped.")
 @refuses(503)
@@ -97,6 +93,7 @@ def stop_index() -> Response:
     return json_answer({"code": 200, "message": message, "stopped": stopped})
 
 
+@index_runs.get("/jobs/<int:job_id>")
 @require("jobs.view")
 @answers(JobSchema, "The job.")
 @refuses(404)
@@ -128,6 +125,7 @@ def _parameters() -> list[dict[str, Any]]:
     return describe({**page_parameters("files"), "q": (TEXT, "Part of the name.")})
 
 
+@index_runs.get("/errors")
 @require("errors.view")
 @takes_query(_parameters)
 @answers(FailedFileSchema, "A page of files that failed.", many=True, headers=page_headers("files"))
@@ -143,6 +141,7 @@ def list_failures() -> Response:
         return page.answer(json_answer([_failed.dump(one) for one in found]), len(found))
 
 
+@index_runs.delete("/errors")
 @require("errors.clear")
 @answers(json_object("code message files", code=NUMBER, message=TEXT, files=NUMBER), "Number of removed entries.")
 def clear_failures() -> Response:

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from flask import Blueprint, Response
+from flask import Response
 
 from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters, terms
 from photosvc.api.photos import Editing, change_one
@@ -27,11 +27,14 @@ from photosvc.records.people import (
 )
 from photosvc.records.photo import PhotoSchema
 from photosvc.search.reading.people import Label
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer, json_text
 from photosvc.web.contract import ETAG, NUMBER, TEXT, answers, json_object, or_answers, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
+
+labels = OwnBlueprint("labels", __name__)
 
 _label, _entity = LabelSchema(), LabelEntitySchema()
 _UIDS: Final = {"type": "array", "items": TEXT}
@@ -40,20 +43,7 @@ _DELETED: Final = json_object("code message labels photos", code=NUMBER, message
 _ABSENT = 100
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add labels to the API; clients mark favourites at two addresses."""
-    api.add_url_rule("/labels", view_func=list_labels, methods=["GET"])
-    api.add_url_rule("/labels/<label_uid>", view_func=rename_label, methods=["PUT"])
-    for name in ("like", "favorite"):
-        api.add_url_rule(f"/labels/<label_uid>/{name}", f"label_{name}", like_label, methods=["POST"])
-        api.add_url_rule(f"/labels/<label_uid>/{name}", f"label_no_{name}", dislike_label, methods=["DELETE"])
-    api.add_url_rule("/batch/labels/delete", view_func=delete_labels, methods=["POST"])
-    path = "/photos/<photo_uid>/label"
-    api.add_url_rule(path, view_func=label_photo, methods=["POST"])
-    api.add_url_rule(f"{path}/<label_id>", view_func=confirm_label, methods=["PUT"])
-    api.add_url_rule(f"{path}/<label_id>", view_func=unlabel_photo, methods=["DELETE"])
-
-
+@labels.get("/labels")
 @require("labels.search")
 @takes_query(list_parameters)
 @answers(LabelSchema, "A page of keywords.", many=True, headers={**PAGE_HEADERS, **ETAG})
@@ -62,6 +52,7 @@ def list_labels() -> Response:
     return list_entries("labels", current_service().labels, _label)
 
 
+@labels.put("/labels/<label_uid>")
 @require("labels.update")
 @takes(LabelEditSchema, any_type=True)
 @answers(LabelEntitySchema, "The changed label.")
@@ -106,6 +97,8 @@ def _respell(label: Label, name: str, favorite: bool | None) -> Label | Response
     return _find(label.uid) if asked is None else accepted(asked)
 
 
+@labels.post("/labels/<label_uid>/like", endpoint="label_like")
+@labels.post("/labels/<label_uid>/favorite", endpoint="label_favorite")
 @require("labels.update")
 @answers(LabelEntitySchema, "The changed label.")
 @refuses(404)
@@ -115,6 +108,8 @@ def like_label(label_uid: str) -> Response:
     return json_answer(_entity.dump(_find(label_uid)))
 
 
+@labels.delete("/labels/<label_uid>/like", endpoint="label_no_like")
+@labels.delete("/labels/<label_uid>/favorite", endpoint="label_no_favorite")
 @require("labels.update")
 @answers(LabelEntitySchema, "The changed label.")
 @refuses(404)
@@ -124,6 +119,7 @@ def dislike_label(label_uid: str) -> Response:
     return json_answer(_entity.dump(_find(label_uid)))
 
 
+@labels.post("/batch/labels/delete")
 @require("labels.update")
 @takes(LabelSelectionSchema, any_type=True)
 @answers(_DELETED, "UIDs of the deleted labels, and the number of changed photos.")
@@ -175,6 +171,7 @@ def _named(name: str) -> Label:
     return found
 
 
+@labels.post("/photos/<photo_uid>/label")
 @require("photos.update")
 @takes(PhotoLabelEditSchema, any_type=True)
 @answers(PhotoSchema, "The changed photo.")
@@ -193,6 +190,7 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
     return json_text(change_one(photo_uid, "photos.label", change)[0])
 
 
+@labels.put("/photos/<photo_uid>/label/<label_id>")
 @require("photos.update")
 @takes(PhotoLabelEditSchema, any_type=True)
 @answers(PhotoSchema, "The changed photo.")
@@ -210,6 +208,7 @@ def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Respo
     return json_text(change_one(photo_uid, "photos.label", change)[0])
 
 
+@labels.delete("/photos/<photo_uid>/label/<label_id>")
 @require("photos.update")
 @answers(PhotoSchema, "The changed photo.")
 @refuses(404, 412)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, Response
+from flask import Response
 
 from photosvc import __version__
 from photosvc.index.scan import are_away
@@ -15,7 +15,7 @@ from photosvc.library.staging_part import StorageFailedError
 from photosvc.models.engine import session_on
 from photosvc.search.limits import ClientGoneError, SearchesBusyError, SearchTooLongError
 from photosvc.search.reading.figures import Figures, figures
-from photosvc.web.actions import public
+from photosvc.web.actions import OwnBlueprint, public
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import TEXT, answers, json_object, refuses
 from photosvc.web.current import current_service
@@ -25,6 +25,8 @@ from photosvc.web.searching import searching
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
+
+monitoring: OwnBlueprint = OwnBlueprint("monitoring", __name__)
 
 
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -38,15 +40,7 @@ class OriginalsAwayError(StorageFailedError):
 ALIVE = ".healthz"
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the checks and the metrics to the API."""
-    api.add_url_rule("/healthz", view_func=healthz, methods=["GET"])
-    api.add_url_rule("/readyz", view_func=readyz, methods=["GET"])
-    api.add_url_rule("/status", view_func=status, methods=["GET"])
-    api.add_url_rule("/metrics", view_func=metrics, methods=["GET"])
-    api.add_url_rule("/credential", view_func=credential, methods=["GET"])
-
-
+@monitoring.get("/healthz")
 @public
 @answers(json_object("status version", status=TEXT, version=TEXT), "The process is running.")
 def healthz() -> Response:
@@ -54,6 +48,7 @@ def healthz() -> Response:
     return json_answer({"status": "alive", "version": __version__})
 
 
+@monitoring.get("/readyz")
 @public
 @answers(json_object("status version", status=TEXT, version=TEXT), "The service can answer requests.")
 def readyz() -> Response:
@@ -66,6 +61,7 @@ def readyz() -> Response:
     return json_answer({"status": "ready", "version": __version__})
 
 
+@monitoring.get("/status")
 @public
 @answers(json_object("status version", status=TEXT, version=TEXT), "The service can answer.")
 def status() -> Response:
@@ -74,6 +70,7 @@ def status() -> Response:
     return json_answer({"status": "operational", "version": __version__})
 
 
+@monitoring.get("/credential")
 @public
 @answers(None, "The credential is valid.", status=204)
 @refuses(401, 403, 429)
@@ -83,6 +80,7 @@ def credential() -> Response:
     return Response(status=204)
 
 
+@monitoring.get("/metrics")
 @require("metrics.view")
 @answers(TEXT, "Prometheus text format 0.0.4.", media_type="text/plain")
 def metrics() -> Response:

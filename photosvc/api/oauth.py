@@ -1,6 +1,6 @@
 """The OAuth endpoints below /oauth: tokens for registered clients, their revocation and introspection."""
 
-from flask import Blueprint, Response
+from flask import Response
 
 from photosvc.web.actions import OwnBlueprint, public, uses
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_client_form, undocumented
@@ -21,18 +21,12 @@ _TOKEN = json_object(
 _NAMED_TOKEN = json_object("token", token=TEXT, token_type_hint=TEXT, **_CLIENT)
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the OAuth endpoints to the API, as a blueprint of their own because their errors have another form."""
-    oauth = OwnBlueprint("photosvc_oauth", __name__)  # extensions of a host know blueprints by this name alone
-    register_errors(oauth, render_oauth)
-    oauth.add_url_rule("/token", view_func=token, methods=["POST"])
-    oauth.add_url_rule("/revoke", view_func=revoke, methods=["POST"])
-    oauth.add_url_rule("/introspect", view_func=introspect, methods=["POST"])
-    oauth.add_url_rule("/authorize", "authorize", not_implemented, methods=["GET", "POST"])
-    oauth.add_url_rule("/userinfo", "userinfo", not_implemented, methods=["GET", "POST"])
-    api.register_blueprint(oauth, url_prefix="/oauth")
+#: A blueprint with errors in another form. Extensions of a host know it by this name alone.
+oauth = OwnBlueprint("photosvc_oauth", __name__, url_prefix="/oauth")
+register_errors(oauth, render_oauth)
 
 
+@oauth.post("/token")
 @public
 @takes_client_form(_TOKEN_REQUEST)
 @answers(_TOKEN, "The access token.")
@@ -43,6 +37,7 @@ def token() -> Response:
     return answer
 
 
+@oauth.post("/revoke")
 @public
 @takes_client_form(_NAMED_TOKEN)
 @answers(None, "The token is revoked, or never existed.")
@@ -53,6 +48,7 @@ def revoke() -> Response:
     return answer
 
 
+@oauth.post("/introspect")
 @public
 @uses("oauth.introspect")
 @takes_client_form(_NAMED_TOKEN)
@@ -64,6 +60,8 @@ def introspect() -> Response:
     return answer
 
 
+@oauth.route("/authorize", methods=["GET", "POST"], endpoint="authorize")
+@oauth.route("/userinfo", methods=["GET", "POST"], endpoint="userinfo")
 @public
 @undocumented
 def not_implemented() -> Response:

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import orjson
-from flask import Blueprint, Response, request
+from flask import Response, request
 from sqlalchemy.orm import Session
 
 from photosvc.api.uploads import taking_originals
@@ -36,11 +36,14 @@ from photosvc.records.photo import FileEntitySchema, PhotoSchema, without_empty
 from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.files import SeenFile, file_with_hash, files_of_photo, load_file, load_photo
 from photosvc.search.reading.photos import parse_number
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
 from photosvc.web.contract import ETAG, answers, describe, json_object, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.sending import disposition
+
+photos = OwnBlueprint("photos", __name__)
 
 _YAML: Final = "text/x-yaml; charset=utf-8"
 _dump_photo, _dump_file = compile_schema(PhotoSchema()), compile_schema(FileEntitySchema())
@@ -53,25 +56,7 @@ _LAST: Final = 10**10 - 1
 _schema = ChangeSchema()
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add photos and their files to the API."""
-    api.add_url_rule("/photos/<photo_uid>", view_func=read_photo, methods=["GET"])
-    api.add_url_rule("/photos/<photo_uid>/yaml", view_func=read_photo_as_yaml, methods=["GET"])
-    api.add_url_rule("/files/<content_hash>", view_func=read_file, methods=["GET"])
-    api.add_url_rule("/photos/<photo_uid>", view_func=change_photo, methods=["PUT"])
-    api.add_url_rule("/photos/<photo_uid>", "patch_photo", change_photo, methods=["PATCH"])
-    api.add_url_rule("/photos/<photo_uid>/like", view_func=like_photo, methods=["POST"])
-    api.add_url_rule("/photos/<photo_uid>/like", view_func=dislike_photo, methods=["DELETE"])
-    api.add_url_rule("/photos/<photo_uid>/approve", view_func=approve_photo, methods=["POST"])
-    api.add_url_rule("/photos/<photo_uid>/history", view_func=read_history, methods=["GET"])
-    api.add_url_rule("/photos/<photo_uid>/history/<number>/undo", view_func=undo_change, methods=["POST"])
-    path = "/photos/<photo_uid>/files/<file_uid>"
-    api.add_url_rule(f"{path}/primary", view_func=choose_file, methods=["POST"])
-    api.add_url_rule(f"{path}/unstack", view_func=unstack_file, methods=["POST"])
-    api.add_url_rule(f"{path}/orientation", view_func=turn_file, methods=["PUT"])
-    api.add_url_rule(path, view_func=delete_file, methods=["DELETE"])
-
-
+@photos.get("/photos/<photo_uid>")
 @require("photos.view")
 @answers(PhotoSchema, "The photo.", headers=ETAG)
 def read_photo(photo_uid: str) -> Response:
@@ -85,6 +70,7 @@ def read_photo(photo_uid: str) -> Response:
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 
+@photos.get("/photos/<photo_uid>/yaml")
 @require("photos.view")
 @answers({"type": "string"}, "The photo as YAML.", media_type="text/x-yaml", headers=ETAG)
 @refuses(404)
@@ -130,6 +116,7 @@ def record_of(
     return body, hashlib.blake2b(body, digest_size=16).hexdigest()
 
 
+@photos.get("/files/<content_hash>")
 @require("files.view")
 @answers(FileEntitySchema, "The file.", headers=ETAG)
 def read_file(content_hash: str) -> Response:
@@ -155,6 +142,8 @@ class PhotoChangedError(PhotosvcError):
     status = HTTPStatus.PRECONDITION_FAILED
 
 
+@photos.put("/photos/<photo_uid>")
+@photos.patch("/photos/<photo_uid>", endpoint="patch_photo")
 @require("photos.update")
 @takes(PhotoEditSchema, any_type=True, quoted=True, max_body=_MAX_BODY)
 @answers(PhotoSchema, "The changed photo.", headers=ETAG)
@@ -173,6 +162,7 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 
+@photos.post("/photos/<photo_uid>/like")
 @require("photos.update")
 @answers(WRAPPED, "The changed photo.")
 @refuses(404, 412)
@@ -181,6 +171,7 @@ def like_photo(photo_uid: str) -> Response:
     return _favorite(photo_uid, favorite=True)
 
 
+@photos.delete("/photos/<photo_uid>/like")
 @require("photos.update")
 @answers(WRAPPED, "The changed photo.")
 @refuses(404, 412)
@@ -197,6 +188,7 @@ def _favorite(photo_uid: str, *, favorite: bool) -> Response:
     return json_text(b'{"photo":' + body + b"}")
 
 
+@photos.post("/photos/<photo_uid>/approve")
 @require("photos.update")
 @answers(WRAPPED, "The changed photo.")
 @refuses(404, 412)
@@ -268,6 +260,7 @@ def _parameters() -> list[dict[str, Any]]:
     return describe({"count": (count, "The most changes to give."), "before": ({"type": "integer"}, before)})
 
 
+@photos.get("/photos/<photo_uid>/history")
 @require("photos.history")
 @takes_query(_parameters)
 @answers(ChangeSchema, "The changes, the last one first.", many=True)
@@ -301,6 +294,7 @@ def read_history(photo_uid: str) -> Response:
     return json_answer(records)
 
 
+@photos.post("/photos/<photo_uid>/history/<number>/undo")
 @require("photos.update")
 @answers(WRAPPED, "The changed photo.")
 @refuses(404, 409, 412)
@@ -319,6 +313,7 @@ def undo_change(photo_uid: str, number: str) -> Response:
     return json_text(b'{"photo":' + body + b"}")
 
 
+@photos.post("/photos/<photo_uid>/files/<file_uid>/primary")
 @require("photos.update")
 @answers(PhotoSchema, "The changed photo.")
 @refuses(404, 409, 412)
@@ -338,6 +333,7 @@ def choose_file(photo_uid: str, file_uid: str) -> Response:
     return json_text(change_one(photo_uid, "photos.primary", change)[0])
 
 
+@photos.put("/photos/<photo_uid>/files/<file_uid>/orientation")
 @require("photos.update")
 @takes(OrientationSchema)
 @answers(PhotoSchema, "The changed photo.")
@@ -359,6 +355,7 @@ def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
     return json_text(change_one(photo_uid, "photos.orientation", change)[0])
 
 
+@photos.post("/photos/<photo_uid>/files/<file_uid>/unstack")
 @require("photos.update")
 @answers(PhotoSchema, "The photo that the file left.")
 @refuses(404, 409, 412)
@@ -373,6 +370,7 @@ def unstack_file(photo_uid: str, file_uid: str) -> Response:
     return _without(photo_uid, file_uid, "photos.unstack", leave)
 
 
+@photos.delete("/photos/<photo_uid>/files/<file_uid>")
 @require("photos.delete")
 @answers(PhotoSchema, "The photo without the file.")
 @refuses(404, 409, 412, 507)

@@ -12,7 +12,7 @@ from hmac import compare_digest
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 from sqlalchemy import delete, update
 from werkzeug.exceptions import MethodNotAllowed, UnsupportedMediaType
 from werkzeug.http import http_date
@@ -25,7 +25,7 @@ from photosvc.library.upload_albums import LIFETIME, add_waiting, find_upload
 from photosvc.library.uploads import REFUSED
 from photosvc.models import Upload
 from photosvc.pictures.originals import safe_name
-from photosvc.web.actions import public
+from photosvc.web.actions import OwnBlueprint, public
 from photosvc.web.contract import Header, answers, refuses, takes_bytes, takes_headers
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
@@ -48,6 +48,8 @@ from photosvc.web.receiving import (
 
 if TYPE_CHECKING:
     from hashlib import _Hash
+
+resumable = OwnBlueprint("resumable", __name__)
 
 #: Time after the last piece during which a missing file counts as being added by another request.
 _ADDING: Final = timedelta(minutes=1)
@@ -188,20 +190,7 @@ def find(who: Sender, token: str) -> Upload:
     return upload
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the resumable uploads to the API."""
-    for path, view, method in (
-        ("/uploads", create_upload, "POST"),
-        ("/uploads", describe_uploads, "OPTIONS"),
-        ("/uploads/<token>", continue_upload, "PATCH"),
-        ("/uploads/<token>", measure_upload, "HEAD"),
-        ("/uploads/<token>", end_upload, "DELETE"),
-        ("/uploads/<token>", override_method, "POST"),
-        ("/uploads/<token>", describe_upload, "OPTIONS"),
-    ):
-        api.add_url_rule(path, view_func=view, methods=[method], provide_automatic_options=False)
-
-
+@resumable.route("/uploads", methods=["OPTIONS"], provide_automatic_options=False)
 @with_tus_headers
 @public
 @answers(None, "Supported versions and extensions, in headers.", 204)
@@ -215,6 +204,7 @@ def describe_uploads() -> Response:
     return answer
 
 
+@resumable.route("/uploads/<token>", methods=["OPTIONS"], provide_automatic_options=False)
 @with_tus_headers
 @public
 @answers(None, "Supported versions and extensions, in headers.", 204)
@@ -223,6 +213,7 @@ def describe_upload(token: str) -> Response:  # noqa: ARG001 - alike for every u
     return describe_uploads()
 
 
+@resumable.post("/uploads", provide_automatic_options=False)
 @with_tus_headers
 @require("files.upload")
 @takes_headers(
@@ -270,6 +261,7 @@ def create_upload() -> Response:
     return answer
 
 
+@resumable.route("/uploads/<token>", methods=["HEAD"], provide_automatic_options=False)
 @with_tus_headers
 @require("files.upload")
 @answers(None, "Size of the received part, in headers.")
@@ -293,6 +285,7 @@ def measure_upload(token: str) -> Response:
     return answer
 
 
+@resumable.patch("/uploads/<token>", provide_automatic_options=False)
 @with_tus_headers
 @require("files.upload")
 @takes_bytes(_PIECE_TYPE)
@@ -337,6 +330,7 @@ def continue_upload(token: str) -> Response:
     return answer
 
 
+@resumable.delete("/uploads/<token>", provide_automatic_options=False)
 @with_tus_headers
 @require("files.upload")
 @answers(None, "The upload is gone.", 204)
@@ -349,6 +343,7 @@ def end_upload(token: str) -> Response:
     return Response(status=HTTPStatus.NO_CONTENT)
 
 
+@resumable.post("/uploads/<token>", provide_automatic_options=False)
 @with_tus_headers
 @require("files.upload")
 @answers(None, "As for the method in `X-HTTP-Method-Override`.")

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import urlencode
 from weakref import finalize
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from photosvc.auth import link_tokens
 from photosvc.models import STATE
@@ -24,6 +24,7 @@ from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.request import is_short, parse_node, parse_request
 from photosvc.search.reading.suggest import MOST_SUGGESTED, suggest
 from photosvc.search.reading.suggest_values import KINDS
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.addresses import address_of
 from photosvc.web.answers import (
     JSON,
@@ -55,6 +56,8 @@ from photosvc.web.kept_pages import KeptPage
 from photosvc.web.protector import commits, principal, require
 from photosvc.web.searching import searching
 from photosvc.web.sending import begin_transfer
+
+search = OwnBlueprint("search", __name__)
 
 _QUERY = {"type": "string", "maxLength": LONGEST_QUERY}
 _FLAG = {"type": "boolean"}
@@ -160,13 +163,7 @@ def _value(spec: FilterSpec) -> str:
     return behind if '"' in behind else behind.partition(" ")[0]
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the search, its facets and its suggestions to the API."""
-    api.add_url_rule("/photos", view_func=search_photos, methods=["GET"])
-    api.add_url_rule("/photos/facets", view_func=count_facets, methods=["GET"])
-    api.add_url_rule("/suggest", view_func=suggest_values, methods=["GET"])
-
-
+@search.get("/photos")
 @require("photos.search")
 @takes_query(search_parameters)
 @answers(PhotoResultSchema, "A page of results.", many=True, headers={**PAGE_HEADERS, **ETAG})
@@ -249,6 +246,7 @@ def _without_start(pairs: Pairs) -> str:
     return "".join(f"{urlencode([pair])}&" for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})
 
 
+@search.get("/photos/facets")
 @require("photos.facets")
 @takes_query(facet_parameters)
 @answers(_FACETS, "The values of each filter, the most frequent first.", headers=ETAG)
@@ -281,6 +279,7 @@ def _parameters() -> list[dict[str, Any]]:
     ]
 
 
+@search.get("/suggest")
 @require("photos.suggest")
 @takes_query(_parameters)
 @answers(_SUGGESTIONS, "Replacements for the code points from `start` to `end`.", headers=ETAG)

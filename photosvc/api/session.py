@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from photosvc.api.config import ClientConfig, client_config
 from photosvc.auth import accounts, credentials, users
@@ -14,7 +14,7 @@ from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, User
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
 from photosvc.web import own_account
-from photosvc.web.actions import public, roles_of, uses
+from photosvc.web.actions import OwnBlueprint, public, roles_of, uses
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
@@ -23,20 +23,10 @@ from photosvc.web.protector import principal, require, token_of
 from photosvc.web.sessions import log_in as log_in_account
 from photosvc.web.sessions import sweep_sessions
 
+session: OwnBlueprint = OwnBlueprint("session", __name__)
+
 _ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
 _CONFIRMED = json_object("code message confirmed_for", code=NUMBER, message=TEXT, confirmed_for=NUMBER)
-
-
-def add_routes(api: Blueprint) -> None:
-    """Add the login session to the API, under both of its names."""
-    for path in ("/session", "/sessions"):
-        name = path.strip("/")
-        api.add_url_rule(path, f"log_in_{name}", log_in, methods=["POST"])
-        api.add_url_rule(path, f"read_{name}", read, methods=["GET"])
-        api.add_url_rule(path, f"log_out_{name}", log_out, methods=["DELETE"])
-        api.add_url_rule(f"{path}/<session_id>", f"read_one_{name}", read, methods=["GET"])
-        api.add_url_rule(f"{path}/<session_id>", f"log_out_one_{name}", log_out, methods=["DELETE"])
-    api.add_url_rule("/session/confirm", view_func=confirm_session, methods=["POST"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +44,8 @@ class _View:
         return self.access_token
 
 
+@session.post("/session", endpoint="log_in_session")
+@session.post("/sessions", endpoint="log_in_sessions")
 @public
 @uses("session.create")
 @takes(LoginSchema, any_type=True)  # three known clients send another Content-Type, or none at all
@@ -68,6 +60,10 @@ def log_in(body: dict[str, Any]) -> Response:
     return answer
 
 
+@session.get("/session", endpoint="read_session")
+@session.get("/session/<session_id>", endpoint="read_one_session")
+@session.get("/sessions", endpoint="read_sessions")
+@session.get("/sessions/<session_id>", endpoint="read_one_sessions")
 @require("session.read")
 @answers(LoginSessionSchema, "The login session.")
 def read(session_id: str | None = None) -> Response:
@@ -76,6 +72,10 @@ def read(session_id: str | None = None) -> Response:
     return _answer(current_service(), principal(), token)
 
 
+@session.delete("/session", endpoint="log_out_session")
+@session.delete("/session/<session_id>", endpoint="log_out_one_session")
+@session.delete("/sessions", endpoint="log_out_sessions")
+@session.delete("/sessions/<session_id>", endpoint="log_out_one_sessions")
 @require("session.end")
 @answers(_ENDED, "The login session has ended.")
 def log_out(session_id: str | None = None) -> Response:
@@ -86,6 +86,7 @@ def log_out(session_id: str | None = None) -> Response:
     return json_answer({"code": 200, "status": "deleted", "session_id": ids.digest(token)})
 
 
+@session.post("/session/confirm")
 @require("session.confirm")
 @takes(PasswordSchema)
 @answers(_CONFIRMED, "The password is right.")

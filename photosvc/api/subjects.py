@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import orjson
-from flask import Blueprint, Response, request
+from flask import Response, request
 from sqlalchemy import select
 
 from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters, terms
@@ -22,27 +22,19 @@ from photosvc.query.fold import fold, words
 from photosvc.records.people import MarkerEditSchema, SubjectEditSchema, SubjectSchema
 from photosvc.records.photo import MarkerSchema
 from photosvc.search.reading.people import Person
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import ETAG, answers, or_answers, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 
+subjects = OwnBlueprint("subjects", __name__)
+
 _subject = SubjectSchema()
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add people, faces and marked areas to the API."""
-    api.add_url_rule("/subjects", view_func=list_subjects, methods=["GET"])
-    api.add_url_rule("/subjects/<subject_uid>", view_func=read_subject, methods=["GET"])
-    api.add_url_rule("/subjects/<subject_uid>", view_func=rename_subject, methods=["PUT"])
-    api.add_url_rule("/subjects/<subject_uid>/like", view_func=like_subject, methods=["POST"])
-    api.add_url_rule("/subjects/<subject_uid>/like", view_func=dislike_subject, methods=["DELETE"])
-    api.add_url_rule("/faces", view_func=list_faces, methods=["GET"])
-    api.add_url_rule("/markers/<marker_uid>", view_func=name_marker, methods=["PUT"])
-    api.add_url_rule("/markers/<marker_uid>/subject", view_func=unname_marker, methods=["DELETE"])
-
-
+@subjects.get("/subjects")
 @require("people.search")
 @takes_query(list_parameters)
 @answers(SubjectSchema, "A page of people.", many=True, headers={**PAGE_HEADERS, **ETAG})
@@ -53,6 +45,7 @@ def list_subjects() -> Response:
     return list_entries("people", current_service().people, _subject)
 
 
+@subjects.get("/faces")
 @require("people.search")
 @answers({"type": "object"}, "No faces.", many=True)
 def list_faces() -> Response:
@@ -60,6 +53,7 @@ def list_faces() -> Response:
     return json_answer([])
 
 
+@subjects.get("/subjects/<subject_uid>")
 @require("people.search")
 @answers(SubjectSchema, "The person.")
 @refuses(404)
@@ -68,6 +62,7 @@ def read_subject(subject_uid: str) -> Response:
     return json_answer(_subject.dump(_find(subject_uid)))
 
 
+@subjects.put("/subjects/<subject_uid>")
 @require("people.update")
 @takes(SubjectEditSchema, any_type=True)
 @answers(SubjectSchema, "The changed person.")
@@ -95,6 +90,7 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
     return json_answer(_subject.dump(_find(uid)))
 
 
+@subjects.post("/subjects/<subject_uid>/like")
 @require("people.update")
 @answers(SubjectSchema, "The changed person.")
 @refuses(404)
@@ -104,6 +100,7 @@ def like_subject(subject_uid: str) -> Response:
     return json_answer(_subject.dump(_find(subject_uid)))
 
 
+@subjects.delete("/subjects/<subject_uid>/like")
 @require("people.update")
 @answers(SubjectSchema, "The changed person.")
 @refuses(404)
@@ -144,6 +141,7 @@ def _find(uid: str) -> Person:
     return found
 
 
+@subjects.put("/markers/<marker_uid>")
 @require("people.update")
 @takes(MarkerEditSchema, any_type=True)
 @answers(MarkerSchema, "The changed area.")
@@ -160,6 +158,7 @@ def name_marker(given: dict[str, Any], marker_uid: str) -> Response:
     return _named(marker_uid, name)
 
 
+@subjects.delete("/markers/<marker_uid>/subject")
 @require("people.update")
 @answers(MarkerSchema, "The area, without a name.")
 @refuses(404, 409, 412)

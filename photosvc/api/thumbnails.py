@@ -10,7 +10,7 @@ from dataclasses import replace
 from io import FileIO
 from typing import Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 from sqlalchemy import select
 
 from photosvc.core.errors import NotFoundError
@@ -21,6 +21,7 @@ from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
 from photosvc.search.reading.compile import visible
 from photosvc.search.reading.files import SeenFile, file_with_hash, files_with_ids, marked_areas, matching_ids
 from photosvc.search.reading.request import parse_request
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.icons import accepts, is_quiet, or_icon, quiet
@@ -38,6 +39,8 @@ from photosvc.web.sending import (
     while_there,
 )
 
+thumbnails = OwnBlueprint("thumbnails", __name__)
+
 #: A part of every entity tag; to be increased when thumbnails are made differently.
 _VERSION: Final = 1
 _HASH: Final = re.compile(r"([0-9a-f]{40})(?:-([0-9a-f]{12}))?")
@@ -52,15 +55,7 @@ _QUIET_SECONDS: Final = 2.0
 _CHECKED: Final = ("Cache-Control", "private, no-cache")
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add thumbnails to the API, also with a slash at the end of the address, which a known client sends."""
-    path = "/t/<content_hash>/<token>/<size>"
-    api.add_url_rule(path, view_func=thumbnail, methods=["GET"], strict_slashes=False)
-    for path, name in (("/albums/<uid>/t", "album_cover"), ("/folders/t/<uid>", "folder_cover")):
-        api.add_url_rule(f"{path}/<token>/<size>", name, album_cover, methods=["GET"], strict_slashes=False)
-    api.add_url_rule("/labels/<uid>/t/<token>/<size>", view_func=label_cover, methods=["GET"], strict_slashes=False)
-
-
+@thumbnails.get("/t/<content_hash>/<token>/<size>", strict_slashes=False)
 @or_icon
 @quiet
 @require_link_token
@@ -160,6 +155,8 @@ def _answer(
     )
 
 
+@thumbnails.get("/albums/<uid>/t/<token>/<size>", strict_slashes=False)
+@thumbnails.get("/folders/t/<uid>/<token>/<size>", endpoint="folder_cover", strict_slashes=False)
 @or_icon
 @quiet
 @require_link_token
@@ -173,6 +170,7 @@ def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - 
         return _cover(matching_ids(connection, asked, sees_private=who.sees_private), size)
 
 
+@thumbnails.get("/labels/<uid>/t/<token>/<size>", strict_slashes=False)
 @or_icon
 @quiet
 @require_link_token

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 from sqlalchemy import Connection
 
 from photosvc.api.search import overview_parameters
@@ -23,10 +23,13 @@ from photosvc.search.reading.timeline import (
     photos_of_month,
     write_month,
 )
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
+
+timeline = OwnBlueprint("timeline", __name__)
 
 #: More photos than any library has.
 _LAST_POSITION = 2**31 - 1
@@ -71,14 +74,6 @@ _CLUSTERS = json_object(
 )
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the timeline and the clusters to the API."""
-    api.add_url_rule("/photos/timeline", view_func=timeline, methods=["GET"])
-    api.add_url_rule("/photos/timeline/<month>", view_func=timeline_month, methods=["GET"])
-    api.add_url_rule("/photos/timeline/<month>/photos", view_func=timeline_photos, methods=["GET"])
-    api.add_url_rule("/photos/clusters", view_func=cluster_photos, methods=["GET"])
-
-
 def _parameters(*, positions: bool = False) -> list[dict[str, Any]]:
     orders = {"type": "string", "enum": [NEWEST, OLDEST], "default": NEWEST}
     further: dict[str, tuple[dict[str, Any], str]] = {
@@ -92,11 +87,12 @@ def _parameters(*, positions: bool = False) -> list[dict[str, Any]]:
     return overview_parameters(further)
 
 
+@timeline.get("/photos/timeline", endpoint="timeline")
 @require("photos.timeline")
 @takes_query(_parameters)
 @answers(_MONTHS, "The months in order, each with the number of its photos.", headers=ETAG)
 @refuses(404, 409)
-def timeline() -> Response:
+def timeline_months() -> Response:
     """Count the photos of a search by month.
 
     The order is `newest` or `oldest`; the month `0000-00`, of photos without a date, is always the last one. Photos
@@ -111,6 +107,7 @@ def timeline() -> Response:
     return _answer("months", read)
 
 
+@timeline.get("/photos/timeline/<month>")
 @require("photos.timeline")
 @takes_query(_parameters)
 @answers(_COLUMNS, "A value for each photo of the month, in order.", headers=ETAG)
@@ -131,6 +128,7 @@ def timeline_month(month: str) -> Response:
     return _answer(number, read)
 
 
+@timeline.get("/photos/timeline/<month>/photos")
 @require("photos.timeline")
 @takes_query(partial(_parameters, positions=True))
 @answers(_PHOTOS, "The photos at these positions.", headers=ETAG)
@@ -171,6 +169,7 @@ def _cluster_parameters() -> list[dict[str, Any]]:
     return overview_parameters(further)
 
 
+@timeline.get("/photos/clusters")
 @require("photos.clusters")
 @takes_query(_cluster_parameters)
 @answers(_CLUSTERS, "Latitude, longitude, number of photos, hash and place of each, the largest first.", headers=ETAG)

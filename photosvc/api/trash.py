@@ -5,7 +5,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
@@ -15,11 +15,14 @@ from photosvc.library.trash_deletion import END_OF_TIME, empty_in_request, open_
 from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.library.trash_restore import MOST_RESTORED, PORTION, chosen_files, every_file, photos_of, restore
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
 from photosvc.web.batches import one_batch
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, describe, json_object, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+
+trash = OwnBlueprint("trash", __name__)
 
 #: Bytes of a request, enough for a thousand long names.
 _MAX_BODY: Final = 1 << 20
@@ -34,17 +37,11 @@ _EMPTIED: Final = json_object(
 _kept = KeptSchema()
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the trash to the API."""
-    api.add_url_rule("/trash", view_func=list_trash, methods=["GET"])
-    api.add_url_rule("/trash", view_func=empty_trash, methods=["DELETE"])
-    api.add_url_rule("/trash/restore", view_func=restore_trash, methods=["POST"])
-
-
 def _parameters() -> list[dict[str, Any]]:
     return describe({**page_parameters("files"), "q": (TEXT, "Part of the former name.")})
 
 
+@trash.get("/trash")
 @require("trash.view")
 @takes_query(_parameters)
 @answers(KeptSchema, "A page of the files in the trash.", many=True, headers=page_headers("files"))
@@ -60,6 +57,7 @@ def list_trash() -> Response:
     return page.answer(json_answer([_kept.dump((kept, photos.get(kept.path, ""))) for kept in listed]), len(listed))
 
 
+@trash.post("/trash/restore")
 @require("trash.restore")
 @takes(RestoreSchema, any_type=True, max_body=_MAX_BODY)
 @answers(_RESTORED, "Names of restored files, and of those that cannot be restored because their name is in use.")
@@ -94,6 +92,7 @@ def restore_trash(given: dict[str, Any]) -> Response:
     return json_answer({"code": 200, "message": f"{counted(len(done.files), 'file')} restored", **answer})
 
 
+@trash.delete("/trash")
 @require("trash.empty")
 @takes(EmptySchema, any_type=True)
 @answers(_EMPTIED, "Number of permanently deleted files.")

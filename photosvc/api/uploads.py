@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import Any, Final
 
-from flask import Blueprint, Response
+from flask import Response
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 from werkzeug.sansio.multipart import Data
@@ -44,7 +44,7 @@ from photosvc.query.fold import fold
 from photosvc.records.albums import AdditionSchema
 from photosvc.search.reading.files import file_with_hash
 from photosvc.settings import Settings
-from photosvc.web.actions import uses
+from photosvc.web.actions import OwnBlueprint, uses
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import (
     FLAG,
@@ -61,6 +61,8 @@ from photosvc.web.current import Service, current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal, require
 from photosvc.web.receiving import Sender, form_events, receiving, sender
+
+uploads = OwnBlueprint("uploads", __name__)
 
 #: Seconds to wait for an idle indexer to index some files, and for one that is busy with another run.
 _WAIT: Final = 20.0
@@ -240,13 +242,7 @@ def _album(session: Session, name: str, titles: dict[str, list[str]], now: datet
     return album_of_people(session, album.uid, sees_private=who.sees_private).uid
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the uploads to the API."""
-    path = "/users/<user_uid>/upload/<token>"
-    api.add_url_rule(path, view_func=send_files, methods=["POST"])
-    api.add_url_rule(path, view_func=add_files, methods=["PUT"])
-
-
+@uploads.post("/users/<user_uid>/upload/<token>")
 @require("files.upload")
 @takes_files("Pictures, videos and their sidecars.")
 @answers(_RECEIVED, "The received files.")
@@ -289,6 +285,7 @@ def send_files(user_uid: str, token: str) -> Response:
     return json_answer({"code": 200, "message": f"{counted(len(files), 'file')} received", "files": files})
 
 
+@uploads.put("/users/<user_uid>/upload/<token>")
 @require("files.upload")
 @uses("albums.update", "albums.create")
 @takes(AdditionSchema, any_type=True)

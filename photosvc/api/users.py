@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from flask import Blueprint, Response
+from flask import Response
 
-from photosvc.auth import accounts, bearer, credentials, users
+from photosvc.auth import accounts, bearer, credentials
+from photosvc.auth import users as stored_users
 from photosvc.auth.passwords import new_hash
 from photosvc.auth.policy import may
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION
@@ -22,12 +23,14 @@ from photosvc.records.accounts import (
     UserSchema,
 )
 from photosvc.web import own_account
-from photosvc.web.actions import roles_of
+from photosvc.web.actions import OwnBlueprint, roles_of
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
+
+users = OwnBlueprint("users", __name__)
 
 _MOST = 1000
 _ENROLMENT = EnrolmentSchema()
@@ -37,59 +40,42 @@ _CREATED = {"allOf": [{"$ref": "#/components/schemas/Credential"}, json_object("
 _ENDED = json_object("code message ended", code=NUMBER, message=TEXT, ended=NUMBER)
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the accounts to the API."""
-    api.add_url_rule("/users", view_func=list_users, methods=["GET"])
-    api.add_url_rule("/users", view_func=add_user, methods=["POST"])
-    api.add_url_rule("/users/<user_uid>", view_func=view_user, methods=["GET"])
-    api.add_url_rule("/users/<user_uid>", view_func=change_user, methods=["PUT"])
-    api.add_url_rule("/users/<user_uid>", view_func=remove_user, methods=["DELETE"])
-    api.add_url_rule("/users/<user_uid>/password", view_func=change_password, methods=["PUT"])
-    api.add_url_rule("/users/<user_uid>/passcode", view_func=enrol, methods=["POST"])
-    api.add_url_rule("/users/<user_uid>/passcode", view_func=reset, methods=["DELETE"])
-    api.add_url_rule("/users/<user_uid>/passcode/confirm", view_func=confirm, methods=["POST"])
-    api.add_url_rule("/users/<user_uid>/passcode/disable", view_func=disable, methods=["POST"])
-    api.add_url_rule("/users/<user_uid>/app-passwords", view_func=list_app_passwords, methods=["GET"])
-    api.add_url_rule("/users/<user_uid>/app-passwords", view_func=add_app_password, methods=["POST"])
-    api.add_url_rule("/users/<user_uid>/app-passwords/<credential>", view_func=remove_app_password, methods=["DELETE"])
-    path = "/users/<user_uid>/sessions"
-    api.add_url_rule(path, view_func=list_open_sessions, methods=["GET"])
-    api.add_url_rule(path, view_func=end_other_sessions, methods=["DELETE"])
-    api.add_url_rule(f"{path}/<credential>", view_func=end_open_session, methods=["DELETE"])
-
-
 def _schema(*, many: bool = False) -> UserSchema:
     return UserSchema(webdav_roles=roles_of("webdav.read"), many=many)
 
 
+@users.get("/users")
 @require("users.list")
 @answers(UserSchema, "The accounts.", many=True)
 def list_users() -> Response:
     """List the accounts by name, at most a thousand."""
     with current_service().loading() as session:
-        return json_answer(_schema(many=True).dump(users.list_users(session, limit=_MOST)))
+        return json_answer(_schema(many=True).dump(stored_users.list_users(session, limit=_MOST)))
 
 
+@users.post("/users")
 @require("users.add")
 @takes(NewUserSchema)
 @answers(UserSchema, "The account.", 201)
 @refuses(409)
 def add_user(body: dict[str, Any]) -> Response:
     """Add an account."""
-    user = users.new_user(current_service().now(), **body)
+    user = stored_users.new_user(current_service().now(), **body)
     with operating() as operation:
         record = _schema().dump(accounts.add(operation, user))
     return json_answer(record, 201)
 
 
+@users.get("/users/<user_uid>")
 @require("users.view")
 @answers(UserSchema, "The account.")
 def view_user(user_uid: str) -> Response:
     """Show an account."""
     with current_service().loading() as session:
-        return json_answer(_schema().dump(users.find_user(session, user_uid)))
+        return json_answer(_schema().dump(stored_users.find_user(session, user_uid)))
 
 
+@users.put("/users/<user_uid>")
 @require("users.change")
 @takes(UserChangesSchema)
 @answers(UserSchema, "The account.")
@@ -104,6 +90,7 @@ def change_user(changes: dict[str, Any], user_uid: str) -> Response:
     return json_answer(record)
 
 
+@users.delete("/users/<user_uid>")
 @require("users.remove")
 @answers(MESSAGE, "The account is removed.")
 @refuses(409)
@@ -114,6 +101,7 @@ def remove_user(user_uid: str) -> Response:
     return json_answer({"code": 200, "message": "Account removed."})
 
 
+@users.put("/users/<user_uid>/password")
 @require("users.password")
 @takes(PasswordChangeSchema)
 @answers(MESSAGE, "The password is changed.")
@@ -126,7 +114,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
     """
     who = principal()
     with current_service().loading() as session:
-        user = users.find_user(session, user_uid)
+        user = stored_users.find_user(session, user_uid)
     if who.user_uid != user.uid and may(who, "users.change"):
         fresh = new_hash(body["new"], user_name=user.name, field="new")
         with operating() as operation:
@@ -136,6 +124,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
     return json_answer({"code": 200, "message": "Password changed."})
 
 
+@users.post("/users/<user_uid>/passcode")
 @require("users.passcode")
 @takes(PasswordSchema)
 @answers(EnrolmentSchema, "The secret of the authenticator app.")
@@ -146,6 +135,7 @@ def enrol(body: dict[str, Any], user_uid: str) -> Response:
     return json_answer(_ENROLMENT.dump(enrolment))
 
 
+@users.post("/users/<user_uid>/passcode/confirm")
 @require("users.passcode")
 @takes(PasscodeSchema)
 @answers(_CODES, "Two-factor authentication is on.")
@@ -159,6 +149,7 @@ def confirm(body: dict[str, Any], user_uid: str) -> Response:
     return json_answer({"code": 200, "recovery_codes": list(codes)})
 
 
+@users.post("/users/<user_uid>/passcode/disable")
 @require("users.passcode")
 @takes(ProofSchema)
 @answers(MESSAGE, "Two-factor authentication is off.")
@@ -169,6 +160,7 @@ def disable(body: dict[str, Any], user_uid: str) -> Response:
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})
 
 
+@users.delete("/users/<user_uid>/passcode")
 @require("users.passcode.reset")
 @answers(MESSAGE, "Two-factor authentication is off.")
 @refuses(409)
@@ -179,16 +171,18 @@ def reset(user_uid: str) -> Response:
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})
 
 
+@users.get("/users/<user_uid>/app-passwords")
 @require("users.app_passwords.list")
 @answers(CredentialSchema, "The app passwords.", many=True)
 def list_app_passwords(user_uid: str) -> Response:
     """List the account's app passwords, without their secrets."""
     with current_service().loading() as session:
-        user = users.find_user(session, user_uid)
+        user = stored_users.find_user(session, user_uid)
         found = bearer.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
         return json_answer(_CREDENTIALS.dump(found))
 
 
+@users.post("/users/<user_uid>/app-passwords")
 @require("users.app_passwords.add")
 @takes(NewAppPasswordSchema)
 @answers(_CREATED, "The app password and its secret.", 201)
@@ -200,6 +194,7 @@ def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
     return json_answer(record, 201)
 
 
+@users.delete("/users/<user_uid>/app-passwords/<credential>")
 @require("users.app_passwords.remove")
 @answers(MESSAGE, "App password revoked.")
 def remove_app_password(user_uid: str, credential: str) -> Response:
@@ -209,17 +204,19 @@ def remove_app_password(user_uid: str, credential: str) -> Response:
     return json_answer({"code": 200, "message": "App password revoked."})
 
 
+@users.get("/users/<user_uid>/sessions")
 @require("users.sessions.list")
 @answers(OpenSessionSchema, "The login sessions, the most recently used first.", many=True)
 def list_open_sessions(user_uid: str) -> Response:
     """List the account's open login sessions with their method, times and addresses; at most a thousand."""
     service = current_service()
     with service.loading() as session:
-        user = users.find_user(session, user_uid)
+        user = stored_users.find_user(session, user_uid)
         found = bearer.list_sessions(session, user, service.now())
         return json_answer(OpenSessionSchema(current=principal().credential_id, many=True).dump(found))
 
 
+@users.delete("/users/<user_uid>/sessions/<credential>")
 @require("users.sessions.end")
 @answers(MESSAGE, "The login session has ended.")
 def end_open_session(user_uid: str, credential: str) -> Response:
@@ -229,6 +226,7 @@ def end_open_session(user_uid: str, credential: str) -> Response:
     return json_answer({"code": 200, "message": "Login session ended."})
 
 
+@users.delete("/users/<user_uid>/sessions")
 @require("users.sessions.end")
 @answers(_ENDED, "The login sessions have ended.")
 def end_other_sessions(user_uid: str) -> Response:

@@ -4,7 +4,7 @@ import os
 from io import FileIO
 from typing import Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from photosvc.core.errors import NotFoundError
 from photosvc.media.embedded import Slice, find_embedded
@@ -13,11 +13,14 @@ from photosvc.media.mp4 import read_tracks
 from photosvc.pictures.originals import descriptor_of
 from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.files import SeenFile, file_with_hash, files_of_photo
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require_link_token
 from photosvc.web.sending import FileAnswer, disposition, original_of, send_file, while_there
+
+videos = OwnBlueprint("videos", __name__)
 
 _MP4: Final = "video/mp4"
 #: The document type in the head of a WebM file; its tracks are VP8, VP9 or AV1 by definition.
@@ -40,12 +43,7 @@ _CACHED: Final = ("Cache-Control", "private, max-age=31536000, immutable")
 _CHECKED: Final = ("Cache-Control", "private, no-cache")
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add videos to the API."""
-    path = "/videos/<content_hash>/<token>/<video_format>"
-    api.add_url_rule(path, view_func=video, methods=["GET"], strict_slashes=False)
-
-
+@videos.get("/videos/<content_hash>/<token>/<video_format>", strict_slashes=False)
 @or_icon
 @require_link_token
 @answers({"type": "string", "format": "binary"}, "The video; a part of it with status 206.", media_type=_MP4)

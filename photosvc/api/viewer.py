@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 
 from photosvc.api.search import PAGE_HEADERS, headers_of_page, search_parameters, send_page
 from photosvc.auth import link_tokens
@@ -15,11 +15,14 @@ from photosvc.query.nodes import conjunction
 from photosvc.search.reading.figures import library_state, page_tag
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
+from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import cache_headers, is_fresh, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
+
+viewer = OwnBlueprint("viewer", __name__)
 
 Record: TypeAlias = dict[str, Any]
 #: The sizes of thumbnails in an answer for viewers.
@@ -57,12 +60,7 @@ _COLLECTION: Final = json_object(
 )
 
 
-def add_routes(api: Blueprint) -> None:
-    """Add the forms of the search to the API."""
-    api.add_url_rule("/photos/view", view_func=search_for_viewer, methods=["GET"])
-    api.add_url_rule("/geo", view_func=search_for_map, methods=["GET"])
-
-
+@viewer.get("/photos/view")
 @require("photos.search")
 @takes_query(search_parameters)
 @answers(_VIEW, "A page of results.", many=True, headers=_FEW_HEADERS)
@@ -85,6 +83,7 @@ def search_for_viewer() -> Response:
         return send_page(page, _array(page, links.view), headers)
 
 
+@viewer.get("/geo")
 @require("places.view")
 @takes_query(search_parameters)
 @answers(_COLLECTION, "A page of photos as a GeoJSON FeatureCollection (RFC 7946).", headers={**_FEW_HEADERS, **ETAG})

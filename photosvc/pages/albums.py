@@ -105,7 +105,9 @@ def _covers(who: Principal) -> dict[str, str]:
     if not is_mounted("photos.preview"):
         return {}
     token = link_tokens.preview_token(current_service().settings, who)
-    return {size: url_for("photosvc.album_cover", uid="UID", token=token, size=size, quiet=1) for size in _COVERS}
+    return {
+        size: url_for("photosvc.thumbnails.album_cover", uid="UID", token=token, size=size, quiet=1) for size in _COVERS
+    }
 
 
 def _card(album: AlbumRecord, covers: Mapping[str, str], *, counted: bool) -> Card:

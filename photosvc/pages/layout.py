@@ -26,7 +26,7 @@ Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
 View = TypeVar("View", bound=Callable[..., Any])
 #: The endpoint of the OpenAPI document, which a host app may leave out.
-API_DOCUMENT: Final = "photosvc.openapi"
+API_DOCUMENT: Final = "photosvc.config.openapi"
 #: The key of the templates in the extensions of an app.
 _TEMPLATES: Final = "photosvc_templates"
 _POLICY: Final = (

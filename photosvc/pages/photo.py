@@ -118,7 +118,7 @@ def _video(record: dict[str, Any], seen: Sequence[SeenFile], token: str) -> str:
     plays = any(file.media_type == "video" or file.motion for file in seen)
     if not plays:
         return ""
-    return url_for("photosvc.video", content_hash=record["Hash"], token=token, video_format="avc")
+    return url_for("photosvc.videos.video", content_hash=record["Hash"], token=token, video_format="avc")
 
 
 def _facts(record: dict[str, Any]) -> Iterator[Fact]:
@@ -160,7 +160,7 @@ def _facts(record: dict[str, Any]) -> Iterator[Fact]:
 def _medium(file: dict[str, Any], *, downloads: bool) -> Medium:
     pixels = f"{file['Width']} × {file['Height']}" if file["Width"] else ""
     offered = downloads and is_mounted("photos.download")
-    href = url_for("photosvc.download_file", content_hash=file["Hash"]) if offered else ""
+    href = url_for("photosvc.downloads.download_file", content_hash=file["Hash"]) if offered else ""
     return Medium(file["Name"], file["FileType"].upper(), size_text(file["Size"]), pixels, href, file["Primary"])
 
 

@@ -233,7 +233,7 @@ def show_search(
 def thumbnails(who: Principal) -> str:
     """Return the address of thumbnails that this principal may see, with `{}` for hash and size."""
     token = link_tokens.preview_token(current_service().settings, who)
-    address = url_for("photosvc.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1)
+    address = url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1)
     return address.replace("{", "{{").replace("}", "}}").replace("HASH", "{}").replace("SIZE", "{}")
 
 

@@ -282,9 +282,9 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
     if not in_archive or (settings.delete_originals and settings.readonly):
         rights = [name for name in rights if name != "delete"]
     return {
-        "api": url_for("photosvc.timeline").removesuffix(_TIMELINE),
-        "thumbs": url_for("photosvc.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1),
-        "videos": url_for("photosvc.video", content_hash="HASH", token=token, video_format="avc"),
+        "api": url_for("photosvc.timeline.timeline").removesuffix(_TIMELINE),
+        "thumbs": url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1),
+        "videos": url_for("photosvc.videos.video", content_hash="HASH", token=token, video_format="avc"),
         "photo": url_for(".photo", uid="UID") + search.where,
         "photos": url_for(".photos"),
         "places": url_for(".places"),

@@ -24,7 +24,9 @@ from photosvc.web.same_origin import Place, cookie_counts
 
 #: The attribute of a view for the place at which its cookie counts; without it, the API.
 PLACE: Final = "photosvc_place"
+#: The blueprint of the API, and the one in it whose clients have credentials of their own.
 _API: Final = "photosvc"
+_OAUTH: Final = "photosvc_oauth"
 #: Key in `flask.g`: the request acts by the cookie.
 _USED: Final = "photosvc_by_cookie"
 Args = ParamSpec("Args")
@@ -113,7 +115,8 @@ def _is_secure(request: Request, service: Service) -> bool:
 def _place(request: Request) -> Place | None:
     view = current_app.view_functions.get(request.endpoint or "")
     place: Place | None = getattr(view, PLACE, None)
-    return place or (Place.API if request.blueprint == _API else None)
+    parent, _, name = (request.blueprint or "").rpartition(".")
+    return place or (Place.API if parent == _API and name != _OAUTH else None)
 
 
 class TwoTokensError(InvalidValueError):

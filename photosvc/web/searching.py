@@ -151,7 +151,7 @@ def thumbnail_url(content_hash: str, size: str, user: HostUser) -> str:
         raise InvalidValueError(msg, field="size")
     token = preview_token(service.settings, user.principal(service.now()))
     if has_request_context():
-        return url_for("photosvc.thumbnail", content_hash=content_hash, token=token, size=size)
+        return url_for("photosvc.thumbnails.thumbnail", content_hash=content_hash, token=token, size=size)
     root = service.settings.base_url or service.url_prefix
     return f"{root}/api/v1/t/{quote(content_hash, safe='')}/{token}/{size}"
 
