@@ -21,8 +21,8 @@ class Changed:
     """The digest of the secret before."""
 
 
-def add(operation: Operation, **values: Any) -> clients.Registered:  # noqa: ANN401 - those of `clients.register`
-    """Register a client as `clients.register` does; return it with its secret, which is not stored.
+def add(operation: Operation, values: Mapping[str, Any]) -> clients.Registered:
+    """Register a client with these values, as `clients.register` does; return it with its secret, which is not stored.
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.

@@ -165,7 +165,7 @@ def add(
     with operating() as operation:
         user = find_user(operation.session, owner_uid) if owner_uid else None
         values = {"name": name, "scope": wanted, "lifetime": lifetime, "limit": limit, "user": user, **rest}
-        registered = registrations.add(operation, **values)
+        registered = registrations.add(operation, values)
         record = {**_row(registered.client), "client_secret": registered.secret}
     with printing_secret(lambda operation: registrations.remove(operation, record["client_id"])):
         print_record({**_SECRET, **_COLUMNS}, record)

@@ -18,7 +18,7 @@ from photosvc.index.jobs import NAMES, Waiting
 from photosvc.index.lease import Lease
 from photosvc.library import portions
 from photosvc.library.journal import Actor
-from photosvc.library.labels import LabelChange, Respelling, mark_favorite, respell
+from photosvc.library.labels import ChangeSome, LabelChange, Respelling, mark_favorite, respell
 from photosvc.library.people import PersonChange, SeenPersonChange, choose_name, photos_with
 from photosvc.library.trash_deletion import Writing
 from photosvc.models.engine import UnitOfWork, library_session, many_pages, open_reader
@@ -91,8 +91,8 @@ def change_all(terms: Terms, change: NameChange) -> int | Asked:
             with terms.writing() as session:
                 return _ask(session, terms, change)
 
-        def change_portion(session: Session, portion: Sequence[int]) -> int:
-            return change_some(session, portion, terms.now)  # noqa: B023 - called in this round
+        def change_portion(session: Session, portion: Sequence[int], change: ChangeSome = change_some) -> int:
+            return change(session, portion, terms.now)
 
         count += portions.change_in_portions(
             terms.writing, photo_ids, change_portion, "changed", slot=terms.slot, is_repeatable=True

@@ -63,7 +63,7 @@ def add_client() -> Response:
         values = client_values(form)
         owner = values.pop("owner")
         with operating() as operation:
-            made = registrations.add(operation, **values, user=_owner(operation.session, owner))
+            made = registrations.add(operation, {**values, "user": _owner(operation.session, owner)})
             operation.session.expunge(made.client)
     except InvalidValueError as error:
         return _clients(error, given=form)
