@@ -43,7 +43,7 @@ class Event(StrEnum):
     TOKEN_REFUSED = "token.refused"  # noqa: S105 - the name of an event
     """A request showed a token or app password that is unknown, revoked or expired."""
     CLIENT_REFUSED = "client.refused"
-    """An OAuth2 client showed no valid secret or assertion."""
+    """An OAuth2 client showed no valid secret."""
     ACCESS_REFUSED = "access.refused"
     """The credential is valid, but its rights do not cover the action."""
     THROTTLED = "throttled"

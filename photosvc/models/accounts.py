@@ -67,7 +67,6 @@ class Client(Base):
     uid: Mapped[str] = mapped_column(Text, unique=True)
     """The `client_id` of RFC 6749."""
     secret_digest: Mapped[str] = mapped_column(Text)
-    """A JWK set of a client that signs assertions, whose secret is refused; empty for one that sends its secret."""
     name: Mapped[str] = mapped_column(Text)
     role: Mapped[str] = mapped_column(Text, default=CLIENT)
     scope: Mapped[str] = mapped_column(Text)
