@@ -33,7 +33,7 @@ PARTS = {
         ("tests/unit/auth/test_auth_policy.py", "tests/unit/auth/test_auth_scopes.py", "tests/auth/test_auth_proof.py"),
     ),
     "throttle": Part(
-        ("photosvc/auth/throttle.py", "photosvc/auth/turns.py"),
+        ("photosvc/auth/throttle.py", "photosvc/auth/passwords.py"),
         ("tests/auth/test_auth_throttle.py", "tests/unit/auth/test_auth_turns.py"),
     ),
     "query": Part(("photosvc/query/lexer.py", "photosvc/query/parser.py"), ("tests/unit/query",)),

@@ -26,7 +26,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.audit_log import BY_USER, PARTS, REFUSALS, Entry, told
 from photosvc.auth.throttle import network_of
-from photosvc.auth.user_names import is_name, normal_name
+from photosvc.auth.users import is_name, normal_name
 from photosvc.core import ids
 from photosvc.core.logs import FIELDS, as_text
 from photosvc.models import AuditEntry

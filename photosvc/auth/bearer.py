@@ -59,7 +59,7 @@ def issue(
     """
     secret = ids.new_access_token() if user is None else ids.new_app_password()
     credential = Credential(
-        uid=new_credential_uid(),
+        uid=ids.new_credential_uid(),
         kind=ACCESS_TOKEN if user is None else APP_PASSWORD,
         digest=ids.digest(secret),
         name=check_name(name),
@@ -85,11 +85,6 @@ def require_room(session: Session, now: datetime, user: User) -> None:
     own = select(func.count()).where(Credential.user_id == user.id, Credential.kind == APP_PASSWORD, valid)
     if (session.scalar(own) or 0) >= MOST_APP_PASSWORDS:
         raise AppPasswordLimitError
-
-
-def new_credential_uid() -> str:
-    """Return `sess` and eight random base-36 characters, which identify a credential in lists."""
-    return "sess" + ids.random_text(8, ids.BASE36)
 
 
 def check_name(name: str) -> str:

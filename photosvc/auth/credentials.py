@@ -1,15 +1,14 @@
 """Operations on app passwords, access tokens and login sessions, with their entries of the security log.
 
-A person who logs in, and a client that asks for a token, are the actors of these operations.
+A person who logs in is the actor of the operation; `grants` has those of clients.
 """
 
 from photosvc.auth import audit_log, bearer, login, users
 from photosvc.auth.audit_log import Event
-from photosvc.auth.grants import AuthenticatedClient, store_token
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import Scope
-from photosvc.auth.tokens import Found, Origin
+from photosvc.auth.tokens import Origin
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.models import LOGIN_SESSION, Client, Credential, User
 
@@ -37,25 +36,6 @@ def log_out(operation: Operation, principal: Principal) -> None:
     """
     login.log_out(operation.session, principal)
     operation.acting_as(principal).record(Event.LOGOUT, target=principal.credential_uid)
-
-
-def grant_token(operation: Operation, client: AuthenticatedClient, secret: str, scope: Scope) -> None:
-    """Store `secret` as a token of the client that asks for it, as `grants.store_token` does.
-
-    Raises:
-        InvalidClientError: the client was removed, disabled or given another secret meanwhile.
-
-    """
-    uid = store_token(operation.session, client, secret, scope, operation.now)
-    by = operation.acting_as(client.principal(operation.now))
-    by.record(Event.TOKEN_GRANTED, target=uid, detail=f"scope {scope}")
-
-
-def revoke_token(operation: Operation, client: AuthenticatedClient | None, token: Found) -> None:
-    """Revoke a token that was shown, as the client that shows it; None if no client authenticated itself."""
-    bearer.revoke(operation.session, token.id)
-    by = operation if client is None else operation.acting_as(client.principal(operation.now))
-    by.record(Event.TOKEN_REVOKED, target=token.uid)
 
 
 def issue(

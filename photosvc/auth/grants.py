@@ -18,10 +18,13 @@ from authlib.oauth2.rfc6749.grants import ClientCredentialsGrant as AuthlibClien
 from sqlalchemy import Connection, Row, and_, bindparam, delete, func, insert, not_, or_, select
 from sqlalchemy.orm import Session
 
-from photosvc.auth.bearer import new_credential_uid
+from photosvc.auth.audit_log import Event
+from photosvc.auth.bearer import revoke
 from photosvc.auth.errors import ScopeTooWideError
+from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import Scope, is_within, narrow, parse_scope
+from photosvc.auth.tokens import Found
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT
 from photosvc.core.errors import InvalidValueError
@@ -201,6 +204,25 @@ def new_jwt_token(key: "SigningKey", issuer: str, client: AuthenticatedClient, s
     return key.sign(claims, kind=_JWT_TYPE)
 
 
+def grant_token(operation: Operation, client: AuthenticatedClient, secret: str, scope: Scope) -> None:
+    """Store `secret` as a token of the client that asks for it, as `store_token` does.
+
+    Raises:
+        InvalidClientError: the client was removed, disabled or given another secret meanwhile.
+
+    """
+    uid = store_token(operation.session, client, secret, scope, operation.now)
+    by = operation.acting_as(client.principal(operation.now))
+    by.record(Event.TOKEN_GRANTED, target=uid, detail=f"scope {scope}")
+
+
+def revoke_token(operation: Operation, client: AuthenticatedClient | None, token: Found) -> None:
+    """Revoke a token that was shown, as the client that shows it; None if no client authenticated itself."""
+    revoke(operation.session, token.id)
+    by = operation if client is None else operation.acting_as(client.principal(operation.now))
+    by.record(Event.TOKEN_REVOKED, target=token.uid)
+
+
 def store_token(session: Session, client: AuthenticatedClient, secret: str, scope: Scope, now: datetime) -> str:
     """Store `secret` as a token of `client` and evict its oldest tokens beyond the limit; return the token's UID.
 
@@ -208,7 +230,7 @@ def store_token(session: Session, client: AuthenticatedClient, secret: str, scop
         InvalidClientError: the client was removed, disabled or given another secret meanwhile.
 
     """
-    uid = new_credential_uid()
+    uid = ids.new_credential_uid()
     token = {
         "uid": uid,
         "kind": CLIENT_TOKEN,

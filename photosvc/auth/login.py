@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Row, delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth import passwords, policy, second_factor, tokens
-from photosvc.auth.bearer import end_oldest_sessions, new_credential_uid
+from photosvc.auth.bearer import end_oldest_sessions
 from photosvc.auth.errors import (
     ClientLoginError,
     InvalidCredentialsError,
@@ -29,7 +29,7 @@ from photosvc.auth.keys import derive_key, is_signed, sign
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import EVERYTHING, Scope
 from photosvc.auth.tokens import NOWHERE, Origin
-from photosvc.auth.user_names import is_name, normal_name
+from photosvc.auth.users import is_name, normal_name
 from photosvc.core import ids
 from photosvc.core.accounts import BY_APP_PASSWORD, BY_PASSWORD
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Client, Credential, User
@@ -195,7 +195,7 @@ def _store(
     end_oldest_sessions(session, proof.user_id, parent_id, keep=settings.sessions_each - 1)
     session.add(
         Credential(
-            uid=new_credential_uid(),
+            uid=ids.new_credential_uid(),
             kind=LOGIN_SESSION,
             digest=ids.digest(secret),
             name=parent.credential_name if parent else "",

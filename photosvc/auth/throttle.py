@@ -36,7 +36,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth import passwords
 from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, ThrottledError
-from photosvc.auth.user_names import normal_name
+from photosvc.auth.users import normal_name
 from photosvc.core import ids
 from photosvc.models import ThrottleBucket
 from photosvc.models.engine import MOST_SWEPT

@@ -75,8 +75,7 @@ def add(
     """Add an account. The command asks for the password, or reads it from standard input."""
     from photosvc.auth import accounts
     from photosvc.auth.passwords import check_password
-    from photosvc.auth.user_names import check_user_name
-    from photosvc.auth.users import new_user
+    from photosvc.auth.users import check_user_name, new_user
     from photosvc.web.auditing import operating
 
     name = check_user_name(name) if name else ask("NAME", "User name", check_user_name)

@@ -37,6 +37,11 @@ def new_uid(prefix: str, now: datetime) -> str:
     return prefix + digits
 
 
+def new_credential_uid() -> str:
+    """Return `sess` and eight random base-36 characters, which identify a credential in lists."""
+    return "sess" + random_text(8, BASE36)
+
+
 def computed_uid(prefix: str, text: str) -> str:
     """Return the UID that follows from `text`: always the same one, 16 characters with the prefix."""
     number = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())

@@ -16,7 +16,7 @@ from flask import Response, g, request
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import Principal
-from photosvc.auth.user_names import normal_name
+from photosvc.auth.users import normal_name
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.dav.addresses import path_in, spelled

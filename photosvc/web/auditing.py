@@ -32,7 +32,7 @@ from photosvc.auth.errors import (
 )
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
-from photosvc.auth.user_names import is_name, normal_name
+from photosvc.auth.users import is_name, normal_name
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError, SchemaError
 from photosvc.models import Client, User

@@ -25,16 +25,18 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 from flask import Request, Response, current_app, request
 
-from photosvc.auth import credentials, policy, tokens
+from photosvc.auth import policy, tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.grants import (
     AUTH_METHODS,
     AuthenticatedClient,
     ClientCredentialsGrant,
     authenticate,
+    grant_token,
     granted_scope,
     new_jwt_token,
     refused,
+    revoke_token,
 )
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import parse_scope
@@ -192,7 +194,7 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
     def revoke_token(self, token: tokens.Found, request: OAuthRequest) -> None:
         """Delete the token, so that every worker refuses it from the next request on."""
         with operating() as operation:
-            credentials.revoke_token(operation, request.client, token)
+            revoke_token(operation, request.client, token)
 
 
 class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has no types
@@ -294,7 +296,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         """Store the token under the client's cap; it is valid from now on."""
         scope = parse_scope(token["scope"], known_only=False)
         with operating() as operation:
-            credentials.grant_token(operation, request.client, token["access_token"], scope)
+            grant_token(operation, request.client, token["access_token"], scope)
 
     def handle_response(self, status: int, payload: Any, headers: list[tuple[str, str]]) -> Response:  # noqa: ANN401
         """Return Authlib's answer as an answer of Flask."""

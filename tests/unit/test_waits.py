@@ -23,8 +23,8 @@ WORDS = re.compile("|".join([*CALLS, *MODULES, *STATEMENTS, r"\.join\(\)"]))
 #: Seconds and number of waiting threads of the places that a request can reach.
 REQUESTS = {
     "api/uploads.py wait_for_index: sleep": "20 s; those with a slot for uploads, `uploads` of a process",
-    "auth/turns.py Turns._begin: wait_for": "0.3 s; those with a place, three and one favoured of a process",
-    "auth/turns.py Turns.pause: sleep": "0.2 s; as many as may wait for a turn, the others do not pause",
+    "auth/passwords.py Turns._begin: wait_for": "0.3 s; those with a place, three and one favoured of a process",
+    "auth/passwords.py Turns.pause: sleep": "0.2 s; as many as may wait for a turn, the others do not pause",
     "dav/dav_request.py patiently: sleep": "5 s; two of an owner and four of a process (`patient`)",
     "dav/locks.py serialize: pg_advisory_xact_lock": "15 s (`limit_lock_waits`); those of `Writers`",
     "index/jobs.py lock_jobs: pg_advisory_xact_lock": "15 s (`limit_lock_waits`); those of `Writers`",
@@ -43,8 +43,8 @@ REQUESTS = {
 }
 #: They do not wait: what is taken is refused at once, what is asked for is known.
 AT_ONCE = {
-    "auth/turns.py Turns.pause: acquire": "not blocking",
-    "auth/turns.py Turns.place: acquire": "not blocking",
+    "auth/passwords.py Turns.pause: acquire": "not blocking",
+    "auth/passwords.py Turns.place: acquire": "not blocking",
     "core/machine.py ByteLocks.release: lockf": "unlocks",
     "core/machine.py ByteLocks.take: lockf": "LOCK_NB",
     "core/machine.py exclusive_lock: flock": "LOCK_NB",
@@ -101,9 +101,9 @@ APART = {
 }
 #: Locks, and what each guards: nobody waits for anything else while one is held.
 GUARDS = {
-    "auth/turns.py Turns.__init__: BoundedSemaphore": "a place, taken without waiting",
-    "auth/turns.py Turns.__init__: Condition": "counts of turns",
-    "auth/turns.py Turns.let_wait: BoundedSemaphore": "places, taken without waiting",
+    "auth/passwords.py Turns.__init__: BoundedSemaphore": "a place, taken without waiting",
+    "auth/passwords.py Turns.__init__: Condition": "counts of turns",
+    "auth/passwords.py Turns.let_wait: BoundedSemaphore": "places, taken without waiting",
     "index/pending.py Pending.__init__: Lock": "a set of names, in the indexer",
     "models/engine.py _Log.__init__: Lock": "a checkpoint of at most 2 s, taken without waiting",
     "models/unchanged.py Commits.__init__: Lock": "a pragma of one connection, which reads a page in memory",

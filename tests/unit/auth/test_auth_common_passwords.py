@@ -5,8 +5,7 @@ import zipfile
 import pytest
 
 from photosvc import data
-from photosvc.auth.common_passwords import is_common
-from photosvc.auth.passwords import check_password
+from photosvc.auth.passwords import check_password, is_common
 from photosvc.core.errors import InvalidValueError
 from tools import build_common_passwords
 

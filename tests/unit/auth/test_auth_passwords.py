@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.auth import keys, passwords
-from photosvc.auth.passwords import check_password, hash_password, needs_rehash, verify_password
-from photosvc.auth.turns import Turns
+from photosvc.auth.passwords import Turns, check_password, hash_password, needs_rehash, verify_password
 from photosvc.core.errors import InvalidValueError
 from tests.support.examples import examples
 

@@ -6,7 +6,7 @@ from threading import Barrier, Event, Thread
 import pytest
 
 from photosvc.auth.errors import BusyError
-from photosvc.auth.turns import Turns
+from photosvc.auth.passwords import Turns
 
 
 class Clock:
@@ -25,7 +25,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("photosvc.auth.turns.time", clock)
+    monkeypatch.setattr("photosvc.auth.passwords.time", clock)
     return clock
 
 
