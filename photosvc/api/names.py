@@ -99,5 +99,5 @@ def accepted(asked: Asked) -> Response:
     answer = json_answer(
         {"code": 202, "message": MESSAGES[indexer], "job": asked.job_id, "indexer": indexer.value}, JOB.status
     )
-    answer.headers["Location"] = url_for(".show_job", job_id=asked.job_id)
+    answer.headers["Location"] = url_for("photosvc.index_runs.show_job", job_id=asked.job_id)
     return answer

@@ -68,10 +68,10 @@ def test_a_write_waits_while_places_change_hands_and_is_refused_when_none_does()
         writers.take("bob")()
     began = time.monotonic()
     assert writers.take("ann", wait=True) is None  # others' places are of no use
-    assert time.monotonic() - began < 0.1
+    assert time.monotonic() - began < 0.2  # and not 0.25, for which a place may stand still
     began, bob = time.monotonic(), writers.take("bob")
     assert writers.take("cid", wait=True) is None
-    assert 0.2 < time.monotonic() - began < 1
+    assert 0.2 < time.monotonic() - began < 5
     bob()
     assert writers.take("cid", wait=True) is not None
 

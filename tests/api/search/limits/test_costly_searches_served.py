@@ -67,7 +67,7 @@ def test_beside_eight_costly_searches_of_one_account_everybody_is_answered(libra
         assert all("Too many costly searches" in body for _, body, _ in refused)
         for who in (token, other):
             status, _, seconds = get(served, OTHER, who)
-            assert (status, seconds < 1) == (200, True)
+            assert (status, seconds < 5) == (200, True)  # and not 8, which the costly ones take
         others = pool.submit(get, served, SEARCH, other)
         time.sleep(0.5)
         assert not others.done()
