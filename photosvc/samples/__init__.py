@@ -1,4 +1,4 @@
-"""A dozen drawn pictures with rich metadata, served when no folder of originals is set; `tools/samples` draws them."""
+"""A dozen drawn pictures with rich metadata, served when no folder of originals is set."""
 
 from pathlib import Path
 

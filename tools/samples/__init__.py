@@ -1,1 +1,0 @@
-"""Draws the sample pictures: `python -m tools.samples.draw FOLDER`."""
