@@ -39,6 +39,7 @@ CREATE TABLE to_read (phase INTEGER, name TEXT, size INTEGER, mtime_ns INTEGER, 
     ctime_ns INTEGER, PRIMARY KEY (phase, name)) WITHOUT ROWID;
 CREATE TABLE absent (name TEXT PRIMARY KEY, gone INTEGER, size INTEGER) WITHOUT ROWID;
 CREATE TABLE contents (name TEXT PRIMARY KEY, hash TEXT, stored INTEGER) WITHOUT ROWID;
+CREATE INDEX contents_by_hash ON contents (hash);
 CREATE TABLE others (size INTEGER, name TEXT, mtime_ns INTEGER, outside INTEGER, PRIMARY KEY (size, name))
     WITHOUT ROWID;
 CREATE TABLE duplicates (name TEXT PRIMARY KEY, size INTEGER, mtime_ns INTEGER, other TEXT, code TEXT, detail TEXT)
@@ -174,12 +175,17 @@ class Worklist:
         changed = f"SELECT 1 FROM to_read WHERE phase = {_KNOWN} AND name = ? AND changed"  # noqa: S608 - a constant
         return self.compares and any(self._rows(changed, (name,)))
 
-    def changed_of_size(self, size: int) -> list[str]:
-        """Return the known names that have a changed file of so many bytes, which is not stored yet."""
-        if not self.compares:
-            return []
-        changed = f"SELECT name FROM to_read WHERE phase = {_KNOWN} AND size = ? AND changed AND {_UNREAD}"  # noqa: S608 - constants
-        return [name for (name,) in self._rows(changed, (size,))]
+    def names_with(self, content: str, *, changed: bool) -> list[str]:
+        """Return the files to read for which this hash was noted.
+
+        Args:
+            content: the hash.
+            changed: return only known names that have a changed file, which is not stored yet.
+
+        """
+        which = f"phase = {_KNOWN} AND changed AND NOT stored" if changed else "phase > 0"
+        query = f"SELECT name FROM contents JOIN to_read USING (name) WHERE hash = ? AND {which} ORDER BY name"  # noqa: S608 - constants
+        return [name for (name,) in self._rows(query, (content,))]
 
     def add_others(self, files: Iterable[FoundFile], *, outside: bool) -> None:
         """Add files that are not read in this run, because of where they are or because they were just written."""

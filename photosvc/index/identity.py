@@ -63,6 +63,8 @@ class Contents:
         self._work = work
         self._folder = folder
         self._looked_outside = not folder
+        self._read_sizes: set[int] = set()
+        """Sizes of which the contents of all files to read are noted."""
 
     def learn(self, session: Session, batch: Sequence[ReadFile]) -> list[ReadFile]:
         """Read the contents that storing this batch needs, outside of its transaction, for which others wait.
@@ -145,8 +147,7 @@ class Contents:
             named: the row of this name.
 
         """
-        names = self._work.changed_of_size(found.size) if self._work is not None else []
-        names = [name for name in names if name != found.name and self.hash_of(name) == content]
+        names = self._names_with(content, found.size, besides=found.name, changed=True)
         if not names or (named is not None and not self._is_elsewhere(session, named)):
             return None
         query = select(*_COLUMNS).where(File.root == ORIGINALS_ROOT, among(session, File.name, names))
@@ -213,7 +214,7 @@ class Contents:
         """Return whether another original has the content of this row: one that is new, changed or a duplicate."""
         if self._work is None or not row.hash:
             return False
-        if any(self.hash_of(name) == row.hash for name in self._work.names_of_size(row.size) if name != row.name):
+        if self._names_with(row.hash, row.size, besides=row.name):
             return True
         if not self._looked_outside:
             self._looked_outside = True
@@ -225,6 +226,19 @@ class Contents:
                     self._work.read_also(found)
                 return True
         return False
+
+    def _names_with(self, content: str, size: int, *, besides: str, changed: bool = False) -> list[str]:
+        """Return the files to read with this content, with `changed` only known names; all of a size are read once.
+
+        Many files may have one size: pictures of a scanner, or raws.
+        """
+        if self._work is None or not self._work.compares:
+            return []
+        if size not in self._read_sizes:
+            self._read_sizes.add(size)
+            for name in self._work.names_of_size(size):
+                self.hash_of(name)
+        return [name for name in self._work.names_with(content, changed=changed) if name != besides]
 
     def _outside(self) -> Iterator[FoundFile]:
         """Yield the files outside of the folder that the run scans."""

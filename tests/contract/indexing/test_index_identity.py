@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from photosvc.index import batches, changes, identity
 from photosvc.index.extract import content_hash
+from photosvc.index.identity import Contents
 from photosvc.models import Album, AlbumPhoto, File, Photo, SearchDocument, SearchRow
 from photosvc.search.rows.write import project
 from tests.support.clock import NOW
@@ -162,6 +163,25 @@ def test_the_copy_of_an_edited_private_picture_is_a_duplicate_of_it(camera, copy
     assert shown(camera)["1.jpg"] == ("1.jpg", True)
     camera.index()
     assert counts(camera.index()) == (0, 0, 3, 0, 1, 0)
+
+
+def test_edits_of_many_pictures_of_one_size_compare_few_contents(tmp_path, monkeypatch):
+    library = open_library(tmp_path / "instance")
+    count, base = 120, jpeg(16, 16)
+
+    def write(salt, moment):
+        for number in range(count):
+            path = library.put(f"{number}.jpg", base + salt + number.to_bytes(2, "big"))
+            os.utime(path, (moment, moment))
+
+    write(b"former", 1_700_000_000)
+    library.index()
+    asked, hash_of = [], Contents.hash_of
+    monkeypatch.setattr(Contents, "hash_of", lambda contents, name: asked.append(name) or hash_of(contents, name))
+    write(b"edited", 1_700_000_060)
+    library.index()
+    assert len(library.names(count=999)) == count
+    assert count <= len(asked) < 10 * count
 
 
 @pytest.mark.parametrize("batch", [1, 100])

@@ -142,7 +142,7 @@ def test_a_folder_with_much_to_read_waits_for_the_rest_and_its_newest_file_comes
 
 @pytest.mark.slow
 def test_an_upload_during_the_first_index_of_a_large_library_is_found_before_it_ends(tmp_path):
-    files = 6000
+    files = 20_000
     with served(tmp_path, workers=2) as (api, token, url):
         for number in range(files):
             path = api.library.originals / f"{number % 40}/{number}.jpg"
