@@ -93,7 +93,7 @@ class Contents:
             if isinstance(read, Extraction):
                 same_content = [one for one in same if one.hash == read.hash]
                 identity = self.identify(session, found.name, read.hash, row, same_content)
-                if row is not None and identity.row is row:
+                if row is not None and identity.row is row and row.hash:
                     edited.add(found.name)
                 if not same_content:
                     self.awaited(session, found, read.hash, row)
@@ -138,7 +138,8 @@ class Contents:
         """Return the known name whose changed file, which is yet to be stored, has the content of this one.
 
         Unknown content belongs there: a private picture may have been edited and copied. A known name leaves it to
-        others only if the former content of its own row is elsewhere.
+        others only if the former content of its own row is elsewhere, or if that row never had any: it only keeps the
+        name of a private photo that moved away.
 
         Args:
             session: to look other files up.
@@ -148,11 +149,11 @@ class Contents:
 
         """
         names = self._names_with(content, found.size, besides=found.name, changed=True)
-        if not names or (named is not None and not self._is_elsewhere(session, named)):
+        if not names or (named is not None and self._was_edited(session, named)):
             return None
         query = select(*_COLUMNS).where(File.root == ORIGINALS_ROOT, among(session, File.name, names))
         rows = session.connection().execute(query.order_by(File.name)).all()
-        edited = next((row.name for row in rows if not self._is_elsewhere(session, row)), None)
+        edited = next((row.name for row in rows if self._was_edited(session, row)), None)
         return edited or (names[0] if named is None else None)
 
     def has_moved(self, session: Session, row: Row, found: FoundFile) -> bool:
@@ -209,6 +210,10 @@ class Contents:
             return os.path.samestat(status, os.lstat(self._path(name)))
         except OSError:
             return False
+
+    def _was_edited(self, session: Session, row: Row) -> bool:
+        """Return whether this row, whose file changed, had content that is nowhere else now."""
+        return bool(row.hash) and not self._is_elsewhere(session, row)
 
     def _is_elsewhere(self, session: Session, row: Row) -> bool:
         """Return whether another original has the content of this row: one that is new, changed or a duplicate."""

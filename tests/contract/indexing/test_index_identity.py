@@ -431,6 +431,23 @@ def test_what_people_entered_stays_with_the_content_whatever_happens_to_the_name
     library.close()
 
 
+def test_an_edited_photo_is_preferred_to_the_name_that_a_private_photo_left(tmp_path):
+    library = open_library(tmp_path)
+    for number, name in enumerate(("a.jpg", "b.jpg"), 1):
+        put(library, name, number)
+    library.index()
+    enter(library, "a.jpg", "b.jpg")
+    former = uids(library)["b.jpg"]
+    rename(library, ("a.jpg", "x/moved.jpg"))
+    put(library, "a.jpg", 3)
+    put(library, "b.jpg", 3)
+    library.index(subfolder="x")
+    library.index()
+    assert uids(library)["b.jpg"] == former
+    assert shown(library) == {"x/moved.jpg": ("a.jpg", True), "b.jpg": ("b.jpg", True)}
+    library.close()
+
+
 def test_what_people_entered_stays_with_the_content_on_postgresql(tmp_path, new_postgres):
     library = open_library(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()})
     live(library, dict(zip(NAMES, (1, 2, 3, 4, 5), strict=True)), partial=False)
