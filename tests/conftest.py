@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth import passwords
 from photosvc.models import schema
 from photosvc.settings import Settings
-from tests.support import costs, shared
+from tests.support import costs, examples, shared
 from tests.support.api_client import ApiClient, open_api
 from tests.support.library import Library, migrated_database, new_settings, open_library, open_session
 from tests.support.programs import forks
@@ -32,6 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # of pytest-xdist
         _KEPT.append(shared.new_folder())
     shared.use(Path(_KEPT[0].name if _KEPT else config.workerinput["shared"]))
+    examples.choose()
     costs.collect_garbage_rarely()
     costs.count_no_frozen_objects()
     costs.hash_passwords_cheaply()

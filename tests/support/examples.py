@@ -1,4 +1,4 @@
-"""How many random examples a test tries: a tenth in everyday runs, which are many, and all in `make test-examples`."""
+"""The random examples that a test tries: everyday runs repeat a tenth as many, `make test-examples` draws new ones."""
 
 import os
 from typing import Any
@@ -8,6 +8,12 @@ from hypothesis import settings
 #: At least as many in everyday runs, where a test has that many.
 _EVERYDAY = 40
 _TRIES_ALL = os.environ.get("TEST_EXAMPLES") == "all"
+
+
+def choose() -> None:
+    """Let everyday runs try the same examples each time: an old fault that a new one finds is no fault of a change."""
+    settings.register_profile("photosvc", derandomize=not _TRIES_ALL)
+    settings.load_profile("photosvc")
 
 
 def examples(most: int, everyday: int = 0, **options: Any) -> settings:
