@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from flask import Flask, Response, current_app, request
+from flask import Flask, current_app, request
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.auth.principal import HostUser, Principal
@@ -111,13 +111,7 @@ class PhotoService:
         app.extensions[EXTENSION] = service
         app.extensions[OAUTH_EXTENSION] = OAuthServer()
 
-        def end_transaction(answer: Response) -> Response:
-            # Before the hooks of the host, which may commit: on SQLite, an open transaction of ours could block that.
-            service.close()
-            return answer
-
         for blueprint, path in blueprints(mounted, prefix, settings):
-            blueprint.after_request(end_transaction)
             app.register_blueprint(blueprint, url_prefix=path)
         app.teardown_appcontext(service.close)
         watch_alembic()

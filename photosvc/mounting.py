@@ -15,7 +15,7 @@ from photosvc.api.well_known import create_inserted, create_well_known
 from photosvc.core.errors import SettingError
 from photosvc.core.logs import START
 from photosvc.dav import FOLDER, create_dav
-from photosvc.pages import create_pages
+from photosvc.pages import pages
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.parts import DAV, OF_API, PAGES, WELL_KNOWN
@@ -40,7 +40,7 @@ def blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterat
     if DAV in parts:
         yield create_dav(prefix), prefix + FOLDER
     if PAGES in parts:
-        yield create_pages(), prefix
+        yield pages, prefix
 
 
 def mounted_blueprints(app: Flask) -> list[Blueprint]:

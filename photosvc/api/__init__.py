@@ -31,7 +31,7 @@ from photosvc.api import (
 )
 from photosvc.web import parts
 from photosvc.web.actions import OwnBlueprint
-from photosvc.web.answers import add_security_headers, count_request, start_timer
+from photosvc.web.answers import add_security_headers, finish_request, start_timer
 from photosvc.web.auditing import write_due_refusals
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
@@ -86,7 +86,7 @@ def create_api(mounted: Collection[str]) -> Blueprint:
 
     @api.after_request
     def end(answer: Response) -> Response:
-        return count_request(add_security_headers(answer))
+        return finish_request(add_security_headers(answer))
 
     for part, resources in _RESOURCES.items():
         for resource in resources if not part or part in mounted else ():

@@ -22,7 +22,7 @@ _NAMED_TOKEN = json_object("token", token=TEXT, token_type_hint=TEXT, **_CLIENT)
 
 
 #: A blueprint with errors in another form. Extensions of a host know it by this name alone.
-oauth = OwnBlueprint("photosvc_oauth", __name__, url_prefix="/oauth")
+oauth = OwnBlueprint("oauth", __name__, url_prefix="/oauth")
 register_errors(oauth, render_oauth)
 
 

@@ -8,7 +8,7 @@ from photosvc.auth import metadata
 from photosvc.auth.policy import scopes_in_use
 from photosvc.web.actions import OwnBlueprint, mounted_actions, public
 from photosvc.web.addresses import issuer_of
-from photosvc.web.answers import add_security_headers, count_request, json_answer, start_timer
+from photosvc.web.answers import add_security_headers, finish_request, json_answer, start_timer
 from photosvc.web.contract import answers
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
@@ -83,7 +83,7 @@ def _blueprint(name: str) -> Blueprint:
     register_errors(blueprint)
     blueprint.before_request(start_timer)
     blueprint.after_request(add_security_headers)
-    blueprint.after_request(count_request)
+    blueprint.after_request(finish_request)
     return blueprint
 
 

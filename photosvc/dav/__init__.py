@@ -12,7 +12,7 @@ from flask import Blueprint, Response, request
 from photosvc.dav.server import logged_in
 from photosvc.library.staging_part import ReadOnlyError
 from photosvc.web.actions import OwnBlueprint, public
-from photosvc.web.answers import add_security_headers, count_request, start_timer
+from photosvc.web.answers import add_security_headers, finish_request, start_timer
 from photosvc.web.contract import undocumented
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
@@ -45,7 +45,7 @@ def create_dav(url_prefix: str = "") -> Blueprint:
 
     @dav.after_request
     def end(answer: Response) -> Response:
-        return count_request(add_security_headers(answer))
+        return finish_request(add_security_headers(answer))
 
     @cache
     def server() -> "Server":

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 from sqlalchemy.orm import Session
 
 from photosvc.auth import accounts, bearer, credentials, users
@@ -12,6 +12,7 @@ from photosvc.core.accounts import USER
 from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Credential, User
 from photosvc.pages import wording
+from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.layout import see_other
@@ -42,30 +43,14 @@ class OwnPasswordError(ConflictError):
     """Your own password is changed in Settings, with the present one."""
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the list and the pages of accounts."""
-    path = "/administration/accounts/<account>"
-    pages.add_url_rule(path, "account_page", show_account, methods=["GET"])
-    pages.add_url_rule(f"{path}/change", view_func=change_account, methods=["POST"])
-    pages.add_url_rule(f"{path}/disable", view_func=disable_account, methods=["POST"])
-    pages.add_url_rule(f"{path}/enable", view_func=enable_account, methods=["POST"])
-    pages.add_url_rule(f"{path}/password", view_func=set_password, methods=["POST"])
-    pages.add_url_rule(f"{path}/two-factor/reset", view_func=reset_two_factor, methods=["POST"])
-    pages.add_url_rule(f"{path}/sessions/end", view_func=end_sessions_of, methods=["POST"])
-    pages.add_url_rule(f"{path}/sessions/<credential>/end", view_func=end_session_of, methods=["POST"])
-    pages.add_url_rule(f"{path}/apps/<credential>/revoke", view_func=revoke_app_of, methods=["POST"])
-    pages.add_url_rule(f"{path}/delete", "confirm_deletion", confirm_deletion, methods=["GET"])
-    pages.add_url_rule(f"{path}/delete", view_func=delete_account, methods=["POST"])
-    pages.add_url_rule("/administration/accounts", "accounts", list_accounts, methods=["GET"])
-    pages.add_url_rule("/administration/accounts", view_func=add_account, methods=["POST"])
-
-
+@pages.get("/administration/accounts/<account>", endpoint="account_page")
 @administration_page("users.view")
 def show_account(account: str) -> Response:
     """Show the account."""
     return _account(account)
 
 
+@pages.post("/administration/accounts/<account>/change")
 @administration_page("users.change")
 def change_account(account: str) -> Response:
     """Change role, displayed name and address of the account."""
@@ -79,18 +64,21 @@ def change_account(account: str) -> Response:
     return _done(account, "saved")
 
 
+@pages.post("/administration/accounts/<account>/disable")
 @administration_page("users.change")
 def disable_account(account: str) -> Response:
     """Disable the account: refuse all of its credentials until it is enabled again."""
     return _disable(account, disabled=True)
 
 
+@pages.post("/administration/accounts/<account>/enable")
 @administration_page("users.change")
 def enable_account(account: str) -> Response:
     """Enable the account again."""
     return _disable(account, disabled=False)
 
 
+@pages.post("/administration/accounts/<account>/password")
 @administration_page("users.password")
 def set_password(account: str) -> Response:
     """Set the password of another account, and sign it out everywhere."""
@@ -106,6 +94,7 @@ def set_password(account: str) -> Response:
     return _done(account, "password")
 
 
+@pages.post("/administration/accounts/<account>/two-factor/reset")
 @administration_page("users.passcode.reset")
 def reset_two_factor(account: str) -> Response:
     """Turn the account's two-factor authentication off."""
@@ -117,6 +106,7 @@ def reset_two_factor(account: str) -> Response:
     return _done(account, "factor")
 
 
+@pages.post("/administration/accounts/<account>/sessions/end")
 @administration_page("users.sessions.end")
 def end_sessions_of(account: str) -> Response:
     """End all sessions of the account except this browser's."""
@@ -125,6 +115,7 @@ def end_sessions_of(account: str) -> Response:
     return _done(account, "ended")
 
 
+@pages.post("/administration/accounts/<account>/sessions/<credential>/end")
 @administration_page("users.sessions.end")
 def end_session_of(account: str, credential: str) -> Response:
     """End a session of the account."""
@@ -133,6 +124,7 @@ def end_session_of(account: str, credential: str) -> Response:
     return _done(account, "ended")
 
 
+@pages.post("/administration/accounts/<account>/apps/<credential>/revoke")
 @administration_page("users.app_passwords.remove")
 def revoke_app_of(account: str, credential: str) -> Response:
     """Revoke an app password of the account."""
@@ -141,12 +133,14 @@ def revoke_app_of(account: str, credential: str) -> Response:
     return _done(account, "revoked")
 
 
+@pages.get("/administration/accounts/<account>/delete")
 @administration_page("users.remove")
 def confirm_deletion(account: str) -> Response:
     """Ask for confirmation, and show what is deleted with the account."""
     return _deletion(account)
 
 
+@pages.post("/administration/accounts/<account>/delete")
 @administration_page("users.remove")
 def delete_account(account: str) -> Response:
     """Delete the account with all of its credentials."""
@@ -220,12 +214,14 @@ def _credentials(session: Session, user: User) -> tuple[list[Credential], list[C
     return apps, bearer.list_sessions(session, user, current_service().now())
 
 
+@pages.get("/administration/accounts", endpoint="accounts")
 @administration_page("users.list")
 def list_accounts() -> Response:
     """List the accounts by name, or those that the search finds."""
     return _accounts()
 
 
+@pages.post("/administration/accounts")
 @administration_page("users.add")
 def add_account() -> Response:
     """Make an account."""

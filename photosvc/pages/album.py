@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 
 from photosvc.auth.policy import decide, may
 from photosvc.auth.principal import Principal
@@ -13,6 +13,7 @@ from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import digest
 from photosvc.library.albums import album_of_people, album_to_change, change_album
 from photosvc.models import Album
+from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import page, see_other
 from photosvc.pages.photos import ORDERS, show_search
@@ -159,12 +160,7 @@ def order_choices(*, by_hand: bool) -> tuple[tuple[str, str], ...]:
     return ((MANUAL.name, "By hand"), *ORDERS) if by_hand else ORDERS
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the pages of albums."""
-    pages.add_url_rule("/albums/<uid>", "album", show_album, methods=["GET"])
-    pages.add_url_rule("/albums/<uid>/favorite", "favor_album", favor_album, methods=["POST"])
-
-
+@pages.get("/albums/<uid>", endpoint="album")
 @page("photos.search")
 @uses("albums.view")
 def show_album(uid: str) -> Response:
@@ -196,6 +192,7 @@ def _rights(album: AlbumRecord) -> tuple[str, ...]:
     return ("remove",) if album.filter else ("remove", "fill")
 
 
+@pages.post("/albums/<uid>/favorite")
 @page("albums.update")
 def favor_album(uid: str) -> Response:
     """Mark or unmark an album as favorite."""

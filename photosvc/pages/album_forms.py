@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 from sqlalchemy.orm import Session
 
 from photosvc.auth.policy import decide
@@ -44,6 +44,7 @@ from photosvc.pages.album import (
     values_of,
     version_of,
 )
+from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import chosen, page_number, read_form
 from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.photos import COUNT, Found, find_page
@@ -79,27 +80,14 @@ _LONGEST_QUERY: Final = 4096
 _SHOWN: Final = 60
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the forms of albums to the pages."""
-    pages.add_url_rule("/albums/add", "choose_album", choose, methods=["GET"])
-    pages.add_url_rule("/albums/add", "add_to_album", add, methods=["POST"])
-    path = "/albums/<uid>/photos"
-    pages.add_url_rule(path, "album_photos", show_photos, methods=["GET"])
-    pages.add_url_rule(path, "change_album_photos", arrange, methods=["POST"])
-    pages.add_url_rule("/albums/<uid>/edit", view_func=edit_album, methods=["GET"])
-    pages.add_url_rule("/albums/<uid>/edit", "change_album", change, methods=["POST"])
-    pages.add_url_rule("/albums/<uid>/delete", "delete_album", delete, methods=["POST"])
-    pages.add_url_rule("/albums/<uid>/restore", "restore_album", restore, methods=["POST"])
-    pages.add_url_rule("/albums/new", view_func=new_album, methods=["GET"])
-    pages.add_url_rule("/albums/new", "make_album", make, methods=["POST"])
-
-
+@pages.get("/albums/add", endpoint="choose_album")
 @page("albums.update")
 def choose() -> Response:
     """Show the albums to choose from."""
     return _choices(photos_in(request.args.getlist("photo")))
 
 
+@pages.post("/albums/add", endpoint="add_to_album")
 @page("albums.update")
 def add() -> Response:
     """Add the photos, and lead to the album."""
@@ -155,6 +143,7 @@ _DONE: Final = {
 }
 
 
+@pages.get("/albums/<uid>/photos", endpoint="album_photos")
 @page("photos.search")
 @uses("albums.update")
 def show_photos(uid: str) -> Response:
@@ -163,6 +152,7 @@ def show_photos(uid: str) -> Response:
     return _photos(uid)
 
 
+@pages.post("/albums/<uid>/photos", endpoint="change_album_photos")
 @page("photos.search")
 @uses("albums.update")
 def arrange(uid: str) -> Response:
@@ -269,6 +259,7 @@ class _StaleError(ConflictError):
     """Somebody has changed this album since you opened the form."""
 
 
+@pages.get("/albums/<uid>/edit")
 @page("albums.update")
 @uses("albums.delete")
 def edit_album(uid: str) -> Response:
@@ -277,6 +268,7 @@ def edit_album(uid: str) -> Response:
     return _form(album, AlbumForm(values_of(album)))
 
 
+@pages.post("/albums/<uid>/edit", endpoint="change_album")
 @page("albums.update")
 def change(uid: str) -> Response:
     """Save the form, unless somebody changed the album since it was opened."""
@@ -303,6 +295,7 @@ def _save(uid: str, values: dict[str, Any], version: str) -> None:
         change_album(session, album, loaded, service.now())
 
 
+@pages.post("/albums/<uid>/delete", endpoint="delete_album")
 @page("albums.delete")
 def delete(uid: str) -> Response:
     """Delete the album; its photos stay."""
@@ -311,6 +304,7 @@ def delete(uid: str) -> Response:
     return see_other(url_for(".albums", deleted=uid))
 
 
+@pages.post("/albums/<uid>/restore", endpoint="restore_album")
 @page("albums.delete")
 def restore(uid: str) -> Response:
     """Restore the deleted album."""
@@ -342,6 +336,7 @@ _KINDS: Final = {
 }
 
 
+@pages.get("/albums/new")
 @page("albums.create")
 def new_album() -> Response:
     """Show the form for a new album, with the search or the photos of the page that led here."""
@@ -355,6 +350,7 @@ def new_album() -> Response:
     return _making_form(AlbumForm(values), FOLLOWING if query else CHOSEN, photos_in(request.args.getlist("photo")))
 
 
+@pages.post("/albums/new", endpoint="make_album")
 @page("albums.create")
 def make() -> Response:
     """Make the album, and lead to it."""

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Final
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 
 from photosvc.auth import link_tokens
 from photosvc.auth.policy import may
@@ -14,6 +14,7 @@ from photosvc.auth.principal import Principal
 from photosvc.library.albums import deleted_album
 from photosvc.models import Album
 from photosvc.pages.album import KINDS, Kind, subtitle_of, title_of
+from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
 from photosvc.pages.layout import page, show
 from photosvc.search.limits import SearchTooLongError
@@ -46,11 +47,7 @@ class Card:
     srcset: str
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the list of albums to the pages."""
-    pages.add_url_rule("/albums", "albums", show_albums, methods=["GET"])
-
-
+@pages.get("/albums", endpoint="albums")
 @page("albums.search")
 def show_albums() -> Response:
     """List the albums of one kind, a page at a time."""

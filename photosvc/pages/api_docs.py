@@ -6,7 +6,7 @@ from functools import lru_cache, reduce
 from typing import Any, Final, NamedTuple
 
 import orjson
-from flask import Blueprint, Response, current_app, request, url_for
+from flask import Response, current_app, request, url_for
 from jinja2 import Environment
 from markupsafe import Markup
 
@@ -23,6 +23,7 @@ from photosvc.pages.api_samples import (
     rows_of,
     within_quotes,
 )
+from photosvc.pages.blueprint import pages
 from photosvc.pages.layout import API_DOCUMENT, public_page, show, templates
 from photosvc.pages.signing_in import present
 from photosvc.web.addresses import address_of
@@ -216,11 +217,7 @@ class Parts(NamedTuple):
     """The parameters and schemas that operations share."""
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the page of the API, which is as public as the document that it shows."""
-    pages.add_url_rule("/api-docs", "api_docs", show_docs, methods=["GET"])
-
-
+@pages.get("/api-docs", endpoint="api_docs")
 @public_page
 def show_docs() -> Response:
     """Show the operations that contain all words of `q`."""

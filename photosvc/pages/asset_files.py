@@ -6,9 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 
 from photosvc.core.errors import NotFoundError
+from photosvc.pages.blueprint import pages
 from photosvc.web.actions import public
 
 _FOLDER: Final = Path(__file__).with_name("assets")
@@ -23,11 +24,7 @@ _FOREVER: Final = "public, max-age=31536000, immutable"
 _CHECKED: Final = "public, no-cache"
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the files that pages load."""
-    pages.add_url_rule("/assets/<version>/<path:name>", view_func=asset, methods=["GET"])
-
-
+@pages.get("/assets/<version>/<path:name>")
 @public
 def asset(version: str, name: str) -> Response:
     """Send a file that pages load; its address changes with its content."""

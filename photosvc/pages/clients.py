@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 from sqlalchemy.orm import Session
 
 from photosvc.auth import clients, registrations, users
@@ -12,6 +12,7 @@ from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS,
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.models import Client, User
 from photosvc.pages import wording
+from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.frame import TYPED, administration_page, chosen_scope, show_administration
 from photosvc.pages.layout import see_other
@@ -36,25 +37,14 @@ _CLIENT_DONE: Final = {
 }
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the list and the pages of clients."""
-    pages.add_url_rule("/administration/clients", "clients", list_clients, methods=["GET"])
-    pages.add_url_rule("/administration/clients", view_func=add_client, methods=["POST"])
-    path = "/administration/clients/<client>"
-    pages.add_url_rule(path, "client_page", show_client, methods=["GET"])
-    pages.add_url_rule(f"{path}/change", view_func=change_client, methods=["POST"])
-    pages.add_url_rule(f"{path}/disable", view_func=disable_client, methods=["POST"])
-    pages.add_url_rule(f"{path}/enable", view_func=enable_client, methods=["POST"])
-    pages.add_url_rule(f"{path}/secret", view_func=rotate_client_secret, methods=["POST"])
-    pages.add_url_rule(f"{path}/delete", view_func=delete_client, methods=["POST"])
-
-
+@pages.get("/administration/clients", endpoint="clients")
 @administration_page("clients.list")
 def list_clients() -> Response:
     """List the clients by name, or those that the search finds."""
     return _clients()
 
 
+@pages.post("/administration/clients")
 @administration_page("clients.add")
 def add_client() -> Response:
     """Register a client; only this page shows its secret."""
@@ -113,12 +103,14 @@ def _clients(
         )
 
 
+@pages.get("/administration/clients/<client>", endpoint="client_page")
 @administration_page("clients.list")
 def show_client(client: str) -> Response:
     """Show the client."""
     return _client(client)
 
 
+@pages.post("/administration/clients/<client>/change")
 @administration_page("clients.change")
 def change_client(client: str) -> Response:
     """Change the properties of the client."""
@@ -134,18 +126,21 @@ def change_client(client: str) -> Response:
     return _done(client, "saved")
 
 
+@pages.post("/administration/clients/<client>/disable")
 @administration_page("clients.change")
 def disable_client(client: str) -> Response:
     """Disable the client: issue it no tokens, and refuse those that it has."""
     return _enable(client, enabled=False)
 
 
+@pages.post("/administration/clients/<client>/enable")
 @administration_page("clients.change")
 def enable_client(client: str) -> Response:
     """Enable the client again."""
     return _enable(client, enabled=True)
 
 
+@pages.post("/administration/clients/<client>/secret")
 @administration_page("clients.change")
 def rotate_client_secret(client: str) -> Response:
     """Give the client a new secret, which only this page shows."""
@@ -154,6 +149,7 @@ def rotate_client_secret(client: str) -> Response:
     return _client(client, secret=secret)
 
 
+@pages.post("/administration/clients/<client>/delete")
 @administration_page("clients.remove")
 def delete_client(client: str) -> Response:
     """Delete the client with its tokens."""

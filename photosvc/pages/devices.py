@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 
 from photosvc.auth import bearer, credentials
 from photosvc.auth.scopes import parse_scope
@@ -10,6 +10,7 @@ from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import ACCESS_TOKEN
 from photosvc.pages import wording
+from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.frame import administration_page, chosen_scope, show_administration
 from photosvc.pages.layout import see_other
@@ -22,20 +23,14 @@ _DONE: Final = {"revoked": "Token revoked."}
 _EMPTY: Final = {"scope": wording.TOKEN_CHOICES[0].scope, "lifetime": str(CREDENTIAL_LIFETIME)}
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the access tokens to the pages."""
-    path = "/administration/devices"
-    pages.add_url_rule(path, "devices", list_devices, methods=["GET"])
-    pages.add_url_rule(path, view_func=add_device, methods=["POST"])
-    pages.add_url_rule(f"{path}/<credential>/revoke", view_func=revoke_device, methods=["POST"])
-
-
+@pages.get("/administration/devices", endpoint="devices")
 @administration_page("tokens.list")
 def list_devices() -> Response:
     """List the tokens, the most recently used first, or those that the search finds."""
     return _devices()
 
 
+@pages.post("/administration/devices")
 @administration_page("tokens.add")
 def add_device() -> Response:
     """Make a token; only this page shows it."""
@@ -51,6 +46,7 @@ def add_device() -> Response:
     return _devices(name=name, secret=secret)
 
 
+@pages.post("/administration/devices/<credential>/revoke")
 @administration_page("tokens.remove")
 def revoke_device(credential: str) -> Response:
     """Revoke a token."""

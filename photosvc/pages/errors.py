@@ -3,10 +3,11 @@
 from http import HTTPStatus
 from typing import Any, Final
 
-from flask import Blueprint, Request, Response, request, url_for
+from flask import Request, Response, request, url_for
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
+from photosvc.pages.blueprint import pages
 from photosvc.pages.layout import add_page_headers, form_path, present_path, see_other, show
 from photosvc.web.errors import Failure, error_answer
 from photosvc.web.protector import by_cookie, clear_cookie
@@ -24,9 +25,10 @@ _TITLES: Final = {
 _HERE: Final = frozenset({"same-origin", "none"})
 
 
-def register_page_errors(pages: Blueprint) -> None:
-    """Answer all errors of this blueprint as pages."""
-    pages.register_error_handler(Exception, lambda error: error_answer(error, render_page))
+@pages.errorhandler(Exception)
+def answer_error(error: Exception) -> Response:
+    """Answer an error of a page as a page."""
+    return error_answer(error, render_page)
 
 
 def render_page(failure: Failure) -> Response:

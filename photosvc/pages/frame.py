@@ -4,12 +4,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, ParamSpec
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 
 from photosvc.auth import accounts
 from photosvc.auth.errors import LoginError, PasswordNeededError, ThrottledError
 from photosvc.auth.policy import check_recent_proof
 from photosvc.core.errors import InvalidValueError, PhotosvcError
+from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import form_path, page, safe_path, sections_of, see_other
@@ -89,18 +90,14 @@ def _lead_to_confirmation() -> Response:
     return see_other(url_for(".confirm", next=form_path(), unsent="1"))
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the page that asks for the password."""
-    pages.add_url_rule("/administration/confirm", "confirm", show_confirm, methods=["GET"])
-    pages.add_url_rule("/administration/confirm", view_func=send_password, methods=["POST"])
-
-
+@pages.get("/administration/confirm", endpoint="confirm")
 @page("session.confirm")
 def show_confirm() -> Response:
     """Show the form for the password."""
     return _form(safe_path(request.args.get("next", "")), unsent=request.args.get("unsent") == "1")
 
 
+@pages.post("/administration/confirm")
 @page("session.confirm")
 def send_password() -> Response:
     """Check the password, and lead back to the page that asked for it."""

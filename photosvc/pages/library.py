@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 from sqlalchemy import select
 
 from photosvc.core.errors import InvalidValueError, PhotosvcError
@@ -29,6 +29,7 @@ from photosvc.library.problems import (
 from photosvc.library.trash_folder import Trash
 from photosvc.models import Photo
 from photosvc.pages import wording
+from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.layout import see_other
@@ -83,16 +84,7 @@ _COUNTS: Final = (
 )  # fmt: skip
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the pages of the library and its statistics."""
-    pages.add_url_rule(_PATH, "failures", list_failures, methods=["GET"])
-    pages.add_url_rule(f"{_PATH}/forget", view_func=forget_failures, methods=["POST"])
-    pages.add_url_rule("/administration/statistics", "statistics", show_statistics, methods=["GET"])
-    pages.add_url_rule(_OVERVIEW_PATH, "library", show_library, methods=["GET"])
-    pages.add_url_rule(f"{_OVERVIEW_PATH}/index", view_func=start_run, methods=["POST"])
-    pages.add_url_rule(f"{_OVERVIEW_PATH}/index/stop", view_func=stop_run, methods=["POST"])
-
-
+@pages.get(_PATH, endpoint="failures")
 @administration_page("errors.view")
 def list_failures() -> Response:
     """List the files that could not be indexed, shown or imported, the last one first."""
@@ -116,6 +108,7 @@ def list_failures() -> Response:
         )
 
 
+@pages.post(f"{_PATH}/forget")
 @administration_page("errors.clear")
 def forget_failures() -> Response:
     """Delete the list of files that could not be imported."""
@@ -180,6 +173,7 @@ def columns(years: Mapping[int, int], search: Callable[[str], str]) -> Sequence[
     return found
 
 
+@pages.get("/administration/statistics", endpoint="statistics")
 @administration_page("library.view")
 def show_statistics() -> Response:
     """Show how many photos there are of each year, camera and type."""
@@ -213,12 +207,14 @@ def _search(query: str) -> str:
     return url_for(".photos", q=query)
 
 
+@pages.get(_OVERVIEW_PATH, endpoint="library")
 @administration_page("library.view")
 def show_library() -> Response:
     """Show index runs, figures and disks."""
     return _library()
 
 
+@pages.post(f"{_OVERVIEW_PATH}/index")
 @administration_page("library.tidy")
 def start_run() -> Response:
     """Request an index run."""
@@ -234,6 +230,7 @@ def start_run() -> Response:
     return see_other(url_for(".library", done="asked" if begins else "waits"))
 
 
+@pages.post(f"{_OVERVIEW_PATH}/index/stop")
 @administration_page("library.tidy")
 def stop_run() -> Response:
     """Ask the current index run to stop."""

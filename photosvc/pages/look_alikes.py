@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 from sqlalchemy import select
 
 from photosvc.core.errors import InvalidValueError, PhotosvcError
@@ -12,6 +12,7 @@ from photosvc.library.flags import Flagging, archive, change_flags, selected_pho
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
 from photosvc.pages import wording
+from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, whole_number
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.layout import see_other
@@ -35,22 +36,14 @@ _DONE: Final = {
 }
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the look-alikes to the pages."""
-    pages.add_url_rule(_PATH, "look_alikes", show_look_alikes, methods=["GET"])
-    pages.add_url_rule(f"{_PATH}/look", view_func=look, methods=["POST"])
-    pages.add_url_rule(f"{_PATH}/archive", view_func=archive_worse, methods=["POST"])
-    pages.add_url_rule(f"{_PATH}/restore", view_func=restore_worse, methods=["POST"])
-    pages.add_url_rule(f"{_PATH}/apart", view_func=keep_apart, methods=["POST"])
-    pages.add_url_rule(f"{_PATH}/together", view_func=put_together, methods=["POST"])
-
-
+@pages.get(_PATH, endpoint="look_alikes")
 @administration_page("library.tidy")
 def show_look_alikes() -> Response:
     """Show groups of photos that look alike and wait for a decision."""
     return _look_alikes()
 
 
+@pages.post(f"{_PATH}/look")
 @administration_page("library.tidy")
 def look() -> Response:
     """Ask an indexer to look for look-alikes."""
@@ -61,6 +54,7 @@ def look() -> Response:
     return see_other(url_for(".look_alikes", done="asked" if begins else "waits"))
 
 
+@pages.post(f"{_PATH}/archive")
 @administration_page("library.tidy")
 def archive_worse() -> Response:
     """Archive the chosen photos."""
@@ -73,6 +67,7 @@ def archive_worse() -> Response:
     return see_other(_here(form, archived=" ".join(uids)))
 
 
+@pages.post(f"{_PATH}/restore")
 @administration_page("library.tidy")
 def restore_worse() -> Response:
     """Restore the photos that were archived."""
@@ -84,6 +79,7 @@ def restore_worse() -> Response:
     return see_other(_here(form, done="restored"))
 
 
+@pages.post(f"{_PATH}/apart")
 @administration_page("library.tidy")
 def keep_apart() -> Response:
     """Record that the photos of a group are different."""
@@ -97,6 +93,7 @@ def keep_apart() -> Response:
     return see_other(_here(form, apart=str(number)))
 
 
+@pages.post(f"{_PATH}/together")
 @administration_page("library.tidy")
 def put_together() -> Response:
     """Undo the decision that the photos of a group are different."""

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 
 from photosvc.auth import link_tokens
 from photosvc.auth.policy import may
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.times import ZERO_TIME
+from photosvc.pages.blueprint import pages
 from photosvc.pages.layout import page, show
 from photosvc.pages.photos import thumbnails
 from photosvc.pages.tiles import Asked, alt_text, date_label, duration_text, read_asked
@@ -54,11 +55,7 @@ class Medium(NamedTuple):
     primary: bool
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the page of a photo to the pages."""
-    pages.add_url_rule("/photos/<uid>", "photo", show_photo, methods=["GET"])
-
-
+@pages.get("/photos/<uid>", endpoint="photo")
 @page("photos.view")
 def show_photo(uid: str) -> Response:
     """Show a photo, within the search that `q`, `s` and `order` name."""

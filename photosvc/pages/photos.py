@@ -13,7 +13,7 @@ from itertools import groupby
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 from sqlalchemy import Connection, not_
 
 from photosvc.auth import link_tokens
@@ -21,6 +21,7 @@ from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import SearchRow
+from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
 from photosvc.pages.layout import page, show
 from photosvc.pages.tiles import DEFAULT_ORDER, Asked, Chip, Day, chips_of, days_of, grid_data
@@ -168,11 +169,7 @@ class Found:
     """The same photos for the scripts of the grid; None in orders that the timeline does not have."""
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the photos to the pages."""
-    pages.add_url_rule("/", "photos", show_photos, methods=["GET"])
-
-
+@pages.get("/", endpoint="photos")
 @page("photos.search")
 def show_photos() -> Response:
     """Show the photos of a search, a page at a time."""

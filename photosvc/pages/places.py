@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.index.places import country_name
+from photosvc.pages.blueprint import pages
 from photosvc.pages.layout import allow_pictures, page, show
 from photosvc.pages.tiles import Asked, Chip, chips_of, grid_data, read_asked
 from photosvc.query.lexer import TokenKind, tokens
@@ -104,11 +105,7 @@ def map_source(settings: Settings) -> MapSource:
     return MapSource(tiles, origin, text or (link[1] if link else ""), link[1] if link else "")
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the map to the pages."""
-    pages.add_url_rule("/places", "places", show_places, methods=["GET"])
-
-
+@pages.get("/places", endpoint="places")
 @page("photos.clusters")
 def show_places() -> Response:
     """Show the photos of a search on a map, and by country and town."""

@@ -2,12 +2,13 @@
 
 from typing import Any, Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 
 from photosvc.auth import audit_store
 from photosvc.auth.audit_log import ACCESSES, CHANGES, REFUSALS, Event, parse_events
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.times import parse_since, parse_until
+from photosvc.pages.blueprint import pages
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.web.current import current_service
 
@@ -59,11 +60,7 @@ def choices() -> list[tuple[str, str, list[tuple[str, str]]]]:
     ]
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the security log to the pages."""
-    pages.add_url_rule("/administration/security-log", "security_log", show_security_log, methods=["GET"])
-
-
+@pages.get("/administration/security-log", endpoint="security_log")
 @administration_page("audit.view")
 def show_security_log() -> Response:
     """Show the entries that match the filters, the newest first."""

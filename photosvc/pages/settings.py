@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 
 from photosvc.auth import accounts, bearer, credentials, users
 from photosvc.auth.errors import AppPasswordLimitError, LoginError, SecondFactorStateError, ThrottledError
@@ -11,6 +11,7 @@ from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION
 from photosvc.pages import wording
+from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.layout import page, see_other
@@ -31,37 +32,21 @@ _TWO_FACTOR_DONE: Final = {"off": "Two-factor authentication is off."}
 _REFUSED: Final = (InvalidValueError, LoginError, ThrottledError, SecondFactorStateError)
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the settings of the own account to the pages."""
-    pages.add_url_rule("/settings", view_func=settings, methods=["GET"])
-    pages.add_url_rule("/settings/account", "account", show_account, methods=["GET"])
-    pages.add_url_rule("/settings/account/name", view_func=change_name, methods=["POST"])
-    pages.add_url_rule("/settings/account/password", view_func=change_password, methods=["POST"])
-    path = "/settings/account/apps"
-    pages.add_url_rule(path, "apps", show_apps, methods=["GET"])
-    pages.add_url_rule(path, view_func=add_app, methods=["POST"])
-    pages.add_url_rule(f"{path}/<credential>/revoke", view_func=revoke_app, methods=["POST"])
-    pages.add_url_rule("/settings/account/sessions/<credential>/end", view_func=end_session, methods=["POST"])
-    pages.add_url_rule("/settings/account/sessions/end-others", view_func=end_other_sessions, methods=["POST"])
-    path = "/settings/account/two-factor"
-    pages.add_url_rule(path, "two_factor", show_two_factor, methods=["GET"])
-    pages.add_url_rule(f"{path}/start", view_func=start_two_factor, methods=["POST"])
-    pages.add_url_rule(f"{path}/confirm", view_func=confirm_two_factor, methods=["POST"])
-    pages.add_url_rule(f"{path}/end", view_func=end_two_factor, methods=["POST"])
-
-
+@pages.get("/settings")
 @page("users.view", own=True)
 def settings() -> Response:
     """Lead to the first page of the settings."""
     return see_other(url_for(".account"))
 
 
+@pages.get("/settings/account", endpoint="account")
 @page("users.view", own=True)
 def show_account() -> Response:
     """Show the own account."""
     return _account(done=_DONE.get(request.args.get("done", ""), ""))
 
 
+@pages.post("/settings/account/name")
 @page("users.change", own=True)
 def change_name() -> Response:
     """Change the displayed name and the address."""
@@ -75,6 +60,7 @@ def change_name() -> Response:
     return see_other(url_for(".account", done="name"))
 
 
+@pages.post("/settings/account/password")
 @page("users.password", own=True)
 def change_password() -> Response:
     """Change the password; other sessions end."""
@@ -99,12 +85,14 @@ def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None
         return show_form("account", error, user=user, names=names, done=done)
 
 
+@pages.get("/settings/account/apps", endpoint="apps")
 @page("users.app_passwords.list", own=True)
 def show_apps() -> Response:
     """Show the app passwords and sessions."""
     return _apps(done=_APPS_DONE.get(request.args.get("done", ""), ""))
 
 
+@pages.post("/settings/account/apps")
 @page("users.app_passwords.add", own=True)
 def add_app() -> Response:
     """Create an app password; only this page shows it."""
@@ -123,6 +111,7 @@ def add_app() -> Response:
     return _apps(made=made)
 
 
+@pages.post("/settings/account/apps/<credential>/revoke")
 @page("users.app_passwords.remove", own=True)
 def revoke_app(credential: str) -> Response:
     """Revoke an app password."""
@@ -131,6 +120,7 @@ def revoke_app(credential: str) -> Response:
     return see_other(url_for(".apps", done="revoked"))
 
 
+@pages.post("/settings/account/sessions/<credential>/end")
 @page("users.sessions.end", own=True)
 def end_session(credential: str) -> Response:
     """End a session."""
@@ -139,6 +129,7 @@ def end_session(credential: str) -> Response:
     return see_other(url_for(".apps", done="ended"))
 
 
+@pages.post("/settings/account/sessions/end-others")
 @page("users.sessions.end", own=True)
 def end_other_sessions() -> Response:
     """End all sessions except this browser's."""
@@ -183,12 +174,14 @@ def _apps(
         )
 
 
+@pages.get("/settings/account/two-factor", endpoint="two_factor")
 @page("users.view", own=True)
 def show_two_factor() -> Response:
     """Show whether two-factor authentication is on, and the form to change it."""
     return _two_factor(done=_TWO_FACTOR_DONE.get(request.args.get("done", ""), ""))
 
 
+@pages.post("/settings/account/two-factor/start")
 @page("users.passcode", own=True)
 def start_two_factor() -> Response:
     """Begin to set up two-factor authentication; only this page shows the key for an authenticator app."""
@@ -200,6 +193,7 @@ def start_two_factor() -> Response:
     return _two_factor(enrolment=enrolment, starting=True)
 
 
+@pages.post("/settings/account/two-factor/confirm")
 @page("users.passcode", own=True)
 def confirm_two_factor() -> Response:
     """Turn two-factor authentication on with a first code; only this page shows the recovery codes."""
@@ -210,6 +204,7 @@ def confirm_two_factor() -> Response:
     return _two_factor(codes=codes)
 
 
+@pages.post("/settings/account/two-factor/end")
 @page("users.passcode", own=True)
 def end_two_factor() -> Response:
     """Turn two-factor authentication off."""

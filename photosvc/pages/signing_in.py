@@ -5,7 +5,7 @@ Signing in takes a password and, with two-factor authentication, a code; the ses
 
 from http import HTTPStatus
 
-from flask import Blueprint, Response, g, request, url_for
+from flask import Response, g, request, url_for
 from sqlalchemy.orm import Session
 
 from photosvc.auth import accounts, credentials, first_account, users
@@ -26,6 +26,7 @@ from photosvc.auth.throttle import FIRST_ACCOUNT_BY_ADDRESS, by_address
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError, PhotosvcError
 from photosvc.models import User
+from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.layout import public_page, safe_path, see_other, show
@@ -37,13 +38,7 @@ from photosvc.web.requests import client_address, origin_of
 from photosvc.web.sessions import finish_log_in, log_in, sweep_sessions
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the pages for the first account, signing in and signing out."""
-    pages.add_url_rule("/welcome", view_func=welcome, methods=["GET", "POST"])
-    pages.add_url_rule("/sign-in", view_func=sign_in, methods=["GET", "POST"])
-    pages.add_url_rule("/sign-out", view_func=sign_out, methods=["POST"])
-
-
+@pages.route("/welcome", methods=["GET", "POST"])
 @public_page
 def welcome() -> Response:
     """Show the form for the first account, or make the account; lead to the sign-in page once there is one."""
@@ -100,6 +95,7 @@ def _form(service: Service, error: PhotosvcError | None = None, *, name: str = "
     return show_form("welcome", error, offered=offered, name=name)
 
 
+@pages.route("/sign-in", methods=["GET", "POST"])
 @public_page
 @uses("session.create")
 def sign_in() -> Response:
@@ -145,6 +141,7 @@ def _refused(error: PhotosvcError, target: str, half: str, name: str, *, stay: b
     return show_form("sign-in", error, unauthorized=HTTPStatus.FORBIDDEN, **context)
 
 
+@pages.post("/sign-out")
 @public_page
 def sign_out() -> Response:
     """End the session of this browser."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from flask import Blueprint, Response, request, url_for
+from flask import Response, request, url_for
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.library.journal import Actor
@@ -13,6 +13,7 @@ from photosvc.library.trash_deletion import END_OF_TIME, count, empty_in_request
 from photosvc.library.trash_folder import Kept, Trash
 from photosvc.library.trash_restore import MOST_RESTORED, chosen_files, every_file, photos_of, restore
 from photosvc.pages import wording
+from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.layout import see_other
@@ -34,21 +35,14 @@ _DONE: Final = {
 }
 
 
-def add_routes(pages: Blueprint) -> None:
-    """Add the trash to the pages."""
-    pages.add_url_rule(_PATH, "trash", list_trash, methods=["GET"])
-    pages.add_url_rule(f"{_PATH}/restore", view_func=restore_file, methods=["POST"])
-    pages.add_url_rule(f"{_PATH}/restore-all", view_func=restore_all, methods=["POST"])
-    pages.add_url_rule(f"{_PATH}/empty", "ask_to_empty", ask_to_empty, methods=["GET"])
-    pages.add_url_rule(f"{_PATH}/empty", view_func=empty_trash, methods=["POST"])
-
-
+@pages.get(_PATH, endpoint="trash")
 @administration_page("trash.empty")
 def list_trash() -> Response:
     """List the files in the trash, the last deleted first."""
     return _trash()
 
 
+@pages.post(f"{_PATH}/restore")
 @administration_page("trash.empty")
 def restore_file() -> Response:
     """Restore one file."""
@@ -68,6 +62,7 @@ def restore_file() -> Response:
     return see_other(url_for(".trash", done="taken" if taken else "restored"))
 
 
+@pages.post(f"{_PATH}/restore-all")
 @administration_page("trash.empty")
 def restore_all() -> Response:
     """Restore all files, at most ten thousand at a time."""
@@ -81,6 +76,7 @@ def restore_all() -> Response:
     return see_other(url_for(".trash", done="some" if len(files) > MOST_RESTORED else "taken" if taken else "all"))
 
 
+@pages.get(f"{_PATH}/empty")
 @administration_page("trash.empty")
 def ask_to_empty() -> Response:
     """Ask for confirmation before files are deleted permanently."""
@@ -91,6 +87,7 @@ def ask_to_empty() -> Response:
     )
 
 
+@pages.post(f"{_PATH}/empty")
 @administration_page("trash.empty")
 def empty_trash() -> Response:
     """Delete the files in the trash permanently, if there are as many as the page before showed."""

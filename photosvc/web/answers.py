@@ -125,8 +125,12 @@ def start_timer() -> None:
         noted.pop(name, None)
 
 
-def count_request(answer: Response) -> Response:
-    """Count the request of `answer`, with the seconds until its headers were ready; log it if that is set."""
+def finish_request(answer: Response) -> Response:
+    """End the transaction of a request, count it with the seconds until its headers were ready, log it if that is set.
+
+    The hooks of a host app come later and may commit: on SQLite, an open transaction of ours could block that.
+    """
+    current_service().close()
     began, rule = g.get("photosvc_began"), request.url_rule
     if current_service().settings.access_log:
         note_access(answer, began)

@@ -26,7 +26,7 @@ from photosvc.web.same_origin import Place, cookie_counts
 PLACE: Final = "photosvc_place"
 #: The blueprint of the API, and the one in it whose clients have credentials of their own.
 _API: Final = "photosvc"
-_OAUTH: Final = "photosvc_oauth"
+_OAUTH: Final = "oauth"
 #: Key in `flask.g`: the request acts by the cookie.
 _USED: Final = "photosvc_by_cookie"
 Args = ParamSpec("Args")
