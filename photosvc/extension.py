@@ -13,7 +13,7 @@ from photosvc.cli import svc
 from photosvc.core.errors import SettingError
 from photosvc.core.times import Clock, system_clock
 from photosvc.migrations import watch_alembic
-from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_blueprints, settings_in_host
+from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_views, settings_in_host
 from photosvc.records.results import SearchResults
 from photosvc.settings import Settings
 from photosvc.web.actions import OwnBlueprint
@@ -26,10 +26,10 @@ from photosvc.web.searching import Value, search_library, thumbnail_url
 
 
 class Exempting(Protocol):
-    """An extension of the host that can exempt blueprints, such as Flask-WTF's `CSRFProtect` and Flask-Limiter."""
+    """An extension of the host that can exempt views, such as Flask-WTF's `CSRFProtect` and Flask-Limiter."""
 
     def exempt(self, view: Any, /) -> Any:  # noqa: ANN401 - each has types of its own
-        """Exempt a blueprint."""
+        """Exempt a view."""
 
 
 class PhotoService:
@@ -119,15 +119,16 @@ class PhotoService:
         self._app = app
 
     def exempt(self, *others: Exempting) -> None:
-        """Exempt all blueprints of photosvc from extensions of the host: `service.exempt(csrf, limiter)`.
+        """Exempt all views of photosvc from extensions of the host: `service.exempt(csrf, limiter)`.
 
         Args:
-            others: extensions with a method `exempt` that accepts blueprints.
+            others: extensions with a method `exempt` that accepts views.
 
         """
-        for blueprint in mounted_blueprints(self._host()):
+        # Not the blueprints: Flask-Limiter knows these by their own names, and a host may have an `albums`, too.
+        for view in mounted_views(self._host()):
             for other in others:
-                other.exempt(blueprint)
+                other.exempt(view)
 
     def owns_request(self) -> bool:
         """Return whether the current request is for a route of photosvc, so that the host can let it pass."""

@@ -1,10 +1,10 @@
 """The blueprints of each part, and the prefix, engine and settings of a host app, checked when it is mounted on."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from flask import Blueprint, Flask
 from flask_sqlalchemy import SQLAlchemy
@@ -43,9 +43,10 @@ def blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterat
         yield pages, prefix
 
 
-def mounted_blueprints(app: Flask) -> list[Blueprint]:
-    """Return the blueprints of photosvc on an app, including nested ones."""
-    return [blueprint for blueprint in app.blueprints.values() if isinstance(blueprint, OwnBlueprint)]
+def mounted_views(app: Flask) -> list[Callable[..., Any]]:
+    """Return the views of photosvc on an app."""
+    own = {name for name, blueprint in app.blueprints.items() if isinstance(blueprint, OwnBlueprint)}
+    return [view for endpoint, view in app.view_functions.items() if endpoint.rpartition(".")[0] in own]
 
 
 def checked_prefix(url_prefix: str) -> str:
