@@ -11,12 +11,13 @@ from typing import Final
 
 from sqlalchemy.orm import object_session
 
-from photosvc.core.vocabulary import AUTO, ESTIMATE, MANUAL, META, NAME, PRIORITY, XMP, gives_way
+from photosvc.core.vocabulary import AUTO, ESTIMATE, MANUAL, META, NAME, XMP, gives_way
 from photosvc.index.catalog import Catalog
 from photosvc.index.compose import StackedFile, date_in, make_title, merged_metadata, photo_type, primary_index
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import bounded, named, read_extraction, write_markers
 from photosvc.index.places import to_local, to_utc, zone_at
+from photosvc.index.quality import HIDDEN, quality_of
 from photosvc.index.sidecar_values import Sources, StoredSidecar, marked, ranked, with_sidecars
 from photosvc.index.stack_rules import split_name
 from photosvc.media.metadata import DAY, SAME_MOMENT, Metadata, Region
@@ -25,9 +26,6 @@ from photosvc.models import UNKNOWN_PLACE, File, Photo
 
 #: The time of a file that changed shortly before it was indexed is more likely that of a copy than of the picture.
 _FRESH: Final = timedelta(hours=24)
-_NOT_PHOTOGRAPHIC = frozenset({"screenshot", "screenshots", "info"})
-#: Photos with a lower score are in review.
-REVIEW_BELOW = 3
 _PANORAMA_RATIO = 1.9
 _NONE: Final[Mapping[str, Extraction]] = {}
 
@@ -130,7 +128,7 @@ def describe(
     """
     files = sorted((file for file in photo.files if not file.missing), key=lambda file: file.name)
     if not files:
-        photo.quality = -1
+        photo.quality = HIDDEN
         _set_times(photo, now)
         return
     stacked = [StackedFile(file.name, extractions.get(file.name) or read_extraction(file)) for file in files]
@@ -155,7 +153,7 @@ def describe(
     _describe_picture(photo, files, primary)
     _describe_texts(photo, sources, catalog, files)
     _describe_flags(photo, metadata, now)
-    photo.quality = -1 if all(file.problem for file in files) else _score(photo, edited=metadata.edited)
+    photo.quality = HIDDEN if all(file.problem for file in files) else quality_of(photo, edited=metadata.edited)
     _set_times(photo, now)
 
 
@@ -165,10 +163,10 @@ def areas_of(file: File, sidecars: Sequence[StoredSidecar]) -> list[tuple[str, R
     return list(marked(extraction.metadata.regions, extraction.orientation, ranked(file.name, sidecars)))
 
 
-def score_again(photo: Photo, now: datetime) -> None:
-    """Bring the score of an edited photo up to date, when the edit changed nothing else that `describe` writes."""
-    if photo.quality >= 0:
-        photo.quality = _score(photo, edited=True)
+def rate_again(photo: Photo, now: datetime) -> None:
+    """Bring the quality of an edited photo up to date, when the edit changed nothing else that `describe` writes."""
+    if photo.quality != HIDDEN:
+        photo.quality = quality_of(photo, edited=True)
     photo.updated_at = photo.checked_at = now
 
 
@@ -284,53 +282,3 @@ def _generated_title(photo: Photo, files: list[File]) -> str:
         base_name=photo.name,
         year=photo.year,
     )
-
-
-def _score(photo: Photo, *, edited: bool) -> int:
-    scored = Scored(
-        favorite=bool(photo.favorite),
-        edited=edited or photo.edited_at is not None,
-        type=photo.type,
-        taken_src=photo.taken_src,
-        place_src=photo.place_src,
-        has_place=photo.cell_id not in {UNKNOWN_PLACE, None},
-        year=photo.year,
-        resolution=photo.resolution,
-        keywords=frozenset(keyword.folded for keyword in photo.keywords),
-    )
-    return quality(scored)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """The values that the score depends on."""
-
-    favorite: bool
-    edited: bool
-    type: str
-    taken_src: str
-    place_src: str
-    has_place: bool
-    year: int
-    resolution: int
-    """Megapixels."""
-    keywords: frozenset[str]
-
-
-def quality(photo: Scored) -> int:
-    """Return the score of a photo.
-
-    It has 3 for a favourite; 1 each for a date and a place that are more than estimates, enough pixels for its time,
-    and being a photograph. Edited photos and those of another type than `image` are never in review.
-    """
-    guess = PRIORITY[ESTIMATE]
-    score = 3 * photo.favorite
-    score += PRIORITY.get(photo.taken_src, guess) > guess
-    score += photo.has_place and PRIORITY.get(photo.place_src, guess) > guess
-    old = 0 < photo.year < 2008
-    older = 0 < photo.year < 2012 and photo.resolution >= 1
-    score += old or older or photo.resolution >= 2
-    score += photo.type != "animated" and not photo.keywords & _NOT_PHOTOGRAPHIC
-    if photo.edited or photo.type != "image":
-        score = max(score, REVIEW_BELOW)
-    return score

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import and_, case, delete, or_, select, update
+from sqlalchemy import and_, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core import ids
@@ -24,6 +24,7 @@ from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.identity import Contents
 from photosvc.index.new_files import NewFiles, StoredFiles
+from photosvc.index.quality import hide_photos
 from photosvc.index.restack import new_photo, restack
 from photosvc.index.scan import FoundFile, aside_folder
 from photosvc.index.sidecar_links import Folders, Sidecars, sidecars_of
@@ -31,7 +32,7 @@ from photosvc.index.stack_rules import keys_of, split_name
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import among, is_below
-from photosvc.search.rows.write import project, project_new, remove
+from photosvc.search.rows.write import project, project_new
 
 #: Files that are looked up at once; further ones are due at the next look.
 _MOST: Final = 1000
@@ -117,19 +118,11 @@ def mark_files(session: Session, names: Sequence[str], now: datetime) -> Marked:
     photo_ids = {row.photo_id for row in rows}
     present = select(File.photo_id).where(among(session, File.photo_id, photo_ids), File.missing.is_(False))
     shown = set(connection.execute(present).scalars())
-    return Marked([row.name for row in rows], shown, _hide(session, photo_ids - shown, now))
-
-
-def _hide(session: Session, photo_ids: Collection[int], now: datetime) -> Mapping[int, Sighting | None]:
-    if not photo_ids:
-        return {}
-    sightings = stored_sightings(session, photo_ids)
-    hidden = update(Photo).where(among(session, Photo.id, photo_ids))
-    updated_at = case((Photo.quality == -1, Photo.updated_at), else_=now)
-    hidden = hidden.values(quality=-1, updated_at=updated_at, checked_at=now)
-    session.execute(hidden, execution_options=_UNLOADED)
-    remove(session, photo_ids)
-    return sightings
+    gone = photo_ids - shown
+    sightings = stored_sightings(session, gone) if gone else {}
+    if gone:
+        hide_photos(session, gone, now)
+    return Marked([row.name for row in rows], shown, sightings)
 
 
 class Saved(NamedTuple):

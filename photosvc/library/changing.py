@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.times import ZERO_TIME
 from photosvc.index.catalog import Catalog, PlainCatalog
-from photosvc.index.describe import describe, score_again
+from photosvc.index.describe import describe, rate_again
 from photosvc.index.estimates import mark_due, sighting
 from photosvc.index.places import Gazetteer
 from photosvc.index.sidecar_links import sidecars_of
@@ -100,7 +100,7 @@ def changing(
             describe(photo, sidecars, catalog, now)
             photo.updated_at = now
         else:
-            score_again(photo, now)
+            rate_again(photo, now)
     changes |= {photo.id: difference(before[photo.id], snapshot(photo)) for photo in touched if photo.id in wider}
     for photo in [photo for photo in touched if not changes[photo.id][1]]:  # the files say the same
         loaded.reload(photo)

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.vocabulary import MANUAL
-from photosvc.index.describe import REVIEW_BELOW
+from photosvc.index.quality import quality_after_edit
 from photosvc.library.journal import Change, record
 from photosvc.library.values import Difference, difference
 from photosvc.models import Photo, SearchRow
@@ -125,10 +125,11 @@ def _write(session: Session, rows: Sequence[tuple[Any, dict[str, Any]]], change:
 
 def _updates(rows: Sequence[tuple[Any, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
     for row, values in rows:
-        # The same as in `describe`: edited photos are not in review; those without a file that can be shown stay
-        # hidden.
-        quality = max(row.quality, REVIEW_BELOW) if row.quality >= 0 else row.quality
-        yield {"row": row.id, "new_quality": quality, **{f"new_{name}": value for name, value in values.items()}}
+        yield {
+            "row": row.id,
+            "new_quality": quality_after_edit(row.quality),
+            **{f"new_{name}": value for name, value in values.items()},
+        }
 
 
 def _difference(row: Any, values: dict[str, Any]) -> Difference:  # noqa: ANN401

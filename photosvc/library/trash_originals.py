@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason
 from photosvc.index.estimates import mark_due, stored_sightings
+from photosvc.index.quality import hide_photos
 from photosvc.index.requested import wish
 from photosvc.index.scan import aside_folder
 from photosvc.library.journal import Change, record
@@ -32,7 +33,6 @@ from photosvc.models import (
 )
 from photosvc.models.plain import insert_of
 from photosvc.models.statements import among, run_many
-from photosvc.search.rows.write import remove
 
 #: Photos in one statement.
 _PORTION: Final = 500
@@ -72,9 +72,7 @@ def delete_photos(
         sightings = stored_sightings(session, portion)
         record(session, change, now, {uid: (lost, {}) for uid, lost in _lost_with(session, portion).items()})
         _set_aside(session, rows, deletion, now)
-        hidden = update(Photo).where(Photo.id.in_(portion)).values(quality=-1, updated_at=now, checked_at=now)
-        session.execute(hidden, execution_options=_UNLOADED)
-        remove(session, portion)
+        hide_photos(session, portion, now)
         mark_due(session, sightings, {})
         folders |= {row.name.rpartition("/")[0] for row in rows}
         total += len(portion)

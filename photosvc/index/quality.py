@@ -1,0 +1,89 @@
+"""The quality of a photo: its rank among search results, review, and hidden photos.
+
+The description of a photo computes it from all values (`quality_of`). An edit of flags, which changes none of these,
+raises it to the least of edited photos (`quality_after_edit`). A photo of which no file can be shown is hidden.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import case, update
+from sqlalchemy.orm import Session
+
+from photosvc.core.vocabulary import ESTIMATE, PRIORITY
+from photosvc.models import UNKNOWN_PLACE, Photo
+from photosvc.models.statements import among
+from photosvc.search.rows.write import remove
+
+#: The quality of photos that no search shows.
+HIDDEN: Final = -1
+#: Photos of a lower quality are in review.
+REVIEW_BELOW: Final = 3
+_NOT_PHOTOGRAPHIC: Final = frozenset({"screenshot", "screenshots", "info"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """The values that the quality of a photo that is shown depends on."""
+
+    favorite: bool
+    edited: bool
+    type: str
+    taken_src: str
+    place_src: str
+    has_place: bool
+    year: int
+    resolution: int
+    """Megapixels."""
+    keywords: frozenset[str]
+
+
+def quality(photo: Scored) -> int:
+    """Return the quality of a photo.
+
+    It has 3 for a favourite; 1 each for a date and a place that are more than estimates, enough pixels for its time,
+    and being a photograph. Edited photos and those of another type than `image` are never in review.
+    """
+    guess = PRIORITY[ESTIMATE]
+    score = 3 * photo.favorite
+    score += PRIORITY.get(photo.taken_src, guess) > guess
+    score += photo.has_place and PRIORITY.get(photo.place_src, guess) > guess
+    old = 0 < photo.year < 2008
+    older = 0 < photo.year < 2012 and photo.resolution >= 1
+    score += old or older or photo.resolution >= 2
+    score += photo.type != "animated" and not photo.keywords & _NOT_PHOTOGRAPHIC
+    if photo.type != "image":
+        return max(score, REVIEW_BELOW)
+    return quality_after_edit(score) if photo.edited else score
+
+
+def quality_of(photo: Photo, *, edited: bool) -> int:
+    """Return the quality of a described photo that is shown; `edited` if it is known to be."""
+    scored = Scored(
+        favorite=bool(photo.favorite),
+        edited=edited or photo.edited_at is not None,
+        type=photo.type,
+        taken_src=photo.taken_src,
+        place_src=photo.place_src,
+        has_place=photo.cell_id not in {UNKNOWN_PLACE, None},
+        year=photo.year,
+        resolution=photo.resolution,
+        keywords=frozenset(keyword.folded for keyword in photo.keywords),
+    )
+    return quality(scored)
+
+
+def quality_after_edit(former: int) -> int:
+    """Return the quality of a photo after an edit that changes nothing else it depends on."""
+    return former if former == HIDDEN else max(former, REVIEW_BELOW)
+
+
+def hide_photos(session: Session, photo_ids: Collection[int], now: datetime) -> None:
+    """Hide these photos, which have no file that can be shown, and remove them from the search."""
+    updated_at = case((Photo.quality == HIDDEN, Photo.updated_at), else_=now)
+    hidden = update(Photo).where(among(session, Photo.id, photo_ids))
+    hidden = hidden.values(quality=HIDDEN, updated_at=updated_at, checked_at=now)
+    session.execute(hidden, execution_options={"synchronize_session": False})  # no object stands for these rows
+    remove(session, photo_ids)
