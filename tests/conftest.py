@@ -1,6 +1,7 @@
 """Databases and libraries that tests share."""
 
 import gc
+import os
 import warnings
 from collections.abc import Iterator
 from itertools import count
@@ -23,6 +24,8 @@ from tests.support.programs import forks
 
 _NUMBERS = count()
 _SLOW_TIMEOUT = 900
+#: True where libraries and service are to work as they do outside of tests, which makes the tests slow.
+_COSTS_ARE_REAL = os.environ.get("TEST_COSTS") == "real"
 #: The template of databases with the tables of the models.
 _MIGRATED = "migrated"
 _KEPT: list[TemporaryDirectory[str]] = []
@@ -33,16 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
         _KEPT.append(shared.new_folder())
     shared.use(Path(_KEPT[0].name if _KEPT else config.workerinput["shared"]))
     examples.choose()
-    costs.collect_garbage_rarely()
-    costs.count_no_frozen_objects()
-    costs.hash_passwords_cheaply()
-    costs.leave_flushing_to_the_system()
-    costs.share_compiled_routes()
-    costs.share_compiled_templates()
-    costs.share_compiled_statements()
-    costs.share_signing_keys()
-    costs.keep_index_workers()
-    costs.skip_empty_cookie_jars()
+    if not _COSTS_ARE_REAL:
+        costs.save()
 
 
 @pytest.hookimpl(optionalhook=True)

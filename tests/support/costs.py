@@ -47,6 +47,20 @@ _MAP = attrgetter("host_matching", "redirect_defaults", "merge_slashes", "defaul
 _COMPILED: dict[tuple[str, ...], list[tuple[Any, StateMachineMatcher, dict[Any, list[Rule]]]]] = {}
 
 
+def save() -> None:
+    """Make everything cheap that this module can make cheap."""
+    collect_garbage_rarely()
+    count_no_frozen_objects()
+    hash_passwords_cheaply()
+    leave_flushing_to_the_system()
+    share_compiled_routes()
+    share_compiled_templates()
+    share_compiled_statements()
+    share_signing_keys()
+    keep_index_workers()
+    skip_empty_cookie_jars()
+
+
 def hash_passwords_cheaply() -> None:
     """Replace the hasher of passwords; `tests/unit/auth/test_auth_passwords.py` tests the one of the service."""
     passwords._HASHER = TEST_HASHER
