@@ -28,7 +28,8 @@ from photosvc.core.accounts import ADMIN
 from photosvc.library.album_photos import add_photos
 from photosvc.models import Album, File, Marker, Photo
 from photosvc.models.engine import begin_write
-from photosvc.search.rows.write import project, record_change
+from photosvc.models.search import record_change
+from photosvc.search.rows.write import project
 from photosvc.web import current
 from photosvc.web.current import current_service
 

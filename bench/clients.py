@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 
 from bench.libraries.library import TOKEN_FILE
 from photosvc.app import create_app
-from photosvc.search.rows.write import record_change
+from photosvc.models.search import record_change
 from photosvc.web.current import current_service
 
 _REPEATS = 15

@@ -19,18 +19,16 @@ from photosvc.core.problems import Reason
 from photosvc.core.times import Clock
 from photosvc.index.batches import BatchWriter
 from photosvc.index.catalog import Catalog
-from photosvc.index.describe import describe
 from photosvc.index.lease import Lease
+from photosvc.index.photo_changes import PhotoChanges
 from photosvc.index.places import Gazetteer
 from photosvc.index.requested import run_lock
 from photosvc.index.run_log import Summary
 from photosvc.index.scan import FoundFile, absent_disks, disk_numbers, is_gone, is_hidden, scan, start_folder
-from photosvc.index.sidecar_links import sidecars_of
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, File, Photo, PhotoChange, RejectedFile
 from photosvc.models.engine import begin_write, lock_library
 from photosvc.models.schema import delete_rows
 from photosvc.pictures.cache import PictureCache
-from photosvc.search.rows.write import project
 from photosvc.settings import Settings
 
 #: Rows of a transaction: others must not wait for the write lock for long.
@@ -241,12 +239,11 @@ def _bring_up_to_date(session: Session, clock: Clock, ids: Collection[int]) -> i
     uids = select(Photo.uid).where(Photo.id.in_(gone))
     session.execute(delete(PhotoChange).where(PhotoChange.photo_uid.in_(uids)), execution_options=_UNLOADED)
     delete_rows(session, Photo.__table__, gone)
-    catalog = Catalog(session, Gazetteer.load())
-    sidecars = sidecars_of(session, left)
-    for photo in session.scalars(select(Photo).where(Photo.id.in_(left))):
-        describe(photo, sidecars, catalog, clock())
-    if left or gone:
-        project(session, [*left, *gone])
+    changes = PhotoChanges(session, Catalog(session, Gazetteer.load()), clock())
+    photos = session.scalars(select(Photo).where(Photo.id.in_(left))).all()
+    changes.remember(photos)
+    changes.describe(photos)
+    changes.project(photos, gone=gone)
     session.expunge_all()
     return len(gone)
 

@@ -19,13 +19,11 @@ from photosvc.core import ids
 from photosvc.core.errors import ConflictError
 from photosvc.core.vocabulary import AUTO, MANUAL, PRIORITY
 from photosvc.index.catalog import Catalog
-from photosvc.index.describe import describe
-from photosvc.index.estimates import Sighting, sighting
-from photosvc.index.sidecar_links import sidecars_of
+from photosvc.index.photo_changes import PhotoChanges
+from photosvc.index.sightings import Sighting, sighting
 from photosvc.index.stack_rules import MAX_FILES, Member, divide, name_key, split_name
 from photosvc.models import AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, StackKey
 from photosvc.models.schema import delete_rows
-from photosvc.search.rows.write import project
 
 Item = TypeVar("Item")
 #: Most files that one batch compares. Only chains of files that share different keys pairwise are longer; files beyond
@@ -377,6 +375,8 @@ def unstack(session: Session, catalog: Catalog, file: File, now: datetime) -> Ph
     if not any(other is not file and not other.missing and not other.sidecar for other in left.files):
         msg = "the file is the only one of its photo"
         raise ConflictError(msg)
+    changes = PhotoChanges(session, catalog, now)
+    changes.remember([left])
     folder, base, _ = split_name(file.name)
     photo = new_photo(session, folder, base, now)
     session.flush()
@@ -384,8 +384,6 @@ def unstack(session: Session, catalog: Catalog, file: File, now: datetime) -> Ph
     photo.stack, photo.place_due = UNSTACKED, True
     file.photo, file.unstacked = photo, True
     session.flush()
-    sidecars = sidecars_of(session, [left.id, photo.id])
-    for changed in (left, photo):
-        describe(changed, sidecars, catalog, now)
-    project(session, [left.id, photo.id])
+    changes.describe([left, photo])
+    changes.project([left, photo])
     return photo

@@ -6,7 +6,7 @@ Files that are gone from the disk get a mark in their rows, and photos without o
 this for all files at once: a mark needs neither the objects of the photos nor their search rows rendered.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,21 +18,20 @@ from sqlalchemy.orm import Session
 from photosvc.core import ids
 from photosvc.core.problems import Problem, Reason, pause_after
 from photosvc.index.catalog import Catalog
-from photosvc.index.describe import describe
-from photosvc.index.estimates import Sighting, mark_due, sighting, stored_sightings
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import read_extraction, write_extraction
 from photosvc.index.identity import Contents
 from photosvc.index.new_files import NewFiles, StoredFiles
+from photosvc.index.photo_changes import PhotoChanges
 from photosvc.index.quality import hide_photos
 from photosvc.index.restack import new_photo, restack
 from photosvc.index.scan import FoundFile, aside_folder
-from photosvc.index.sidecar_links import Folders, Sidecars, sidecars_of
+from photosvc.index.sidecar_links import Folders, Sidecars
+from photosvc.index.sightings import Sighting, stored_sightings
 from photosvc.index.stack_rules import keys_of, split_name
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import among, is_below
-from photosvc.search.rows.write import project, project_new
 
 #: Files that are looked up at once; further ones are due at the next look.
 _MOST: Final = 1000
@@ -161,7 +160,7 @@ class Store:
         folders = folders or Folders(root)
         self._sidecars = Sidecars(session, folders, now, self._contents.is_outdated)
         self._new = NewFiles(session, folders, kinds, now)
-        self._sightings: dict[int, Sighting | None] = {}
+        self._photos = PhotoChanges(session, catalog, now)
 
     def load(self, names: Collection[str], read: Sequence[tuple[FoundFile, Extraction]] = ()) -> None:
         """Look up in advance the rows that files of these names change: a few statements for a whole batch."""
@@ -317,7 +316,7 @@ class Store:
     def mark_missing(self, names: Sequence[str]) -> list[str]:
         """Mark files as missing and delete sidecars; return the names of those that existed."""
         marked = mark_files(self._session, names, self._now)
-        self._sightings |= marked.sightings
+        self._photos.remember_sightings(marked.sightings)
         self._change(marked.shown)
         self._rejected |= dict.fromkeys(names)
         sidecars, changed = self._sidecars.remove(names)
@@ -351,38 +350,20 @@ class Store:
         self._session.flush()
         self._change(self._sidecars.finish())
         keys = {file.id: keys for file, keys in self._stack_keys.items()}
-        self._remember(self._changed)
+        self._photos.remember(self._changed)
         is_outdated = self._contents.is_outdated
         restacked = restack(self._session, keys, self._kinds, self._now, self._new.photo_ids, is_outdated)
-        self._sightings |= restacked.sightings
+        self._photos.remember_sightings(restacked.sightings)
         self._changed |= dict.fromkeys(restacked.changed)
         changed = [photo for photo in self._changed if photo.id not in restacked.gone]
-        sidecars = sidecars_of(self._session, [photo.id for photo in changed])
-        with self._session.no_autoflush:
-            for photo in changed:
-                describe(photo, sidecars, self._catalog, self._now, self._new.extractions)
-        self._session.flush()
+        self._photos.describe(changed, self._new.extractions)
         self._new.insert()
         self._sidecars.albums.finish()
-        self._project(changed, restacked.gone)
-        mark_due(self._session, self._sightings, {photo.id: sighting(photo) for photo in changed})
-        self._sightings.clear()
+        self._photos.project(changed, gone=restacked.gone, new=self._new.photos)
         self._changed.clear()
         self._stack_keys.clear()
         self._new_photos.clear()
         return len(changed)
-
-    def _project(self, changed: Sequence[Photo], gone: Collection[int]) -> None:
-        new = {photo.id for photo in self._new.photos}
-        others = [photo for photo in changed if photo.id not in new]
-        if new:
-            project_new(self._session, new, list(filter(_has_no_order, self._new.photos)))
-        if others or gone:
-            project(self._session, [*(photo.id for photo in others), *gone], filter(_has_no_order, others))
-
-    def _remember(self, photos: Iterable[Photo]) -> None:
-        """Remember the sightings of these photos; those of this batch are new and have none."""
-        self._sightings |= {photo.id: sighting(photo) for photo in photos if photo.checked_at is not None}
 
     def _write_rejections(self) -> None:
         if self._left:  # copies of what these names had are read again
@@ -425,8 +406,3 @@ class Store:
         )
         self._session.add(file)
         return file
-
-
-def _has_no_order(photo: Photo) -> bool:
-    """Return whether no list of a photo has several members: their order may differ from that in the database."""
-    return len(photo.files) == 1 and len(photo.files[0].markers) <= 1 and len(photo.keywords) <= 1

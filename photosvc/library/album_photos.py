@@ -14,10 +14,11 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.words import in_portions
 from photosvc.models import Album, AlbumPhoto, Photo, SearchRow
+from photosvc.models.search import record_change
 from photosvc.models.statements import insert_into
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.selection import Selection, selected_ids
-from photosvc.search.rows.write import project_album, record_change
+from photosvc.search.rows.write import project_album
 
 #: Files that one selection may stand for.
 MOST_FILES: Final = 200_000
@@ -118,7 +119,7 @@ def set_hidden(session: Session, album: Album, photo_ids: Sequence[int], *, hidd
     for portion in in_portions(photo_ids, _PORTION):
         of_portion = AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)
         session.execute(update(AlbumPhoto).where(*of_portion).values(hidden=hidden))
-    project_album(session, album.id, photo_ids)
+    project_members(session, album, photo_ids)
 
 
 def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[str]:
@@ -218,4 +219,9 @@ def _finish(session: Session, album: Album, photo_ids: Iterable[int], now: datet
     changed = sorted(photo_ids)
     if changed:
         album.updated_at = now
-        project_album(session, album.id, changed)
+        project_members(session, album, changed)
+
+
+def project_members(session: Session, album: Album, photo_ids: Iterable[int]) -> None:
+    """Write the search rows of photos that came into the album or left it, or whose album was deleted or restored."""
+    project_album(session, album.id, photo_ids)

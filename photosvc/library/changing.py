@@ -16,9 +16,9 @@ from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.times import ZERO_TIME
 from photosvc.index.catalog import Catalog, PlainCatalog
 from photosvc.index.describe import describe, rate_again
-from photosvc.index.estimates import mark_due, sighting
 from photosvc.index.places import Gazetteer
 from photosvc.index.sidecar_links import sidecars_of
+from photosvc.index.sightings import mark_due, sighting
 from photosvc.library.journal import Change, changes_of_batch, record, values_of
 from photosvc.library.loading import LoadedPhotos, load_photos
 from photosvc.library.values import decided, difference, has_effects, restore, restore_marks, snapshot, wire_name
@@ -107,11 +107,23 @@ def changing(
         touched.remove(photo)
     if not touched:
         return
-    marked = [photo for photo in touched if loaded.has_other_markers(photo)]
-    loaded.store(touched)
+    store_and_project(session, loaded, touched)
     record(session, change, now, {photo.uid: changes[photo.id] for photo in touched})
     mark_due(session, sightings, {photo.id: sighting(photo) for photo in photos})
-    project_values(session, [photo for photo in touched if photo not in marked])
+
+
+def store_and_project(session: Session, loaded: LoadedPhotos, photos: Sequence[Photo]) -> None:
+    """Write changes of photos that are no edits of a person, and the search rows of these photos.
+
+    Args:
+        session: in a write transaction.
+        loaded: the photos.
+        photos: those of them that changed, or to whose search rows something else has changed.
+
+    """
+    marked = [photo for photo in photos if loaded.has_other_markers(photo)]
+    loaded.store(photos)
+    project_values(session, [photo for photo in photos if photo not in marked])
     if marked:
         project(session, [photo.id for photo in marked])
 

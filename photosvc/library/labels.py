@@ -13,13 +13,13 @@ from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.index.catalog import Catalog, PlainCatalog
 from photosvc.index.places import Gazetteer
 from photosvc.library.apply import apply, keep_keywords
-from photosvc.library.changing import changing
+from photosvc.library.changing import changing, store_and_project
 from photosvc.library.journal import Actor, Change
 from photosvc.library.loading import load_photos
 from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
+from photosvc.models.search import record_change
 from photosvc.query.fold import fold
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
-from photosvc.search.rows.write import project_values, record_change
 
 #: Labels that a photo may have, as many as an edit of its keywords takes.
 MOST_OF_PHOTO: Final = 256
@@ -138,7 +138,8 @@ class Respelling:
 
 def _project_some(session: Session, photo_ids: Sequence[int], _now: datetime) -> int:
     """Project photos and return 0, because none is edited: some may be photos that the actor may not see."""
-    project_values(session, load_photos(session, photo_ids).photos)
+    loaded = load_photos(session, photo_ids)
+    store_and_project(session, loaded, loaded.photos)
     return 0
 
 

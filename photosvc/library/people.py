@@ -17,17 +17,17 @@ from photosvc.index.catalog import PlainCatalog
 from photosvc.index.describe import areas_of, describe
 from photosvc.index.places import Gazetteer
 from photosvc.index.sidecar_links import sidecars_of
-from photosvc.library.changing import changing
+from photosvc.library.changing import changing, store_and_project
 from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import ChangeSome
 from photosvc.library.loading import load_photos
 from photosvc.models import STATE, File, LibraryState, Marker, SearchRow, Subject, SubjectName
 from photosvc.models.library import subject_uid
+from photosvc.models.search import record_change
 from photosvc.models.statements import insert_into
 from photosvc.query.fold import fold
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.people import Person
-from photosvc.search.rows.write import project, project_values, record_change
 
 
 def choose_name(session: Session, person: Person, name: str, now: datetime, *, favorite: bool | None = None) -> str:
@@ -193,11 +193,7 @@ def rename_photos(
         describe(photo, sidecars, catalog, now)  # titles may be made of names
         if loaded.is_changed(photo):
             photo.updated_at = now
-    marked = [photo for photo in loaded.photos if loaded.has_other_markers(photo)]
-    loaded.store(loaded.photos)
-    project_values(session, [photo for photo in loaded.photos if photo not in marked])
-    if marked:
-        project(session, [photo.id for photo in marked])
+    store_and_project(session, loaded, loaded.photos)
     return len(loaded.photos)
 
 

@@ -14,10 +14,10 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason
-from photosvc.index.estimates import mark_due, stored_sightings
 from photosvc.index.quality import hide_photos
 from photosvc.index.requested import wish
 from photosvc.index.scan import aside_folder
+from photosvc.index.sightings import mark_due, stored_sightings
 from photosvc.library.journal import Change, record
 from photosvc.library.trash_deletion import Deletion, forget_sidecars
 from photosvc.models import (

@@ -15,15 +15,31 @@ Parser, SQL, OpenAPI and the table in docs/search.md (`svc show filters --md`) f
 `tests/models/test_search_columns.py` compares a migrated database with this list.
 """
 
+import secrets
 from operator import attrgetter
+from typing import Any, Final
 
-from sqlalchemy import BigInteger, Double, ForeignKey, Index, Integer, SmallInteger, Text, text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import (
+    BigInteger,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    SmallInteger,
+    Text,
+    bindparam,
+    case,
+    or_,
+    text,
+    update,
+)
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from photosvc.models import search_values
 from photosvc.models.base import TABLE_PREFIX, Base, RowId
-from photosvc.models.library import Album
+from photosvc.models.library import CHANGES, PROJECTION, STATE, Album, LibraryState
 from photosvc.models.search_values import SORT_KEYS, FileKey, of_file, of_photo, search_columns
+from photosvc.models.statements import run_one
 from photosvc.query.fold import fold, fold_recurring
 
 #: Increment it whenever the projection would give other rows for the same library; older rows are stale.
@@ -307,3 +323,21 @@ class SearchText(Base):
     """City, state and country."""
     description_key: Mapped[str] = mapped_column(Text)
     """The folded description, for patterns; the only column that is no word text."""
+
+
+_LIBRARY: Final[Any] = LibraryState.__table__
+_COUNT: Final = (
+    update(_LIBRARY)
+    .where(or_(_LIBRARY.c.name == CHANGES, _LIBRARY.c.name == STATE))
+    .values(value=case((_LIBRARY.c.name == STATE, bindparam("state")), else_=_LIBRARY.c.value + 1))
+)
+
+
+def record_change(session: Session) -> None:
+    """Record a change of the library: draw a new state number (for ETags) and increment the change counter."""
+    state = secrets.randbits(62)
+    counted = run_one(session.connection(), _COUNT, {"state": state})
+    if counted == 0:
+        first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state}
+        session.add_all(LibraryState(name=name, value=value) for name, value in first.items())
+        session.flush()

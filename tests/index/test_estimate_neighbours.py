@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from photosvc.index.estimates import WINDOW, Located, Neighbours, Sighting
+from photosvc.index.estimates import Located, Neighbours
+from photosvc.index.sightings import WINDOW, Sighting
 from photosvc.models import Camera, Cell, Photo, Place
 from tests.support.clock import NOW
 

@@ -20,8 +20,9 @@ from photosvc.models import (
 )
 from photosvc.models.engine import begin_write, lock_library
 from photosvc.models.pace import Pace
+from photosvc.models.search import record_change
 from photosvc.search.rows.render import load, search_text
-from photosvc.search.rows.write import delete_rows, record_change, rendered, renew
+from photosvc.search.rows.write import delete_rows, rendered, renew
 
 #: Photos of the first transaction, and the most of a later one.
 _FIRST_BATCH: Final = 50

@@ -5,7 +5,6 @@ changed values or flags only the columns that differ are updated, and a change o
 they are.
 """
 
-import secrets
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -18,7 +17,6 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     bindparam,
-    case,
     delete,
     exists,
     insert,
@@ -33,14 +31,9 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.times import ZERO_TIME
 from photosvc.models import (
-    CHANGES,
-    PROJECTION,
-    PROJECTION_VERSION,
-    STATE,
     Album,
     AlbumPhoto,
     File,
-    LibraryState,
     Marker,
     Photo,
     SearchAlbum,
@@ -49,6 +42,7 @@ from photosvc.models import (
     SearchText,
 )
 from photosvc.models.plain import insert_of
+from photosvc.models.search import record_change
 from photosvc.models.search_values import is_hidden, is_set, microseconds
 from photosvc.models.statements import (
     Updates,
@@ -58,7 +52,6 @@ from photosvc.models.statements import (
     changed_values,
     insert_for,
     run_many,
-    run_one,
     run_text,
 )
 from photosvc.records.fields import rfc3339
@@ -68,12 +61,6 @@ _BATCH = 500
 #: Columns that rows of `SearchAlbum` copy from the row of the file.
 ALBUM_KEYS = [column.key for column in SearchAlbum.__table__.columns if column.key != "album_id"]
 _TEXT_COLUMNS = [column.key for column in SearchText.__table__.columns if not column.primary_key]
-_LIBRARY: Any = LibraryState.__table__
-_COUNT = (
-    update(_LIBRARY)
-    .where(or_(_LIBRARY.c.name == CHANGES, _LIBRARY.c.name == STATE))
-    .values(value=case((_LIBRARY.c.name == STATE, bindparam("state")), else_=_LIBRARY.c.value + 1))
-)
 Rows = list[dict[str, Any]]
 _ROW: Final = tuple(column.key for column in SearchRow.__table__.columns)
 _DOCUMENT: Final = ("result_head", "file")
@@ -154,16 +141,6 @@ def remove(session: Session, photo_ids: Collection[int]) -> None:
     delete_rows(session, among(session, SearchRow.photo_id, photo_ids))
     _delete(session, SearchText, among(session, SearchText.photo_id, photo_ids))
     record_change(session)
-
-
-def record_change(session: Session) -> None:
-    """Record a change of the library: draw a new state number (for ETags) and increment the change counter."""
-    state = secrets.randbits(62)
-    counted = run_one(session.connection(), _COUNT, {"state": state})
-    if counted == 0:
-        first = {CHANGES: 1, PROJECTION: PROJECTION_VERSION, STATE: state}
-        session.add_all(LibraryState(name=name, value=value) for name, value in first.items())
-        session.flush()
 
 
 def batches(photo_ids: Iterable[int]) -> Iterator[list[int]]:

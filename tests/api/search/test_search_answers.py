@@ -12,9 +12,10 @@ import pytest
 from sqlalchemy import delete, func, select
 
 from photosvc.models import Album, AlbumPhoto, Photo, SearchDocument
+from photosvc.models.search import record_change
 from photosvc.search.reading import pages
 from photosvc.search.reading.pages import LibraryChangedError
-from photosvc.search.rows.write import project, record_change
+from photosvc.search.rows.write import project
 from photosvc.web.current import current_service
 from photosvc.web.transactions import StreamedRead
 from tests.support.clock import NOW

@@ -1,0 +1,89 @@
+"""The unit of work for photos whose files or facts changed: described, stored and projected once, before the commit.
+
+Callers change photos and files, and name the photos. `library.changing` does the same for edits by people, which it
+also journals. Other modules do not write search rows of photos; an import contract says so.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from photosvc.index.catalog import Catalog
+from photosvc.index.describe import describe
+from photosvc.index.extract import Extraction
+from photosvc.index.sidecar_links import sidecars_of
+from photosvc.index.sightings import Sighting, mark_due, sighting
+from photosvc.models import Photo
+from photosvc.search.rows.write import project, project_new
+
+_NONE: Final[Mapping[str, Extraction]] = {}
+
+
+class PhotoChanges:
+    """The photos that change in one write transaction.
+
+    Args:
+        session: in that transaction.
+        catalog: of that session.
+        now: the time of the changes.
+
+    """
+
+    def __init__(self, session: Session, catalog: Catalog, now: datetime) -> None:
+        self._session = session
+        self._catalog = catalog
+        self._now = now
+        self._sightings: dict[int, Sighting | None] = {}
+
+    def remember(self, photos: Iterable[Photo]) -> None:
+        """Remember the sightings of these photos, before they change; photos that were never described have none."""
+        self.remember_sightings({photo.id: sighting(photo) for photo in photos if photo.checked_at is not None})
+
+    def remember_sightings(self, sightings: Mapping[int, Sighting | None]) -> None:
+        """Remember sightings as they were, by the ids of their photos."""
+        self._sightings |= sightings
+
+    def describe(self, photos: Collection[Photo], extractions: Mapping[str, Extraction] = _NONE) -> None:
+        """Describe photos by their files, which gives them their quality too, and flush.
+
+        Args:
+            photos: with their files.
+            extractions: of files that are not stored yet, by name.
+
+        """
+        sidecars = sidecars_of(self._session, [photo.id for photo in photos])
+        with self._session.no_autoflush:
+            for photo in photos:
+                describe(photo, sidecars, self._catalog, self._now, extractions)
+        self._session.flush()
+
+    def project(self, photos: Sequence[Photo], *, gone: Collection[int] = (), new: Collection[Photo] = ()) -> None:
+        """Write the search rows of described photos, and mark the photos whose estimated place depends on them.
+
+        Args:
+            photos: all photos that changed.
+            gone: ids of photos that were deleted.
+            new: those of the photos that had no search rows before.
+
+        """
+        self.project_estimated(photos, gone=gone, new=new)
+        mark_due(self._session, self._sightings, {photo.id: sighting(photo) for photo in photos})
+        self._sightings.clear()
+
+    def project_estimated(
+        self, photos: Iterable[Photo], *, gone: Collection[int] = (), new: Collection[Photo] = ()
+    ) -> None:
+        """Write search rows as `project` does, without marks: no estimate depends on another one."""
+        new_ids = {photo.id for photo in new}
+        others = [photo for photo in photos if photo.id not in new_ids]
+        if new_ids:
+            project_new(self._session, new_ids, list(filter(_has_no_order, new)))
+        if others or gone:
+            project(self._session, [*(photo.id for photo in others), *gone], filter(_has_no_order, others))
+
+
+def _has_no_order(photo: Photo) -> bool:
+    """Return whether no list of a photo has several members: their order may differ from that in the database."""
+    return len(photo.files) == 1 and len(photo.files[0].markers) <= 1 and len(photo.keywords) <= 1
