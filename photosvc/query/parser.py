@@ -5,7 +5,7 @@ Some plain words, neither quoted nor with a `*` at the end, have a meaning of th
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -338,19 +338,26 @@ def parse_scope(pairs: Pairs) -> Node:
     return locate(parse_query(texts[-1], field="filter")) if texts else Everything()
 
 
-def combine(query: Node, parameters: Node) -> Node:
+def combine(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
     """Combine the conditions of both: first `overlay`, then `locate`.
 
     Raises:
         InvalidQueryError: `lat` or `lng` is given without the other.
 
     """
-    return locate(overlay(query, parameters))
+    return locate(overlay(query, parameters, unset))
 
 
-def overlay(query: Node, parameters: Node) -> Node:
-    """Join the conditions of both; a filter at the top of `query` replaces parameters of the same name."""
-    named = {name for part in conjuncts(query) if (name := _name(part))}
+def overlay(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
+    """Join the conditions of both; a filter at the top of `query` replaces parameters of the same name.
+
+    Args:
+        query: the parsed query.
+        parameters: the conditions of the parameters.
+        unset: names of filters that the query mentions without a condition; see `unset_filters`.
+
+    """
+    named = {name for part in conjuncts(query) if (name := _name(part))}.union(unset)
     return conjunction([*conjuncts(query), *(p for p in conjuncts(parameters) if _name(p) not in named)])
 
 

@@ -9,7 +9,16 @@ from itertools import chain
 from photosvc.core.errors import InvalidValueError
 from photosvc.query.filter_spec import BOOLEANS
 from photosvc.query.nodes import And, Everything, Node, Or, Phrase, Word, conjunction
-from photosvc.query.parser import ORDER, combine, parse_parameters, parse_query, parse_scope, split_order
+from photosvc.query.parser import (
+    MOST_TOKENS,
+    ORDER,
+    combine,
+    parse_parameters,
+    parse_query,
+    parse_scope,
+    split_order,
+)
+from photosvc.query.unset import unset_filters
 from photosvc.search.reading.compile import asked_open
 from photosvc.search.reading.orders import (
     DEFAULT_ORDER,
@@ -130,7 +139,9 @@ def parse_node(pairs: Iterable[tuple[str, str]]) -> Node:
     """
     pairs = list(pairs)
     query, _ = split_order(next((value for name, value in pairs if name == "q" and value.strip()), ""))
-    return conjunction([combine(parse_query(query), parse_parameters(pairs)), parse_scope(pairs)])
+    asked, parameters = parse_query(query), parse_parameters(pairs)
+    unset = () if isinstance(parameters, Everything) else unset_filters(query, MOST_TOKENS)
+    return conjunction([combine(asked, parameters, unset), parse_scope(pairs)])
 
 
 def _check_cursor(cursor: Cursor, request: SearchRequest, given: Mapping[str, str]) -> None:

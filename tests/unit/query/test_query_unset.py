@@ -1,0 +1,29 @@
+"""Filters that a query names without a condition."""
+
+import pytest
+
+from photosvc.query.parser import MOST_TOKENS
+from photosvc.query.unset import unset_filters
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", set()),
+        ("cat", set()),
+        ("public:false", {"public"}),
+        ("cat PUBLIC:no quality:0", {"public", "quality"}),
+        ("public: quality:3", {"public"}),
+        ("folder:", {"path"}),
+        ("public:true", set()),
+        ("favorite:false", set()),
+        ("(public:false)", set()),
+        ("(cat) public:false (dog)", {"public"}),
+        ("-public:false", set()),
+        ("cat | public:false", set()),
+        ("public:false | cat", set()),
+        ("12:30 order:name", set()),
+    ],
+)
+def test_filters_at_the_top_of_a_query_may_set_no_condition(text, names):
+    assert unset_filters(text, MOST_TOKENS) == names
