@@ -103,6 +103,7 @@ def list_albums() -> Response:
         if is_fresh(etag):
             return not_modified(etag)
         albums = service.albums.page(connection, asked, sees_private=sees_private)
+        albums = service.albums.with_covers(connection, albums, sees_private=sees_private)
     return page.answer(json_answer([_schema.dump(album) for album in albums], etag=etag), len(albums))
 
 
@@ -117,8 +118,9 @@ def read_album(album_uid: str) -> Response:
     with searching(who.owner_uid, "uid") as connection:
         etag = state_tag(connection, "album", album_uid, sees_private=sees_private)
         found = service.albums.find(connection, album_uid, sees_private=sees_private)
-    if found is None:
-        raise _no_album()
+        if found is None:
+            raise _no_album()
+        (found,) = service.albums.with_covers(connection, [found], sees_private=sees_private)
     if is_fresh(etag):
         return not_modified(etag)
     return json_answer(_schema.dump(found), etag=etag)
@@ -215,7 +217,9 @@ def _find_changed(uid: str, *, counted: bool) -> AlbumRecord | None:
         found = service.albums.find(connection, uid, sees_private=who.sees_private, counted=counted)
         if found is None:
             found = service.albums.find(connection, uid, sees_private=True, counted=False)
-            found = found and replace(found, photo_count=0)
+            found = found and replace(found, photo_count=0, latest="")
+        if found is not None:
+            (found,) = service.albums.with_covers(connection, [found], sees_private=who.sees_private)
     return found
 
 

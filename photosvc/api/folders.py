@@ -10,7 +10,7 @@ from photosvc.core.errors import NotFoundError
 from photosvc.library.import_folder import ImportFolder
 from photosvc.query.fold import fold
 from photosvc.records.albums import FolderSchema, MomentSchema
-from photosvc.search.reading.albums import AlbumsRequest, files_in, folders_in
+from photosvc.search.reading.albums import AlbumsRequest, files_in, folders_in, folders_with_covers
 from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.search.reading.pages import file_documents as file_records
@@ -66,6 +66,7 @@ def list_folders(folder: str = "") -> Response:
         found = folders_in(every, path, recursive=recursive)
         if path and not found and not any(fold(album.path) == fold(path) for album in every):
             raise _no_folder()
+        found = folders_with_covers(connection, found, sees_private=who.sees_private)
         files: list[str] = []
         if with_files:
             ids = files_in(connection, path, count=page.count, offset=page.offset, sees_private=who.sees_private)
@@ -88,7 +89,9 @@ def list_import_folders(folder: str = "") -> Response:
     path = source.check(service.settings.originals, path)
     entries = list(islice(source.entries(path), _MOST_NAMES))
     within = f"{path}/" if path else ""
-    folders = [{"Path": within + one.name, "Root": _IMPORT, "Title": one.name} for one in entries if one.is_folder]
+    folders = [
+        {"Path": within + one.name, "Root": _IMPORT, "Title": one.name, "Thumb": ""} for one in entries if one.is_folder
+    ]
     answer = _listed(_IMPORT, path, folders, recursive=False)
     if read_switch("files"):
         answer["files"] = [
@@ -109,6 +112,7 @@ def list_months() -> Response:
             return not_modified(etag)
         asked = AlbumsRequest(MONTH, "newest", "", _ALL, 0)
         months = service.albums.page(connection, asked, sees_private=who.sees_private)
+        months = service.albums.with_covers(connection, months, sees_private=who.sees_private)
     return json_answer([_moment.dump(month) for month in months], etag=etag)
 
 

@@ -26,7 +26,7 @@ from photosvc.records.people import (
     PhotoLabelEditSchema,
 )
 from photosvc.records.photo import PhotoSchema
-from photosvc.search.reading.people import Label
+from photosvc.search.reading.people import Label, with_covers_of_labels
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer, json_text
 from photosvc.web.contract import ETAG, NUMBER, TEXT, answers, json_object, or_answers, refuses, takes, takes_query
@@ -49,7 +49,7 @@ _ABSENT = 100
 @answers(LabelSchema, "A page of keywords.", many=True, headers={**PAGE_HEADERS, **ETAG})
 def list_labels() -> Response:
     """List the keywords of the photos, each with the number of its photos."""
-    return list_entries("labels", current_service().labels, _label)
+    return list_entries("labels", current_service().labels, _label, with_covers_of_labels)
 
 
 @labels.put("/labels/<label_uid>")
@@ -79,7 +79,7 @@ def rename_label(given: dict[str, Any], label_uid: str) -> Response:
         label = renamed
     if favorite is not None and favorite != label.favorite:
         _mark(label, favorite=favorite)
-    return json_answer(_entity.dump(_find(label.uid)))
+    return _answer(label.uid)
 
 
 def _rename(label: Label, name: str, favorite: bool | None) -> Label | Response:
@@ -105,7 +105,7 @@ def _respell(label: Label, name: str, favorite: bool | None) -> Label | Response
 def like_label(label_uid: str) -> Response:
     """Make a label a favourite."""
     _mark(_find(label_uid), favorite=True)
-    return json_answer(_entity.dump(_find(label_uid)))
+    return _answer(label_uid)
 
 
 @labels.delete("/labels/<label_uid>/like", endpoint="label_no_like")
@@ -116,7 +116,7 @@ def like_label(label_uid: str) -> Response:
 def dislike_label(label_uid: str) -> Response:
     """Make a label no favourite."""
     _mark(_find(label_uid), favorite=False)
-    return json_answer(_entity.dump(_find(label_uid)))
+    return _answer(label_uid)
 
 
 @labels.post("/batch/labels/delete")
@@ -161,6 +161,14 @@ def _find(uid: str) -> Label:
         msg = "there is no such label"
         raise NotFoundError(msg, field="uid")
     return found
+
+
+def _answer(uid: str) -> Response:
+    """Answer with a label after a change, with its cover."""
+    who, found = principal(), _find(uid)
+    with searching(who.owner_uid, "label_uid") as connection:
+        (covered,) = with_covers_of_labels(connection, [found], sees_private=who.sees_private)
+    return json_answer(_entity.dump(covered))
 
 
 def _named(name: str) -> Label:

@@ -54,8 +54,8 @@ def list_parameters() -> list[dict[str, Any]]:
     return describe(described)
 
 
-def list_entries(name: str, kept: Kept[list[Any]], schema: Schema) -> Response:
-    """Answer with a page of the entries that the caller may see.
+def list_entries(name: str, kept: Kept[list[Any]], schema: Schema, with_covers: Callable[..., list[Any]]) -> Response:
+    """Answer with a page of the entries that the caller may see; `with_covers` adds the hashes of their covers.
 
     Raises:
         InvalidValueError: a parameter is not valid.
@@ -74,8 +74,9 @@ def list_entries(name: str, kept: Kept[list[Any]], schema: Schema) -> Response:
         if is_fresh(etag):
             return not_modified(etag)
         every: Sequence[Any] = kept.read(connection, sees_private=sees_private)
-    found = [entry for entry in every if wanted in fold(entry.name) and (entry.favorite or not favorite)]
-    found = sorted(found, key=_ORDERS[order])[page.offset : page.offset + page.count]
+        found = [entry for entry in every if wanted in fold(entry.name) and (entry.favorite or not favorite)]
+        found = sorted(found, key=_ORDERS[order])[page.offset : page.offset + page.count]
+        found = with_covers(connection, found, sees_private=sees_private)
     return page.answer(json_answer([schema.dump(entry) for entry in found], etag=etag), len(found))
 
 

@@ -21,7 +21,7 @@ from photosvc.models import File, Marker, Photo
 from photosvc.query.fold import fold, words
 from photosvc.records.people import MarkerEditSchema, SubjectEditSchema, SubjectSchema
 from photosvc.records.photo import MarkerSchema
-from photosvc.search.reading.people import Person
+from photosvc.search.reading.people import Person, with_covers_of_people
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import ETAG, answers, or_answers, refuses, takes, takes_query
@@ -42,7 +42,7 @@ def list_subjects() -> Response:
     """List the people on photos, each with the number of their photos."""
     if request.args.get("type", "").strip().lower() not in {"", "person"}:
         return json_answer([])
-    return list_entries("people", current_service().people, _subject)
+    return list_entries("people", current_service().people, _subject, with_covers_of_people)
 
 
 @subjects.get("/faces")
@@ -59,7 +59,7 @@ def list_faces() -> Response:
 @refuses(404)
 def read_subject(subject_uid: str) -> Response:
     """Show a person with the number of their photos."""
-    return json_answer(_subject.dump(_find(subject_uid)))
+    return _answer(subject_uid)
 
 
 @subjects.put("/subjects/<subject_uid>")
@@ -87,7 +87,7 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
         return uid
     if favorite is not None:
         _mark(uid, favorite=favorite)
-    return json_answer(_subject.dump(_find(uid)))
+    return _answer(uid)
 
 
 @subjects.post("/subjects/<subject_uid>/like")
@@ -97,7 +97,7 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
 def like_subject(subject_uid: str) -> Response:
     """Make a person a favourite."""
     _mark(subject_uid, favorite=True)
-    return json_answer(_subject.dump(_find(subject_uid)))
+    return _answer(subject_uid)
 
 
 @subjects.delete("/subjects/<subject_uid>/like")
@@ -107,7 +107,15 @@ def like_subject(subject_uid: str) -> Response:
 def dislike_subject(subject_uid: str) -> Response:
     """Make a person no favourite."""
     _mark(subject_uid, favorite=False)
-    return json_answer(_subject.dump(_find(subject_uid)))
+    return _answer(subject_uid)
+
+
+def _answer(uid: str) -> Response:
+    """Answer with a person, with the latest photo as the cover."""
+    who, person = principal(), _find(uid)
+    with searching(who.owner_uid, "subject_uid") as connection:
+        (covered,) = with_covers_of_people(connection, [person], sees_private=who.sees_private)
+    return json_answer(_subject.dump(covered))
 
 
 def _rename(person: Person, name: str, favorite: bool | None) -> str | Response:

@@ -8,6 +8,7 @@ from photosvc.records.fields import ALBUM_UID, PHOTO_UID, AnyCaseSchema, CleanTe
 from photosvc.records.photo import AlbumSchema
 
 _TITLE, _LONG = 200, 4096
+_THUMB = {"description": "The hash of the cover, which is the latest photo; empty without photos."}
 
 
 class AlbumResultSchema(AlbumSchema):
@@ -19,6 +20,8 @@ class AlbumResultSchema(AlbumSchema):
     Year = fields.Integer(attribute="year")
     Month = fields.Integer(attribute="month")
     PhotoCount = fields.Integer(attribute="photo_count")
+    Thumb = fields.String(attribute="thumb", metadata=_THUMB)
+    ThumbSrc = fields.Constant("", metadata={"type": "string"})
     LinkCount = fields.Constant(0, metadata={"type": "integer"})
 
 
@@ -42,7 +45,7 @@ class AlbumEditSchema(AnyCaseSchema):
         return {name: value for name, value in data.items() if value is not None}
 
 
-class AlbumSelectionSchema(Schema):
+class AlbumSelectionSchema(AnyCaseSchema):
     """A selection of albums."""
 
     class Meta:
@@ -58,7 +61,7 @@ class AlbumSelectionSchema(Schema):
     )
 
 
-class ArrangementSchema(Schema):
+class ArrangementSchema(AnyCaseSchema):
     """A manual order of photos."""
 
     class Meta:
@@ -83,6 +86,7 @@ class FolderSchema(Schema):
     Title = fields.String(attribute="name")
     PhotoCount = fields.Integer(attribute="photo_count")
     TotalCount = fields.Integer(attribute="total_count")
+    Thumb = fields.String(attribute="thumb", metadata=_THUMB)
 
 
 class MomentSchema(Schema):
@@ -96,9 +100,10 @@ class MomentSchema(Schema):
     Month = fields.Integer(attribute="month")
     PhotoCount = fields.Integer(attribute="photo_count")
     UID = fields.String(attribute="uid")
+    Thumb = fields.String(attribute="thumb", metadata=_THUMB)
 
 
-class AdditionSchema(Schema):
+class AdditionSchema(AnyCaseSchema):
     """A request to add uploaded files to the library, and to albums."""
 
     class Meta:
@@ -118,7 +123,7 @@ class AdditionSchema(Schema):
     )
 
 
-class ZipSelectionSchema(Schema):
+class ZipSelectionSchema(AnyCaseSchema):
     """The selection of an archive, in the form in which known clients send selections of all kinds."""
 
     class Meta:

@@ -32,7 +32,9 @@ class _NamedSchema(Schema):
     UID = fields.String(attribute="uid")
     Slug = fields.Function(lambda thing: slug(thing.name), metadata=_TEXT)
     Name = fields.String(attribute="name")
-    Thumb = _text()
+    Thumb = fields.String(
+        attribute="thumb", metadata={"description": "The hash of the latest photo; empty without one."}
+    )
     ThumbSrc = _text()
     Notes = _text()
     Favorite = fields.Boolean(attribute="favorite")
@@ -152,7 +154,7 @@ class MarkerEditSchema(AnyCaseSchema):
     )
 
 
-class LabelSelectionSchema(Schema):
+class LabelSelectionSchema(AnyCaseSchema):
     """A selection of labels."""
 
     class Meta:

@@ -16,6 +16,7 @@ from photosvc.models.statements import unindexed
 from photosvc.query.fold import fold, fold_recurring
 from photosvc.query.nodes import Everything
 from photosvc.search.reading.compile import visible, visible_albums
+from photosvc.search.reading.covers import hashes_of_covers, latest
 from photosvc.search.reading.figures import library_state
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
 from photosvc.search.reading.photos import PhotoQuery, find_photos
@@ -56,6 +57,10 @@ class AlbumRecord:
     updated_at: datetime = ZERO_TIME
     deleted_at: datetime | None = None
     photo_count: int = 0
+    latest: str = ""
+    """The packed sort keys of the latest photo; see `covers`."""
+    thumb: str = ""
+    """The hash of the cover, if it was asked for; empty without photos."""
 
 
 #: Order -> its sort key, and whether it runs downwards. Albums with equal keys are sorted by title and UID.
@@ -83,8 +88,8 @@ class _Kept:
 
     state: int
     lists: dict[str, list[AlbumRecord]] = field(default_factory=dict)
-    smart: dict[str, int] = field(default_factory=dict)
-    """UID of a smart album -> number of its photos."""
+    smart: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """UID of a smart album -> number of its photos, and the packed sort keys of the latest."""
 
 
 class KnownAlbums:
@@ -117,11 +122,17 @@ class KnownAlbums:
         row = connection.execute(stored).mappings().first() if is_uid(uid, ALBUM_UID) else None
         if row is not None:
             counts = _photo_counts(connection, SearchAlbum.album_id == row["id"], sees_private=sees_private)
-            album = AlbumRecord(**row, photo_count=counts.get(row["id"], 0))
+            album = _with_count(AlbumRecord(**row), counts.get(row["id"], _EMPTY))
             return self._counted(connection, [album], sees_private=sees_private)[0] if counted else album
         kind = kind_of(uid)
         every = self._list(connection, kind, sees_private=sees_private) if kind else []
         return next((album for album in every if album.uid == uid), None)
+
+    @staticmethod
+    def with_covers(connection: Connection, albums: Sequence[AlbumRecord], *, sees_private: bool) -> list[AlbumRecord]:
+        """Return the albums with the hashes of their covers."""
+        hashes = hashes_of_covers(connection, (album.latest for album in albums), sees_private=sees_private)
+        return [replace(album, thumb=hashes.get(album.latest, "")) for album in albums]
 
     def _list(self, connection: Connection, kind: str, *, sees_private: bool) -> list[AlbumRecord]:
         lists = self._of_now(connection, sees_private=sees_private).lists
@@ -135,7 +146,7 @@ class KnownAlbums:
         for album in albums:
             if album.filter and album.uid not in known:
                 known[album.uid] = _found_in(connection, album.uid, sees_private=sees_private)
-        return [replace(album, photo_count=known[album.uid]) if album.filter else album for album in albums]
+        return [_with_count(album, known[album.uid]) if album.filter else album for album in albums]
 
     def _of_now(self, connection: Connection, *, sees_private: bool) -> _Kept:
         state = library_state(connection)
@@ -173,40 +184,54 @@ def parse_albums_request(given: Any, count: int, offset: int) -> AlbumsRequest: 
     return AlbumsRequest(kind, order, given.get("q", "").strip(), count, offset)
 
 
-def _found_in(connection: Connection, uid: str, *, sees_private: bool) -> int:
-    """Count the photos that a search in an album finds; 0 if albums inside of it make it too long or deep."""
+#: The number of photos, and the packed sort keys of the latest, of an album without photos.
+_EMPTY: Final = (0, "")
+
+
+def _with_count(album: AlbumRecord, counted: tuple[int, str]) -> AlbumRecord:
+    return replace(album, photo_count=counted[0], latest=counted[1])
+
+
+def _found_in(connection: Connection, uid: str, *, sees_private: bool) -> tuple[int, str]:
+    """Count the photos that a search in an album finds; none if albums inside of it make it too long or deep."""
     try:
         photos = find_photos(connection, PhotoQuery(Everything(), uid, sees_private), rows_needed=ALL_ROWS)
     except InvalidValueError:
-        return 0
-    return connection.scalar(photos.select(photos.count)) or 0
+        return _EMPTY
+    query = photos.select(photos.count, latest(SearchRow.taken_at, SearchRow.newest_key))
+    count, newest = connection.execute(query).one()
+    return count, newest or ""
 
 
-def _photo_counts(connection: Connection, *which: ColumnElement[bool], sees_private: bool) -> dict[int, int]:
-    """Return the number of visible photos by the id of the album."""
-    query = select(SearchAlbum.album_id, func.count()).join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
+def _photo_counts(
+    connection: Connection, *which: ColumnElement[bool], sees_private: bool
+) -> dict[int, tuple[int, str]]:
+    """Return the number of visible photos, and the packed sort keys of the latest, by the id of the album."""
+    newest = latest(SearchAlbum.taken_at, SearchAlbum.newest_key)
+    query = select(SearchAlbum.album_id, func.count(), newest).join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
     query = query.where(SearchRow.is_first, visible(sees_private=sees_private, by_index=False), *which)
-    return {row[0]: row[1] for row in connection.execute(query.group_by(SearchAlbum.album_id))}
+    return {row[0]: (row[1], row[2]) for row in connection.execute(query.group_by(SearchAlbum.album_id))}
 
 
 def _of_people(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
     counts = _photo_counts(connection, sees_private=sees_private)
     for row in connection.execute(select(*_STORED).where(visible_albums(sees_private=sees_private))).mappings():
-        yield AlbumRecord(**row, photo_count=counts.get(row["id"], 0))
+        yield _with_count(AlbumRecord(**row), counts.get(row["id"], _EMPTY))
 
 
 def _grouped(
     connection: Connection, columns: Iterable[Any], *conditions: ColumnElement[bool], sees_private: bool
 ) -> Iterable[Any]:
-    """Return the groups of photos by these columns, each with the first of their paths and their number."""
+    """Return the groups of photos by these columns, each with the first of their paths, their number and the latest."""
     columns = tuple(columns)
-    query = select(*columns, func.min(SearchRow.path), func.count()).where(
+    newest = latest(SearchRow.taken_at, SearchRow.newest_key)
+    query = select(*columns, func.min(SearchRow.path), func.count(), newest).where(
         SearchRow.is_first, visible(sees_private=sees_private, by_index=False), *conditions
     )
     return connection.execute(query.group_by(*columns)).all()
 
 
-def _of_library(album: LibraryAlbum, count: int) -> AlbumRecord:
+def _of_library(album: LibraryAlbum, count: int, newest: str) -> AlbumRecord:
     return AlbumRecord(
         id=0,
         uid=album.uid,
@@ -218,25 +243,28 @@ def _of_library(album: LibraryAlbum, count: int) -> AlbumRecord:
         country=album.country or UNKNOWN_PLACE,
         state=album.state,
         photo_count=count,
+        latest=newest,
     )
 
 
 def _folders(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
     found = _grouped(connection, [SearchRow.path_key], SearchRow.path_key != "", sees_private=sees_private)
-    for _, path, count in found:
-        yield _of_library(LibraryAlbum(FOLDER, path=path), count)
+    for _, path, count, newest in found:
+        yield _of_library(LibraryAlbum(FOLDER, path=path), count, newest)
 
 
 def _months(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
     # Group by day: an index of the timeline contains the days and all that the condition compares.
     day = SearchRow.timeline_day
     shown = visible(sees_private=sees_private, by_index=False)
-    query = select(day, func.count()).where(SearchRow.is_first, shown, unindexed(day) > 0).group_by(day)
-    months: dict[int, int] = {}
-    for number, count in connection.execute(query):
-        months[number // _DAYS] = months.get(number // _DAYS, 0) + count
-    for number, count in months.items():
-        yield _of_library(LibraryAlbum(MONTH, year=number // _MONTHS, month=number % _MONTHS), count)
+    newest = latest(SearchRow.taken_at, SearchRow.newest_key)
+    query = select(day, func.count(), newest).where(SearchRow.is_first, shown, unindexed(day) > 0).group_by(day)
+    months: dict[int, tuple[int, str]] = {}
+    for number, count, of_day in connection.execute(query):
+        known = months.get(number // _DAYS, _EMPTY)
+        months[number // _DAYS] = known[0] + count, max(known[1], of_day)
+    for number, (count, of_month) in months.items():
+        yield _of_library(LibraryAlbum(MONTH, year=number // _MONTHS, month=number % _MONTHS), count, of_month)
 
 
 def _states(connection: Connection, *, sees_private: bool) -> Iterable[AlbumRecord]:
@@ -245,11 +273,11 @@ def _states(connection: Connection, *, sees_private: bool) -> Iterable[AlbumReco
         (row.country, fold(row.state)): row.state
         for row in connection.execute(select(Place.country, Place.state).distinct())
     }
-    for country, state_key, _, count in _grouped(
+    for country, state_key, _, count, newest in _grouped(
         connection, [SearchRow.country, SearchRow.state_key], *known, sees_private=sees_private
     ):
         name = names.get((country, state_key), state_key)
-        yield _of_library(LibraryAlbum(STATE, country=country, state=name), count)
+        yield _of_library(LibraryAlbum(STATE, country=country, state=name), count, newest)
 
 
 _READERS: Final = {ALBUM: _of_people, FOLDER: _folders, MONTH: _months, STATE: _states}
@@ -265,6 +293,10 @@ class Folder:
     """The number of photos directly in it."""
     total_count: int
     """The number of photos in it and below it."""
+    latest: str = ""
+    """The packed sort keys of the latest photo in it or below it; see `covers`."""
+    thumb: str = ""
+    """The hash of the cover, if it was asked for."""
 
     @property
     def name(self) -> str:
@@ -290,6 +322,7 @@ def folders_in(albums: Iterable[AlbumRecord], path: str, *, recursive: bool) -> 
     names: dict[tuple[str, ...], str] = {}
     direct: dict[tuple[str, ...], int] = {}
     total: dict[tuple[str, ...], int] = {}
+    newest: dict[tuple[str, ...], str] = {}
     for album in albums:
         parts = album.path.split("/")
         key = tuple(map(fold_recurring, parts))
@@ -299,8 +332,15 @@ def folders_in(albums: Iterable[AlbumRecord], path: str, *, recursive: bool) -> 
         for depth in range(len(own) + 1, last + 1):
             names.setdefault(key[:depth], "/".join(parts[:depth]))
             total[key[:depth]] = total.get(key[:depth], 0) + album.photo_count
+            newest[key[:depth]] = max(newest.get(key[:depth], ""), album.latest)
         direct[key] = direct.get(key, 0) + album.photo_count
-    return [Folder(names[key], direct.get(key, 0), total[key]) for key in sorted(names)]
+    return [Folder(names[key], direct.get(key, 0), total[key], newest[key]) for key in sorted(names)]
+
+
+def folders_with_covers(connection: Connection, folders: Sequence[Folder], *, sees_private: bool) -> list[Folder]:
+    """Return the folders with the hashes of their covers."""
+    hashes = hashes_of_covers(connection, (folder.latest for folder in folders), sees_private=sees_private)
+    return [replace(folder, thumb=hashes.get(folder.latest, "")) for folder in folders]
 
 
 def files_in(connection: Connection, path: str, *, count: int, offset: int, sees_private: bool) -> Sequence[int]:

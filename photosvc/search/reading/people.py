@@ -1,7 +1,8 @@
 """The people and the keywords of a library, with the numbers of their photos."""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, Text, cast, exists, func, select
@@ -12,6 +13,7 @@ from photosvc.models.library import subject_uid
 from photosvc.models.statements import unindexed
 from photosvc.query.fold import fold
 from photosvc.search.reading.compile import visible
+from photosvc.search.reading.covers import covers_of_labels, hashes_of_covers, latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,10 @@ class Person:
     names: frozenset[str] = field(default=frozenset())
     """All spellings of the name on markers."""
     favorite: bool = False
+    latest: str = ""
+    """The packed sort keys of the latest photo; see `covers`."""
+    thumb: str = ""
+    """The hash of the latest photo, if it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,8 @@ class Label:
     name: str
     photo_count: int
     favorite: bool = False
+    thumb: str = ""
+    """The hash of the latest photo, if it was asked for."""
 
 
 def people(connection: Connection, sees_private: bool) -> list[Person]:
@@ -45,12 +53,15 @@ def people(connection: Connection, sees_private: bool) -> list[Person]:
     # One row for each spelling: reading one for each marker takes half as long again. The index of the names is not
     # used, because SQLite would look up each marker through it.
     photo_ids = func.aggregate_strings(cast(SearchRow.photo_id, Text), ",")
-    query = select(Marker.name, photo_ids).join(SearchRow, SearchRow.file_id == Marker.file_id)
+    newest = latest(SearchRow.taken_at, SearchRow.newest_key)
+    query = select(Marker.name, photo_ids, newest).join(SearchRow, SearchRow.file_id == Marker.file_id)
     query = query.where(unindexed(Marker.name) != "", visible(sees_private=sees_private, by_index=False))
     photos: defaultdict[str, set[str]] = defaultdict(set)
     names: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for name, text in connection.execute(query.group_by(unindexed(Marker.name))):
+    covers: defaultdict[str, str] = defaultdict(str)
+    for name, text, of_name in connection.execute(query.group_by(unindexed(Marker.name))):
         folded, marked = fold(name), text.split(",")
+        covers[folded] = max(covers[folded], of_name)
         photos[folded].update(marked)
         names[folded][name] = len(marked)
     stored = select(Subject.folded, Subject.uid, Subject.name, Subject.favorite)
@@ -62,10 +73,23 @@ def people(connection: Connection, sees_private: bool) -> list[Person]:
             len(photos[folded]),
             frozenset(spellings),
             folded in chosen and chosen[folded].favorite,
+            covers[folded],
         )
         for folded, spellings in names.items()
     ]
     return sorted(found, key=lambda person: (fold(person.name), person.uid))
+
+
+def with_covers_of_people(connection: Connection, people: Sequence[Person], *, sees_private: bool) -> list[Person]:
+    """Return the people with the hashes of their latest photos."""
+    hashes = hashes_of_covers(connection, (person.latest for person in people), sees_private=sees_private)
+    return [replace(person, thumb=hashes.get(person.latest, "")) for person in people]
+
+
+def with_covers_of_labels(connection: Connection, labels: Sequence[Label], *, sees_private: bool) -> list[Label]:
+    """Return the labels with the hashes of their latest photos; this reads all photos with these labels."""
+    hashes = covers_of_labels(connection, [label.id for label in labels], sees_private=sees_private)
+    return [replace(label, thumb=hashes.get(label.id, "")) for label in labels]
 
 
 def labels(connection: Connection, sees_private: bool) -> list[Label]:
