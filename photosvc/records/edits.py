@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate
 
 from photosvc.records.fields import PHOTO_UID, AnyCaseSchema, CleanText, Timestamp, clean_text
 
@@ -24,6 +24,8 @@ _TIME: Final = {"type": "string", "format": "date-time"}
 KEYWORDS: Final = {"type": ["string", "array"], "items": {"type": "string", "maxLength": _SHORT}}
 TYPES: Final = ("image", "raw", "live", "video", "animated")
 _VALUES = {"type": "object"}
+#: Actions of the values of a batch.
+_UPDATE, _LEAVE = "update", "none"
 #: A hundred years in seconds.
 _LONGEST_SHIFT = 100 * 366 * 86_400
 #: Characters that YAML allows only escaped, or takes for the end of a line.
@@ -172,7 +174,7 @@ class ChangeSchema(Schema):
     After = fields.Raw(attribute="after", metadata=_VALUES)
 
 
-class BatchSchema(Schema):
+class BatchSchema(AnyCaseSchema):
     """The photos that a batch changes, in the form in which known clients send selections of all kinds."""
 
     class Meta:
@@ -208,10 +210,38 @@ class PrivateBatchSchema(BatchSchema):
     )
 
 
+class BatchValuesSchema(PhotoEditSchema):
+    """Changes of many photos, each a value or an object with `action` and `value`, as some clients send them."""
+
+    @pre_load
+    def _by_action(self, data: Any, **_: object) -> Any:  # noqa: ANN401 - what is no object is refused afterwards
+        if not isinstance(data, dict):
+            return data
+        every = {
+            name: value if _is_action(value) else {"action": _UPDATE, "value": value} for name, value in data.items()
+        }
+        unknown = [name for name, given in every.items() if given["action"] not in (_UPDATE, _LEAVE)]
+        if unknown:
+            msg = f"action is {_UPDATE}, with a value, or {_LEAVE}"
+            raise ValidationError(msg, field_name=str(unknown[0]))
+        return {name: given.get("value") for name, given in every.items() if given["action"] == _UPDATE}
+
+
+def _is_action(value: object) -> bool:
+    return isinstance(value, dict) and "action" in value
+
+
 class EditBatchSchema(BatchSchema):
     """A batch that gives photos the same values."""
 
-    values = fields.Nested(PhotoEditSchema, load_default=dict)
+    values = fields.Nested(
+        BatchValuesSchema,
+        load_default=dict,
+        metadata={
+            "description": "New values, each by itself or as an object with the action `update` and the `value`; "
+            "the action `none` changes nothing."
+        },
+    )
     add_keywords = Keywords(
         load_default=(),
         metadata={**KEYWORDS, "description": "Keywords to add to each photo.", "example": "lake, boat"},

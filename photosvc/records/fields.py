@@ -34,7 +34,7 @@ class AnyCaseSchema(Schema):
     def _by_any_case(self, data: Any, **_: object) -> Any:  # noqa: ANN401 - what is no object is refused afterwards
         if not isinstance(data, dict):
             return data
-        names = {name.lower(): name for name in self.fields}
+        names = {name.lower().replace("_", ""): name for name in self.fields}
         others = {
             names.get(name.lower().replace("_", ""), name): data[name] for name in data.keys() - self.fields.keys()
         }
