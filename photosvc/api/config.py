@@ -1,7 +1,7 @@
 """The configuration for clients, GET /config, and the description of the API for programs, GET /openapi.json."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from flask import Response, request, url_for
 
@@ -10,6 +10,7 @@ from photosvc.auth import link_tokens, policy
 from photosvc.auth.principal import Principal
 from photosvc.pictures.sizes import SIZES, Size
 from photosvc.records.accounts import ConfigSchema
+from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.figures import Counts
 from photosvc.web.actions import OwnBlueprint, public
 from photosvc.web.addresses import address_of
@@ -28,13 +29,21 @@ _MAX_AGE = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientConfig:
-    """The part of the configuration in the answer to a log-in; `ClientConfigSchema` dumps it."""
+    """The part of the configuration that every client reads; `ClientConfigSchema` dumps it."""
 
     download_token: str
     preview_token: str
     years: Sequence[int]
     public: bool = False
     version: str = __version__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionConfig(ClientConfig):
+    """The part of the configuration in the answer to a log-in; `SessionConfigSchema` dumps it."""
+
+    count: Counts | None
+    """None if counting takes too long: the log-in itself must not fail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +76,29 @@ def client_config(service: Service, who: Principal) -> ClientConfig:
     )
 
 
+def session_config(service: Service, who: Principal) -> SessionConfig:
+    """Return the configuration for the answer to a log-in of this principal."""
+    try:
+        count = _count(service, who)
+    except SearchEndedError:
+        count = None
+    return SessionConfig(**asdict(client_config(service, who)), count=count)
+
+
+def _count(service: Service, who: Principal) -> Counts:
+    with searching(who.owner_uid, "config") as connection:
+        count = service.counts.read(connection, sees_private=who.sees_private)
+        people = service.people.read(connection, sees_private=who.sees_private)
+    return replace(count, people=len(people))
+
+
 @config.get("/config")
 @require("config.view")
 @answers(ConfigSchema, "The configuration.")
 def read_config() -> Response:
     """Show the configuration: tokens for links, sizes of thumbnails, addresses, and the size of the library."""
     service, who = current_service(), principal()
-    with searching(who.owner_uid, "config") as connection:
-        count = service.counts.read(connection, sees_private=who.sees_private)
+    count = _count(service, who)
     api_uri = url_for(".read_config").removesuffix("/config")
     config = _Config(
         **asdict(client_config(service, who)),

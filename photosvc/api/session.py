@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Response, request
 
-from photosvc.api.config import ClientConfig, client_config
+from photosvc.api.config import SessionConfig, session_config
 from photosvc.auth import accounts, credentials, users
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
@@ -21,7 +21,7 @@ from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, t
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require, token_of
 from photosvc.web.sessions import log_in as log_in_account
-from photosvc.web.sessions import sweep_sessions
+from photosvc.web.sessions import log_in_by_token, sweep_sessions
 
 session: OwnBlueprint = OwnBlueprint("session", __name__)
 
@@ -37,7 +37,7 @@ class _View:
     provider: str
     scope: str
     user: User
-    config: ClientConfig
+    config: SessionConfig
 
     @property
     def id(self) -> str:
@@ -52,9 +52,17 @@ class _View:
 @answers(LoginSessionSchema, "The login session.")
 @refuses(401, 403, 429)
 def log_in(body: dict[str, Any]) -> Response:
-    """Exchange a password, or an app password, for a login session. A token in the request is ignored."""
+    """Exchange a password, or an app password, for a login session.
+
+    Without a name and a password, an app password is read from `authToken` or from the header of the request. With
+    them, a token in the request is ignored.
+    """
     service = current_service()
-    login = log_in_account(service, body["username"], body["password"], body["code"])
+    token = None if body["username"] or body["password"] else body["token"] or token_of(request)
+    if token is None:
+        login = log_in_account(service, body["username"], body["password"], body["code"])
+    else:
+        login = log_in_by_token(service, token)
     answer = _answer(service, login.principal, login.secret)
     sweep_sessions(service)
     return answer
@@ -126,7 +134,7 @@ def _answer(service: Service, who: Principal, token: str) -> Response:
         provider="local" if who.standing == LOGIN_SESSION else "application",
         scope=str(who.scope),
         user=user,
-        config=client_config(service, who),
+        config=session_config(service, who),
     )
     answer = json_answer(LoginSessionSchema(webdav_roles=roles_of("webdav.read")).dump(view))
     answer.headers["X-Session-ID"] = token

@@ -80,6 +80,23 @@ def find_app_password(connection: Connection, now: datetime, *, username: str, p
     return Proof(user_id=found.user_id, app_password=found)
 
 
+def check_app_password(connection: Connection, now: datetime, secret: str) -> Proof:
+    """Return the proof that `secret`, shown without a user name, is an app password.
+
+    Raises:
+        InvalidCredentialsError: it is none.
+        ClientLoginError: it is a client's secret or token.
+        InsufficientScopeError: the app password's scope does not cover sessions.
+
+    """
+    found = _app_password(connection, secret, now)
+    if found is None or found.user_id is None:
+        _refuse_clients(connection, secret, now)
+        raise InvalidCredentialsError
+    policy.decide(found, "session.create")
+    return Proof(user_id=found.user_id, app_password=found)
+
+
 def check_login(
     connection: Connection, now: datetime, *, username: str, password: str, code: str | None = None
 ) -> Proof:

@@ -168,6 +168,12 @@ class LoginSchema(_Body):
     username = fields.String(load_default="", metadata={"example": "alice"})
     password = fields.String(load_default="", metadata={"example": "the password"})
     code = fields.String(load_default=None, allow_none=True)
+    authToken = fields.String(  # noqa: N815
+        attribute="token",
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "An app password instead of name and password, as in `Authorization: Bearer`."},
+    )
 
 
 class ClientConfigSchema(Schema):
@@ -178,6 +184,26 @@ class ClientConfigSchema(Schema):
     public = fields.Boolean()
     years = fields.List(fields.Integer())
     version = fields.String()
+
+
+class CountsSchema(Schema):
+    """The numbers of photos, files, albums and people that the reader may see."""
+
+    all = fields.Integer()
+    photos = fields.Integer()
+    live = fields.Integer()
+    videos = fields.Integer()
+    favorites = fields.Integer()
+    private = fields.Integer()
+    files = fields.Integer()
+    albums = fields.Integer()
+    people = fields.Integer()
+
+
+class SessionConfigSchema(ClientConfigSchema):
+    """The settings in the answer to a log-in, with the size of the library; null if counting it takes too long."""
+
+    count = fields.Nested(CountsSchema, allow_none=True)
 
 
 class LoginSessionSchema(Schema):
@@ -199,7 +225,7 @@ class LoginSessionSchema(Schema):
     provider = fields.String()
     scope = fields.String()
     user = fields.Nested(UserSchema)
-    config = fields.Nested(ClientConfigSchema)
+    config = fields.Nested(SessionConfigSchema)
 
 
 class AuditEntrySchema(Schema):
@@ -219,19 +245,6 @@ class AuditEntrySchema(Schema):
     target = fields.String()
     detail = fields.String()
     request_id = fields.String()
-
-
-class CountsSchema(Schema):
-    """The numbers of photos, files and albums that the reader may see."""
-
-    all = fields.Integer()
-    photos = fields.Integer()
-    live = fields.Integer()
-    videos = fields.Integer()
-    favorites = fields.Integer()
-    private = fields.Integer()
-    files = fields.Integer()
-    albums = fields.Integer()
 
 
 class ThumbSizeSchema(Schema):

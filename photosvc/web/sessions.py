@@ -39,6 +39,21 @@ def log_in(service: Service, username: str, password: str, code: str | None) -> 
         return _log_in(service, username, password, code, origin_of(request))
 
 
+def log_in_by_token(service: Service, token: str) -> login_sessions.Login:
+    """Log in by an app password without a user name, and return the new login session.
+
+    Raises:
+        LoginError: it is no app password.
+        PermissionDeniedError: a client's secret or token, or an app password that may not open sessions.
+
+    """
+    with refusing_login(""):
+        with service.reading() as connection:
+            proof = login_sessions.check_app_password(connection, service.now(), token)
+        with operating() as operation:
+            return credentials.log_in(operation, proof, origin_of(request))
+
+
 def finish_log_in(service: Service, half: str, code: str) -> login_sessions.Login:
     """Finish a log-in whose password was right with the code of the second factor; return the login session.
 

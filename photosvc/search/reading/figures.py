@@ -37,7 +37,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The numbers of photos by type, and of favourite and private photos, files and albums."""
+    """The numbers of photos by type, and of favourite and private photos, files, albums and people."""
 
     all: int
     photos: int
@@ -47,6 +47,8 @@ class Counts:
     private: int
     files: int
     albums: int
+    people: int = 0
+    """Left to the caller, who has the list of them."""
 
 
 def count(connection: Connection, sees_private: bool) -> Counts:

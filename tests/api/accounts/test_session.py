@@ -48,7 +48,7 @@ def test_a_log_in_answers_all_that_known_clients_read(api, path):
         "UpdatedAt": "2026-03-01T12:00:00Z",
     }
     config = body["config"]
-    assert set(config) == {"downloadToken", "previewToken", "public", "years", "version"}
+    assert set(config) == {"downloadToken", "previewToken", "public", "years", "version", "count"}
     assert (config["public"], config["years"]) == (False, [])
     assert config["previewToken"].startswith("sess")
     assert config["downloadToken"].startswith("sess")

@@ -62,6 +62,7 @@ def test_it_counts_what_the_credential_may_see(api, role):
         "all": every, "photos": every - live - videos, "live": live, "videos": videos,
         "favorites": found("primary=true&favorite=true"), "private": found("primary=true&private=true"),
         "files": found(""), "albums": {"admin": 8, "viewer": 6}[role],
+        "people": len(api.call("GET", "/subjects?count=1000", token).json),
     }  # fmt: skip
     assert (count["private"] > 0) == (role == "admin")
     assert min(count["all"], count["live"], count["videos"], count["favorites"]) > 0

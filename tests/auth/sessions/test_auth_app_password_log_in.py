@@ -12,6 +12,7 @@ from photosvc.auth.errors import (
     InvalidCredentialsError,
     InvalidTokenError,
 )
+from photosvc.auth.login import check_app_password, open_login
 from photosvc.auth.passwords import hash_password
 from photosvc.auth.principal import APP_SESSION
 from photosvc.auth.scopes import parse_scope
@@ -127,3 +128,28 @@ def test_an_app_password_revoked_in_the_middle_of_a_log_in_ends_it(session, sett
     monkeypatch.setattr(policy, "decide", meanwhile)
     with pytest.raises(InvalidCredentialsError):
         log_in(session, settings, NOW, username="alice", password=app.secret)
+
+
+def test_an_app_password_without_a_user_name_opens_a_session_of_its_owner(session, settings, alice):
+    app = issue(session, NOW, name="frame", scope=parse_scope("photos sessions"), lifetime=3600, user=alice)
+    proof = check_app_password(session.connection(), NOW, app.secret)
+    login = open_login(session, settings, NOW, proof)
+    assert (login.principal.user_id, login.principal.standing) == (alice.id, APP_SESSION)
+    assert (str(login.principal.scope), login.principal.expires_in(NOW)) == ("photos sessions", 3600)
+
+
+def test_nothing_else_opens_a_session_without_a_user_name(session, settings, alice):
+    connection = session.connection()
+    narrow = issue(session, NOW, name="frame", scope=parse_scope("photos"), user=alice)
+    with pytest.raises(InsufficientScopeError):
+        check_app_password(connection, NOW, narrow.secret)
+    secret = ids.new_client_secret()
+    client = add_client(session, secret=secret)
+    issued = add_credential(session, CLIENT_TOKEN, client_id=client.id)
+    for shown in (secret, issued, issue(session, NOW, name="script", scope=parse_scope("*")).secret):
+        with pytest.raises(ClientLoginError):
+            check_app_password(connection, NOW, shown)
+    opened = log_in(session, settings, NOW, username="alice", password=PASSWORD).secret
+    for shown in (PASSWORD, opened, ids.new_app_password(), ids.new_access_token(), ""):
+        with pytest.raises(InvalidCredentialsError):
+            check_app_password(connection, NOW, shown)
