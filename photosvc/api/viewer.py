@@ -35,9 +35,9 @@ _FEW_HEADERS: Final = {name: header for name, header in PAGE_HEADERS.items() if 
 _TIME: Final = {"type": "string", "format": "date-time"}
 _THUMB: Final = json_object("w h src", w=NUMBER, h=NUMBER, src=TEXT)
 _VIEW: Final = json_object(
-    "UID Type Title TakenAtLocal Description Favorite Playable Hash DownloadUrl Width Height Thumbs",
-    UID=TEXT, Type=TEXT, Title=TEXT, TakenAtLocal=_TIME, Description=TEXT, Favorite=FLAG, Playable=FLAG, Hash=TEXT,
-    DownloadUrl=TEXT, Width=NUMBER, Height=NUMBER,
+    "UID Type Title TakenAtLocal Description Caption Favorite Playable Hash Mime DownloadUrl Width Height Thumbs",
+    UID=TEXT, Type=TEXT, Title=TEXT, TakenAtLocal=_TIME, Description=TEXT, Caption=TEXT, Favorite=FLAG, Playable=FLAG,
+    Hash=TEXT, Mime=TEXT, DownloadUrl=TEXT, Width=NUMBER, Height=NUMBER,
     Thumbs=json_object(" ".join(size.name for size in _SHOWN), **{size.name: _THUMB for size in _SHOWN}),
 )  # fmt: skip
 _POINT: Final = json_object(
@@ -134,9 +134,11 @@ class _Links(NamedTuple):
             "Title": result["Title"],
             "TakenAtLocal": result["TakenAtLocal"],
             "Description": result["Description"],
+            "Caption": result["Description"],
             "Favorite": result["Favorite"],
             "Playable": result["Type"] in _PLAYABLE,
             "Hash": content_hash,
+            "Mime": result.get("Mime", ""),  # absent from rows that an earlier version wrote
             "DownloadUrl": f"{self.root}/dl/{content_hash}?t={self.download_token}",
             "Width": result["Width"],
             "Height": result["Height"],

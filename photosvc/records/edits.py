@@ -112,6 +112,7 @@ class PhotoEditSchema(AnyCaseSchema):
 
     Title = _text(_TITLE, attribute="title", metadata={"example": "At the lake"})
     Description = _text(_LONG, attribute="description")
+    Caption = _text(_LONG, attribute="caption", metadata={"description": "The newer name of `Description`."})
     TakenAt = _Time(attribute="taken_at", allow_none=True, metadata=_TIME)
     TakenAtLocal = _Time(attribute="taken_at_local", allow_none=True, metadata=_TIME)
     TimeZone = _text(64, attribute="time_zone")

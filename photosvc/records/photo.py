@@ -84,6 +84,8 @@ class PhotoResultSchema(Schema):
     OriginalName = fields.String(attribute="photo.original_name")
     Title = fields.String(attribute="photo.title")
     Description = fields.String(attribute="photo.description")
+    # The newer name of `Description`.
+    Caption = fields.String(attribute="photo.description", dump_only=True)
     Year = fields.Integer(attribute="photo.year")
     Month = fields.Integer(attribute="photo.month")
     Day = fields.Integer(attribute="photo.day")
@@ -127,6 +129,7 @@ class PhotoResultSchema(Schema):
     FileRoot = fields.String(attribute="file.root")
     FileName = fields.String(attribute="file.name")
     Hash = fields.String(attribute="file.hash")
+    Mime = fields.String(attribute="file.mime")
     Width = fields.Integer(attribute="file.width")
     Height = fields.Integer(attribute="file.height")
     Portrait = fields.Boolean(attribute="file.portrait")
@@ -327,6 +330,7 @@ class PhotoSchema(PhotoResultSchema):
 
     TitleSrc = fields.String(attribute="photo.title_src")
     DescriptionSrc = fields.String(attribute="photo.description_src")
+    CaptionSrc = fields.String(attribute="photo.description_src", dump_only=True)
     Rating = fields.Integer(attribute="photo.rating")
     DeletedAt = NullableTimestamp(attribute="photo.archived_at")
     Details = fields.Nested(DetailsSchema, attribute="photo", dump_only=True)

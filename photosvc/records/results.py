@@ -92,6 +92,8 @@ class FoundPhoto(msgspec.Struct, frozen=True, kw_only=True, rename=wire_name):
     original_name: str
     title: str
     description: str
+    caption: str = ""
+    """The newer name of `description` in the API."""
     year: int
     """-1 if it is unknown, like `month` and `day`."""
     month: int
@@ -144,6 +146,7 @@ class FoundPhoto(msgspec.Struct, frozen=True, kw_only=True, rename=wire_name):
     """Path relative to the root."""
     hash: str
     """SHA-1, 40 hexadecimal digits."""
+    mime: str = ""
     width: int
     """Pixels, as `height`."""
     height: int

@@ -28,6 +28,8 @@ RESULT = {
     "Hash": STRING, "Width": INTEGER, "Height": INTEGER, "Portrait": BOOLEAN, "Merged": BOOLEAN, "CreatedAt": TIME,
     "UpdatedAt": TIME, "EditedAt": TIME, "CheckedAt": TIME, "Files": LIST,
 }  # fmt: skip
+# Newer names of PhotoPrism, which are always sent too.
+RESULT |= {"Caption": STRING, "Mime": STRING}
 EXTRA = {
     "DocumentID": STRING, "Rating": INTEGER, "Faces": INTEGER, "Altitude": INTEGER, "Duration": INTEGER,
     "CameraType": STRING, "LensMake": STRING,

@@ -84,7 +84,9 @@ def test_a_photo_has_every_field_of_its_merged_search_result(api, viewer):
     for photo_uid, result in results.items():
         record = read(api, f"/photos/{photo_uid}", viewer)
         assert {name: record[name] for name in result} == result
-        assert set(record) - set(result) - {"Rating"} == {"TitleSrc", "DescriptionSrc", "DeletedAt", *NESTED}
+        assert set(record) - set(result) - {"Rating"} == {
+            "TitleSrc", "DescriptionSrc", "CaptionSrc", "DeletedAt", *NESTED,
+        }  # fmt: skip
 
 
 def test_every_field_has_the_type_that_the_specification_says(api, admin):
@@ -98,7 +100,7 @@ def test_every_field_has_the_type_that_the_specification_says(api, admin):
         assert nested["Place"]["PlaceID"] == record["PlaceID"]
         check(
             record | {"PlaceID": "zz"},
-            {**RESULT, "TitleSrc": "string", "DescriptionSrc": "string"},
+            {**RESULT, "TitleSrc": "string", "DescriptionSrc": "string", "CaptionSrc": "string"},
             EXTRA,
         )
         assert len(record["Files"]) >= 1

@@ -140,3 +140,78 @@ def test_selections_have_keys_in_any_case(filled, key):
     assert (archived.json["photos"], restored.json["photos"]) == (1, 1)
     deleted = filled.call("POST", "/batch/albums/delete", token, json={"Albums": [album]})
     assert deleted.json["albums"] == [album]
+
+
+# A widget of a dashboard
+
+COUNTS = {
+    "all": 2, "photos": 2, "live": 0, "videos": 0, "favorites": 0, "private": 0, "files": 2, "albums": 0, "people": 1,
+}  # fmt: skip
+
+
+def test_a_dashboard_logs_in_with_an_app_password_and_reads_the_counts(filled):
+    secret = filled.app_password("vera", "*")
+    answer = filled.call("POST", "/session", secret, json={"authToken": secret})
+    assert (answer.status_code, answer.json["provider"]) == (200, "application")
+    assert answer.json["user"]["Name"] == "vera"
+    assert answer.json["config"]["count"] == COUNTS
+    assert filled.call("GET", "/config", answer.json["access_token"]).json["count"] == COUNTS
+
+
+@pytest.mark.parametrize("shown", ["header", "body"])
+def test_either_place_of_the_app_password_suffices(filled, shown):
+    secret = filled.app_password("vera", "*")
+    token, body = (secret, {}) if shown == "header" else (None, {"authToken": secret, "username": "", "password": ""})
+    answer = filled.call("POST", "/session", token, json=body)
+    assert (answer.status_code, answer.json["provider"]) == (200, "application")
+
+
+def test_other_tokens_open_no_session(filled):
+    for token, status in ((filled.access_token(), 403), (filled.client_token(), 403), ("a" * 48, 401), ("abc", 401)):
+        assert filled.call("POST", "/session", json={"authToken": token}).status_code == status
+        assert filled.call("POST", "/session", token, json={}).status_code == status
+    answer = filled.call("POST", "/session", json={"authToken": filled.app_password("vera", "photos")})
+    assert answer.status_code == 403
+    assert filled.call("POST", "/session", json={"authToken": 5}).status_code == 400
+
+
+# A picture frame
+
+
+def test_a_frame_reads_the_media_type_and_the_caption_in_results_and_views(filled):
+    token, uid = filled.app_password("ann"), filled.photos["new"]
+    changed = filled.call("PUT", f"/photos/{uid}", token, json={"Caption": "At the lake"}).json
+    assert (changed["Caption"], changed["Description"], changed["CaptionSrc"]) == ("At the lake",) * 2 + ("manual",)
+    for path in (f"/photos?q=uid:{uid}", f"/photos/view?q=uid:{uid}", f"/photos?merged=true&q=uid:{uid}"):
+        (found,) = filled.call("GET", path, token).json
+        assert (found["Caption"], found["Description"], found["Mime"]) == ("At the lake",) * 2 + ("image/jpeg",)
+    assert [photo["UID"] for photo in filled.call("GET", '/photos?q=caption:"the+lake"', token).json] == [uid]
+    filled.call("PUT", f"/photos/{uid}", token, json={"Caption": ""})
+
+
+@pytest.mark.parametrize(
+    ("sent", "description"),
+    [
+        ({"Description": "new", "Caption": "old"}, "new"),
+        ({"Description": "old", "Caption": "new"}, "new"),
+        ({"Description": "new", "Caption": "newer"}, "newer"),
+        ({"Description": "old", "Caption": "old"}, "old"),
+        ({"Caption": None}, ""),
+        ({"Description": "new"}, "new"),
+    ],
+)
+def test_of_a_record_that_is_sent_back_the_changed_text_counts(filled, sent, description):
+    token, path = filled.app_password("ann"), f"/photos/{filled.photos['new']}"
+    filled.call("PUT", path, token, json={"Description": "old"})
+    if sent == {"Caption": None}:
+        filled.call("PUT", path, token, json={"Description": ""})
+    assert filled.call("PUT", path, token, json=sent).json["Description"] == description
+    filled.call("PUT", path, token, json={"Description": ""})
+
+
+def test_a_batch_edit_writes_the_caption(filled):
+    token, uid = filled.app_password("ann"), filled.photos["new"]
+    body = {"photos": [uid], "values": {"Caption": {"action": "update", "value": "Boat"}}}
+    assert filled.call("POST", "/batch/photos/edit", token, json=body).json["photos"] == 1
+    assert filled.call("GET", f"/photos/{uid}", token).json["Description"] == "Boat"
+    filled.call("PUT", f"/photos/{uid}", token, json={"Caption": ""})
