@@ -33,6 +33,7 @@ from photosvc.core.errors import SchemaError, SettingError
 from photosvc.core.machine import give_back, share_arenas
 from photosvc.serving.arrival import Arrival, State, WaitBudget
 from photosvc.serving.client import STALL_SECONDS, Client, Lingering
+from photosvc.serving.queue import Requester, RequestQueue, requester_of
 from photosvc.web.auditing import write_last_refusals
 from photosvc.web.current import EXTENSION, Service
 
@@ -79,6 +80,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._lingering = Lingering()
         self._unsent: dict[TConn, Future[object]] = {}
         self._budget = WaitBudget(self.cfg.threads)
+        self._queue = RequestQueue(self.cfg.threads, self._start)
+        self._proxies = 0
         passwords.let_wait(self.cfg.threads)
         self._is_short_of_files = False
         self._next_return = 0.0
@@ -98,6 +101,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         try:
             super().load_wsgi()
             if (service := _service_of(self.wsgi)) is not None:
+                self._proxies = service.settings.proxies
                 service.writers.let_write(self.cfg.threads)
                 _check_service(self.wsgi, service)
         except (SettingError, OtherServiceKeyError) as error:
@@ -143,6 +147,22 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self.enqueue_req(conn)
         else:
             self._await_request(conn)
+
+    def enqueue_req(self, conn: TConn) -> None:
+        """Give a request to a thread when it is its client's turn."""
+        arrival: Arrival | None = getattr(conn, "arrival", None)
+        head = b"" if arrival is None else arrival.received
+        self._queue.add(requester_of(head, conn.client, self._proxies), conn)
+
+    def _start(self, requester: Requester, conn: TConn) -> None:
+        future = self.tpool.submit(self.handle, conn)
+        future.add_done_callback(partial(self._end, requester, conn))
+
+    def _end(self, requester: Requester, conn: TConn, future: "Future[object]") -> None:
+        """Let the loop go on with a connection, and give its thread to the next request; runs in that thread."""
+        self.method_queue.defer(self.finish_request, conn, future)
+        with suppress(RuntimeError):  # a worker that ends starts no more requests
+            self._queue.end(requester)
 
     def handle(self, conn: TConn) -> object:
         """Answer a request; runs in a thread."""

@@ -32,12 +32,17 @@ class TrustedProxies(ProxyFix):
 
 
 def client_address(request: Request) -> str:
-    """Return the address of the client without a port; unchanged if it is not an IP address.
+    """Return the address of the client without a port; unchanged if it is not an IP address."""
+    return without_port(request.remote_addr or "")
+
+
+def without_port(address: str) -> str:
+    """Return an address without a port; unchanged if it is not an IP address.
 
     Some proxies write ports into `X-Forwarded-For`, as `192.0.2.7:4711` or `[2001:db8::7]:4711`. With the port, every
     connection would be a client of its own.
     """
-    address = (request.remote_addr or "").strip()
+    address = address.strip()
     if address.startswith("["):
         host, closed, _ = address[1:].partition("]")
         return host if closed else address
