@@ -26,6 +26,8 @@ BLUEPRINT: Final = "photosvc_dav"
 FOLDER: Final = "/originals"
 _READING: Final = ("GET", "HEAD", "PROPFIND")
 _WRITING: Final = ("PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH", "LOCK", "UNLOCK")
+#: The header with which a proxy asks before it takes a large body, by a PROPFIND with the same credential.
+_LARGE_BODY: Final = "X-Large-Body"
 _ALLOWED: Final = ", ".join(("OPTIONS", *_READING, *_WRITING))
 
 
@@ -56,8 +58,9 @@ def create_dav(url_prefix: str = "") -> Blueprint:
     @undocumented
     @logged_in
     @require("webdav.read")
-    def read(**_path: str) -> Response:
-        return server().respond(request.environ)
+    def read(**path: str) -> Response:
+        # No method that only reads has a large body: one that may not write could only fill the disk of the proxy.
+        return write(**path) if _LARGE_BODY in request.headers else server().respond(request.environ)
 
     @undocumented
     @logged_in

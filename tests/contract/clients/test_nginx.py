@@ -161,6 +161,15 @@ def test_large_and_small_bodies_of_accounts_arrive(nginx, pictures):
     assert b'{"code":' in small[2]  # the service's own answer, not that of nginx
 
 
+@pytest.mark.parametrize("method", ["PUT", "PROPFIND", "POST", "GET"])
+def test_the_large_body_of_an_account_that_may_only_read_originals_is_not_stored(nginx, pictures, method):
+    password = pictures.api.app_password(scope="webdav read")
+    basic = "Basic " + b64encode(f"alice:{password}".encode()).decode()
+    assert nginx("/originals/", "PROPFIND", Authorization=basic, Depth="0")[0] == 207
+    head = f"{method} /originals/a.jpg HTTP/1.1\r\nContent-Length: 900000000\r\nAuthorization: {basic}"
+    assert sent(nginx, head, 12) == ("HTTP/1.1 403 Forbidden", 0)
+
+
 @pytest.mark.parametrize("number", range(len(NAMES)), ids=lambda number: repr(NAMES[number]))
 def test_originals_of_every_name_arrive_with_the_headers_of_the_service(nginx, pictures, records, tokens, number):
     record = records[100 + number]
