@@ -18,7 +18,6 @@ from photosvc.core.paths import close_files, close_folder
 from photosvc.core.times import Clock, system_clock
 from photosvc.extension import PhotoService
 from photosvc.models.engine import configure_engine, engine_options
-from photosvc.pages.errors import render_page, wants_page
 from photosvc.settings import load_settings
 from photosvc.web import access_log
 from photosvc.web.answers import add_security_headers
@@ -45,6 +44,7 @@ def create_app(
     clock: Clock = system_clock,
     parts: Collection[str] | None = None,
     address: str = "",
+    with_views: bool = True,
 ) -> Flask:
     """Make a Flask app that serves photosvc alone.
 
@@ -56,6 +56,7 @@ def create_app(
         parts: the parts to serve, keys of `photosvc.web.parts.PARTS`; by default all that can be served. Files
             in `templates/photosvc/` of the instance folder replace templates of the web pages.
         address: the URL of the app, used as issuer in OAuth metadata while `PHOTOSVC_BASE_URL` is not set.
+        with_views: False for commands, which answer no requests: the import of all views takes long.
 
     Raises:
         SettingError: a setting or a part is unknown or invalid, or a restore was not finished.
@@ -74,7 +75,8 @@ def create_app(
     if loaded.proxies:
         app.wsgi_app = TrustedProxies(app.wsgi_app, loaded.proxies)  # type: ignore[method-assign]
     write_lines("photosvc", loaded.log_format)
-    PhotoService(app, db=db, settings=loaded, clock=clock, parts=chosen_parts(parts), address=address)
+    mounted = chosen_parts(parts)
+    PhotoService(app, db=db, settings=loaded, clock=clock, parts=mounted, address=address, with_views=with_views)
     app.extensions[EXTENSION].is_alone = True
     register_errors(app, _render)
     for name in (LOGGER, access_log.LOGGER):
@@ -111,5 +113,9 @@ def _open_database(app: Flask, address: str) -> SQLAlchemy:
 
 def _render(failure: Failure) -> Response:
     """Render an error outside all blueprints, such as an unknown path: a page for browsers, else as the API does."""
-    shown = PAGES in current_service().parts and wants_page(request)
-    return render_page(failure) if shown else render_by_path(failure)
+    if PAGES in current_service().parts:
+        from photosvc.pages.errors import render_page, wants_page
+
+        if wants_page(request):
+            return render_page(failure)
+    return render_by_path(failure)

@@ -19,8 +19,7 @@ from photosvc.settings import Settings
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.addresses import warn_of_missing_address
 from photosvc.web.current import EXTENSION, PrincipalLoader, Service, host_users
-from photosvc.web.oauth import OAUTH_EXTENSION, OAuthServer
-from photosvc.web.parts import PAGES, chosen_parts
+from photosvc.web.parts import OAUTH, PAGES, chosen_parts
 from photosvc.web.request_counts import RequestCounts
 from photosvc.web.searching import Value, search_library, thumbnail_url
 
@@ -63,6 +62,7 @@ class PhotoService:
         principal_loader: PrincipalLoader | None = None,
         principal_actions: Collection[str] | None = None,
         address: str = "",
+        with_views: bool = True,
     ) -> None:
         """Mount the service on `app`.
 
@@ -82,6 +82,7 @@ class PhotoService:
             principal_actions: the actions of the policy that the host's user may take; by default all that are open
                 to users of hosts.
             address: the URL of the app, used as issuer in OAuth metadata while `PHOTOSVC_BASE_URL` is not set.
+            with_views: False for a process that only runs commands or `search`: no routes, no import of the views.
 
         Raises:
             SettingError: an argument or setting is not valid, or has no effect inside another app.
@@ -109,10 +110,13 @@ class PhotoService:
         )
         warn_of_missing_address(service)
         app.extensions[EXTENSION] = service
-        app.extensions[OAUTH_EXTENSION] = OAuthServer()
+        if with_views:
+            if OAUTH in mounted:
+                from photosvc.web.oauth import OAUTH_EXTENSION, OAuthServer
 
-        for blueprint, path in blueprints(mounted, prefix, settings):
-            app.register_blueprint(blueprint, url_prefix=path)
+                app.extensions[OAUTH_EXTENSION] = OAuthServer()
+            for blueprint, path in blueprints(mounted, prefix, settings):
+                app.register_blueprint(blueprint, url_prefix=path)
         app.teardown_appcontext(service.close)
         watch_alembic()
         app.cli.add_command(svc)  # `flask` finds the command by its entry point; Flask's test runner does not

@@ -10,12 +10,8 @@ from flask import Blueprint, Flask
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Engine, StaticPool
 
-from photosvc.api import create_api
-from photosvc.api.well_known import create_inserted, create_well_known
 from photosvc.core.errors import SettingError
 from photosvc.core.logs import START
-from photosvc.dav import FOLDER, create_dav
-from photosvc.pages import pages
 from photosvc.settings import PREFIX, Settings, load_settings
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.parts import DAV, OF_API, PAGES, WELL_KNOWN
@@ -25,21 +21,31 @@ _LOG = logging.getLogger(START)
 
 _DATABASES: Final = ("sqlite", "postgresql")
 
+#: The modules with the views of all parts. They are imported when their part is mounted, as this takes long.
+VIEWS: Final = ("photosvc.api", "photosvc.api.well_known", "photosvc.dav", "photosvc.pages", "photosvc.web.oauth")
 #: Origin of the setting `database_uri` in a host app, shown by `svc show config`.
 _FROM_HOST: Final = "host app"
 
 
 def blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterator[tuple[Blueprint, str]]:
-    """Yield the blueprints of these parts, each with the prefix of its paths."""
+    """Yield the blueprints of these parts, each with the prefix of its paths; import the views of no other part."""
     if parts & OF_API:
+        from photosvc.api import create_api
+
         yield create_api(parts), f"{prefix}/api/v1"
     if WELL_KNOWN in parts:
+        from photosvc.api.well_known import create_inserted, create_well_known
+
         yield create_well_known(), f"{prefix}/.well-known"
         if (inserted := create_inserted(settings.base_url or prefix)) is not None:
             yield inserted, "/.well-known"
     if DAV in parts:
+        from photosvc.dav import FOLDER, create_dav
+
         yield create_dav(prefix), prefix + FOLDER
     if PAGES in parts:
+        from photosvc.pages import pages
+
         yield pages, prefix
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Args = ParamSpec("Args")
 Result = TypeVar("Result")
+#: Key in the context's `meta` of a command that shows the routes, which all others do without.
+VIEWS = "photosvc.views"
 
 
 class PlainError(click.ClickException):
@@ -39,7 +41,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, value: bool) ->
         ctx.exit()
 
 
-version_option = click.Option(
+version_option: click.Option = click.Option(
     ["--version"],
     is_flag=True,
     is_eager=True,
@@ -180,6 +182,18 @@ def with_service(command: Callable[Concatenate["Service", Args], Result]) -> Cal
 
         with find_app(click.get_current_context()).app_context():
             return command(current_service(), *args, **kwargs)
+
+    return run
+
+
+def with_views(command: Callable[Concatenate["Service", Args], Result]) -> Callable[Args, Result]:
+    """Give a command the service, as `with_service` does, of an app that has its routes."""
+    with_app = with_service(command)
+
+    @wraps(command)
+    def run(*args: Args.args, **kwargs: Args.kwargs) -> Result:
+        click.get_current_context().meta[VIEWS] = True
+        return with_app(*args, **kwargs)
 
     return run
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.group import LazyGroup, with_service
+from photosvc.cli.group import LazyGroup, with_service, with_views
 from photosvc.cli.terminal import format_options, print_list
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _masked(name: str, value: str) -> str:
 
 @show.command()
 @format_options()
-@with_service
+@with_views
 def scopes(_service: "Service") -> None:
     """Show every authorization scope with its meaning, and whether a route of this service asks for it."""
     from photosvc.auth.policy import scopes_in_use
@@ -85,7 +85,7 @@ def scopes(_service: "Service") -> None:
 
 @show.command()
 @format_options()
-@with_service
+@with_views
 def policy(_service: "Service") -> None:
     """Show the policy: every action with the scope, the credentials and the roles that it is open to."""
     from photosvc.auth.policy import policy_table

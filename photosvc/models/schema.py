@@ -4,25 +4,25 @@ Rows are deleted together with the rows that belong to them, because a host's SQ
 orphans. The foreign keys of the models say which rows belong to a row, so a new table needs no further code. Search
 rows are left to `search.rows`, which writes and deletes them.
 
-Only this module imports Alembic, which loads slowly.
+Only this module imports Alembic, and only to migrate or compare a database, because it loads slowly.
 """
 
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from alembic import command
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Column, Connection, Engine, Table, delete, select, text, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import SchemaError
 from photosvc.models.base import FIRST_VERSION, SCHEMA_VERSION, TABLE_PREFIX, Base
 from photosvc.models.statements import among
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
 
 VERSION_TABLE = TABLE_PREFIX + "schema"
 _MIGRATIONS = Path(__file__).with_name("migrations")
@@ -108,12 +108,16 @@ def _find_references(table: Table) -> Iterator[tuple[Column[Any], bool]]:
                     yield key.parent, key.ondelete == "CASCADE"
 
 
-def context_of(connection: Connection) -> MigrationContext:
+def context_of(connection: Connection) -> "MigrationContext":
     """Return the context in which Alembic compares a database with the models."""
+    from alembic.migration import MigrationContext
+
     return MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE, "include_object": is_ours})
 
 
-def _config(connection: Connection | None = None) -> Config:
+def _config(connection: Connection | None = None) -> "Config":
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
@@ -125,7 +129,9 @@ def head() -> str:
     return str(_scripts().get_current_head())
 
 
-def _scripts() -> ScriptDirectory:
+def _scripts() -> "ScriptDirectory":
+    from alembic.script import ScriptDirectory
+
     return ScriptDirectory.from_config(_config())
 
 
@@ -136,6 +142,8 @@ def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | N
         SchemaError: the database is at a revision that this version does not have.
 
     """
+    from alembic import command
+
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
         before = schema_version(connection)
         if before is not None and before not in {one.revision for one in _scripts().walk_revisions()}:
@@ -147,11 +155,15 @@ def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | N
 
 def downgrade(engine: Engine, revision: str) -> None:
     """Migrate down to `revision` (`base` removes every table)."""
+    from alembic import command
+
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
         command.downgrade(_config(connection), revision)
 
 
 def differences(engine: Engine) -> list[str]:
     """Return the differences between the database and the models; empty if they agree."""
+    from alembic.autogenerate import compare_metadata
+
     with engine.connect() as connection:
         return [str(difference) for difference in compare_metadata(context_of(connection), Base.metadata)]

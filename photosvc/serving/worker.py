@@ -31,6 +31,7 @@ from photosvc.auth import passwords
 from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.errors import SchemaError, SettingError
 from photosvc.core.machine import give_back, share_arenas
+from photosvc.mounting import VIEWS
 from photosvc.serving.arrival import Arrival, State, WaitBudget
 from photosvc.serving.client import STALL_SECONDS, Client, Lingering
 from photosvc.serving.queue import Requester, RequestQueue, requester_of
@@ -71,7 +72,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         Python's garbage collector writes to the objects that it visits, which copies their memory in each worker. It
         does not visit frozen objects.
         """
-        importlib.import_module("photosvc.app")
+        for module in ("photosvc.app", *VIEWS):
+            importlib.import_module(module)
         gc.collect()
         gc.freeze()
 

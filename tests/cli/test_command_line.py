@@ -137,6 +137,17 @@ def test_help_imports_neither_flask_nor_sqlalchemy(arguments):
     assert done.stderr == "[]\n"
 
 
+def test_commands_import_neither_views_nor_alembic(instance):
+    program = "import sys; from photosvc.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    command = [sys.executable, "-c", program, "status"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance)}, check=True
+    )
+    modules = set(done.stderr.split())
+    assert "photosvc.web.current" in modules
+    assert not {"photosvc.api", "photosvc.dav", "photosvc.pages", "photosvc.web.oauth", "alembic"} & modules
+
+
 def test_settings_are_shown_without_their_secrets(instance):
     uri = "postgresql+psycopg://me:hunter2hunter2@db.example.org/photos"
     environ = {"PHOTOSVC_DATABASE_URI": uri, "PHOTOSVC_SECRET_KEY": "s" * 40, "PHOTOSVC_PROXIES": "1"}

@@ -152,7 +152,10 @@ def end() -> None:
 
 def serve(address: str) -> None:
     """Fork for every request until standard input ends."""
-    for module in _IMPORTED:
+    # Each command starts with this module, and imports nothing of the service.
+    from photosvc.mounting import VIEWS
+
+    for module in (*_IMPORTED, *VIEWS):
         importlib.import_module(module)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(address)
