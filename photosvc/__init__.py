@@ -15,7 +15,7 @@ _EXPORTED = {
     "FoundPhoto": "photosvc.records.results",
     "HostUser": "photosvc.auth.principal",
     "PhotoService": "photosvc.extension",
-    "SearchResults": "photosvc.records.results",
+    "SearchResults": "photosvc.web.searching",
 }
 
 

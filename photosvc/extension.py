@@ -14,14 +14,13 @@ from photosvc.core.errors import SettingError
 from photosvc.core.times import Clock, system_clock
 from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_views, settings_in_host
-from photosvc.records.results import SearchResults
 from photosvc.settings import Settings
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.addresses import warn_of_missing_address
 from photosvc.web.current import EXTENSION, PrincipalLoader, Service, host_users
 from photosvc.web.parts import OAUTH, PAGES, chosen_parts
 from photosvc.web.request_counts import RequestCounts
-from photosvc.web.searching import Value, search_library, thumbnail_url
+from photosvc.web.searching import SearchResults, Value, search_library, thumbnail_url
 
 
 class Exempting(Protocol):

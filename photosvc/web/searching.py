@@ -5,7 +5,8 @@ the same parameters, rights and limits, and get typed results.
 """
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, TypeAlias
 from urllib.parse import quote
@@ -19,7 +20,7 @@ from photosvc.auth.principal import HostUser, Principal
 from photosvc.core.errors import InvalidValueError
 from photosvc.pictures.sizes import SIZES
 from photosvc.query.filters import NAMES
-from photosvc.records.results import SearchResults, read_results
+from photosvc.records.results import FoundPhoto, read_results
 from photosvc.search.limits import Read, SearchTooLongError, begin_read, end_read, ended_by_limit
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
@@ -94,6 +95,31 @@ def _raise_if_ended(service: Service, read: Read, error: BaseException) -> None:
     if (reason := read.error()) is not None:
         service.requests.add_ended_search(reason.reason)
         raise reason from error
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """A page of search results, which is also a sequence of its photos."""
+
+    photos: tuple[FoundPhoto, ...]
+    count: int
+    """The number of files on the page; with `merged`, several of them may be one result."""
+    limit: int
+    """The most files that the page can have."""
+    offset: int
+    cursor: str | None
+    """The beginning of the next page, for `search(cursor=…)`; None if this page was not full."""
+    total: int | None
+    """The number of files that match, if `total` was asked for."""
+
+    def __iter__(self) -> Iterator[FoundPhoto]:
+        return iter(self.photos)
+
+    def __len__(self) -> int:
+        return len(self.photos)
+
+    def __getitem__(self, number: int) -> FoundPhoto:
+        return self.photos[number]
 
 
 def search_library(principal: HostUser | Principal | None, parameters: Mapping[str, Value]) -> SearchResults:

@@ -1,6 +1,7 @@
 """`service.search`: the search without HTTP, with typed results that say what the API says."""
 
 import inspect
+import json
 import typing
 from datetime import UTC, date, datetime
 
@@ -13,12 +14,15 @@ from photosvc import FoundPhoto, HostUser, PhotoService
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
 from photosvc.records import results
 from photosvc.records.photo import OPTIONAL, FileSchema, MarkerSchema, PhotoResultSchema
-from photosvc.records.results import read_results, wire_name
+from photosvc.records.results import read_results
 from photosvc.search.limits import SearchTooLongError
 from tests.embed.host import NAMES, open_host, token_of, who_signed_in
+from tools.build_result_types import STUB, make_stub
 
 JANE = HostUser(id="jane", role="user")
 PHOTOS = "/media/api/v1/photos"
+#: Fields beside the times that each version has stored.
+REQUIRED = {"TakenAtLocal", "Markers", "Files"}
 
 
 @pytest.fixture
@@ -99,7 +103,7 @@ def test_the_results_say_what_the_api_says(host):
         found = host.service.search(principal=JANE, order="name", merged=merged).photos
         assert found == read_results(answer.data)
         for photo, record in zip(found, answer.json, strict=True):
-            shown = {wire_name(field): getattr(photo, field) for field in FoundPhoto.__struct_fields__}
+            shown = {field.encode_name: getattr(photo, field.name) for field in msgspec.structs.fields(FoundPhoto)}
             times = {name for name in shown if name.endswith("At") or name == "TakenAtLocal"}
             assert {name: shown[name] for name in record.keys() - times - {"Files"}} == {
                 name: value for name, value in record.items() if name not in times | {"Files"}
@@ -120,8 +124,21 @@ def test_the_results_say_what_the_api_says(host):
 def test_the_typed_results_have_every_field_of_the_wire(typed, schema):
     fields = msgspec.structs.fields(typed)
     assert {field.encode_name for field in fields} == set(schema().fields)
-    optional = {field.encode_name for field in fields if not field.required}
-    assert optional == {name for name in schema().fields if name in OPTIONAL}
+    required = {field.encode_name for field in fields if field.required}
+    assert required == {name for name in schema().fields if name.endswith("At") or name in REQUIRED}
+
+
+def test_records_that_a_former_version_stored_are_read(host):
+    client = host.test_client()
+    client.post("/sign-in/user")
+    (record,) = client.get(f"{PHOTOS}?q=lake").json
+    former = {name: value for name, value in record.items() if name not in {*OPTIONAL, "Caption", "Mime"}}
+    (photo,) = read_results(json.dumps([former]))
+    assert (photo.file_name, photo.caption, photo.mime, photo.rating) == ("lake.jpg", "", "", 0)
+
+
+def test_the_stub_gives_the_types_of_the_schemas():
+    assert STUB.read_text(encoding="utf-8") == make_stub(), "run python -m tools.build_result_types"
 
 
 def test_every_field_of_the_results_has_a_type():
