@@ -3,7 +3,6 @@
 Texts of an entry are one short line of printable characters and contain nothing secret.
 """
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -12,6 +11,7 @@ from typing import Any, Final, Protocol
 
 from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.words import did_you_mean
 from photosvc.models import Client, Credential, User
 
 #: Refused requests: anyone can cause any number of them, so equal ones are counted, and they displace no other part.
@@ -97,8 +97,7 @@ def parse_events(text: str) -> frozenset[Event]:
     for word in text.lower().replace(",", " ").split():
         named = {event for event in Event if word in {event.value, event.part}}
         if not named:
-            nearest = difflib.get_close_matches(word[:_LONGEST], [*PARTS, *Event], n=1, cutoff=0.5)
-            msg = f'"{word[:_LONGEST]}" is not an event' + (f'; did you mean "{nearest[0]}"?' if nearest else "")
+            msg = f'"{word[:_LONGEST]}" is not an event{did_you_mean(word, [*PARTS, *Event])}'
             raise InvalidValueError(msg, field="event")
         found |= named
     return frozenset(found)

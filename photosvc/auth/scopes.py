@@ -9,13 +9,13 @@
 - The empty scope opens nothing.
 """
 
-import difflib
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from photosvc.auth.errors import ScopeTooWideError, UnknownScopeError
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.words import did_you_mean
 
 ALL, READ, WRITE = "*", "read", "write"
 
@@ -155,8 +155,7 @@ def _word(word: str, *, known_only: bool) -> str:
 
 
 def _unknown(name: str) -> str:
-    nearest = difflib.get_close_matches(name[:32], sorted(_KNOWN), n=1, cutoff=0.5)
-    return f'"{name[:32]}" is not a scope' + (f'; did you mean "{nearest[0]}"?' if nearest else "")
+    return f'"{name[:32]}" is not a scope{did_you_mean(name, sorted(_KNOWN))}'
 
 
 def is_within(inner: Scope, outer: Scope) -> bool:

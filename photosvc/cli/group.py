@@ -95,9 +95,9 @@ class LazyGroup(click.Group):
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and self.get_command(ctx, name) is None:
             msg = f"No such command {name!r}." if name.strip() else "The name of the command is empty."
-            import difflib
+            from photosvc.core.words import names_like
 
-            if near := difflib.get_close_matches(name, self.list_commands(ctx), n=2, cutoff=0.66):
+            if near := names_like(name, self.list_commands(ctx), most=2):
                 msg += f" Did you mean {' or '.join(map(repr, near))}?"
             raise click.UsageError(msg, ctx)
         return super().resolve_command(ctx, args)

@@ -1,9 +1,17 @@
-"""Numbers and their nouns in sentences, and portions of long lists."""
+"""Numbers and their nouns in sentences, names like a mistyped one, and portions of long lists."""
 
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, TypeVar
 
 _Value = TypeVar("_Value")
+#: Characters of a typed name that are compared.
+_LONGEST: Final = 40
+#: The least similarity of a suggested name, from 0 to 1, for names of up to four letters and for longer ones: one slip
+#: changes more of a short name, so that `rde` suggests `red`.
+_SIMILAR_SHORT: Final = 0.66
+_SIMILAR: Final = 0.7
+_SHORT: Final = 4
 
 
 def counted(number: int, what: str, many: str = "") -> str:
@@ -14,6 +22,23 @@ def counted(number: int, what: str, many: str = "") -> str:
 def which(number: int, one: str, many: str) -> str:
     """Return the form of a word that agrees with the number."""
     return one if number == 1 else many
+
+
+def names_like(typed: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """Return at most `most` known names, in lower case, that are like the typed one in any case.
+
+    Of the most similar ones, those with the same first letter come first: it is rarely mistyped.
+    """
+    name = typed[:_LONGEST].lower()
+    least = _SIMILAR_SHORT if len(name) <= _SHORT else _SIMILAR
+    near = difflib.get_close_matches(name, list(known), n=3, cutoff=least)
+    return sorted(near, key=lambda one: one[:1] != name[:1])[:most]
+
+
+def did_you_mean(typed: str, known: Iterable[str]) -> str:
+    """Return the end of an error message that suggests the known name most like the typed one; empty if none is."""
+    near = names_like(typed, known)
+    return f'; did you mean "{near[0]}"?' if near else ""
 
 
 def in_portions(values: Sequence[_Value], most: int) -> Iterator[Sequence[_Value]]:

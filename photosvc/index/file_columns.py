@@ -3,13 +3,13 @@
 The markers of a file that come from files are replaced; markers that people made, and names that they chose, stay.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Final
 
-import orjson
+import msgspec
 
 from photosvc.core import ids
 from photosvc.core.vocabulary import MANUAL, META, XMP, followed_by, inverse, swaps_sides
@@ -34,14 +34,7 @@ _BOUNDS: Final = {
     for record in (Extraction, Metadata)
 }
 _UNSET: Final = Metadata()
-#: Makers of the fields that JSON has no type for.
-_LOAD: Final[dict[str, Callable[[Any], Any]]] = {
-    "taken_local": datetime.fromisoformat,
-    "taken_utc": datetime.fromisoformat,
-    "modified_local": datetime.fromisoformat,
-    "keywords": tuple,
-    "regions": lambda regions: tuple(Region(**region) for region in regions),
-}
+_METADATA: Final = msgspec.json.Decoder(Metadata)
 _OWN: Final = frozenset((META, XMP))
 
 
@@ -71,9 +64,9 @@ def write_extraction(file: File, extraction: Extraction) -> Extraction:
 
 
 def _is_stored_as_it_is(file: File, extraction: Extraction) -> bool:
-    """Return whether the columns hold all values, and the JSON all floats: it writes null for infinite ones and NaN."""
+    """Return whether the columns hold all values."""
     sizes = (extraction.width, extraction.height) == (file.width, file.height)
-    return sizes and "null" not in file.details and _fits(extraction) and _fits(extraction.metadata)
+    return sizes and _fits(extraction) and _fits(extraction.metadata)
 
 
 def _fits(record: Extraction | Metadata) -> bool:
@@ -110,13 +103,12 @@ def dump_metadata(metadata: Metadata) -> str:
         for name, value, unset in zip(_FIELDS, _read_fields(metadata), _UNSET_VALUES, strict=True)
         if value != unset
     }
-    return orjson.dumps(values).decode()
+    return msgspec.json.encode(values).decode()
 
 
 def load_metadata(text: str) -> Metadata:
     """Return the record that `dump_metadata` wrote."""
-    values: dict[str, Any] = orjson.loads(text)
-    return Metadata(**{name: _LOAD[name](value) if name in _LOAD else value for name, value in values.items()})
+    return _METADATA.decode(text)
 
 
 def _value(record: Extraction | Metadata, name: str) -> Any:  # noqa: ANN401 - the type of the field
@@ -173,13 +165,13 @@ def choose_name(file: File, areas: Sequence[tuple[str, Region]], number: int, na
 
 def chosen_names(file: File) -> list[list[Any]]:
     """Return the names that people chose: kind, x, y, w, h and name of each area in the file, and the chosen name."""
-    found: list[list[Any]] = orjson.loads(file.chosen_names) if file.chosen_names else []
+    found: list[list[Any]] = msgspec.json.decode(file.chosen_names) if file.chosen_names else []
     return found
 
 
 def set_chosen_names(file: File, names: Sequence[Sequence[Any]]) -> None:
     """Write the names that `chosen_names` returns."""
-    file.chosen_names = orjson.dumps(names).decode() if names else ""
+    file.chosen_names = msgspec.json.encode(names).decode() if names else ""
 
 
 def _key(area: Region) -> tuple[Any, ...]:

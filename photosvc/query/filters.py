@@ -1,6 +1,7 @@
 """The table of search filters: all names that `key:value` and GET parameters may use."""
 
-from photosvc.query.errors import InvalidQueryError, did_you_mean, shown
+from photosvc.core.words import did_you_mean
+from photosvc.query.errors import InvalidQueryError, shown
 from photosvc.query.filter_spec import (
     CHOICE,
     FALSE,

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from photosvc import data
 from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
 from photosvc.core.vocabulary import COLOR_NUMBERS, COLORS
+from photosvc.core.words import did_you_mean
 from photosvc.query.alternatives import Alternative, UnclosedQuoteError, read_groups, read_term
 from photosvc.query.areas import (
     read_box,
@@ -19,7 +20,7 @@ from photosvc.query.areas import (
     read_plus_code,
 )
 from photosvc.query.dates import read_after, read_before, read_days, read_since
-from photosvc.query.errors import InvalidQueryError, did_you_mean, shown
+from photosvc.query.errors import InvalidQueryError, shown
 from photosvc.query.filter_spec import BOOLEANS, EXPECTED, MOST_WILDCARDS, FilterSpec, Kind
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words

@@ -20,7 +20,7 @@ from marshmallow import Schema, ValidationError
 from marshmallow.exceptions import SCHEMA
 
 from photosvc.core.errors import Detail, InvalidValueError
-from photosvc.query.errors import nearest
+from photosvc.core.words import names_like
 from photosvc.query.filter_spec import BOOLEANS
 
 #: The longest body that most routes accept, in bytes.
@@ -155,7 +155,7 @@ def unknown_parameters(names: tuple[str, ...], known: frozenset[str]) -> str:
 def _alike(names: Iterable[str], known: frozenset[str]) -> Iterator[str]:
     for name in dict.fromkeys(names):
         if name not in known and _NAME.fullmatch(name):
-            meant = _ELSEWHERE.get(name.lower()) or nearest(name, sorted(known))
+            meant = _ELSEWHERE.get(name.lower()) or next(iter(names_like(name, sorted(known))), "")
             if meant:
                 yield f"{name} ({meant})"
 

@@ -1,10 +1,10 @@
 """The parts of the service, of which a host app chooses those that it mounts."""
 
-import difflib
 from collections.abc import Collection, Iterable
 from typing import Final
 
 from photosvc.core.errors import SettingError
+from photosvc.core.words import did_you_mean
 
 SEARCH, SESSION, OAUTH, WELL_KNOWN, MEDIA, DAV, PAGES = (
     "search", "session", "oauth", "well_known", "media", "dav", "pages",
@@ -54,8 +54,7 @@ def chosen_parts(given: Iterable[str] | None, *, pages: bool = True) -> frozense
 
 
 def _unknown(name: str) -> str:
-    nearest = difflib.get_close_matches(name, PARTS, n=1)
-    hint = f'; did you mean "{nearest[0]}"?' if nearest else f"; there are {_quoted(PARTS)}"
+    hint = did_you_mean(name, PARTS) or f"; there are {_quoted(PARTS)}"
     return f'"{name[:32]}" is not a part of photosvc{hint}'
 
 

@@ -4,7 +4,6 @@ A search has a time limit, takes a turn if it is costly, and ends when its clien
 the same parameters, rights and limits, and get typed results.
 """
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -18,6 +17,7 @@ from photosvc.auth.link_tokens import preview_token
 from photosvc.auth.policy import decide
 from photosvc.auth.principal import HostUser, Principal
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.words import did_you_mean
 from photosvc.pictures.sizes import SIZES
 from photosvc.query.filters import NAMES
 from photosvc.records.results import FoundPhoto, read_results
@@ -191,8 +191,7 @@ def _check(who: object) -> None:
 def _known(name: str) -> str:
     if name in _PARAMETERS or name in NAMES:
         return name
-    nearest = difflib.get_close_matches(name, [*_PARAMETERS, *NAMES], n=1)
-    hint = f'; did you mean "{nearest[0]}"?' if nearest else ""
+    hint = did_you_mean(name, [*_PARAMETERS, *NAMES])
     raise InvalidValueError(f'"{name[:32]}" is no parameter or filter of the search{hint}', field=name[:32])
 
 

@@ -9,7 +9,6 @@ import base64
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any
 
 import orjson
@@ -17,6 +16,7 @@ from sqlalchemy import BigInteger, ColumnElement, cast
 from sqlalchemy.orm import InstrumentedAttribute
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.words import names_like
 from photosvc.models import SORT_KEYS, AlbumPhoto, SearchRow
 
 #: Modulus and range of seeds: products stay below 2^62 on both databases.
@@ -135,7 +135,7 @@ def order_named(name: str, *, merged: bool = False, field: str = "order") -> Ord
     asked = name.lower().removeprefix(REVERSED)
     order = MANUAL if asked == MANUAL.name else ORDERS.get(ORDER_ALIASES.get(asked, asked))
     if order is None:
-        near = get_close_matches(asked, ALBUM_ORDERS, 1)
+        near = names_like(asked, ALBUM_ORDERS)
         hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(ALBUM_ORDERS)}"
         msg = f"order {name[:40]!r} is unknown: {hint}"
         raise InvalidValueError(msg, field=field)

@@ -15,8 +15,9 @@ from typing import Final
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.geo import distance_m
+from photosvc.core.words import did_you_mean
 from photosvc.data import PlacesTable
-from photosvc.query.errors import did_you_mean, shown
+from photosvc.query.errors import shown
 from photosvc.query.fold import words_recurring
 from photosvc.query.nodes import Town
 from photosvc.query.reader import country_code

@@ -1,0 +1,34 @@
+"""Names like a mistyped one, for the hints in error messages."""
+
+import pytest
+
+from photosvc.core.words import did_you_mean, names_like
+
+
+@pytest.mark.parametrize(
+    ("typed", "known", "near"),
+    [
+        ("rde", ["blue", "red"], ["red"]),
+        ("COUTNRY", ["count", "country"], ["country"]),
+        ("germania", ["romania", "germany"], ["germany"]),
+        ("fotos", ["folders", "photos"], ["photos"]),
+        ("atlantis", ["albania"], []),
+        ("x", ["xyz"], []),
+        ("", ["a"], []),
+    ],
+)
+def test_the_most_similar_name_is_suggested_if_it_is_similar_enough(typed, known, near):
+    assert names_like(typed, known) == near
+
+
+def test_several_names_may_be_suggested():
+    assert names_like("sho", ["show", "shop", "list"], most=2) == ["show", "shop"]
+
+
+def test_a_long_text_is_compared_by_its_beginning():
+    assert names_like("x" * 100_000, ["x" * 40]) == ["x" * 40]
+
+
+def test_the_hint_ends_a_sentence():
+    assert did_you_mean("tittle", ["title"]) == '; did you mean "title"?'
+    assert did_you_mean("nothing", ["title"]) == ""
