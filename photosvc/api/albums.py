@@ -134,7 +134,7 @@ def read_album(album_uid: str) -> Response:
 def create_album(given: dict[str, Any]) -> Response:
     """Make an album; with a `Filter` a smart one, which contains the photos that this query finds."""
     service = current_service()
-    with service.changing() as session:
+    with service.writing(library=True) as session:
         uid = make_album(session, given, service.now()).uid
     return json_answer(record_of_album(uid))
 
@@ -175,7 +175,7 @@ def dislike_album(album_uid: str) -> Response:
 def remove_album(album_uid: str) -> Response:
     """Delete an album. Its photos stay in the library."""
     service = current_service()
-    title = delete_whole(service.changing, album_uid, service.now(), sees_private=principal().sees_private)
+    title = delete_whole(service.writing, album_uid, service.now(), sees_private=principal().sees_private)
     return json_answer({"code": 200, "message": f"{title} deleted"})
 
 
@@ -189,7 +189,7 @@ def delete_albums(given: dict[str, Any]) -> Response:
     service, sees_private = current_service(), principal().sees_private
     selection = parse_selection({"photos": None, "files": None, "q": None, **given}, most_albums=MOST_SELECTED)
     uids = dict.fromkeys(selection.albums)
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         for uid in filter(kind_of, uids):  # refused before any is deleted
             with suppress(NotFoundError):
                 album_of_people(session, uid, sees_private=sees_private)
@@ -198,14 +198,14 @@ def delete_albums(given: dict[str, Any]) -> Response:
     with one_batch() if len(present) > _BATCH else nullcontext():
         for uid in present:
             with suppress(NotFoundError):
-                delete_whole(service.changing, uid, service.now(), sees_private=sees_private)
+                delete_whole(service.writing, uid, service.now(), sees_private=sees_private)
                 deleted.append(uid)
     return json_answer({"code": 200, "message": f"{len(deleted)} albums deleted", "albums": deleted})
 
 
 def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
     service = current_service()
-    with service.changing() as session:
+    with service.writing(library=True) as session:
         album = album_to_change(session, album_uid, sees_private=principal().sees_private)
         change_album(session, album, values, service.now())
     return record_of_album(album_uid)
@@ -263,7 +263,7 @@ def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     if not (given["before"] is None or is_uid(given["before"], PHOTO)):
         msg = "before: send a photo UID"
         raise InvalidValueError(msg, field="before")
-    with service.changing() as session:
+    with service.writing(library=True) as session:
         album = album_to_change(session, album_uid, sees_private=who.sees_private)
         arrange_photos(session, album, given["photos"], given["before"], service.now(), sees_private=who.sees_private)
     return _in_order(album_uid)

@@ -296,7 +296,7 @@ def _check_size(service: Service, connection: Connection, file_ids: Sequence[int
 
 def _send_archive(waiting: Waiting) -> Response:
     service, who = current_service(), principal()
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         _check_size(service, session.connection(), waiting.file_ids)
         check_disk(session, service.settings)
     headers = [

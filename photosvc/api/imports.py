@@ -37,7 +37,7 @@ _STARTED = json_object("code message indexer", code=NUMBER, message=TEXT, indexe
 @answers(_LISTED, "The imports.")
 def list_imports() -> Response:
     """List the imports that wait, and the last ones that began, with their counts and the first files that failed."""
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         waiting = [_wish.dump(one) for one in import_jobs.waiting(session)]
         began = [_report.dump(one) for one in import_jobs.reports(session, count=_SHOWN, failures=_SHOWN_FAILURES)]
     return json_answer({"waiting": waiting, "imports": began})

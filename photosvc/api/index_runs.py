@@ -54,7 +54,7 @@ def list_index_runs() -> Response:
     Of the runs over one folder that changed nothing, only the last one is listed.
     """
     service = current_service()
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         running = is_running(session, service.now())
         waiting = [_wish.dump(one) for one in requested.waiting(session)]
         runs = [_report.dump(one) for one in run_log.reports(session, service.now(), count=SHOWN)]
@@ -104,7 +104,7 @@ def show_job(job_id: int) -> Response:
     that has ended is remembered until enough later jobs of its kind have ended.
     """
     who = principal()
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         job = session.get(Job, job_id) if job_id <= _LAST else None
         if job is None or not (_is_own(job, who) or who.role == ADMIN):
             msg = "There is no such job, or it ended long ago."
@@ -136,7 +136,7 @@ def list_failures() -> Response:
     """
     page = read_page()
     text = request.args.get("q", "").strip().replace("\x00", "")[:_LONGEST]
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         found = failed_files(session, text=text, count=page.count, offset=page.offset)
         return page.answer(json_answer([_failed.dump(one) for one in found]), len(found))
 

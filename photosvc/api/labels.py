@@ -145,7 +145,7 @@ def delete_labels(given: dict[str, Any]) -> Response:
 
 
 def _mark(label: Label, *, favorite: bool) -> None:
-    with current_service().changing() as session:
+    with current_service().writing(library=True) as session:
         mark_favorite(session, label.id, favorite=favorite)
 
 

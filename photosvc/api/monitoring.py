@@ -55,7 +55,7 @@ def readyz() -> Response:
     """Answer `ready`; 503 while /status does, or while the originals are away: searches work without them."""
     service = current_service()
     service.check_database()
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         if are_away(session, service.settings.originals):
             raise OriginalsAwayError
     return json_answer({"status": "ready", "version": __version__})

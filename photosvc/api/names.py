@@ -85,7 +85,7 @@ def terms(part: str) -> Terms:
     service, who = current_service(), principal()
     return Terms(
         reading=partial(searching, who.owner_uid, part),
-        writing=service.changing,
+        writing=service.writing,
         slot=one_batch,
         now=service.now(),
         actor=Actor.of(who),

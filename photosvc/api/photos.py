@@ -100,7 +100,7 @@ def _record(photo_uid: str) -> tuple[bytes, str]:
         if not seen:
             msg = "there is no such photo"
             raise NotFoundError(msg, field="uid")
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         return record_of(session, seen, sees_private=sees_private)
 
 
@@ -131,7 +131,7 @@ def read_file(content_hash: str) -> Response:
         etag = state_tag(connection, "file", content_hash, sees_private=sees_private)
     if is_fresh(etag):
         return not_modified(etag)
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         body = orjson.dumps(_dump_file(load_file(session, found.file_id)))
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
@@ -232,7 +232,7 @@ def change_one(photo_uid: str, action: str, change: Callable[[Editing], int | No
     service, who = current_service(), principal()
     now = service.now()
     valid = is_uid(photo_uid, PHOTO)  # PostgreSQL refuses texts with NUL
-    with service.changing() as session:
+    with service.writing(library=True) as session:
         connection, sees_private = session.connection(), who.sees_private
         seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
         loaded = load_for_change(session, photo_uid) if seen else None
@@ -278,7 +278,7 @@ def read_history(photo_uid: str) -> Response:
     valid = is_uid(photo_uid, PHOTO)  # PostgreSQL refuses texts with NUL
     with service.reading() as connection:
         seen = files_of_photo(connection, photo_uid, sees_private=who.sees_private) if valid else ()
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         known = seen or (who.role == ADMIN and who.sees_private and valid)
         changes = []
         if known:

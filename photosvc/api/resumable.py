@@ -179,7 +179,7 @@ def find(who: Sender, token: str) -> Upload:
 
     """
     service = current_service()
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         upload = find_upload(session, who.user_id, token) if token.isalnum() else None
         session.expunge_all()
     service.end_reading()

@@ -125,7 +125,7 @@ def _own_token(session_id: str | None) -> str:
 
 
 def _answer(service: Service, who: Principal, token: str) -> Response:
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         user = users.find_user(session, who.user_uid or "")
     view = _View(
         access_token=token,

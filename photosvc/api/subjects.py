@@ -134,7 +134,7 @@ def _rename(person: Person, name: str, favorite: bool | None) -> str | Response:
 def _mark(uid: str, *, favorite: bool) -> None:
     service, person = current_service(), _find(uid)
     if person.favorite != favorite:
-        with service.changing() as session:
+        with service.writing(library=True) as session:
             mark_favorite(session, person, service.now(), favorite=favorite)
 
 

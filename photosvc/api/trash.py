@@ -52,7 +52,7 @@ def list_trash() -> Response:
     text = request.args.get("q", "").strip()
     found = (kept for kept in every_file(Trash(service.settings.originals)) if text in kept.name)
     listed = list(islice(found, page.offset, page.offset + page.count))
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         photos = photos_of(session, listed)
     return page.answer(json_answer([_kept.dump((kept, photos.get(kept.path, ""))) for kept in listed]), len(listed))
 
@@ -69,7 +69,7 @@ def restore_trash(given: dict[str, Any]) -> Response:
     lists it. A request restores up to 10,000 files; `complete` is false if there are more.
     """
     service = current_service()
-    trash = open_trash(service.changing, service.settings)
+    trash = open_trash(service.writing, service.settings)
     items = [*(given["items"] or ()), *(given["photos"] or ())]
     if bool(items) == given["all"]:
         msg = "say which items or photos to restore, or all"
@@ -80,14 +80,14 @@ def restore_trash(given: dict[str, Any]) -> Response:
     if given["all"]:
         files = list(islice(every_file(trash), MOST_RESTORED + 1))
     else:
-        with service.loading() as session:
+        with service.reading(orm=True) as session:
             files = chosen_files(session, trash, items)[: MOST_RESTORED + 1]
     if not files and items:
         msg = "nothing of this is in the trash"
         raise NotFoundError(msg, field="items")
     actor = Actor.of(principal())
     with one_batch() if len(files) > PORTION else nullcontext():
-        done = restore(service.changing, service.settings, files[:MOST_RESTORED], actor, service.now())
+        done = restore(service.writing, service.settings, files[:MOST_RESTORED], actor, service.now())
     answer = {"files": done.files, "photos": done.photos, "taken": done.taken, "complete": len(files) <= MOST_RESTORED}
     return json_answer({"code": 200, "message": f"{counted(len(done.files), 'file')} restored", **answer})
 
@@ -103,14 +103,14 @@ def empty_trash(given: dict[str, Any]) -> Response:
     A request that takes longer than 20 seconds leaves the rest to the next one; `complete` is false then.
     """
     service = current_service()
-    trash = open_trash(service.changing, service.settings)
+    trash = open_trash(service.writing, service.settings)
     days, expected = given["days"], given["expected"]
     if days is None and expected is None:
         msg = "say for how many days files are kept, or how many files are expected"
         raise InvalidValueError(msg, field="days")
     before = service.now() - timedelta(days=days) if days else END_OF_TIME
     with one_batch():
-        done = empty_in_request(service.changing, trash, before, expected=expected)
+        done = empty_in_request(service.writing, trash, before, expected=expected)
     message = f"{counted(done.files, 'file')} deleted permanently"
     emptied = {"files": done.files, "bytes": done.size, "complete": done.is_complete}
     return json_answer({"code": 200, "message": message, **emptied})

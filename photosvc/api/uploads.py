@@ -173,7 +173,7 @@ def wait_for_index(service: Service, outcomes: Sequence[Admitted]) -> bool:
     if not names:
         return True
     files = [outcome.file.hash for outcome in outcomes if outcome.placed]
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         busy = is_running(session, service.now())
     service.end_reading()
     if wake_indexer(service) is Indexer.NONE:
@@ -186,7 +186,7 @@ def wait_for_index(service: Service, outcomes: Sequence[Admitted]) -> bool:
 
 def _are_done(service: Service, names: Sequence[str], files: Sequence[str]) -> bool:
     """Return whether an index run has stored or rejected these files, and put their photos into their albums."""
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         left = set(names)
         for table in (File, Sidecar, RejectedFile):
             for portion in in_portions(sorted(left), _PORTION):
@@ -222,7 +222,7 @@ def albums_by_name(service: Service, names: Sequence[str], now: datetime) -> lis
         return []
     who = principal()
     decide(who, "albums.update")
-    with service.changing() as session:
+    with service.writing(library=True) as session:
         # Read once for all names, because the transaction keeps others from writing.
         titles = uids_by_title(session) if any(not ids.is_uid(name, ids.ALBUM) for name in names) else {}
         return [_album(session, name, titles, now) for name in dict.fromkeys(names)]
@@ -254,7 +254,7 @@ def send_files(user_uid: str, token: str) -> Response:
     """
     _check_address(user_uid, token)
     service, who = current_service(), sender()
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         left = bytes_left(session, service.settings, who.user_id)
     service.end_reading()
     if left is not None and left <= 0:
@@ -300,7 +300,7 @@ def add_files(given: dict[str, Any], user_uid: str, token: str) -> Response:
     _check_address(user_uid, token)
     service, who = current_service(), sender()
     now = service.now()
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         waiting = waiting_in(session, who.user_id, token, service.settings.upload_files)
         session.expunge_all()
     service.end_reading()

@@ -49,7 +49,7 @@ def _schema(*, many: bool = False) -> UserSchema:
 @answers(UserSchema, "The accounts.", many=True)
 def list_users() -> Response:
     """List the accounts by name, at most a thousand."""
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         return json_answer(_schema(many=True).dump(stored_users.list_users(session, limit=_MOST)))
 
 
@@ -71,7 +71,7 @@ def add_user(body: dict[str, Any]) -> Response:
 @answers(UserSchema, "The account.")
 def view_user(user_uid: str) -> Response:
     """Show an account."""
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         return json_answer(_schema().dump(stored_users.find_user(session, user_uid)))
 
 
@@ -113,7 +113,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
     for other accounts.
     """
     who = principal()
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         user = stored_users.find_user(session, user_uid)
     if who.user_uid != user.uid and may(who, "users.change"):
         fresh = new_hash(body["new"], user_name=user.name, field="new")
@@ -176,7 +176,7 @@ def reset(user_uid: str) -> Response:
 @answers(CredentialSchema, "The app passwords.", many=True)
 def list_app_passwords(user_uid: str) -> Response:
     """List the account's app passwords, without their secrets."""
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         user = stored_users.find_user(session, user_uid)
         found = bearer.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
         return json_answer(_CREDENTIALS.dump(found))
@@ -210,7 +210,7 @@ def remove_app_password(user_uid: str, credential: str) -> Response:
 def list_open_sessions(user_uid: str) -> Response:
     """List the account's open login sessions with their method, times and addresses; at most a thousand."""
     service = current_service()
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         user = stored_users.find_user(session, user_uid)
         found = bearer.list_sessions(session, user, service.now())
         return json_answer(OpenSessionSchema(current=principal().credential_id, many=True).dump(found))

@@ -60,7 +60,7 @@ def show(service: "Service", album: str) -> None:
 
     uid = album if kind_of(album) else ""
     if not uid:
-        with service.loading() as session:
+        with service.reading(orm=True) as session:
             uid = _named(session, album).uid
     print_record(_SHOWN, _row(_record(service, uid)))
 
@@ -79,15 +79,15 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
     from photosvc.search.reading.selection import Selection
 
     selection = Selection(query=" ".join(query))
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         uid, title = ("", album) if new else (_named(session, album).uid, _named(session, album).title)
         photos = list(select_photos(session, selection, sees_private=True))
     confirm(f"Add {counted(len(photos), 'photo')} to {'the new album' if new else 'the album'} {title}?", yes=yes)
     now = service.now()
     if new:
-        with service.changing() as session:
+        with service.writing(library=True) as session:
             uid = make_album(session, {"title": album}, now).uid
-    added = change_members(service.changing, uid, photos, add_photos, now, sees_private=True)
+    added = change_members(service.writing, uid, photos, add_photos, now, sees_private=True)
     click.echo(f"{counted(len(added), 'photo')} added.", err=True)
     print_record(_SHOWN, _row(_record(service, uid)))
 
@@ -100,11 +100,11 @@ def rm(service: "Service", album: str, yes: bool) -> None:
     """Delete an album. Its photos stay in the library."""
     from photosvc.library.albums import delete_whole
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         found = _named(session, album)
         uid, title = found.uid, found.title
     confirm(f"Delete the album {title}? Its photos stay.", yes=yes)
-    delete_whole(service.changing, uid, service.now(), sees_private=True)
+    delete_whole(service.writing, uid, service.now(), sees_private=True)
     click.echo(f"The album {title} is deleted.", err=True)
 
 

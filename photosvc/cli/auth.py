@@ -77,7 +77,7 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
     require_stdout()
     owner_uid = None
     if username is not None:
-        with service.loading() as session:
+        with service.reading(orm=True) as session:
             owner_uid = find_user(session, username).uid
     expiry(expires, service.now())
     name = name or ask("--name", "Client name", check_name)
@@ -103,7 +103,7 @@ def ls(service: "Service", search: str, count: int) -> None:
     """
     from photosvc.auth.bearer import list_credentials
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         rows = [_row(found) for found in list_credentials(session, search=search, limit=count)]
     print_list(_COLUMNS, rows)
 
@@ -116,7 +116,7 @@ def show(service: "Service", identifier: str) -> None:
     """Show one credential, by its ID."""
     from photosvc.auth.bearer import find_credential
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         row = _row(find_credential(session, identifier))
     print_record(_DETAILS, row)
 
@@ -131,7 +131,7 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
     from photosvc.auth.bearer import find_credential
     from photosvc.web.auditing import operating
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         uid = find_credential(session, identifier).uid
     confirm(f"Revoke {uid}?", yes=yes)
     with operating() as operation:

@@ -122,7 +122,7 @@ def ls(service: "Service", search: str, count: int) -> None:
     """
     from photosvc.auth.clients import list_clients
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         rows = [_row(client) for client in list_clients(session, search=search, limit=count)]
     print_list(_COLUMNS, rows)
 
@@ -156,7 +156,7 @@ def add(
     require_stdout()
     owner_uid = None
     if username is not None:
-        with service.loading() as session:
+        with service.reading(orm=True) as session:
             owner_uid = find_user(session, username).uid
     check_lifetime(lifetime)
     check_limit(limit)
@@ -179,7 +179,7 @@ def show(service: "Service", identifier: str) -> None:
     """Show one client, by its ID."""
     from photosvc.auth.clients import find_client
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         row = _row(find_client(session, identifier))
     print_record(_DETAILS, row)
 
@@ -244,7 +244,7 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
     from photosvc.auth.clients import find_client
     from photosvc.web.auditing import operating
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         name = find_client(session, identifier).name
     confirm(f"Remove the client {name} ({identifier}) and its tokens?", yes=yes)
     with operating() as operation:

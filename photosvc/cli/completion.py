@@ -42,7 +42,7 @@ def completing(find: Finder) -> Completer:
 def _users(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
     from photosvc.auth.users import list_users
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         found = list_users(session, search=typed, limit=_MOST)
         return [(user.name, user.role) for user in found if user.name.startswith(typed.lower())]
 
@@ -50,7 +50,7 @@ def _users(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
 def _clients(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
     from photosvc.auth.clients import list_clients
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         every = list_clients(session, search="", limit=_MOST * 10)
         return [(client.uid, client.name) for client in every if _begins(typed, client.uid, client.name)][:_MOST]
 
@@ -58,7 +58,7 @@ def _clients(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
 def _credentials(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
     from photosvc.auth.bearer import list_credentials
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         every = list_credentials(session, search="", limit=_MOST * 10)
         return [(one.uid, one.name) for one in every if _begins(typed, one.uid, one.name)][:_MOST]
 
@@ -68,7 +68,7 @@ def _albums(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
 
     from photosvc.models import Album
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         query = select(Album.uid, Album.title).where(Album.deleted_at.is_(None)).order_by(Album.title)
         every = session.execute(query.limit(_MOST * 10)).all()
         return [(album.uid, album.title) for album in every if _begins(typed, album.uid, album.title)][:_MOST]

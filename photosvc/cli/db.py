@@ -31,7 +31,7 @@ def upgrade(service: "Service") -> None:
         click.echo(f"The schema is at {after} already.", err=True)
     else:
         click.echo(f"The schema is now at {after} (was {before or 'empty'}).", err=True)
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         stale = is_stale(session)
         files = database_files(session.connection())
     service.check_database()

@@ -119,7 +119,7 @@ def run_and_report(
     from photosvc.models.engine import UnitOfWork
 
     if not options.dry_run:
-        finish_deletions(service.changing, service.settings)
+        finish_deletions(service.writing, service.settings)
     observer = _print_record if as_json else _print_problem
     with UnitOfWork(service.engine()) as session:
         summary = run_index(session, service.settings, service.clock, options, progress, observer)

@@ -94,7 +94,7 @@ def shown_photos(service: "Service") -> int:
     """Count the photos that a search may find, private ones included."""
     from photosvc.search.reading.figures import figures
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         return sum(figures(session, sees_private=True).photos.values())
 
 

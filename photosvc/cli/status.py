@@ -63,7 +63,7 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
     from photosvc.models import User
     from photosvc.search.reading.figures import figures
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         found = figures(session, sees_private=True)
         last = last_run(session)
         failed = [

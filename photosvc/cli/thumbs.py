@@ -162,7 +162,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     from photosvc.library.staging import Staging
     from photosvc.library.trash_deletion import sweep as sweep_trash
     from photosvc.library.upload_albums import known_tokens, sweep
-    from photosvc.models.engine import UnitOfWork, library_session, write_session
+    from photosvc.models.engine import UnitOfWork, write_session
 
     staging = Staging(service.settings.originals)
     runner = JobRunner(service.engine(), service.settings, service.clock)
@@ -179,7 +179,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     def hourly() -> None:
         with UnitOfWork(service.engine()) as session:
             staging.sweep(service.now(), partial(known_tokens, session))
-        sweep_trash(lambda: library_session(service.engine()), service.settings, service.now())
+        sweep_trash(partial(write_session, service.engine()), service.settings, service.now())
         swept = 1
         while swept:
             with write_session(service.engine()) as session:

@@ -53,7 +53,7 @@ def ls(service: "Service", text: str, count: int) -> None:
     folder = Trash(service.settings.originals)
     found = (kept for name in folder.deletions() for kept in folder.files(name) if text in kept.name)
     listed = list(islice(found, count))
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         photos = photos_of(session, listed)
     print_list(_LISTED, [_row(kept, photos.get(kept.path, "")) for kept in listed])
 
@@ -79,8 +79,8 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     if bool(items) == everything:
         msg = "name the ITEMs to restore, or use --all"
         raise click.UsageError(msg)
-    folder = open_trash(service.changing, service.settings)
-    with service.loading() as session:
+    folder = open_trash(service.writing, service.settings)
+    with service.reading(orm=True) as session:
         found: list[Kept] = []
         if everything:
             found = [kept for name in folder.deletions() for kept in folder.files(name)]
@@ -90,7 +90,7 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     if dry_run:
         done = Restored(files=[kept.name for kept in files])
     else:
-        done = give_back(service.changing, service.settings, files, Actor("", "svc trash"), service.now())
+        done = give_back(service.writing, service.settings, files, Actor("", "svc trash"), service.now())
     _report_restored(done, dry_run=dry_run, as_json=as_json)
     if done.taken:
         msg = f"Not restored: {counted(len(done.taken), 'name')} that other files have by now; rename these first"
@@ -114,13 +114,13 @@ def empty(service: "Service", older_than: timedelta, dry_run: bool, as_json: boo
     from photosvc.library.trash_deletion import END_OF_TIME, count, open_trash
     from photosvc.library.trash_deletion import empty as delete
 
-    folder = open_trash(service.changing, service.settings)
+    folder = open_trash(service.writing, service.settings)
     before = service.now() - older_than if older_than else END_OF_TIME
     done = count(folder, before)
     if not dry_run and done.files:
         confirm(f"Delete {done.files:,} originals with {done.size:,} bytes permanently?", yes=yes)
     if not dry_run:
-        done = delete(service.changing, folder, before)
+        done = delete(service.writing, folder, before)
     _report_emptied(done, dry_run=dry_run, as_json=as_json)
 
 

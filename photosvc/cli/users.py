@@ -95,7 +95,7 @@ def ls(service: "Service", search: str, count: int) -> None:
     """List accounts by name. SEARCH is the beginning of a name, a UID or a role."""
     from photosvc.auth.users import list_users
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         rows = [_row(user) for user in list_users(session, search=search, limit=count)]
     print_list(_COLUMNS, rows)
 
@@ -108,7 +108,7 @@ def show(service: "Service", name: str) -> None:
     """Show one account, by its name or UID."""
     from photosvc.auth.users import find_user
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         row = _row(find_user(session, name))
     print_record(_COLUMNS, row)
 
@@ -153,7 +153,7 @@ def rm(service: "Service", name: str, yes: bool) -> None:
     from photosvc.auth.users import find_user
     from photosvc.web.auditing import operating
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         uid = find_user(session, name).uid
     confirm(f"Remove the account {name} and all of its credentials?", yes=yes)
     with operating() as operation:
@@ -171,7 +171,7 @@ def sessions(service: "Service", name: str) -> None:
     from photosvc.auth.users import find_user
     from photosvc.records.accounts import OpenSessionSchema
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         rows = OpenSessionSchema(many=True).dump(list_sessions(session, find_user(session, name), service.now()))
     print_list(_SESSION_COLUMNS, rows)
 
@@ -186,7 +186,7 @@ def logout(service: "Service", name: str, yes: bool) -> None:
     from photosvc.auth.users import find_user
     from photosvc.web.auditing import operating
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         uid = find_user(session, name).uid
     confirm(f"End all login sessions of {name}?", yes=yes)
     with operating() as operation:
@@ -219,7 +219,7 @@ def passwd(service: "Service", name: str, password_stdin: bool) -> None:
     from photosvc.auth.users import find_user
     from photosvc.web.auditing import operating
 
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         user = find_user(session, name)
     check = partial(check_password, user_name=user.name)
     password = new_hash(ask_password(check, from_stdin=password_stdin), user_name=user.name)

@@ -263,7 +263,7 @@ def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
                 folders.append(f"{folder}/{name}")
             else:
                 size += status.st_size
-    with request.service.loading() as session:
+    with request.service.reading(orm=True) as session:
         left = bytes_left(session, request.service.settings, request.user_id)
     if left is not None and size > left:
         raise QuotaExceededError

@@ -22,7 +22,7 @@ from photosvc.library.relocation import Relocation
 from photosvc.library.staging_part import Part
 from photosvc.library.upload_albums import count_stored
 from photosvc.library.upload_checks import check_disk
-from photosvc.models.engine import lock_library
+from photosvc.models.engine import begin_write
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
 from photosvc.web.sending import ServerBusyError, TooManyAtOnceError
@@ -130,7 +130,7 @@ class Request:
             StorageFailedError: its disk is missing or, with `within`, one that was mounted below it.
 
         """
-        with self.service.loading() as session:
+        with self.service.reading(orm=True) as session:
             check_disk(session, self.service.settings, name, within=within)
 
     def find(self, path: str) -> Original | None:
@@ -171,7 +171,7 @@ class Request:
 
         """
         session = self._open()
-        lock_library(session)
+        begin_write(session, library=True)
         self.has_wished = True
         return Relocation(session, self.service.settings, self.service.now(), Actor.of(principal()))
 
@@ -234,5 +234,5 @@ class Request:
         if self._session is not None:
             yield self._session
         else:
-            with self.service.loading() as session:
+            with self.service.reading(orm=True) as session:
                 yield session

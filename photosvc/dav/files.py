@@ -145,7 +145,7 @@ def _most_bytes(request: "Request", length: int | None) -> int:
         QuotaExceededError: the announced length is larger.
 
     """
-    with request.service.loading() as session:
+    with request.service.reading(orm=True) as session:
         left = bytes_left(session, request.service.settings, request.user_id)
     if left is not None and (length or 0) > left:
         raise QuotaExceededError

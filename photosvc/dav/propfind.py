@@ -82,7 +82,7 @@ def propfind(request: "Request") -> Response:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the header Depth is 0, 1 or infinity")
     asked, mount = _asked(environ), provider.mount_path
     first, rest = _begun(_resources(provider.root, found, depth), len(asked.names))
-    with provider.service.loading() as session:
+    with provider.service.reading(orm=True) as session:
         dead, covering = _stored(session, request.key(request.path), asked, depth, provider)
         quota = quota_properties(session, provider.service.settings, principal().user_id or 0, asked.names)
     provider.service.close()

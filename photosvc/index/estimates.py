@@ -21,7 +21,7 @@ from photosvc.index.photo_changes import PhotoChanges
 from photosvc.index.places import Gazetteer
 from photosvc.index.sightings import LOCATED, WINDOW, Sighting, sighting
 from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, File, LibraryState, Photo, Place
-from photosvc.models.engine import begin_write, lock_library
+from photosvc.models.engine import begin_write
 from photosvc.models.pace import Pace
 
 #: Two photos closer to each other than this give a position, others only the place of the nearer one.
@@ -228,8 +228,7 @@ def _mark_all_after_switch(session: Session, *, wanted: bool) -> None:
         return
     last = 0
     while True:
-        begin_write(session)
-        lock_library(session)
+        begin_write(session, library=True)
         ids = session.scalars(select(Photo.id).where(Photo.id > last).order_by(Photo.id).limit(_MANY)).all()
         if not ids:
             break

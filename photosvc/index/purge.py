@@ -26,7 +26,7 @@ from photosvc.index.requested import run_lock
 from photosvc.index.run_log import Summary
 from photosvc.index.scan import FoundFile, absent_disks, disk_numbers, is_gone, is_hidden, scan, start_folder
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, File, Photo, PhotoChange, RejectedFile
-from photosvc.models.engine import begin_write, lock_library
+from photosvc.models.engine import begin_write
 from photosvc.models.schema import delete_rows
 from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
@@ -216,8 +216,7 @@ def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCac
 
 
 def _begin(session: Session, lease: Lease | None) -> None:
-    begin_write(session)
-    lock_library(session)
+    begin_write(session, library=True)
     if lease is not None:
         lease.check(session)
 

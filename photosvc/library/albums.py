@@ -11,8 +11,8 @@ from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.words import in_portions
 from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, project_members, set_hidden
-from photosvc.library.trash_deletion import Writing
 from photosvc.models import Album, AlbumPhoto
+from photosvc.models.engine import Writing
 from photosvc.models.search import record_change
 from photosvc.query.areas import locate
 from photosvc.query.fold import fold
@@ -202,7 +202,7 @@ def delete_whole(writing: Writing, uid: str, now: datetime, *, sees_private: boo
 
     """
     while True:
-        with writing() as session:
+        with writing(library=True) as session:
             album = album_to_change(session, uid, sees_private=sees_private)
             title, done = album.title, delete_album(session, album, now)
         if done:
@@ -219,7 +219,7 @@ def restore_whole(writing: Writing, uid: str, *, sees_private: bool) -> None:
     """
     done = False
     while not done:
-        with writing() as session:
+        with writing(library=True) as session:
             album = deleted_album(session, uid, sees_private=sees_private)
             if album is None:
                 msg = "This deleted album does not exist, or you have no permission to see it."
@@ -239,7 +239,7 @@ def change_members(
     """
     changed: list[int] = []
     for portion in in_portions(photo_ids, MOST_AT_ONCE):
-        with writing() as session:
+        with writing(library=True) as session:
             album = album_to_change(session, uid, sees_private=sees_private)
             changed += change(session, album, portion, now)
     return changed

@@ -20,8 +20,7 @@ from photosvc.library import portions
 from photosvc.library.journal import Actor
 from photosvc.library.labels import ChangeSome, LabelChange, Respelling, mark_favorite, respell
 from photosvc.library.people import PersonChange, SeenPersonChange, choose_name, photos_with
-from photosvc.library.trash_deletion import Writing
-from photosvc.models.engine import UnitOfWork, library_session, many_pages, open_reader
+from photosvc.models.engine import UnitOfWork, Writing, many_pages, open_reader, write_session
 from photosvc.models.pace import Pace
 from photosvc.query.fold import fold
 from photosvc.search.reading.people import Label, Person
@@ -88,7 +87,7 @@ def change_all(terms: Terms, change: NameChange) -> int | Asked:
         with terms.reading() as connection:
             photo_ids, change_some = change.prepare(connection, terms.actor)
         if len(photo_ids) > MOST_AT_ONCE:
-            with terms.writing() as session:
+            with terms.writing(library=True) as session:
                 return _ask(session, terms, change)
 
         def change_portion(session: Session, portion: Sequence[int], change: ChangeSome = change_some) -> int:
@@ -98,7 +97,7 @@ def change_all(terms: Terms, change: NameChange) -> int | Asked:
             terms.writing, photo_ids, change_portion, "changed", slot=terms.slot, is_repeatable=True
         )
     if (marking := marks_favorite(change)) is not None:
-        with terms.writing() as session:
+        with terms.writing(library=True) as session:
             marking.finish(session, terms.now)
     return count
 
@@ -115,7 +114,7 @@ def rename_person(terms: Terms, person: Person, name: str, *, favorite: bool | N
 
     """
     try:
-        with terms.writing() as session:
+        with terms.writing(library=True) as session:
             uid = choose_name(session, person, name, terms.now, favorite=favorite)
             change = PersonChange(uid, fold(person.name))
             if not terms.sees_private:
@@ -137,7 +136,7 @@ def respell_label(terms: Terms, label: Label, name: str, *, favorite: bool | Non
 
     """
     change = Respelling(fold(name))
-    with terms.writing() as session:
+    with terms.writing(library=True) as session:
         respell(session, label.id, name)
         if favorite is not None:
             mark_favorite(session, label.id, favorite=favorite)
@@ -203,7 +202,7 @@ def change_in_portions(lease: Lease, _settings: Settings, job: Waiting) -> Gener
             progress.seen += len(portion)
             yield True
     if (marking := marks_favorite(change)) is not None:
-        with library_session(lease.engine) as writing:
+        with write_session(lease.engine, library=True) as writing:
             lease.check(writing)
             marking.finish(writing, now)
 

@@ -11,8 +11,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.words import counted
-from photosvc.library.trash_deletion import Writing
-from photosvc.models.engine import many_pages
+from photosvc.models.engine import Writing, many_pages
 
 #: Photos in the first transaction; the fewest in a later one; and the seconds for which one should hold the write lock.
 _PORTION: Final = 500
@@ -69,7 +68,11 @@ def change_in_portions(
     with slot() if len(photo_ids) > _PORTION else nullcontext():
         try:
             for portion in _portions(photo_ids, is_repeatable=is_repeatable):
-                with around() if around else nullcontext() as held, writing() as session, many_pages(session):
+                with (
+                    around() if around else nullcontext() as held,
+                    writing(library=True) as session,
+                    many_pages(session),
+                ):
                     count += change(session, portion, *([held] if around else []))
         except (PhotosvcError, OperationalError, NoConnectionError) as error:
             if not count:

@@ -10,7 +10,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -26,10 +26,10 @@ from photosvc.library import disk
 from photosvc.library.staging_part import NameTakenError, ReadOnlyError, typed_errors
 from photosvc.library.trash_folder import TRASH_FOLDER, UNFINISHED, Trash, is_deletion, new_deletion, time_of, within
 from photosvc.models import File, Sidecar, UploadedFile, file_sidecars
+from photosvc.models.engine import Writing
 from photosvc.settings import Settings
 
 #: A function that begins a write transaction.
-Writing = Callable[[], AbstractContextManager[Session]]
 #: Rows of one statement.
 _PORTION: Final = 500
 _UNLOADED: Final = {"synchronize_session": False}
@@ -134,7 +134,7 @@ def finish_deletions(writing: Writing, settings: Settings) -> None:
     """Finish or undo the deletions of processes that were killed; originals that are read-only stay as they are."""
     trash = Trash(settings.originals)
     if not settings.readonly and any(folder.endswith(UNFINISHED) for folder in trash.folders()):
-        with writing() as session:
+        with writing(library=True) as session:
             recover(session, trash)
 
 
@@ -236,7 +236,7 @@ def empty(writing: Writing, trash: Trash, before: datetime, *, goes_on: Callable
             total.is_complete = False
             break
         files = list(trash.files(deletion))
-        with writing() as session:
+        with writing(library=True) as session:
             _forget(session, deletion)
         trash.delete(deletion)
         total.files, total.size = total.files + len(files), total.size + sum(kept.size for kept in files)

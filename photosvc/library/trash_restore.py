@@ -27,10 +27,11 @@ from photosvc.library import disk
 from photosvc.library.journal import Actor, Change, record
 from photosvc.library.relocation import Relocation
 from photosvc.library.staging_part import NameTakenError
-from photosvc.library.trash_deletion import Writing, forget_sidecars
+from photosvc.library.trash_deletion import forget_sidecars
 from photosvc.library.trash_folder import TRASH_FOLDER, Kept, Trash, is_deletion
 from photosvc.library.values import FILES
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
+from photosvc.models.engine import Writing
 from photosvc.settings import Settings
 
 #: Files that are restored in one transaction.
@@ -122,7 +123,7 @@ def restore(writing: Writing, settings: Settings, files: Sequence[Kept], actor: 
     """
     total, trash = Restored(), Trash(settings.originals)
     for start in range(0, len(files), PORTION):
-        with disk.undo_on_error() as undo, writing() as session:
+        with disk.undo_on_error() as undo, writing(library=True) as session:
             done = _restore(session, settings, files[start : start + PORTION], (actor, now), undo)
         total.files += done.files
         total.photos += [uid for uid in done.photos if uid not in total.photos[-PORTION:]]

@@ -23,7 +23,7 @@ from photosvc.library.album_photos import add_photos
 from photosvc.library.albums import album_to_change
 from photosvc.library.staging import Staging
 from photosvc.models import ORIGINALS_ROOT, File, Job, RejectedFile, Upload, UploadedFile, User
-from photosvc.models.engine import library_session
+from photosvc.models.engine import write_session
 from photosvc.models.statements import insert_into
 from photosvc.settings import Settings
 
@@ -250,7 +250,7 @@ def will_follow(session: Session, files: Collection[str]) -> bool:
 def put_into_albums(lease: Lease, _settings: Settings, job: Waiting) -> Generator[bool, None, None]:
     """Put the photos of a job's indexed files into their albums, as a `library.jobs.Handler`."""
     files, albums = job.arguments["files"], job.arguments["albums"]
-    with library_session(lease.engine) as session:
+    with write_session(lease.engine, library=True) as session:
         lease.check(session)
         now = lease.clock()
         indexed = select(File.hash, File.photo_id).where(File.hash.in_(files), *_INDEXED)

@@ -6,9 +6,9 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection, Engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -273,22 +273,27 @@ def _before_flush(session: Session, _context: object, _instances: object) -> Non
         raise PendingChangesError(msg)
 
 
-def begin_write(session: Session) -> None:
+def begin_write(session: Session, *, library: bool = False) -> None:
     """Begin a write transaction of the session; on SQLite it holds the write lock from here on.
 
-    A read transaction ends first. Inside a write transaction this does nothing.
+    A read transaction ends first; a write transaction that is open goes on.
+
+    Args:
+        session: a session without pending changes.
+        library: lock photos and albums against other writers until the transaction ends; see `_lock_library`.
 
     Raises:
         PendingChangesError: the session holds unflushed changes, which were decided on without the lock.
 
     """
-    if _is_writing(session):
-        return
-    if session.new or session.dirty or session.deleted:
-        msg = "begin_write: the session holds pending changes; begin the write transaction before changing anything"
-        raise PendingChangesError(msg)
-    session.rollback()
-    session.connection(execution_options={WRITES: True})
+    if not _is_writing(session):
+        if session.new or session.dirty or session.deleted:
+            msg = "begin_write: the session holds pending changes; begin the write transaction before changing anything"
+            raise PendingChangesError(msg)
+        session.rollback()
+        session.connection(execution_options={WRITES: True})
+    if library:
+        _lock_library(session)
 
 
 def _is_writing(session: Session) -> bool:
@@ -303,24 +308,29 @@ def session_on(connection: Connection) -> Session:
 
 
 @contextmanager
-def write_session(engine: Engine) -> Iterator[Session]:
-    """Open a session in a write transaction, which is committed at the end of the block or rolled back by an error."""
+def write_session(engine: Engine, *, library: bool = False) -> Iterator[Session]:
+    """Open a session in a write transaction, which is committed at the end of the block or rolled back by an error.
+
+    Args:
+        engine: the engine; the caller must hold none of its connections, because the pool may have no second one.
+        library: lock photos and albums against other writers; needed to change them.
+
+    """
     with UnitOfWork(engine) as session:
-        begin_write(session)
+        begin_write(session, library=library)
         yield session
         session.commit()
 
 
-@contextmanager
-def library_session(engine: Engine) -> Iterator[Session]:
-    """Open a `write_session` for changes of photos and albums, with the lock of the library."""
-    with write_session(engine) as session:
-        lock_library(session)
-        yield session
+class Writing(Protocol):
+    """A function that opens a write transaction, such as `write_session` with its engine."""
+
+    def __call__(self, *, library: bool = False) -> AbstractContextManager[Session]:
+        """Open a session in a write transaction; `library` as for `write_session`."""
 
 
-def lock_library(session: Session) -> None:
-    """Lock photos and albums against other writers until the session's write transaction ends; call it before writing.
+def _lock_library(session: Session) -> None:
+    """Lock photos and albums against other writers until the session's write transaction ends.
 
     SQLite has one writer anyway. On PostgreSQL, transactions that change photos, keywords and the state of the library
     in different orders would deadlock, and one of them would fail; writes to other tables do not wait.

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
-from photosvc.models.engine import begin_write, checkpoint, lock_library
+from photosvc.models.engine import begin_write, checkpoint
 
 #: Seconds for which a transaction should hold the write lock while others write: four workers beside such a job waited
 #: for the lock for at most 37 ms in 99 of 100 cases, and for 58 ms beside transactions of 50 ms.
@@ -43,8 +43,7 @@ class Pace:
     @contextmanager
     def writing(self, session: Session, items: int) -> Iterator[None]:
         """Begin a write transaction for this number of items, and commit it at the end of the block."""
-        begin_write(session)
-        lock_library(session)
+        begin_write(session, library=True)
         self._notice_others(session)
         clock = time.monotonic if self._others else time.thread_time
         began, began_by_clock = time.monotonic(), clock()

@@ -166,7 +166,7 @@ def _done(account: str, what: str) -> Response:
 
 
 def _find_other(account: str) -> User:
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         user = users.find_user(session, account)
     if user.uid == principal().user_uid:
         raise OwnPasswordError
@@ -174,7 +174,7 @@ def _find_other(account: str) -> User:
 
 
 def _account(account: str, error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         user = users.find_user(session, account)
         apps, sessions = _credentials(session, user)
         names = {"role": user.role, "display_name": user.display_name, "email": user.email}
@@ -194,7 +194,7 @@ def _account(account: str, error: PhotosvcError | None = None, *, given: dict[st
 
 
 def _deletion(account: str, error: PhotosvcError | None = None) -> Response:
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         user = users.find_user(session, account)
         apps, sessions = _credentials(session, user)
         return show_administration(
@@ -239,7 +239,7 @@ def add_account() -> Response:
 
 def _accounts(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
     search = request.args.get("q", "").strip()
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         found = users.list_users(session, search=search, limit=_MOST + 1)
         return show_administration(
             "accounts",

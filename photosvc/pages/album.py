@@ -198,7 +198,7 @@ def favor_album(uid: str) -> Response:
     """Mark or unmark an album as favorite."""
     values = {"favorite": read_form().get("favorite") == "yes"}
     service = current_service()
-    with service.changing() as session:
+    with service.writing(library=True) as session:
         album = album_to_change(session, uid, sees_private=principal().sees_private)
         change_album(session, album, values, service.now())
     return see_other(url_for(".album", uid=uid))
@@ -228,6 +228,6 @@ def read_own_album(uid: str) -> AlbumRecord:
 
     """
     who = principal()
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         album_of_people(session, uid, sees_private=who.sees_private)
     return _read_album(uid, who)

@@ -190,7 +190,7 @@ def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bo
     if before in photos:
         msg = "Choose a place between photos that are not selected."
         raise InvalidValueError(msg, field="before")
-    with service.changing() as session:
+    with service.writing(library=True) as session:
         album, now = album_to_change(session, album_uid, sees_private=who.sees_private), service.now()
         try:
             arrange_photos(session, album, photos, before, now, sees_private=who.sees_private)
@@ -246,7 +246,7 @@ def _tiles(found: Found) -> list[Tile]:
 def _taken_out(uid: str) -> list[Tile]:
     """Return the photos that a saved search finds, but that were taken out of its album."""
     who = principal()
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         album = album_of_people(session, uid, sees_private=who.sees_private)
         uids = photos_taken_out(session, album, most=_MOST_AWAY, sees_private=who.sees_private)
     if not uids:
@@ -285,7 +285,7 @@ def change(uid: str) -> Response:
 
 def _save(uid: str, values: dict[str, Any], version: str) -> None:
     service, loaded = current_service(), load(values)
-    with service.changing() as session:
+    with service.writing(library=True) as session:
         album = album_to_change(session, uid, sees_private=principal().sees_private)
         if version_of(album) != version:
             raise _StaleError
@@ -300,7 +300,7 @@ def _save(uid: str, values: dict[str, Any], version: str) -> None:
 def delete(uid: str) -> Response:
     """Delete the album; its photos stay."""
     service = current_service()
-    delete_whole(service.changing, uid, service.now(), sees_private=principal().sees_private)
+    delete_whole(service.writing, uid, service.now(), sees_private=principal().sees_private)
     return see_other(url_for(".albums", deleted=uid))
 
 
@@ -308,7 +308,7 @@ def delete(uid: str) -> Response:
 @page("albums.delete")
 def restore(uid: str) -> Response:
     """Restore the deleted album."""
-    restore_whole(current_service().changing, uid, sees_private=principal().sees_private)
+    restore_whole(current_service().writing, uid, sees_private=principal().sees_private)
     return see_other(url_for(".album", uid=uid, done="restored"))
 
 
@@ -380,9 +380,9 @@ def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
         ids = _found(Selection(query=query), "Filter", "The search finds no photos now.")
     elif photos and kind == CHOSEN:
         ids = _found(Selection(photos=photos), "", "The photos are no longer in the library.")
-    with service.changing() as session:
+    with service.writing(library=True) as session:
         uid = make_album(session, loaded, service.now()).uid
-    change_members(service.changing, uid, ids, add_photos, service.now(), sees_private=principal().sees_private)
+    change_members(service.writing, uid, ids, add_photos, service.now(), sees_private=principal().sees_private)
     return uid
 
 

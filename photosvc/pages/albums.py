@@ -93,7 +93,7 @@ def _deleted(uid: str, who: Principal) -> Album | None:
     """Return the deleted album with this UID if it may be restored."""
     if not uid or not may(who, "albums.delete"):
         return None
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         return deleted_album(session, uid, sees_private=who.sees_private)
 
 

@@ -86,7 +86,7 @@ def _clients(
     made: clients.Registered | None = None,
 ) -> Response:
     search = request.args.get("q", "").strip()
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         found = clients.list_clients(session, search=search, limit=_MOST + 1)
         return show_administration(
             "clients",
@@ -179,7 +179,7 @@ def _client(
     client: str, error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, secret: str = ""
 ) -> Response:
     service = current_service()
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         found = clients.find_client(session, client)
         number, used = use_of_tokens(session, found.id, service.now())
         return show_administration(

@@ -61,7 +61,7 @@ def _devices(
     import segno
 
     search = request.args.get("q", "").strip()
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         found = bearer.list_credentials(session, kinds=[ACCESS_TOKEN], search=search, limit=_MOST + 1)
         return show_administration(
             "devices",

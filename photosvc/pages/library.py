@@ -90,7 +90,7 @@ def list_failures() -> Response:
     """List the files that could not be indexed, shown or imported, the last one first."""
     text = request.args.get("q", "").strip().replace("\0", "")[:_LONGEST]
     number = page_number()
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         found = failed_files(session, text=text, count=_COUNT + 1, offset=(number - 1) * _COUNT)
         return show_administration(
             "failures",
@@ -256,7 +256,7 @@ def _check_folder(path: Path) -> None:
 
 def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
     service, now = current_service(), current_service().now()
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         figures = service.statistics.read(session.connection(), sees_private=True)
         return show_administration(
             "library",

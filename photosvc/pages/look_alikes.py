@@ -87,7 +87,7 @@ def keep_apart() -> Response:
     uids = form.get("group", "").split()[: look_alikes.MOST_DECIDED]
     if len(uids) < 2 or not all(is_uid(uid, PHOTO) for uid in uids):
         return _look_alikes(InvalidValueError("This group no longer exists."))
-    with service.changing() as session:
+    with service.writing(library=True) as session:
         ids = session.scalars(select(Photo.id).where(Photo.uid.in_(uids))).all()
         number = look_alikes.set_apart(session, ids) if len(ids) > 1 else 0
     return see_other(_here(form, apart=str(number)))
@@ -106,7 +106,7 @@ def put_together() -> Response:
 def _look_alikes(error: PhotosvcError | None = None) -> Response:
     service, given = current_service(), request.args
     after = whole_number(request.values.get("after", ""), low=0, high=_LAST, default=0)
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         connection = session.connection()
         archived = [uid for uid in given.get("archived", "").split()[: look_alikes.MOST_DECIDED] if is_uid(uid, PHOTO)]
         gone = select(Photo.uid).where(Photo.uid.in_(archived), Photo.archived_at.is_not(None))
@@ -144,7 +144,7 @@ def _flag(uids: list[str], action: str, flagging: Flagging) -> None:
         raise InvalidValueError(msg, field="photos")
     service, who = current_service(), principal()
     given = {"photos": uids, "q": None, "expected": None}
-    with service.changing() as session:
+    with service.writing(library=True) as session:
         ids = selected_photos(session.connection(), given, most=look_alikes.MOST_DECIDED, sees_private=who.sees_private)
         change_flags(session, ids, flagging, Change(action, Actor.of(who)), service.now())
 

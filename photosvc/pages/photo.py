@@ -66,7 +66,7 @@ def show_photo(uid: str) -> Response:
     if not seen:
         msg = "This photo does not exist, or you have no permission to see it."
         raise NotFoundError(msg)
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         record = without_empty(_dump_photo(load_photo(session, seen, sees_private=who.sees_private)))
     beside = _beside(who.owner_uid, search, seen[0].photo_id, sees_private=who.sees_private)
     answer = show(

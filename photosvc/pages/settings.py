@@ -79,7 +79,7 @@ def own_uid() -> str:
 
 
 def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, done: str = "") -> Response:
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         user = users.find_user(session, own_uid())
         names = given or {"display_name": user.display_name, "email": user.email}
         return show_form("account", error, user=user, names=names, done=done)
@@ -156,7 +156,7 @@ def _apps(
     import segno
 
     service, now = current_service(), current_service().now()
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         user = users.find_user(session, own_uid())
         apps = bearer.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
         return show_form(
@@ -224,6 +224,6 @@ def _two_factor(
     codes: tuple[str, ...] = (),
     done: str = "",
 ) -> Response:
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         on = users.find_user(session, own_uid()).totp_confirmed
     return show_form("two-factor", error, on=on, enrolment=enrolment, starting=starting, codes=codes, done=done)

@@ -66,7 +66,7 @@ def _made(service: Service, form: dict[str, str]) -> Response:
             raise InvalidCredentialsError(msg, field="code")
         password = typed_twice(form)
         user = users.new_user(service.now(), name=name, password=password, role=ADMIN)
-        with service.changing() as session:
+        with service.writing(library=True) as session:
             login = _add(session, service, user)
             settle(session)
     first_account.withdraw(service.instance)

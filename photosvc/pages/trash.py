@@ -50,8 +50,8 @@ def restore_file() -> Response:
     item = request.form.get("item", "").replace("\0", "")
     try:
         service = current_service()
-        trash = open_trash(service.changing, service.settings)
-        with service.loading() as session:
+        trash = open_trash(service.writing, service.settings)
+        with service.reading(orm=True) as session:
             files = chosen_files(session, trash, [item])
         if not files:
             msg = "This file is no longer in the trash."
@@ -68,7 +68,7 @@ def restore_all() -> Response:
     """Restore all files, at most ten thousand at a time."""
     try:
         service = current_service()
-        trash = open_trash(service.changing, service.settings)
+        trash = open_trash(service.writing, service.settings)
         files = list(islice(every_file(trash), MOST_RESTORED + 1))
         taken = _restore(service, files[:MOST_RESTORED])
     except PhotosvcError as error:
@@ -94,9 +94,9 @@ def empty_trash() -> Response:
     form = read_form()
     try:
         service = current_service()
-        trash = open_trash(service.changing, service.settings)
+        trash = open_trash(service.writing, service.settings)
         expected = whole_number(form.get("expected", ""), low=0, high=_MOST, default=-1)
-        done = empty_in_request(service.changing, trash, END_OF_TIME, expected=expected)
+        done = empty_in_request(service.writing, trash, END_OF_TIME, expected=expected)
     except PhotosvcError as error:
         return _trash(error)
     return see_other(url_for(".trash", done="emptied" if done.is_complete else "rest"))
@@ -106,7 +106,7 @@ def _trash(error: PhotosvcError | None = None) -> Response:
     service, number = current_service(), page_number()
     trash, start = Trash(service.settings.originals), (number - 1) * _COUNT
     files = list(islice(every_file(trash), start, start + _COUNT + 1))
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         return show_administration(
             "trash",
             "library",
@@ -126,5 +126,5 @@ def _trash(error: PhotosvcError | None = None) -> Response:
 
 def _restore(service: Service, files: Sequence[Kept]) -> bool:
     """Restore these files, and return whether the name of one of them is taken."""
-    done = restore(service.changing, service.settings, files, Actor.of(principal()), service.now())
+    done = restore(service.writing, service.settings, files, Actor.of(principal()), service.now())
     return bool(done.taken)

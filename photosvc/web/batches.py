@@ -53,6 +53,6 @@ def change_photos(album_uid: str, selection: Selection, change: PhotosChange) ->
         album_of_people(session, album_uid, sees_private=who.sees_private)
         photos = select_photos(session, selection, sees_private=who.sees_private)
     changed = change_members(
-        service.changing, album_uid, list(photos), change, service.now(), sees_private=who.sees_private
+        service.writing, album_uid, list(photos), change, service.now(), sees_private=who.sees_private
     )
     return photos, changed

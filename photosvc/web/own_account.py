@@ -94,5 +94,5 @@ def end_second_factor(user_uid: str, *, password: str, code: str | None) -> None
 
 
 def _find(user_uid: str) -> User:
-    with current_service().loading() as session:
+    with current_service().reading(orm=True) as session:
         return users.find_user(session, user_uid)

@@ -136,7 +136,7 @@ def sender() -> Sender:
     user_id = principal().user_id
     if user_id is None:
         raise PermissionDeniedError
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         check_disk(session, settings)
     return Sender(user_id, Staging(settings.originals))
 

@@ -308,7 +308,7 @@ def while_there(service: Service, name: str) -> Iterator[None]:
     try:
         yield
     except OriginalChangedError:
-        with service.loading() as session:
+        with service.reading(orm=True) as session:
             away = are_away(session, service.settings.originals, name)
         service.close()
         if away:

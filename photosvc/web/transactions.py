@@ -4,11 +4,11 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from http import HTTPStatus
 from threading import Condition, Lock, Timer
-from typing import Any, Final
+from typing import Any, Final, Literal, overload
 
 from flask import g, has_request_context
 from sqlalchemy import Connection, Engine
@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth import audit_store
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import PhotosvcError
-from photosvc.models.engine import limit_lock_waits, lock_library, open_reader, session_on, write_if_free, write_session
+from photosvc.models.engine import begin_write, limit_lock_waits, open_reader, session_on, write_if_free, write_session
 
 #: Seconds for which all pieces show the database at one moment. As long as anyone reads an old state, SQLite's
 #: write-ahead log grows, and PostgreSQL keeps deleted rows.
@@ -177,30 +177,39 @@ class Transactions:
     engine: Callable[[], Engine]
     writers: Writers
 
-    def reading(self) -> "_Reading":
+    @overload
+    def reading(self) -> "_Reading": ...
+    @overload
+    def reading(self, *, orm: Literal[True]) -> AbstractContextManager[Session]: ...
+    def reading(self, *, orm: bool = False) -> "_Reading | AbstractContextManager[Session]":
         """Open a connection in a read transaction, all of whose statements see the same state of the database.
 
         Within a request, the transaction stays open after the block: the token check and the view share it. It ends
         with the request, at an exception, or when a write transaction begins. Elsewhere it ends with the block.
 
+        Args:
+            orm: give a session for loading ORM objects instead of the connection; changes of them are not stored.
+
         Raises:
             RuntimeError: a write transaction is open.
 
         """
-        return _Reading(self)
+        return self._loading() if orm else _Reading(self)
 
     @contextmanager
-    def loading(self) -> Iterator[Session]:
-        """Open a read transaction as `reading` does, with a session for loading ORM objects; changes are not stored."""
-        with self.reading() as connection, session_on(connection) as session:
+    def _loading(self) -> Iterator[Session]:
+        with _Reading(self) as connection, session_on(connection) as session:
             yield session
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
+    def writing(self, *, library: bool = False) -> Iterator[Session]:
         """Open a session in a write transaction: committed at the end of the block, rolled back by an exception.
 
         A request whose last write transaction took long rests before the next one: SQLite has no queue for the write
         lock, and without a rest the same thread would take it again before others try.
+
+        Args:
+            library: lock photos and albums against other writers; needed to change them.
 
         Raises:
             RuntimeError: a write transaction is open.
@@ -215,6 +224,8 @@ class Transactions:
         try:
             with write_session(self.engine()) as session:
                 limit_lock_waits(session)
+                if library:
+                    begin_write(session, library=True)
                 began = time.monotonic()
                 g.photosvc_open = session
                 try:
@@ -225,19 +236,6 @@ class Transactions:
         finally:
             free()
         audit_store.log_committed(session)
-
-    @contextmanager
-    def changing(self) -> Iterator[Session]:
-        """Open a write transaction as `writing` does, during which no other process changes photos or albums.
-
-        Raises:
-            RuntimeError: a write transaction is open.
-            WritersBusyError: all places of writers are taken, and none became free soon.
-
-        """
-        with self.writing() as session:
-            lock_library(session)
-            yield session
 
     def write_if_free(self, write: Callable[[Session], object], *, lasting: bool = True) -> bool:
         """Do and commit a write that may be left out; return whether it was done.

@@ -26,7 +26,7 @@ def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypa
                 import_jobs.wish(session, import_jobs.Wish("a", moves, None, (), service.now()))
         index_at_once(service)  # imports
         index_at_once(service)  # and indexes what was imported
-        with service.loading() as session:
+        with service.reading(orm=True) as session:
             assert import_jobs.waiting(session) == []
     assert imports.left() == ["a"]
     assert len(imports.originals()) == 3

@@ -27,7 +27,7 @@ def put(service, path, name="{urn:x}a", value="<a>1</a>", *, user=ADA):
 
 
 def values(service, path):
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         return proppatch.find_all(session, path, None, "0").get(path, {})
 
 
@@ -43,7 +43,7 @@ def is_refused(service, *arguments, **options):
 
 
 def stored_paths(service):
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         return sorted(session.scalars(select(DavProperty.path)))
 
 

@@ -60,7 +60,7 @@ def test_the_upgrade_makes_the_database_and_its_journals_readable_for_its_owner_
             service = current_service()
             with service.engine().connect() as connection:
                 connection.execute(text("PRAGMA journal_mode=WAL"))
-            with service.changing() as session:
+            with service.writing(library=True) as session:
                 users.add_user(session, users.new_user(service.now(), name="ann", password="a long password"))
                 session.flush()
                 made = sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(database.name))

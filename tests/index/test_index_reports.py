@@ -29,7 +29,7 @@ def library(tmp_path, monkeypatch):
 
 
 def kept(library, *names):
-    with library.app.app_context(), current_service().loading() as session:
+    with library.app.app_context(), current_service().reading(orm=True) as session:
         found = run_log.reports(session, library.clock(), count=9)
         return [(report.state.value, *(getattr(report.row, name) for name in names)) for report in found]
 

@@ -30,7 +30,7 @@ REQUESTS = {
     "index/jobs.py lock_jobs: pg_advisory_xact_lock": "15 s (`limit_lock_waits`); those of `Writers`",
     "library/trash_deletion.py Deletion._begin: flock": "a new name: only `recover` can look at it, once, by renames",
     "models/engine.py _begin_writing: sleep": "15 s; those of `Writers`; for optional writes 50 ms",
-    "models/engine.py lock_library: pg_advisory_xact_lock": "15 s (`limit_lock_waits`); `Writers`",
+    "models/engine.py _lock_library: pg_advisory_xact_lock": "15 s (`limit_lock_waits`); `Writers`",
     "pictures/on_demand.py Thumbnails._result: wait": "`thumb_wait`; `thumb_waiters`, 4 of 6 an owner",
     "pictures/on_demand.py Thumbnails._wait_for: sleep": "`thumb_wait`; `thumb_waiters`, 4 of 6 an owner",
     "pictures/videos.py Videos._wait_for: result": "5 s; `thumb_waiters`, 4 of 6 an owner; the others 0 s",

@@ -18,7 +18,7 @@ from photosvc.models import (
     SearchRow,
     SearchText,
 )
-from photosvc.models.engine import begin_write, lock_library
+from photosvc.models.engine import begin_write
 from photosvc.models.pace import Pace
 from photosvc.models.search import record_change
 from photosvc.search.rows.render import load, search_text
@@ -45,8 +45,7 @@ def rebuild(session: Session) -> int:
         with pace.writing(session, len(batch)):
             count += renew(session, batch)
         last = batch[-1]
-    begin_write(session)
-    lock_library(session)
+    begin_write(session, library=True)
     delete_rows(session, SearchRow.photo_id.not_in(select(Photo.id)))
     session.execute(delete(SearchText).where(SearchText.photo_id.not_in(select(Photo.id))))
     record_change(session)

@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 from photosvc.core.errors import PhotosvcError
 from photosvc.dav import dav_request
 from photosvc.models import Photo, engine
-from photosvc.models.engine import library_session
+from photosvc.models.engine import write_session
 from photosvc.serving.arrival import MOST_HEAD
 from photosvc.web.current import BATCHES, SELECTIONS, SELECTIONS_EACH, WAITING, WAITING_EACH
 from photosvc.web.transactions import Writers
@@ -171,11 +171,11 @@ def test_on_both_databases_a_request_waits_for_the_library_as_long_as_the_timeou
         service = library.app.extensions["photosvc"]
         if service.engine().dialect.name == "sqlite":
             event.listen(service.engine(), "checkout", lambda driver, *_: driver.execute("PRAGMA busy_timeout=200"))
-        with library_session(service.engine()):
+        with write_session(service.engine(), library=True):
             began = time.monotonic()
-            with pytest.raises(OperationalError), service.changing():
+            with pytest.raises(OperationalError), service.writing(library=True):
                 pytest.fail("another one changes the library")
             assert 0.2 <= time.monotonic() - began < 10
-        with service.changing():
+        with service.writing(library=True):
             pass
     library.close()

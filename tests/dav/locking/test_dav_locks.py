@@ -30,22 +30,22 @@ def acquire(service, root, **options):
 
 
 def token_of(service, root, user=ADA):
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         return session.scalar(select(DavLock.token).where(DavLock.root == root, DavLock.user_uid == user))
 
 
 def blocking(service, path, *, user=ADA, tokens=(), deep=False):
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         return locks.blocking(session, service.now(), path, deep=deep, user_uid=user, tokens=list(tokens))
 
 
 def covering(service, path):
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         return [lock.root for lock in locks.covering(session, service.now(), path)]
 
 
 def roots(service):
-    with service.loading() as session:
+    with service.reading(orm=True) as session:
         return sorted(session.scalars(select(DavLock.root)))
 
 
