@@ -35,7 +35,7 @@ def new(session, **values):
     return register(session, NOW, **{"name": "frame", "scope": parse_scope("photos"), **values})
 
 
-def test_a_new_client_has_the_defaults_of_the_specification(session):
+def test_a_new_client_has_the_documented_defaults(session):
     registered = new(session)
     client = registered.client
     assert re.fullmatch(r"c[0-9a-z]{15}", client.uid)

@@ -1,4 +1,4 @@
-"""Commands that take something away, and streams that are not there (spec section 7)."""
+"""Commands that take something away, and streams that are not there."""
 
 import json
 import subprocess

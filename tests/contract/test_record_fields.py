@@ -1,4 +1,4 @@
-"""Every field of spec sections 2.2 and 2.3, with its type, in every answer."""
+"""Every field of search results and of their files, with its type, in every answer."""
 
 import json
 import re
@@ -94,7 +94,7 @@ def check_stored(result, file):
 
 
 def check_library(library):
-    """Rows have the spec's types, equal a fresh dump, and are the same when they are rebuilt; returns their number."""
+    """Check the types of all rows, and that a fresh dump and a rebuild give the same; return their number."""
     rows = library.stored()
     for result, file, _ in rows.values():
         check_stored(result, file)

@@ -1,4 +1,4 @@
-"""Who may open the originals over WebDAV (spec section 5.2)."""
+"""Who may open the originals over WebDAV."""
 
 import base64
 import time

@@ -1,6 +1,6 @@
-"""Every route with every kind of credential (spec section 5.2, OWASP API 1 and 5).
+"""Every route with every kind of credential: broken authorization of objects and functions (OWASP API1 and API5).
 
-The table is written from the specification and not derived from the code's own; a route that is missing here fails.
+The table is written by hand and not derived from that of the code; a route that is missing here fails.
 """
 
 from dataclasses import dataclass
@@ -220,7 +220,7 @@ NARROW = [item.name for item in SCOPES] + ["photos read", "photos write", "sessi
 
 
 def opens(scope, resource, mode):
-    """What the specification says of scopes that are one resource, one mode, or both."""
+    """Whether a scope covers a route: one resource, one mode, or both."""
     words = set(scope.split())
     names, modes = words - {"read", "write", "*"}, words & {"read", "write"}
     return (not modes or mode in modes) and (resource in names or not names)
@@ -348,7 +348,7 @@ def call(api, route, token, target=OTHER, *, address="192.0.2.7", method=None):
 
 
 def demanded(route, caller, *, own):
-    """The status that the specification demands, and whether only the scope was wanting."""
+    """The status that the table demands, and whether only the scope was wanting."""
     found = TABLE[route]
     if not found.kinds:
         return found.status, False
@@ -371,13 +371,13 @@ def test_every_route_has_an_action_a_rule_and_a_row_in_this_table(api):
 
 
 @pytest.mark.parametrize("route", TABLE)
-def test_each_kind_of_credential_may_do_exactly_what_the_specification_says(api, secrets, route):
+def test_each_kind_of_credential_may_do_exactly_what_the_table_says(api, secrets, route):
     check_callers(api, secrets, route, everyday_callers(route))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("route", TABLE)
-def test_each_kind_with_each_scope_may_do_exactly_what_the_specification_says(api, secrets, route):
+def test_each_kind_with_each_scope_may_do_exactly_what_the_table_says(api, secrets, route):
     check_callers(api, secrets, route, CALLERS)
 
 

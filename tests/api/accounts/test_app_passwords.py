@@ -1,4 +1,4 @@
-"""App passwords over HTTP: made by their owner, shown once, never wider than who makes them (spec section 5.2)."""
+"""App passwords over HTTP: made by their owner, shown once, never wider than who makes them."""
 
 import pytest
 

@@ -217,7 +217,7 @@ def test_an_owner_changes_the_password_while_others_guess(api):
 
 @pytest.mark.slow
 def test_a_blocked_address_takes_about_as_long_for_the_owner_as_for_an_unknown_name(api, service_hasher, capsys):
-    """As R6: unknown names sleep while the owner's password is hashed."""
+    """Time tells nothing: unknown names sleep while the owner's password is hashed."""
     with api.library.session() as session:
         session.query(User).filter_by(name="alice").one().password_hash = hash_password(PASSWORD)
     assert api.log_in(address=HOME).status_code == 200
@@ -244,7 +244,7 @@ def test_a_blocked_address_takes_about_as_long_for_the_owner_as_for_an_unknown_n
 
 @pytest.mark.slow
 def test_an_unknown_name_takes_as_long_as_a_wrong_password(api, service_hasher, capsys):
-    """R6: at least 300 interleaved pairs; medians differ by less than 5 % or 1 ms."""
+    """Time does not tell which names exist: medians of 300 interleaved pairs differ by less than 5 % or 1 ms."""
     with api.library.session() as session:
         session.query(User).filter_by(name="alice").one().password_hash = hash_password(PASSWORD)
     answers = set()

@@ -1,4 +1,4 @@
-"""Logging in, reading and ending the own login session over HTTP (spec section 4.3)."""
+"""Logging in, reading and ending the own login session over HTTP."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""When login sessions, app passwords and access tokens end (spec section 4.3)."""
+"""When login sessions, app passwords and access tokens end."""
 
 import pytest
 

@@ -89,7 +89,7 @@ def test_a_photo_has_every_field_of_its_merged_search_result(api, viewer):
         }  # fmt: skip
 
 
-def test_every_field_has_the_type_that_the_specification_says(api, admin):
+def test_every_field_has_its_documented_type(api, admin):
     for photo_uid, _, _ in photos(api):
         answer = api.call("GET", f"/photos/{photo_uid}", admin)
         if answer.status_code == 404:  # all of its files are missing

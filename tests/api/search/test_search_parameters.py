@@ -106,7 +106,7 @@ def test_an_empty_library_answers_an_empty_array(tmp_path):
     assert "Link" not in answer.headers
 
 
-def test_the_paging_rule_of_the_spec_collects_every_file_once(library):
+def test_paging_by_count_and_limit_collects_every_file_once(library):
     found, offset = [], 0
     while True:
         answer = library.get({"count": 7, "offset": offset})

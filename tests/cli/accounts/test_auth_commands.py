@@ -1,4 +1,4 @@
-"""`svc auth`: app passwords and access tokens (spec section 5.4)."""
+"""`svc auth`: app passwords and access tokens."""
 
 import json
 import re

@@ -62,7 +62,7 @@ def test_the_table_for_people_has_both_halves(run):
     assert re.search(r"Client Secret +[0-9A-Za-z]{32}\b", done.stdout)
 
 
-def test_every_flag_of_the_specification_counts(run):
+def test_every_documented_flag_counts(run):
     record = added(run, "alice", "-r", "admin", "-e", "60", "-t", "-1", "--token-format", "jwt")
     assert (record["user"], record["role"], record["expires"], record["tokens"], record["token_format"]) == (
         "alice", "admin", 60, -1, "jwt"

@@ -1,4 +1,4 @@
-"""Names over WebDAV that lead out of the originals or that no file can have (R13)."""
+"""Names over WebDAV that lead out of the originals or that no file can have."""
 
 from urllib.parse import quote
 

@@ -35,9 +35,9 @@ def test_a_deep_or_long_cursor_is_refused(text):
         parse_cursor(text)
 
 
-def test_the_orders_are_those_of_the_spec():
-    spec = "added updated edited relevance duration size newest oldest similar name title random"
-    assert set(spec.split()) <= set(ORDERS)
+def test_the_documented_orders_exist_and_explain_themselves():
+    documented = "added updated edited relevance duration size newest oldest similar name title random"
+    assert set(documented.split()) <= set(ORDERS)
     assert DEFAULT_ORDER == "added"
     assert all(name == order.name and order.help for name, order in ORDERS.items())
 
