@@ -142,14 +142,14 @@ WITHOUT_MATCHES = {"lat", "lng", "dist", "vector", "document", "audio", "face", 
 
 
 @pytest.mark.parametrize("name", [name for name in FILTERS if name not in WITHOUT_MATCHES])
-def test_every_filter_finds_something_and_leaves_something_out(varied_library, name):
+def test_the_values_of_random_queries_find_some_files_and_leave_some_out(varied_library, name):
     session, *_ = varied_library
-    everything = found_by(session, "", sees_private=True)[1]
+    everything = len(found_by(session, "", sees_private=True)[1])
     sizes = set()
     for value in VALUES[FILTERS[name].kind]:
         with suppress(InvalidValueError, NotFoundError):
             sizes.add(len(found_by(session, f"{name}:{value}", sees_private=True)[1]))
-    assert len(sizes) > 1 or 0 < sizes.pop() < len(everything)
+    assert any(0 < size < everything for size in sizes)
 
 
 @pytest.mark.parametrize(
