@@ -8,7 +8,20 @@ from tests.support.factories.varied_library import uid
 
 #: Values of filters of each kind, most of which match photos of the varied library.
 VALUES = {
-    Kind.TEXT: ("lake*", "*lake*", "*%*", "img_*", '"Lake at dawn"', "image|raw", "!video", "*a*e*", "jpeg", "xmp*"),
+    Kind.TEXT: (
+        "lake*",
+        "*lake*",
+        "*%*",
+        "img_*",
+        '"Lake at dawn"',
+        "image|raw",
+        "!video",
+        "*a*e*",
+        "jpeg",
+        "xmp*",
+        "bavaria",
+        "suva|*4",
+    ),
     Kind.PROSE: (
         "lake",
         '"at dawn"',
@@ -58,6 +71,7 @@ VALUES = {
         "secret|sum",
         "wilma",
         "winter|broken",
+        "bavaria",
     ),
     Kind.ID_OR_WORDS: ("canon", "eos", "1", "2|3", "!nikon", '"50mm f1"', "elm", "d-750", "unknown", "leica"),
     Kind.UID: (uid("p", 3), uid("f", 70), f"{20:040x}", f"!{uid('p', 4)}", f"{uid('p', 1)}|{uid('f', 50)}"),
