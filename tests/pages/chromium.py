@@ -14,20 +14,21 @@ import pytest
 
 from tests.support.api_client import PASSWORD
 
+#: Names of the network that lead to this machine: over http, pages from there have no clipboard, and are other sites.
+_NAMES = "MAP photos.test 127.0.0.1, MAP other.test 127.0.0.1"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
-MISSING = "needs Chromium and Playwright: apt-get install chromium, pip install playwright"
+MISSING = "needs Chromium, Playwright and axe: apt-get install chromium, make .venv/.dev"
 
 
 @contextmanager
-def open_chromium(*arguments: str) -> Iterator[Any]:
-    """The browser, without a window, started with these further arguments."""
+def open_chromium() -> Iterator[Any]:
+    """The browser, without a window; tests for which it is missing are skipped."""
     sync_api = pytest.importorskip("playwright.sync_api", reason=MISSING)
     if not CHROMIUM:
         pytest.skip(MISSING)
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", *arguments]
-        )
+        arguments = ["--no-sandbox", "--disable-gpu", f"--host-resolver-rules={_NAMES}"]
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
         yield browser
         browser.close()
 

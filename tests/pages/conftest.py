@@ -1,8 +1,17 @@
-"""A library with users, and browsers that open its pages."""
+"""Browsers that open the pages of a library with users."""
 
 import pytest
 
 from tests.pages.browser import Browser
+from tests.pages.chromium import open_chromium
+
+
+# Not for the whole session: Playwright keeps the event loop of its thread running, and clients of other tests need one.
+@pytest.fixture(scope="package")
+def chromium():
+    """Chromium, started once for the tests of this folder."""
+    with open_chromium() as browser:
+        yield browser
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
-"""Every page by axe-core: no violation, in both themes, on a phone and a desktop."""
+"""Every page by axe-core: no violation, in both themes, on a phone and a desktop, with and without scripts."""
+
+import re
 
 import pytest
 
 from photosvc.library.look_alikes import wish_look
 from photosvc.models import Client
 from photosvc.models.engine import begin_write
-from tests.pages.chromium import MISSING, open_chromium, open_page
+from tests.pages.chromium import MISSING, open_page
 from tests.support.api_client import open_api
 from tests.support.factories.indexing_requests import look_at_once
 from tests.support.pictures import clouds, encoded, exif, jpeg
@@ -58,6 +60,10 @@ ADMINISTRATION = {
 }
 
 
+#: Photos that searches show: all but the damaged one.
+PHOTOS = 8
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("axe")) as api:
@@ -89,12 +95,6 @@ def find_look_alikes(api):
     assert look_at_once(engine, api.library.clock)
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with open_chromium() as browser:
-        yield browser
-
-
 def check(page, what):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason=MISSING).Axe()
     violations = axe.run(page).response["violations"]
@@ -102,24 +102,61 @@ def check(page, what):
     assert found == [], what
 
 
-@pytest.mark.parametrize(
-    ("theme", "width", "scripts"),
-    [("light", 390, True), ("light", 1280, True), ("dark", 390, True), ("dark", 1280, True), ("dark", 390, False)],
-)
-def test_no_page_has_a_violation(chromium, served, theme, width, scripts):
+def leave_out_scripts(page):
+    """Show pages as a browser without scripts does; this browser runs them because axe is one."""
+
+    def strip(route):
+        answer = route.fetch()
+        body = re.sub(r"(?s)<script\b.*?</script>|</?noscript\b[^>]*>", "", answer.text())
+        headers = {name: value for name, value in answer.headers.items() if not name.startswith("content-")}
+        policy = answer.headers["content-security-policy"]
+        route.fulfill(
+            status=answer.status,
+            headers={**headers, "content-security-policy": policy},
+            content_type=answer.headers["content-type"],
+            body=body,
+        )
+
+    page.route("**/*", lambda route: strip(route) if route.request.is_navigation_request() else route.fallback())
+
+
+OPTIONS = {"height": 844, "expected": "Failed to load resource"}
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 390), ("light", 1280), ("dark", 390), ("dark", 1280)])
+def test_no_page_has_a_violation(chromium, served, theme, width):
     base, names = served
-    options = {"color_scheme": theme, "width": width, "height": 844, "expected": "Failed to load resource"}
-    with open_page(chromium, base, **options) as page:
-        if not scripts:  # axe is one itself; those of the pages are left out
-            page.route("**/*.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
-        for what, path in PAGES.items():
-            page.goto(base + path.format(**names))
-            page.wait_for_load_state("networkidle")
-            check(page, what)
-        page.context.clear_cookies()
-        page.goto(f"{base}/sign-in")
-        check(page, "sign-in")
-    with open_page(chromium, base, name="ann", **options) as page:
-        for what, path in ADMINISTRATION.items():
-            page.goto(base + path.format(**names))
-            check(page, what)
+    with open_page(chromium, base, color_scheme=theme, width=width, **OPTIONS) as page:
+        check_pages(page, base, names)
+    with open_page(chromium, base, name="ann", color_scheme=theme, width=width, **OPTIONS) as page:
+        check_administration(page, base, names)
+
+
+def test_no_page_without_scripts_has_a_violation(chromium, served):
+    base, names = served
+    with open_page(chromium, base, color_scheme="dark", width=390, **OPTIONS) as page:
+        leave_out_scripts(page)
+        page.goto(f"{base}/")
+        assert page.locator("script").count() == 0
+        assert page.locator(".day .grid img").count() == PHOTOS
+        check_pages(page, base, names)
+    with open_page(chromium, base, name="ann", color_scheme="dark", width=390, **OPTIONS) as page:
+        leave_out_scripts(page)
+        check_administration(page, base, names)
+
+
+def check_pages(page, base, names):
+    """Check the pages of users, and the one that signs in."""
+    for what, path in PAGES.items():
+        page.goto(base + path.format(**names))
+        page.wait_for_load_state("networkidle")
+        check(page, what)
+    page.context.clear_cookies()
+    page.goto(f"{base}/sign-in")
+    check(page, "sign-in")
+
+
+def check_administration(page, base, names):
+    for what, path in ADMINISTRATION.items():
+        page.goto(base + path.format(**names))
+        check(page, what)

@@ -12,21 +12,14 @@ import pytest
 
 from photosvc.auth import second_factor, users
 from photosvc.web.current import current_service
-from tests.pages.chromium import open_chromium, open_page
+from tests.pages.chromium import open_page
 from tests.support.api_client import PASSWORD, open_api
 from tests.support.pictures import exif, jpeg
 from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
-NAMES = "MAP photos.test 127.0.0.1, MAP other.test 127.0.0.1"
 HOSTILE = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with open_chromium(f"--host-resolver-rules={NAMES}") as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

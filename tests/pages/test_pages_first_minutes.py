@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.pages.chromium import open_chromium, open_page
+from tests.pages.chromium import open_page
 from tests.support.api_client import open_api
 from tests.support.pictures import exif
 from tests.support.programs.server import serve
@@ -48,8 +48,8 @@ def base(tmp_path_factory):
             yield address
 
 
-def test_on_a_fresh_library_all_pictures_appear_and_the_console_has_no_error(base):
-    with open_chromium() as browser, open_page(browser, base) as page:
+def test_on_a_fresh_library_all_pictures_appear_and_the_console_has_no_error(chromium, base):
+    with open_page(chromium, base) as page:
         statuses = []
         page.on("response", lambda answer: statuses.append(answer.status) if "/api/v1/t/" in answer.url else None)
         page.wait_for_function(SHOWN)
@@ -67,8 +67,8 @@ def test_on_a_fresh_library_all_pictures_appear_and_the_console_has_no_error(bas
         assert 202 in statuses  # else the service was not busy enough for this test
 
 
-def test_the_viewer_asks_again_for_a_picture_that_is_not_ready(base):
-    with open_chromium() as browser, open_page(browser, base) as page:
+def test_the_viewer_asks_again_for_a_picture_that_is_not_ready(chromium, base):
+    with open_page(chromium, base) as page:
         page.wait_for_function(SHOWN)
         refused = []
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import update
 
 from photosvc.models import Credential
-from tests.pages.chromium import open_chromium, open_page
+from tests.pages.chromium import open_page
 from tests.support.api_client import PASSWORD, open_api
 from tests.support.factories.accounts import add_client, add_user
 from tests.support.programs.server import serve
@@ -20,12 +20,6 @@ FOCUSED = """selector => {
   return [element.matches(selector), getComputedStyle(element).outlineStyle];
 }"""
 HOSTILE = '"><img src=x onerror=alert(1)>'
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with open_chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

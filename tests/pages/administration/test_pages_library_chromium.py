@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.pages.chromium import open_chromium, open_page
+from tests.pages.chromium import open_page
 from tests.support.api_client import open_api
 from tests.support.pictures import clouds, encoded, exif, jpeg
 from tests.support.programs.server import serve
@@ -16,12 +16,6 @@ HOSTILE = '"><img src=x onerror=alert(1)>' + "\u202e" + "w" * 150
 PAGES = (
     LIBRARY, f"{LIBRARY}/failures", f"{LIBRARY}/trash", f"{LIBRARY}/trash/empty", ALIKE, "/administration/statistics",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with open_chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

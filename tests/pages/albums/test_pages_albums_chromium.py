@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.pages.chromium import open_chromium, open_page
+from tests.pages.chromium import open_page
 from tests.support.api_client import open_api
 from tests.support.pictures import exif, jpeg
 from tests.support.programs.server import serve
@@ -25,12 +25,6 @@ def base(tmp_path_factory):
         api.library.index()
         with serve(api.library.instance, workers=1, threads=4) as address:
             yield address
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with open_chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

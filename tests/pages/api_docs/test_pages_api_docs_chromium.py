@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.pages.chromium import open_chromium, open_page
+from tests.pages.chromium import open_page
 from tests.support.api_client import open_api
 from tests.support.programs.server import serve
 
@@ -20,13 +20,6 @@ def base(tmp_path_factory):
         serve(api.library.instance, workers=1, threads=8) as address,
     ):
         yield address
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    # A name of the network: over http, it has no clipboard that scripts may write to.
-    with open_chromium("--host-resolver-rules=MAP photos.test 127.0.0.1") as browser:
-        yield browser
 
 
 def test_the_filter_hides_operations_and_groups_while_somebody_types(chromium, base):

@@ -4,7 +4,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.pages.chromium import downloaded, open_chromium, open_page
+from tests.pages.chromium import downloaded, open_page
 from tests.support.api_client import open_api
 from tests.support.pictures import exif, jpeg
 from tests.support.programs.server import serve
@@ -39,12 +39,6 @@ def base(tmp_path_factory):
         assert api.library.index().summary.indexed == TOTAL
         with serve(api.library.instance, workers=1, threads=4) as address:
             yield address
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with open_chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from tests.pages.chromium import open_chromium, open_page
+from tests.pages.chromium import open_page
 from tests.support.api_client import open_api
 from tests.support.pictures import exif, jpeg
 from tests.support.programs.server import serve
@@ -24,7 +24,7 @@ FIRST, LAST = f".tiles li[aria-posinset='1'][aria-setsize='{TOTAL}']", f".tiles 
 
 
 @pytest.fixture
-def page(tmp_path):
+def page(chromium, tmp_path):
     """The grid of two million photos."""
     picture = jpeg(60, 40)
     with open_api(tmp_path) as api:
@@ -32,11 +32,7 @@ def page(tmp_path):
             taken = exif({}, {0x9003: f"2025:12:0{number + 1} 10:00:00"})
             api.library.put(f"IMG_{number}.jpg", jpeg(60, 40 + number, exif=taken))
         api.library.index()
-        with (
-            serve(api.library.instance, workers=1, threads=4) as base,
-            open_chromium() as chromium,
-            open_page(chromium, base) as page,
-        ):
+        with serve(api.library.instance, workers=1, threads=4) as base, open_page(chromium, base) as page:
             page.route(re.compile(r"/photos/timeline"), lambda route: route.fulfill(json=made_up(route.request.url)))
             page.route("**/api/v1/t/**", lambda route: route.fulfill(body=picture, content_type="image/jpeg"))
             page.goto(f"{base}/?q=year:2025")

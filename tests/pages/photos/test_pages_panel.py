@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.pages.chromium import open_chromium, open_page
+from tests.pages.chromium import open_page
 from tests.support.api_client import open_api
 from tests.support.pictures import exif, jpeg
 from tests.support.programs.server import serve
@@ -28,12 +28,6 @@ def served(tmp_path_factory):
         api.library.index()
         with serve(api.library.instance, workers=1, threads=4) as base:
             yield base, api
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with open_chromium() as browser:
-        yield browser
 
 
 def open_panel(page, base, query):

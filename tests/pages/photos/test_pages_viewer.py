@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pages.chromium import open_chromium, open_page
+from tests.pages.chromium import open_page
 from tests.support.api_client import open_api
 from tests.support.files.videos import film
 from tests.support.pictures import exif, jpeg
@@ -27,8 +27,8 @@ def base(tmp_path_factory):
 
 
 @pytest.fixture
-def page(base):
-    with open_chromium() as chromium, open_page(chromium, base) as page:
+def page(chromium, base):
+    with open_page(chromium, base) as page:
         yield page
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.pages.chromium import open_chromium, open_page
+from tests.pages.chromium import open_page
 from tests.pages.places.test_pages_places import put_spots
 from tests.support.api_client import open_api
 from tests.support.programs.server import serve
@@ -20,12 +20,6 @@ def base(tmp_path_factory):
         put_spots(api.library)
         with serve(api.library.instance, workers=1, threads=8) as address:
             yield address
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with open_chromium() as browser:
-        yield browser
 
 
 def test_a_disc_opens_its_photos_and_back_leads_to_the_same_map(chromium, base):

@@ -7,7 +7,7 @@ import socket
 import pytest
 from PIL import Image
 
-from tests.pages.chromium import open_chromium, open_page
+from tests.pages.chromium import open_page
 from tests.pages.places.test_pages_places import put_spots
 from tests.pages.places.tile_server import COLOR, serve_tiles
 from tests.support.api_client import open_api
@@ -25,12 +25,6 @@ def library(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("tiles")) as api:
         put_spots(api.library)
         yield api.library
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with open_chromium() as browser:
-        yield browser
 
 
 def served(library, tiles):
