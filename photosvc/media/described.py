@@ -11,6 +11,7 @@ from typing import BinaryIO, Final
 
 from photosvc.media.metadata import Metadata, merge, merge_file, valid_position
 from photosvc.media.mp4 import describe, read_tags
+from photosvc.media.packets import read_at
 from photosvc.media.text import is_plausible
 from photosvc.media.xmp import read_xmp
 
@@ -135,8 +136,7 @@ def _asf_creation(source: BinaryIO) -> datetime | None:
     """Return the creation date of the ASF file properties, which count 100 nanoseconds since 1601."""
     position = 30  # the header object begins with its own identifier, size and number of objects
     for _ in range(_MAX_OBJECTS):
-        source.seek(position)
-        head = source.read(56)
+        head = read_at(source, position, 56)
         size = int.from_bytes(head[16:24], "little")
         if len(head) < 56 or not 24 <= size < 1 << 40:
             return None

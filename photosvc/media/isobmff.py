@@ -7,7 +7,7 @@ metadata boxes (XMP part 3 section 1.1.4, ISO/IEC 18181-2), CR3 a box with TIFF 
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from photosvc.media.packets import MAX_BLOCK, Packets
+from photosvc.media.packets import MAX_BLOCK, Packets, read_at
 
 MAX_BOXES: Final = 1000
 # The box within `moov` that holds Canon's TIFF structures: the main, Exif and GPS directories.
@@ -181,7 +181,5 @@ class _Numbers:
 def _content(source: BinaryIO, extents: Extents) -> bytes:
     found = bytearray()
     for offset, length in extents:
-        if offset < 1 << 62:
-            source.seek(offset)
-            found += source.read(max(0, min(length or MAX_BLOCK, MAX_BLOCK - len(found))))
+        found += read_at(source, offset, min(length or MAX_BLOCK, MAX_BLOCK - len(found)))
     return bytes(found)

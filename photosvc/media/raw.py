@@ -15,6 +15,7 @@ from photosvc.core.machine import available_memory
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
 from photosvc.media.exif import read_exif_file
+from photosvc.media.packets import read_at
 from photosvc.media.tiff import Directory, TiffReader, open_tiff
 
 _SUB_DIRECTORIES: Final = 0x014A
@@ -37,8 +38,7 @@ def find_preview(source: BinaryIO) -> Image.Image | None:
     """Find the embedded JPEG with the most bytes, its pixels not decoded; None when there is none."""
     for offset, size in sorted(_places(source), key=lambda place: -place[1]):
         if offset > 0 and 0 < size <= _MAX_PREVIEW:
-            source.seek(offset)
-            data = source.read(size)
+            data = read_at(source, offset, size)
             if not _is_picture(data):
                 continue
             with suppress(OSError, SyntaxError):  # damaged; a smaller one may be intact

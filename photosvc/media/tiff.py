@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
+from photosvc.media.packets import read_at
+
 #: Bytes for text and opaque data, numbers, or (numerator, denominator) pairs.
 Value = bytes | tuple[int | float, ...] | tuple[tuple[int, int], ...]
 MAX_ENTRIES: Final = 512
@@ -36,8 +38,6 @@ _TYPES: Final = {
 # RW2 (0x55) and ORF (the last two) are TIFF except for this number.
 _VERSIONS: Final = frozenset((0x2A, 0x55, 0x4F52, 0x5352))
 _BIG: Final = 0x2B
-#: No file is longer.
-_FURTHEST: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +125,7 @@ class TiffReader:
     def read(self, offset: int, size: int) -> bytes:
         """Read bytes of the structure; fewer at the end of the file or of `MAX_TOTAL`."""
         size = min(size, self._left)
-        if size <= 0 or not 0 <= self.base + offset < _FURTHEST:
-            return b""
-        self.source.seek(self.base + offset)
-        data = self.source.read(size)
+        data = read_at(self.source, self.base + offset, size)
         self._left -= len(data)
         return data
 
