@@ -11,7 +11,7 @@ from typing import Final
 
 from sqlalchemy.orm import object_session
 
-from photosvc.core.vocabulary import AUTO, ESTIMATE, MANUAL, META, NAME, XMP, gives_way
+from photosvc.core.vocabulary import AUTO, ESTIMATE, LOCATION, MANUAL, META, NAME, XMP, gives_way
 from photosvc.index.catalog import Catalog
 from photosvc.index.compose import StackedFile, date_in, make_title, merged_metadata, photo_type, primary_index
 from photosvc.index.extract import Extraction
@@ -226,7 +226,8 @@ def _describe_place(photo: Photo, sources: Sources, catalog: Catalog) -> None:
     lat, lng = metadata.lat or 0.0, metadata.lng or 0.0
     cell = catalog.cell(lat, lng) if known else catalog.nowhere()
     photo.lat, photo.lng, photo.altitude = lat, lng, metadata.altitude if known else 0
-    photo.cell_id, photo.place, photo.place_src = cell.id, cell.place, sources.source_of("lat", "lng")
+    photo.cell_id, photo.place = cell.id, cell.place
+    photo.place_src = LOCATION if metadata.unfixed else sources.source_of("lat", "lng")
     photo.country = cell.place.country
 
 

@@ -6,9 +6,11 @@ data (ISO/IEC 14496-10 annex D.1.6) named `MDPM`, whose entries ExifTool documen
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, Final
 
+from photosvc.media.formats import is_sequence
 from photosvc.media.metadata import Metadata, merge, merge_file, valid_position
 from photosvc.media.mp4 import describe, read_tags
 from photosvc.media.packets import read_at
@@ -124,6 +126,8 @@ def read_video_metadata(source: BinaryIO, tags: Mapping[str, str] | None = None)
     if head[4:8] in _BOXES:
         boxed = describe(source)
         found = merge([read_tags(boxed.tags), decoded])
+        if is_sequence(head):  # its header has the time of the encoder, often that of a conversion
+            found = replace(found, taken_utc=None)
         return merge_file(found, Metadata(), read_xmp(boxed.xmp).metadata), boxed.is_cut
     if head.startswith(_ASF):
         return merge([decoded, Metadata(taken_utc=_asf_creation(source))]), False

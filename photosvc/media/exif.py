@@ -5,6 +5,7 @@ files of one Live Photo or burst share. Each maker has a layout of its own; the 
 ExifTool's tag tables and others.
 """
 
+import re
 import struct
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -35,6 +36,11 @@ _EQUIPMENT: Final = 0x2010
 _MAX_THUMBNAIL: Final = 1 << 19
 _MAKER_NOTE: Final = 0x927C
 _MAX_HEAD: Final = 1 << 17
+# A coordinate as text, which Exif does not allow: `55.75`, `55 deg 45' 2.5" N`, `55/1,45/1,5/2`, `-55,45.04`.
+_PART: Final = r"(\d{1,9}(?:\.\d{1,20})?(?:/\d{1,9})?)"
+_DEGREES: Final = re.compile(
+    rf"(-)?\+?{_PART}(?:(?:[°,\s]|deg)+{_PART}(?:['′,\s]+{_PART})?)?[\"″'′°\s]*([NSEW])?", re.ASCII | re.IGNORECASE
+)
 #: The byte that begins each IPTC record.
 _RECORD: Final = b"\x1c"
 
@@ -123,10 +129,8 @@ def user_comment(written: bytes) -> str:
 
 
 def position_of(gps: Directory) -> tuple[float, float] | None:
-    """Return latitude and longitude in decimal degrees (6 decimals, 0.1 m); None when absent, void or impossible."""
-    if gps.data(_STATUS)[:1] == b"V":  # void: the receiver had no fix
-        return None
-    return valid_position(_degrees(gps, _LAT, _LAT_REF, negative=b"S"), _degrees(gps, _LNG, _LNG_REF, negative=b"W"))
+    """Return latitude and longitude in decimal degrees (6 decimals, 0.1 m); None when absent or impossible."""
+    return valid_position(_degrees(gps, _LAT, _LAT_REF, negative="S"), _degrees(gps, _LNG, _LNG_REF, negative="W"))
 
 
 def altitude(gps: Directory) -> int:
@@ -148,8 +152,10 @@ def gps_moment(gps: Directory) -> datetime | None:
     return day.replace(tzinfo=UTC) + timedelta(hours=hours, minutes=minutes, seconds=seconds)
 
 
-def _degrees(gps: Directory, tag: int, ref: int, *, negative: bytes) -> float | None:
-    parts = gps.numbers(tag)[:3]
+def _degrees(gps: Directory, tag: int, ref: int, *, negative: str) -> float | None:
+    parts, side = gps.numbers(tag)[:3], clean(gps.data(ref), 8)
+    if written := gps.data(tag):
+        parts, side = _written_degrees(clean(written, 64), side)
     # Some writers store the seconds as 0/0; only the degrees are required.
     if not parts or parts[0] is None:
         return None
@@ -157,7 +163,18 @@ def _degrees(gps: Directory, tag: int, ref: int, *, negative: bytes) -> float | 
     if min(degrees, minutes, seconds) < 0 or minutes > 60 or seconds > 60:
         return None
     value = degrees + minutes / 60 + seconds / 3600
-    return -value if gps.data(ref)[:1].upper() == negative else value
+    return -value if side[:1].upper() in (negative, "-") else value
+
+
+def _written_degrees(text: str, side: str) -> tuple[tuple[float | None, ...], str]:
+    """Return degrees, minutes and seconds, and the hemisphere, of a coordinate that a program wrote as text."""
+    match = _DEGREES.fullmatch(text)
+    if match is None:
+        return (), ""
+    sign, *numbers, letter = match.groups()
+    parts = (number.partition("/") for number in numbers if number)
+    values = tuple(float(above) / int(below or 1) if int(below or 1) else None for above, _, below in parts)
+    return values, sign or side or letter or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +319,7 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         lat=position[0] if position else None,
         lng=position[1] if position else None,
         altitude=altitude(gps),
+        unfixed=position is not None and gps.data(_STATUS)[:1] == b"V",  # void
         title=utf16(image.data(0x9C9B), text.TITLE),
         description=clean(image.data(0x010E), text.DESCRIPTION),
         keywords=text.keywords([utf16(image.data(0x9C9E), text.DESCRIPTION)], split=True),
@@ -318,7 +336,7 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
 
 
 def _orientation(image: Directory) -> dict[str, Any]:
-    value = image.integer(0x0112)
+    value = image.integer(0x0112) or int.from_bytes(image.data(0x0112)[:1], "big")  # of one byte by some scanners
     return {"orientation": value, "says_orientation": True} if 1 <= value <= 8 else {}
 
 

@@ -201,6 +201,11 @@ def sniff(head: bytes, file_name: str) -> Format | None:
     return named if named and family in named.families else _FIRST_OF_FAMILY.get(family)
 
 
+def is_sequence(head: bytes) -> bool:
+    """Return whether the first bytes are those of a HEIC or AVIF sequence, pictures in the form of a video."""
+    return head[4:8] == b"ftyp" and (head[8:12] in _SEQUENCE_BRANDS or head[8:12] == b"avis")
+
+
 def is_sidecar(file_name: str) -> bool:
     """Return whether the extension belongs to files that accompany a photo: XMP, XML, AAE, YAML, JSON, text."""
     row = by_extension(file_name)

@@ -9,6 +9,7 @@ from photosvc.media.metadata import Metadata, WrittenDate, read_date
 from photosvc.media.text import clean
 
 MAX_RECORDS: Final = 1000
+_MAX_BYLINES: Final = 16
 _UTF8: Final = b"\x1b%G"  # the escape sequence of 1:90 CodedCharacterSet
 _DIGITIZED, _DIGITIZED_TIME = 62, 63
 _TITLE, _KEYWORDS, _DATE, _TIME, _BYLINE, _HEADLINE, _COPYRIGHT, _CAPTION = 5, 25, 55, 60, 80, 105, 116, 120
@@ -26,6 +27,7 @@ def read_iptc(block: bytes) -> Metadata:
     def first(number: int, limit: int = text.LINE) -> str:
         return clean(_decoded(records.get((2, number), [b""])[0], encoding), limit)
 
+    bylines = records.get((2, _BYLINE), [])[:_MAX_BYLINES]
     taken = _taken(first(_DATE), first(_TIME))
     if taken.local is None:
         taken = _taken(first(_DIGITIZED), first(_DIGITIZED_TIME))
@@ -36,7 +38,7 @@ def read_iptc(block: bytes) -> Metadata:
         title=first(_TITLE, text.TITLE) or first(_HEADLINE, text.TITLE),
         description=first(_CAPTION, text.DESCRIPTION),
         keywords=text.keywords(_decoded(word, encoding) for word in records.get((2, _KEYWORDS), ())),
-        artist=first(_BYLINE),
+        artist=clean(", ".join(filter(None, (clean(_decoded(name, encoding)) for name in bylines)))),
         copyright=first(_COPYRIGHT),
     )
 

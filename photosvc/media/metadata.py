@@ -21,7 +21,7 @@ _PARTIAL: Final = re.compile(r"\s*(\d{4})(?:[:\-/.]?(\d{2}|  )(?:[:\-/.]?(?:00| 
 _GROUPS: Final = (
     ("taken_local", "taken_utc", "utc_offset", "date_parts"),
     ("modified_local", "modified_offset"),
-    ("lat", "lng", "altitude"),
+    ("lat", "lng", "altitude", "unfixed"),
     ("camera_model", "camera_make"),
     ("lens_model", "lens_make"),
 )
@@ -122,6 +122,8 @@ class Metadata:
     lng: float | None = None
     altitude: int = 0
     """Metres."""
+    unfixed: bool = False
+    """True if the receiver of the position had no fix: it may be that of another place or day."""
     title: str = ""
     description: str = ""
     keywords: tuple[str, ...] = ()
@@ -168,6 +170,8 @@ def merge(sources: Sequence[Metadata], *, written: Sequence[Metadata] | None = N
     merged: dict[str, Any] = {}
     for group in (*_GROUPS, *_SINGLE):
         order = sources if written is None or group[0] not in _WRITTEN else written
+        if group[0] == "lat":
+            order = sorted(order, key=lambda one: one.unfixed)
         source = next((one for name in group for one in order if _has(one, name)), _UNSET)
         merged |= {name: getattr(source, name) for name in group}
     return Metadata(**merged)
@@ -206,7 +210,7 @@ def _trusted_utc(utc: datetime | None, found: Metadata) -> datetime | None:
         return utc
     difference = to_utc(local, 0) - utc
     from_step = (difference + _ZONE_STEP / 2) % _ZONE_STEP - _ZONE_STEP / 2
-    fits = found.utc_offset is None or (found.lat is not None and abs(from_step) <= _STEP_ERROR)
+    fits = found.utc_offset is None or (found.lat is not None and not found.unfixed and abs(from_step) <= _STEP_ERROR)
     return utc if fits and abs(difference) <= _FURTHEST else None
 
 

@@ -38,7 +38,7 @@ _APPLE: Final = "com.apple.quicktime."
 # ISO 6709: `+43.4674+011.8851+312.000/`, in degrees, degrees and minutes (`+4328.04`), or with seconds; after the
 # altitude it may name the reference system: `CRSWGS_84/`.
 _LOCATION: Final = re.compile(
-    r"\s*([+-])(\d{2})(\d{2})?(\d{2})?(\.\d{1,20})?([+-])(\d{3})(\d{2})?(\d{2})?(\.\d{1,20})?"
+    r"\s*([+-])(\d{1,6})(\.\d{1,20})?([+-])(\d{1,7})(\.\d{1,20})?"
     r"([+-]\d{1,6}(?:\.\d{1,20})?)?(?:CRS[\w.:-]{0,40})?\s*/?\D*",
     re.ASCII,
 )
@@ -333,15 +333,28 @@ def _place(written: str) -> tuple[float | None, float | None, int]:
     match = _LOCATION.fullmatch(written[:128])
     if match is None:
         return None, None, 0
-    lat, lng = _degrees(*match.groups()[:5]), _degrees(*match.groups()[5:10])
+    lat, lng = _degrees(match[1], match[2], match[3], 2), _degrees(match[4], match[5], match[6], 3)
     position = valid_position(lat, lng)
-    return (None, None, 0) if position is None else (*position, valid_altitude(float(match[11] or 0)))
+    return (None, None, 0) if position is None else (*position, valid_altitude(float(match[7] or 0)))
 
 
-def _degrees(sign: str, degrees: str, minutes: str | None, seconds: str | None, fraction: str | None) -> float:
-    """Return decimal degrees; the fraction belongs to the last of the three parts that is written."""
-    parts = [degrees, minutes, seconds]
-    last = max(index for index, part in enumerate(parts) if part is not None)
-    parts[last] = f"{parts[last]}{fraction or ''}"
-    value: float = sum(float(part) / 60**index for index, part in enumerate(parts) if part is not None)
+def _degrees(sign: str, digits: str, fraction: str | None, width: int) -> float:
+    """Return decimal degrees of a number such as `+4328.04`; the fraction belongs to its last part.
+
+    The standard asks for zeros before degrees of fewer digits; some programs leave them out.
+
+    Args:
+        sign: `+` or `-`.
+        digits: degrees, then minutes and seconds with two digits each if they are given.
+        fraction: point and digits.
+        width: most digits of the degrees.
+
+    """
+    parts: list[str] = []
+    while len(digits) > width:
+        digits, part = digits[:-2], digits[-2:]
+        parts.insert(0, part)
+    parts.insert(0, digits)
+    parts[-1] += fraction or ""
+    value: float = sum(float(part) / 60**index for index, part in enumerate(parts))
     return -value if sign == "-" else value

@@ -74,10 +74,13 @@ FIRST_YEAR: Final = 1826
 _DATE = re.compile(
     r"\s*(\d{4})[:\-/.]?(\d{2})[:\-/.]?(\d{2})"
     r"(?:[T ]\s?(\d{2})[:.]?(\d{2})(?:[:.]?(\d{2})(?:[.,](\d{1,9}))?)?)?"
-    r"\s*(Z|UTC|[+-]\d{2}:?\d{2})?\s*",
+    r"\s*(Z|[+-]\d{2}:?\d{2}|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d{2})?)?)?\s*",
     re.ASCII,
 )
-_OFFSET = re.compile(r"\s*(?:(Z|UTC)|([+-])(\d{2}):?(\d{2}))\s*", re.ASCII)
+# `Z`, `+05:30`, `-0700`; `GMT+2` and `GMT+5:30` of visionOS.
+_OFFSET = re.compile(
+    r"\s*(?:(Z|UTC|GMT)|(?:([+-])(\d{2}):?(\d{2})|(?:UTC|GMT)([+-])(\d{1,2})(?::?(\d{2}))?))\s*", re.ASCII
+)
 
 
 def parse_date(text: str, *, subseconds: str = "") -> tuple[datetime | None, int | None]:
@@ -102,16 +105,17 @@ def parse_date(text: str, *, subseconds: str = "") -> tuple[datetime | None, int
 
 
 def parse_offset(text: str) -> int | None:
-    """Return the minutes east of UTC of `+05:30`, `-0700` or `Z`; None for anything else or beyond 15 hours."""
+    """Return the minutes east of UTC of `+05:30`, `GMT-7` or `Z`; None for anything else or beyond 15 hours."""
     match = _OFFSET.fullmatch(text[:16])
     if match is None:
         return None
     if match[1]:
         return 0
-    minutes = int(match[3]) * 60 + int(match[4])
-    if minutes > 15 * 60 or int(match[4]) > 59:
+    sign, hours, rest = match[2] or match[5], int(match[3] or match[6]), int(match[4] or match[7] or 0)
+    minutes = hours * 60 + rest
+    if minutes > 15 * 60 or rest > 59:
         return None
-    return -minutes if match[2] == "-" else minutes
+    return -minutes if sign == "-" else minutes
 
 
 def is_plausible(moment: datetime) -> bool:

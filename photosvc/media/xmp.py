@@ -155,6 +155,7 @@ def _read(root: Element) -> Xmp:
         lat=position[0] if position else None,
         lng=position[1] if position else None,
         altitude=_altitude(found),
+        unfixed=position is not None and _first(found, "exif:GPSStatus").strip() == "V",
         title=clean(_first(found, "dc:title", "photoshop:Headline"), text.TITLE),
         description=clean(_first(found, "dc:description"), text.DESCRIPTION),
         keywords=_keywords(found),

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from photosvc.cli import svc
 from photosvc.models import Photo
 from tests.support.library import open_library
-from tests.support.pictures import exif, jpeg, video
+from tests.support.pictures import exif, jpeg, video, xmp
 
 NOON = datetime(2020, 5, 1, 12)  # noqa: DTZ001 - wall time
 PARIS, VERSAILLES, LYON = (48.8584, 2.2945), (48.8049, 2.1204), (45.7640, 4.8357)
@@ -45,6 +45,19 @@ def trip(library):
     put(library, "c.jpg", 2, VERSAILLES)
     library.index()
     return library
+
+
+def test_the_position_of_a_receiver_without_a_fix_is_shown_and_marked(library):
+    lat, lng = ([(round(value * 10**6), 10**6), (0, 1), (0, 1)] for value in PARIS)
+    block = exif({0x010F: "Maker"}, {0x9003: "2020:05:01 12:00:00"}, {1: "N", 2: lat, 3: "E", 4: lng, 9: "V"})
+    library.put("a.jpg", jpeg(exif=block))
+    library.put("b.jpg", jpeg(80, exif=block))
+    library.put("b.xmp", xmp(attributes='exif:GPSLatitude="45.764" exif:GPSLongitude="4.8357"'))
+    library.index()
+    assert places(library) == {
+        "a.jpg": ("location", 48.858, 2.295, "Paris"),
+        "b.jpg": ("xmp", 45.764, 4.836, "Lyon"),
+    }
 
 
 def test_a_photo_between_two_located_ones_gets_a_position_marked_as_an_estimate(trip):

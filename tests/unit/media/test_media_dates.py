@@ -72,7 +72,21 @@ def test_next_year_is_plausible_and_the_year_after_is_not():
 
 
 @pytest.mark.parametrize(
-    ("text", "minutes"), [("+14:00", 840), ("-0330", -210), ("Z", 0), ("+16:00", None), ("x", None)]
+    ("text", "minutes"),
+    [
+        ("+14:00", 840),
+        ("-0330", -210),
+        ("Z", 0),
+        ("GMT", 0),
+        ("GMT+2", 120),
+        ("GMT-5:30", -330),
+        ("UTC+0545", 345),
+        ("GMT+16", None),
+        ("GMT+2:60", None),
+        ("+2", None),
+        ("+16:00", None),
+        ("x", None),
+    ],
 )
 def test_offsets_are_minutes_east(text, minutes):
     assert parse_offset(text) == minutes

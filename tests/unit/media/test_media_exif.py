@@ -124,7 +124,9 @@ def test_tags_of_the_camera_are_read_from_the_main_directory_too():
         (degrees(0), degrees(0)),
         ((12, 3, struct.pack(">ddd", float("nan"), 0, 0)), degrees(10)),
         ((12, 3, struct.pack(">ddd", float("inf"), 0, 0)), degrees(10)),
-        ("43 28 30", degrees(10)),
+        ("43 28 30 here", degrees(10)),
+        ("43 70 30", degrees(10)),
+        ("5/0", degrees(10)),
         ([(10, 1), (70, 1), (0, 1)], degrees(10)),
     ],
 )
@@ -134,8 +136,30 @@ def test_impossible_places_are_no_places(lat, lng):
     assert found.lng is None
 
 
-def test_a_place_without_a_fix_is_no_place():
-    assert metadata_of(gps={1: "N", 2: degrees(43), 3: "E", 4: degrees(11), 9: "V"}).lat is None
+def test_a_place_without_a_fix_is_kept_and_marked():
+    found = metadata_of(gps={1: "N", 2: degrees(43), 3: "E", 4: degrees(11), 9: "V"})
+    assert (found.lat, found.lng, found.unfixed) == (43.0, 11.0, True)
+    assert not metadata_of(gps={1: "N", 2: degrees(43), 3: "E", 4: degrees(11), 9: "A"}).unfixed
+    assert not metadata_of(gps={9: "V"}).unfixed
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["54.99", "54,59.4", "54 59 24", "54/1 59/1 240/10", "54/1,59/1,24/1", "54 deg 59' 24.0\"", "54° 59′ 24″ S"],
+)
+@pytest.mark.parametrize("ref", ["S", ""])
+def test_a_place_written_as_text_is_read(written, ref):
+    sign = "" if ref or "S" in written else "-"
+    gps = {1: ref, 2: sign + written, 3: "E", 4: "7.5"}
+    found = metadata_of(gps={tag: value for tag, value in gps.items() if value})
+    assert (found.lat, found.lng) == (-54.99, 7.5)
+
+
+@pytest.mark.parametrize("kind", [1, 3, 7])
+def test_the_orientation_counts_in_any_type(kind):
+    value = struct.pack(">H", 6) if kind == 3 else b"\6"
+    found = read_exif(exif({0x0112: (kind, 1, value)}))
+    assert (found.orientation, found.says_orientation) == (6, True)
 
 
 def test_the_equator_and_missing_seconds_are_ordinary():

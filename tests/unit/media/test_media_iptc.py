@@ -54,6 +54,12 @@ def test_a_date_counts_without_a_time(records, moment, parts):
     assert (found.taken_local, found.date_parts) == (datetime.fromisoformat(moment), parts)
 
 
+def test_all_authors_are_read():
+    found = read_iptc(iptc([(80, b"Ann"), (5, b"Title"), (80, b""), (80, "Jörg".encode())]))
+    assert found.artist == "Ann, Jörg"
+    assert len(read_iptc(iptc([(80, b"x")] * 999)).artist.split(", ")) == 16
+
+
 def test_a_cut_record_keeps_what_came_before():
     assert read_iptc(iptc([(5, b"Title"), (120, b"Caption")])[:-3]).title == "Title"
 

@@ -108,6 +108,39 @@ def test_user_data_of_quicktime_and_of_iso_files_are_read():
     assert (found.title, found.copyright) == ("Möwe", "© Ann")
 
 
+@pytest.mark.parametrize(
+    ("written", "place"),
+    [
+        ("+47.5383-2.8919+000.000/", (47.5383, -2.8919, 0)),
+        ("+7.5-12.25+010/", (7.5, -12.25, 10)),
+        ("+4328.5-01153.25/", (43.475, -11.8875, 0)),
+        ("+4328.5-1153.25/", (43.475, -11.8875, 0)),
+        ("+432830-0115315/", (43.475, -11.8875, 0)),
+        ("-432830.0+115315.0-5.2/", (-43.475, 11.8875, -5)),
+        ("+91-002/", (None, None, 0)),
+        ("+47-181/", (None, None, 0)),
+        ("+1234567-002/", (None, None, 0)),
+    ],
+)
+def test_a_location_is_read_with_and_without_leading_zeros(written, place):
+    found = metadata_of(movie(box(b"udta", text(b"\xa9xyz", written.encode()))))
+    assert (found.lat, found.lng, found.altitude) == place
+
+
+def test_the_date_of_a_headset_names_its_zone():
+    found = metadata_of(movie(keyed({"creationdate": "2024-04-22T14:38:09GMT+2"})))
+    assert (found.taken_local, found.utc_offset) == (datetime.fromisoformat("2024-04-22T14:38:09"), 120)
+    assert found.taken_utc == datetime(2024, 4, 22, 12, 38, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("brand", [b"msf1", b"hevc", b"hevx", b"avis"])
+def test_the_time_in_the_header_of_an_image_sequence_is_that_of_its_encoder(brand):
+    content = box(b"ftyp", brand + b"\0\0\0\0" + brand) + box(b"moov", mvhd())
+    assert read_video_metadata(BytesIO(content), {"creation_time": "2021-03-31T01:46:40.000000Z"})[0] == Metadata()
+    dated = content + box(b"uuid", XMP_BOX, xmp(attributes='xmp:CreateDate="2019-01-02T03:04:05Z"'))
+    assert metadata_of(dated).taken_local == datetime.fromisoformat("2019-01-02T03:04:05")
+
+
 @pytest.mark.parametrize("wide", [False, True])
 def test_the_time_of_the_movie_header_is_utc(wide):
     found = metadata_of(FTYP + box(b"moov", mvhd(wide=wide)))
