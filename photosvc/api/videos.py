@@ -7,9 +7,10 @@ from typing import Final
 from flask import Response, request
 
 from photosvc.core.errors import NotFoundError
-from photosvc.media.embedded import Slice, find_embedded
+from photosvc.media.embedded import find_embedded
 from photosvc.media.formats import FORMATS
 from photosvc.media.mp4 import read_tracks
+from photosvc.media.slices import Slice
 from photosvc.pictures.originals import descriptor_of
 from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.files import SeenFile, file_with_hash, files_of_photo

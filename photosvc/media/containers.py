@@ -1,15 +1,10 @@
 """The metadata embedded in picture files of every format, read without decoding a pixel.
 
-JPEG has them in segments (ITU-T T.81 annex B; Exif 2.32 section 4.7; XMP part 3 section 1.1.3), PNG in chunks before
-and after the pixels (PNG third edition, section 11.3), WebP in chunks (RFC 9649 section 2.7), GIF in an application
-extension that ends in a magic trailer (XMP part 3 section 1.1.2), Photoshop among its image resources (Photoshop file
-format, Image Resources section). Older programs write Exif, IPTC and XMP into PNG as hexadecimal text, in chunks named
-`Raw profile type …` after ImageMagick.
+JPEG has them in segments (ITU-T T.81 annex B; Exif 2.32 section 4.7; XMP part 3 section 1.1.3), WebP in chunks
+(RFC 9649 section 2.7), GIF in an application extension that ends in a magic trailer (XMP part 3 section 1.1.2),
+Photoshop among its image resources (Photoshop file format, Image Resources section).
 """
 
-import struct
-import zlib
-from binascii import Error, unhexlify
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -23,6 +18,7 @@ from photosvc.media.iptc import read_iptc
 from photosvc.media.isobmff import read_heif, read_jp2, read_jxl
 from photosvc.media.metadata import Metadata, WrittenDate, merge, merge_file, read_date
 from photosvc.media.packets import IPTC_RESOURCE, MAX_BLOCK, Packets, resource
+from photosvc.media.png import read_png
 from photosvc.media.text import clean, is_plausible
 from photosvc.media.xmp import Xmp, joined, read_xmp
 
@@ -37,11 +33,6 @@ _PHOTOSHOP: Final = b"Photoshop 3.0\0"
 _APP1, _APP13, _SCAN, _END = 0xE1, 0xED, 0xDA, 0xD9
 _WITHOUT_LENGTH: Final = frozenset((0x01, *range(0xD0, 0xD9)))
 _MAX_CHUNKS: Final = 100_000
-#: Bytes of all texts together, once decompressed.
-_MAX_TEXTS: Final = 1 << 23
-_PNG_XMP: Final = "XML:com.adobe.xmp"
-_PROFILE: Final = "Raw profile type "
-_TEXTS: Final = frozenset((b"tEXt", b"zTXt", b"iTXt"))
 _MARK: Final = b"\x21\xff\x0bXMP DataXMP"
 #: The trailer begins with these bytes and counts down to 0: a reader that takes any byte of the packet for a length
 #: ends there.
@@ -108,86 +99,6 @@ def _extension(extensions: Mapping[bytes, Mapping[int, bytes]], xmp: bytes) -> b
             return b""
         whole += portion
     return bytes(whole)
-
-
-def read_png(source: BinaryIO) -> Packets:
-    """Return the metadata of all chunks; of two of the same kind, the first."""
-    exif = b""
-    changed = None
-    texts: dict[str, bytes] = {}
-    left = _MAX_TEXTS
-    position = 8
-    for _ in range(_MAX_CHUNKS):
-        source.seek(position)
-        head = source.read(8)
-        size, kind = int.from_bytes(head[:4], "big"), head[4:]
-        if len(head) < 8 or kind == b"IEND":
-            break
-        if kind == b"eXIf" and not exif and size <= MAX_BLOCK:
-            exif = source.read(size)
-        elif kind == b"tIME" and size == 7:
-            changed = _moment(source.read(7))
-        elif kind in _TEXTS and size <= MAX_BLOCK < left:
-            keyword, value = _text(kind, source.read(size))
-            texts.setdefault(keyword, value)
-            left -= size + len(value)
-        position += 12 + size
-    return Packets(
-        exif=exif or _profile(texts, "exif") or _exif_of_app1(_profile(texts, "APP1")),
-        xmp=texts.get(_PNG_XMP, b"") or _profile(texts, "xmp"),
-        iptc=_iptc(_profile(texts, "iptc") or _profile(texts, "8bim")),
-        texts={name: value.decode(errors="replace") for name, value in texts.items() if _is_plain(name)},
-        changed_utc=changed,
-    )
-
-
-def _text(kind: bytes, body: bytes) -> tuple[str, bytes]:
-    """Return keyword and UTF-8 text of a chunk; the text is empty when it cannot be decompressed."""
-    name, _, rest = body.partition(b"\0")
-    keyword = name[:79].decode("latin-1")
-    if kind == b"tEXt":
-        return keyword, rest.decode("latin-1").encode()
-    if kind == b"zTXt":
-        return keyword, _unpacked(rest[1:]).decode("latin-1").encode()
-    packed, rest = rest[:1] == b"\1", rest[2:].partition(b"\0")[2].partition(b"\0")[2]  # language, translated keyword
-    return keyword, _unpacked(rest) if packed else rest
-
-
-def _unpacked(data: bytes) -> bytes:
-    try:
-        return zlib.decompressobj().decompress(data, MAX_BLOCK)
-    except zlib.error:
-        return b""
-
-
-def _profile(texts: dict[str, bytes], name: str) -> bytes:
-    """Return the bytes of a raw profile: a text of its name, its length and hexadecimal digits, on separate lines."""
-    lines = texts.get(_PROFILE + name, b"").strip().split(maxsplit=2)
-    try:
-        return unhexlify(b"".join(lines[2].split())) if len(lines) == 3 else b""
-    except Error:
-        return b""
-
-
-def _exif_of_app1(block: bytes) -> bytes:
-    """Return the Exif of an `APP1` profile, which contains Exif or XMP as in JPEG; empty when it contains XMP."""
-    return block if block.startswith(b"Exif\0\0") else b""
-
-
-def _iptc(block: bytes) -> bytes:
-    return resource(block, IPTC_RESOURCE) if block.startswith(b"8BIM") else block
-
-
-def _is_plain(keyword: str) -> bool:
-    return keyword != _PNG_XMP and not keyword.startswith(_PROFILE)
-
-
-def _moment(body: bytes) -> datetime | None:
-    try:
-        year, month, day, hour, minute, second = struct.unpack(">H5B", body)
-        return datetime(year, month, day, hour, minute, min(second, 59))  # noqa: DTZ001 - naive UTC
-    except (struct.error, ValueError):
-        return None
 
 
 def read_gif(source: BinaryIO) -> Packets:

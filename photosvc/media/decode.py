@@ -27,6 +27,7 @@ from photosvc.media.errors import (
 from photosvc.media.exif import read_exif_file
 from photosvc.media.formats import Format
 from photosvc.media.isobmff import boxes, is_whole
+from photosvc.media.png import open_shown_chunks
 from photosvc.media.raw import open_raw
 from photosvc.media.vips import open_scaled
 
@@ -182,6 +183,8 @@ def read_header(source: BinaryIO, row: Format) -> Image.Image:
         import_module(f"PIL.{module}")
     if name == "WEBP" and (vast := vast_webp(source)) is not None:
         return vast
+    if name == "PNG":
+        source = open_shown_chunks(source)
     source.seek(0)
     try:
         picture: Image.Image = Image.OPEN[name][0](source, "")

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 from photosvc.media.formats import is_sequence
 from photosvc.media.metadata import Metadata, merge, merge_file, valid_position
 from photosvc.media.mp4 import describe, read_tags
-from photosvc.media.packets import read_at
+from photosvc.media.slices import read_at
 from photosvc.media.text import is_plausible
 from photosvc.media.xmp import read_xmp
 

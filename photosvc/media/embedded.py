@@ -1,14 +1,13 @@
 """The video inside a motion photo (Motion Photo format 1.0; MicroVideo; Samsung trailers; `mpvd` boxes of HEIC)."""
 
-import io
-import os
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final
 
 from photosvc.media.containers import read_jpeg
 from photosvc.media.decode import guarded
 from photosvc.media.errors import DecodeError, has_extra
 from photosvc.media.isobmff import boxes
+from photosvc.media.slices import Slice, open_slices
 from photosvc.media.video import duration_of, open_video
 from photosvc.media.xmp_tree import attribute, parse_packet, properties, tag
 
@@ -17,50 +16,6 @@ _MAX_DIRECTORY: Final = 4096
 #: Type of the video in the directory of a Samsung trailer, and the name before its bytes.
 _SAMSUNG_VIDEO: Final = 0x0A30
 _LEAST: Final = 16
-
-
-class Slice(NamedTuple):
-    """Bytes `start` up to but not including `stop` of a file."""
-
-    start: int
-    stop: int
-
-
-def open_slice(source: BinaryIO, part: Slice) -> BinaryIO:
-    """Return a part of a file as a file of its own for reading; closing it leaves the source open."""
-    return io.BufferedReader(_SliceReader(source, part))
-
-
-class _SliceReader(io.RawIOBase):
-    def __init__(self, source: BinaryIO, part: Slice) -> None:
-        self._source = source
-        self._part = part
-        self._position = 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def seekable(self) -> bool:
-        """Return True."""
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to an offset from the beginning, the position or the end of the part."""
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._part.stop - self._part.start}[whence]
-        if base + offset < 0:
-            raise OSError("a position before the beginning")
-        self._position = base + offset
-        return self._position
-
-    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401 - the type of buffers is new in Python 3.12
-        """Fill the buffer and return the number of bytes; 0 at the end of the part."""
-        start = self._part.start + self._position
-        self._source.seek(start)
-        data = self._source.read(max(0, min(len(buffer), self._part.stop - start)))
-        buffer[: len(data)] = data
-        self._position += len(data)
-        return len(data)
 
 
 def find_embedded(source: BinaryIO, size: int) -> Slice | None:
@@ -87,7 +42,7 @@ def embedded_duration(source: BinaryIO, size: int) -> int | None:
     if not has_extra("video"):
         return 0
     try:
-        with guarded(), open_video(open_slice(source, part)) as (container, stream):
+        with guarded(), open_video(open_slices(source, [part])) as (container, stream):
             return duration_of(container, stream)
     except DecodeError:
         return None

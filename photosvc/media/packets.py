@@ -1,17 +1,14 @@
 """The blocks of metadata that a picture file contains, not interpreted yet."""
 
-import errno
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import BinaryIO, Final
+from typing import Final
 
 #: Longest block that is read.
 MAX_BLOCK: Final = 1 << 21
 MAX_RESOURCES: Final = 500
 IPTC_RESOURCE: Final = 0x0404
-#: Errors of a file system that was asked for an offset beyond its longest file.
-_BEYOND: Final = frozenset((errno.EINVAL, errno.EFBIG, errno.EOVERFLOW))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,19 +26,6 @@ class Packets:
     """Text chunks of a PNG, by keyword."""
     changed_utc: datetime | None = None
     """Naive UTC time of the last change."""
-
-
-def read_at(source: BinaryIO, offset: int, size: int) -> bytes:
-    """Return bytes of a file; none at an offset in which only a damaged header can believe."""
-    try:
-        source.seek(offset)
-    except (OverflowError, ValueError):
-        return b""
-    except OSError as error:  # the disk itself may fail too
-        if error.errno not in _BEYOND:
-            raise
-        return b""
-    return source.read(max(0, size))
 
 
 def resource(block: bytes, number: int) -> bytes:

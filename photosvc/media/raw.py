@@ -15,7 +15,7 @@ from photosvc.core.machine import available_memory
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
 from photosvc.media.exif import read_exif_file
-from photosvc.media.packets import read_at
+from photosvc.media.slices import read_at
 from photosvc.media.tiff import Directory, TiffReader, open_tiff
 
 _SUB_DIRECTORIES: Final = 0x014A

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-from photosvc.media.packets import read_at
+from photosvc.media.slices import read_at
 
 #: Bytes for text and opaque data, numbers, or (numerator, denominator) pairs.
 Value = bytes | tuple[int | float, ...] | tuple[tuple[int, int], ...]

@@ -21,8 +21,8 @@ from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.machine import ByteLocks
 from photosvc.core.paths import flush_file
 from photosvc.core.problems import FileProblemError, Problem, Reason, pause_after, signal_symbol
-from photosvc.media.embedded import Slice, open_slice
 from photosvc.media.errors import DecodeError, MissingExtraError, StorageError, UnsupportedFileError, has_extra
+from photosvc.media.slices import Slice, open_slices
 from photosvc.pictures.cache import PictureCache, being_written, discard, open_file, open_new
 from photosvc.pictures.on_demand import Waiters
 from photosvc.pictures.originals import Original, open_original
@@ -94,7 +94,7 @@ def make_video(job: VideoJob) -> None:
     job.discard()
     try:
         with open_original(job.original) as file, being_written(job.target):
-            convert_video(open_slice(file, job.part), job.target, job.max_bytes, report)
+            convert_video(open_slices(file, [job.part]), job.target, job.max_bytes, report)
             flush_file(Path(job.target))
     except BaseException:
         discard(job.target)

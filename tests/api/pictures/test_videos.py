@@ -16,7 +16,7 @@ import requests
 from PIL import Image
 
 from photosvc.core.problems import Reason
-from photosvc.media.embedded import Slice
+from photosvc.media.slices import Slice
 from photosvc.pictures import videos as conversions
 from photosvc.pictures.ahead import is_sound
 from photosvc.pictures.cache import PictureCache, Usage

@@ -17,11 +17,11 @@ def png_after_pixels(*chunks: tuple[bytes, bytes]) -> bytes:
     return data[:-12] + b"".join(png_chunk(*chunk) for chunk in chunks) + data[-12:]
 
 
-def raw_profile(name: str, data: bytes) -> tuple[bytes, bytes]:
-    """A chunk as ImageMagick writes profiles: a compressed text of hexadecimal digits."""
+def raw_profile(name: str, data: bytes, *, title: str = "") -> tuple[bytes, bytes]:
+    """A chunk as ImageMagick writes profiles: a compressed text of hexadecimal digits below a title."""
     digits = data.hex()
     lines = "\n".join(digits[at : at + 72] for at in range(0, len(digits), 72))
-    text = f"\n{name}\n{len(data):8}\n{lines}\n".encode()
+    text = f"\n{title or name}\n{len(data):8}\n{lines}\n".encode()
     return b"zTXt", f"Raw profile type {name}".encode() + b"\0\0" + zlib.compress(text)
 
 

@@ -1,6 +1,7 @@
 import random
 import struct
 import sys
+import zlib
 from datetime import datetime
 from io import BytesIO
 
@@ -8,12 +9,13 @@ import pytest
 
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.extract import extract
-from photosvc.media.containers import read_embedded, read_gif, read_png
+from photosvc.media.containers import read_embedded, read_gif
 from photosvc.media.errors import register_heic
 from photosvc.media.formats import sniff
 from photosvc.media.isobmff import XMP_BOX, read_heif
 from photosvc.media.packets import Packets, resource
 from photosvc.media.picture import open_shown
+from photosvc.media.png import read_png
 from tests.support.files.containers import (
     bigtiff,
     box,
@@ -21,10 +23,11 @@ from tests.support.files.containers import (
     international_text,
     photoshop_resource,
     png_after_pixels,
+    png_chunk,
     psd,
     raw_profile,
 )
-from tests.support.pictures import encoded, exif, heic, iptc, jpeg, quarters, xmp
+from tests.support.pictures import clouds, encoded, exif, heic, iptc, jpeg, quarters, xmp
 
 EXIF = exif({0x010F: "Canon", 0x0110: "Canon EOS R", 0x0112: 6}, {0x9003: "2020:01:02 03:04:05"})
 XMP = xmp(attributes='photoshop:Headline="From XMP" tiff:Orientation="8"')
@@ -80,6 +83,8 @@ WITH_IPTC = {
     "jpeg.jpg": jpeg(iptc=IPTC),
     "iptc-profile.png": png_after_pixels(raw_profile("iptc", photoshop_resource(0x0404, IPTC))),
     "bare-profile.png": png_after_pixels(raw_profile("iptc", IPTC)),
+    "titled-profile.png": png_after_pixels(raw_profile("iptc", IPTC, title="IPTC profile")),
+    "named-profile.png": png_after_pixels(raw_profile("IPTC profile", photoshop_resource(0x0404, IPTC))),
     "8bim-profile.png": png_after_pixels(raw_profile("8bim", photoshop_resource(0x0404, IPTC))),
     "a.psd": psd(photoshop_resource(0x03ED, b"odd") + photoshop_resource(0x0404, IPTC)),
 }
@@ -251,6 +256,59 @@ def test_texts_that_unpack_to_more_than_fits_are_cut():
     bomb = international_text("Comment", b"x" * 20_000_000, packed=True)
     found = read_png(BytesIO(png_after_pixels(*[bomb] * 9)))
     assert sum(map(len, found.texts.values())) <= 1 << 23
+
+
+def png_with(*chunks, animated=False):
+    """A PNG with these chunks, of type and content or as they are, before and after its pixels."""
+    more = {"save_all": True, "append_images": [clouds(1, 64, 48)]} if animated else {}
+    data = encoded(clouds(2, 64, 48), "PNG", **more)
+    extra = b"".join(chunk if isinstance(chunk, bytes) else png_chunk(*chunk) for chunk in chunks)
+    return data[:33] + extra + data[33:-12] + extra + data[-12:]
+
+
+def broken(kind, content):
+    """A chunk whose check sum is wrong."""
+    return png_chunk(kind, content)[:-4] + b"nope"
+
+
+HISTORY = xmp("<photoshop:History>" + "Apply Curves; " * 120_000 + "</photoshop:History>", 'xmp:Rating="3"')
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        international_text("XML:com.adobe.xmp", HISTORY, packed=True),
+        (b"zTXt", b"Comment\0\0" + zlib.compress(bytes(3_000_000))),
+        international_text("Comment", b"x" * 3_000_000),
+        broken(b"tEXt", b"Comment\0x"),
+        broken(b"eXIf", exif({0x010F: "Canon"})[6:]),
+        broken(b"pHYs", bytes(9)),
+        broken(b"gAMA", bytes(4)),
+        broken(b"prVt", b"a private chunk"),
+        (b"iTXt", b"damaged"),
+        (b"zTXt", b"Comment\0\0damaged"),
+    ],
+    ids=["history", "zTXt", "iTXt", "tEXt", "eXIf", "pHYs", "gAMA", "private", "cut", "packed"],
+)
+@pytest.mark.parametrize("animated", [False, True])
+def test_a_png_with_chunks_that_can_be_left_out_is_shown(tmp_path, chunk, animated):
+    plain = extracted(tmp_path, png_with(animated=animated), "a.png")
+    found = extracted(tmp_path, png_with(chunk, animated=animated), "b.png")
+    assert (found.problem, found.colors, found.frames) == (None, plain.colors, plain.frames)
+    assert found.frames == (2 if animated else 0)
+
+
+def test_the_history_of_photoshop_is_read_past(tmp_path):
+    assert len(HISTORY) > 1 << 20
+    packed = png_with(international_text("XML:com.adobe.xmp", HISTORY, packed=True))
+    assert extracted(tmp_path, packed, "a.png").metadata.rating == 3
+
+
+@pytest.mark.parametrize("kind", [b"IHDR", b"PLTE"])
+def test_a_png_whose_critical_chunk_is_damaged_is_damaged(tmp_path, kind):
+    data = bytearray(encoded(quarters().convert("P"), "PNG"))
+    data[data.index(kind) + 5] ^= 1
+    assert extracted(tmp_path, bytes(data), "a.png").problem is not None
 
 
 def test_a_packet_of_a_gif_is_found_across_the_steps_of_the_search():

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.media.embedded import Slice, embedded_duration, find_embedded, open_slice
+from photosvc.media.embedded import embedded_duration, find_embedded
+from photosvc.media.slices import Slice, open_slices
 from tests.support.examples import examples
 from tests.support.files.videos import google_photo, heic_photo, micro_video, samsung_photo, samsung_trailer
 from tests.support.pictures import jpeg
@@ -77,7 +78,7 @@ def test_damaged_motion_photos_never_lead_out_of_the_file(data):
 
 def test_a_slice_is_a_file_of_its_own():
     source = BytesIO(b"0123456789")
-    inner = open_slice(source, Slice(2, 6))
+    inner = open_slices(source, [Slice(2, 6)])
     assert inner.read() == b"2345"
     assert inner.seek(-1, 2) == 3
     assert inner.read(10) == b"5"
@@ -89,3 +90,12 @@ def test_a_slice_is_a_file_of_its_own():
         inner.seek(-5, 2)
     inner.close()
     assert not source.closed
+
+
+def test_slices_follow_one_another():
+    joined = open_slices(BytesIO(b"0123456789"), [Slice(1, 3), Slice(4, 4), Slice(7, 10)])
+    assert joined.read() == b"12789"
+    assert joined.seek(1) == 1
+    assert joined.read(2) == b"27"
+    assert joined.seek(-1, 2) == 4
+    assert joined.read(5) == b"9"
