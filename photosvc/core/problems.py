@@ -108,6 +108,7 @@ class Reason(StrEnum):
     OVER_AVAILABLE_MEMORY = "over_available_memory", "the picture needs more memory than there is", _FAILED, _SPACED
     NO_PIXELS = "no_pixels", "a {} has no pixels to open"
     UNDECODABLE_RAW = "undecodable_raw", "LibRaw cannot read this raw"
+    UNREAD_PIXELS = "unread_pixels", "its pixels are stored in a way that is not read: {}"
     RAW_WITHOUT_COLORS = "raw_without_colors", "the raw has no colours"
     TRUNCATED_VIDEO = "truncated_video", "the video is truncated"
     UNDECODABLE_VIDEO = "undecodable_video", "the video is damaged"

@@ -1,8 +1,7 @@
 """The metadata embedded in picture files of every format, read without decoding a pixel.
 
 JPEG has them in segments (ITU-T T.81 annex B; Exif 2.32 section 4.7; XMP part 3 section 1.1.3), WebP in chunks
-(RFC 9649 section 2.7), GIF in an application extension that ends in a magic trailer (XMP part 3 section 1.1.2),
-Photoshop among its image resources (Photoshop file format, Image Resources section).
+(RFC 9649 section 2.7), GIF in an application extension that ends in a magic trailer (XMP part 3 section 1.1.2).
 """
 
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ from photosvc.media.isobmff import read_heif, read_jp2, read_jxl
 from photosvc.media.metadata import Metadata, WrittenDate, merge, merge_file, read_date
 from photosvc.media.packets import IPTC_RESOURCE, MAX_BLOCK, Packets, resource
 from photosvc.media.png import read_png
+from photosvc.media.psd import read_psd
 from photosvc.media.text import clean, is_plausible
 from photosvc.media.xmp import Xmp, joined, read_xmp
 
@@ -40,9 +40,6 @@ _TRAILER: Final = b"\x01\xff\xfe\xfd"
 _STEP: Final = 1 << 20
 #: Bytes that are searched, instead of walking the frames, which have too many blocks.
 _MAX_SEARCHED: Final = 1 << 28
-_MAX_RESOURCES: Final = 1 << 24
-_EXIF_RESOURCE: Final = 0x0422
-_XMP_RESOURCE: Final = 0x0424
 #: Formats whose orientation comes from XMP when Exif has none; the containers of other formats have one of their own.
 _TURNED_BY_XMP: Final = frozenset(("jpg", "png", "webp", "gif"))
 
@@ -131,15 +128,6 @@ def read_webp(source: BinaryIO) -> Packets:
             found.setdefault(kind, source.read(size))
         position += 8 + size + size % 2
     return Packets(exif=found.get(b"EXIF", b""), xmp=found.get(b"XMP ", b""))
-
-
-def read_psd(source: BinaryIO) -> Packets:
-    """Return the Exif, XMP and IPTC resources."""
-    source.seek(26)
-    source.seek(int.from_bytes(source.read(4), "big"), 1)  # the palette
-    block = source.read(min(int.from_bytes(source.read(4), "big"), _MAX_RESOURCES))
-    exif, xmp, iptc = (resource(block, number) for number in (_EXIF_RESOURCE, _XMP_RESOURCE, IPTC_RESOURCE))
-    return Packets(exif=exif, xmp=xmp, iptc=iptc)
 
 
 _READERS: Final[Mapping[str, Callable[[BinaryIO], Packets]]] = {

@@ -112,7 +112,9 @@ def decode_memory(picture: Image.Image, file_size: int, longest: int = 0) -> int
         pixels //= 4 ** _reduction(picture, longest)
     if any(longest <= side for side in picture.info.get("thumbnails", ()) if longest):
         return BOMB_MEMORY  # the decoder of HEIC takes an embedded thumbnail
-    each = _BYTES_EACH.get(picture.format or "", 0) or _BYTES_OF_MODE.get(picture.mode, 4)
+    each = (
+        picture.info.get("bytes_each") or _BYTES_EACH.get(picture.format or "") or _BYTES_OF_MODE.get(picture.mode, 4)
+    )
     return pixels * (each + _CONVERTED.get(picture.mode, 0)) + (file_size if picture.format == "TIFF" else 0)
 
 

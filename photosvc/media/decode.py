@@ -28,6 +28,7 @@ from photosvc.media.exif import read_exif_file
 from photosvc.media.formats import Format
 from photosvc.media.isobmff import boxes, is_whole
 from photosvc.media.png import open_shown_chunks
+from photosvc.media.psd import PsdImageFile
 from photosvc.media.raw import open_raw
 from photosvc.media.vips import open_scaled
 
@@ -42,7 +43,7 @@ _READERS: Final = {
     "avif": ("AvifImagePlugin", "AVIF"),
     "heic": ("", "HEIF"),
     "jp2": ("Jpeg2KImagePlugin", "JPEG2000"),
-    "psd": ("PsdImagePlugin", "PSD"),
+    "psd": ("", "PSD"),
     "jxl": ("", "JXL"),
 }
 _BIG_TIFF: Final = (b"II+\0", b"MM\0+")
@@ -179,7 +180,7 @@ def read_header(source: BinaryIO, row: Format) -> Image.Image:
         register_heic()
     elif row.name == "jxl":
         register_jxl()
-    else:
+    elif module:
         import_module(f"PIL.{module}")
     if name == "WEBP" and (vast := vast_webp(source)) is not None:
         return vast
@@ -187,7 +188,8 @@ def read_header(source: BinaryIO, row: Format) -> Image.Image:
         source = open_shown_chunks(source)
     source.seek(0)
     try:
-        picture: Image.Image = Image.OPEN[name][0](source, "")
+        open_file = PsdImageFile if name == "PSD" else Image.OPEN[name][0]
+        picture: Image.Image = open_file(source, "")
     except (SyntaxError, IndexError, TypeError, struct.error) as error:
         if not _is_damage(error):
             raise

@@ -42,6 +42,7 @@ _TIFF_RAWS = (
 )
 
 _TIFF_NOTE: Final = "big-endian BigTIFF, floating point RGB, and those larger than the memory: extra vips"
+_PSD_NOTE: Final = "its merged picture, of 1 to 32 bits; not of mode Multichannel, nor saved without it"
 _HEIC_NOTE: Final = "a sequence without a still is a video"
 _PREVIEW_TESTED: Final = "metadata and preview tested with made files; development by LibRaw unproven"
 _VC5: Final = "LibRaw does not decode its pixels (VC-5): metadata, and a preview where the file contains one"
@@ -73,7 +74,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     ),
     Format("jxl", ("jxl",), "image", "image/jxl", ("jxl",), "jxl"),
     Format("svg", ("svg",), "image", "image/svg+xml", ("svg",), "vips", "drawn; nothing outside the file is loaded"),
-    Format("psd", ("psd",), "image", "image/vnd.adobe.photoshop", ("psd",), note="its merged picture"),
+    Format("psd", ("psd", "psb"), "image", "image/vnd.adobe.photoshop", ("psd",), note=_PSD_NOTE),
     Format("dng", ("dng",), "raw", "image/x-adobe-dng", ("tiff",), "raw", "development and preview tested"),
     Format("raw", ("gpr",), "raw", "image/x-raw", ("tiff",), "raw", _VC5),
     Format("raw", ("cr2",), "raw", "image/x-canon-cr2", ("tiff",), "raw", _PREVIEW_TESTED),
@@ -110,7 +111,6 @@ FORMATS: Final[tuple[Format, ...]] = (
 
 #: Extensions that are not indexed although they hold pictures or videos -> the reason.
 UNSUPPORTED: Final = {
-    "psb": "neither Pillow nor libvips reads it",
     "ai eps pdf ps": "documents, whose interpreters are too powerful for files that are not trusted",
     "exr hdr": "rendered light, not photographs",
     "braw crm r3d": "no free decoder",
@@ -139,6 +139,7 @@ _MAGIC: Final = (
     (4, b"JXL \r\n\x87\n", "jxl"),
     (0, b"\xff\x0a", "jxl"),
     (0, b"8BPS\0\x01", "psd"),
+    (0, b"8BPS\0\x02", "psd"),
     (0, b"IIRO", "tiff-raw"),
     (0, b"IIRS", "tiff-raw"),
     (0, b"MMOR", "tiff-raw"),

@@ -33,7 +33,7 @@ def test_every_problem_has_a_sentence_and_survives_its_columns(reason):
 FINAL = {
     Reason.BAD_SIDECAR, Reason.UNRELATED, Reason.EMPTY, Reason.TOO_LARGE, Reason.WRONG_CONTENT, Reason.MISSING_EXTRA,
     Reason.TRUNCATED, Reason.UNDECODABLE, Reason.BAD_HEADER, Reason.READ_ERROR, Reason.OVER_MEMORY, Reason.BOMB,
-    Reason.NO_PIXELS, Reason.UNDECODABLE_RAW, Reason.RAW_WITHOUT_COLORS, Reason.TRUNCATED_VIDEO,
+    Reason.NO_PIXELS, Reason.UNREAD_PIXELS, Reason.UNDECODABLE_RAW, Reason.RAW_WITHOUT_COLORS, Reason.TRUNCATED_VIDEO,
     Reason.UNDECODABLE_VIDEO, Reason.NO_VIDEO, Reason.NO_FRAME, Reason.VIDEO_SIZE, Reason.CONVERTED_TOO_LARGE,
     Reason.REMOVED, Reason.DUPLICATE,
 }  # fmt: skip
