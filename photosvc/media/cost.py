@@ -128,12 +128,29 @@ def leave_out_pixels(picture: Image.Image, mode: str, size: tuple[int, int]) -> 
         mode: mode of the result; only JPEG follows it.
         size: least width and height, with the aspect ratio of the picture.
 
+    Raises:
+        PictureTooLargeError: it must be decoded whole, which takes more memory than is available.
+
     """
     if _is_jpeg_2000(picture):
-        picture.reduce = _reduction(picture, max(size))
-        picture.load()  # the size is that of the whole picture until then
+        _load_reduced(picture, _reduction(picture, max(size)))
     else:
         picture.draft(mode, size)
+
+
+def _load_reduced(picture: "Jpeg2KImageFile", reduction: int) -> None:
+    """Load a JPEG 2000; in full where OpenJPEG fails at the reduction, as with tiles at odd offsets."""
+    whole = picture._size, picture.tile, picture.fp  # noqa: SLF001 - the size is that of the whole picture until it is loaded
+    picture.reduce = reduction
+    try:
+        picture.load()
+    except OSError:
+        if not reduction:
+            raise
+        picture.reduce = 0
+        picture._size, picture.tile, picture.fp, picture._im = *whole, None  # noqa: SLF001
+        check_cost(picture, 0)
+        picture.load()
 
 
 def _draft_scale(size: tuple[int, int], longest: int) -> int:

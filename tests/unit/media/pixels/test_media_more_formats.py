@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from photosvc.core.problems import Reason
+from photosvc.core.problems import Problem, Reason
 from photosvc.media import errors as extras
 from photosvc.media.decode import scaled
 from photosvc.media.errors import DecodeError
 from photosvc.media.formats import by_extension, sniff
 from photosvc.media.picture import Picture, open_shown, read_picture
 from tests.support.examples import examples
-from tests.support.pictures import CORNERS, avif_with_plain_alpha, encoded, exif, jxl, quarters, tiff, xmp
+from tests.support.pictures import CORNERS, avif_with_plain_alpha, clouds, encoded, exif, jxl, quarters, tiff, xmp
 
 BLOCK = exif({0x010F: "Canon", 0x0110: "Canon EOS R5", 0x0112: 1}, {0x9003: "2021:02:03 04:05:06"})
 
@@ -69,6 +69,40 @@ def test_the_format_is_shown_with_its_metadata(extension, psd):
     assert str(found.metadata.taken_local) == "2021-02-03 04:05:06"
     small = shown(data, extension)
     assert all(near(small.getpixel(at), CORNERS[n]) for n, at in enumerate([(2, 2), (61, 2), (2, 45), (61, 45)]))
+
+
+#: A picture whose tiles begin at odd places, so that OpenJPEG fails at any reduction.
+ODD_TILES = encoded(
+    quarters(640, 480), "JPEG2000", tile_size=(50, 35), offset=(31, 17), tile_offset=(20, 10), num_resolutions=4
+)
+
+
+#: One whose first COD marker stands in its metadata, and promises more resolutions than it has.
+FALSE_LEVELS = encoded(quarters(640, 480), "JPEG2000", num_resolutions=2)
+FALSE_LEVELS = FALSE_LEVELS[:32] + box(b"xml ", b"\xff\x52" + bytes([9] * 20)) + FALSE_LEVELS[32:]
+
+
+@pytest.mark.parametrize("data", [ODD_TILES, FALSE_LEVELS], ids=["tiles", "levels"])
+def test_a_jpeg_2000_that_cannot_be_reduced_is_decoded_in_full(data):
+    opened = Image.open(BytesIO(ODD_TILES))
+    opened.reduce = 1
+    with pytest.raises(OSError, match="broken"):
+        opened.load()
+    found = read_picture(BytesIO(data), row("jp2"))
+    assert (found.problem, found.width, found.height) == (None, 640, 480)
+    small = shown(data, "jp2", 64)
+    assert small.size == (64, 48)
+    assert all(near(small.getpixel(at), CORNERS[n]) for n, at in enumerate([(2, 2), (61, 2), (2, 45), (61, 45)]))
+
+
+def test_a_jpeg_2000_that_is_decoded_in_full_stays_below_the_memory(monkeypatch):
+    monkeypatch.setattr("photosvc.media.cost.available_memory", lambda: 640 * 480 * 20 // 2)
+    assert read_picture(BytesIO(ODD_TILES), row("jp2")).problem == Problem.of(Reason.OVER_MEMORY, 6)
+
+
+def test_a_damaged_jpeg_2000_is_still_damaged():
+    data = encoded(clouds(5, 640, 480), "JPEG2000")
+    assert read_picture(BytesIO(data[: len(data) // 9]), row("jp2")).problem is not None
 
 
 def test_jpeg_xl_without_a_container_is_shown():
