@@ -6,6 +6,7 @@ with values in words or as numbers (`-n`), and names with or without groups (`-G
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,8 +31,18 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS: Final = re.compile(r"-?\d{1,12}", re.ASCII)
 #: Takeout writes these into the JSON file of an album, in one of its two forms.
 _OF_ALBUMS: Final = frozenset(("access", "date", "albumData"))
-#: Folders that hold all pictures of a year are no albums.
-_YEAR: Final = re.compile(r"(?:Photos from|Photos de|Fotos von|Fotos de|Fotos del|Foto da|Foto del) \d{4}")
+#: Folders that hold all pictures of a year are no albums. Takeout names them in the language of its owner: a word for
+#: photos, one for "from" and the year, in any combination of the languages, or the year first. Titles of people have
+#: other words, or none but a year and a noun.
+_YEAR_FOLDER: Final = re.compile(
+    r"(?:Photos|Fotos|Foto|Foto's|Fotografien|Bilder|Billeder|Foton|Valokuvat|Kuvat|Zdjęcia|Fotky|Fotografie"
+    r"|Fotografije|Fotografii|Fotografies|Slike|Fényképek|Fotók|Фото|Фотографии|Фотографії|Світлини|Снимки"
+    r"|Φωτογραφίες|Ảnh|صور)"
+    r"(?: (?:from|von|aus|de|del|dal|da|di|uit|van|från|fra|vuodelta|z|roku|iz|din|za|за|з|от|από|το|từ|năm|من|-|–))"
+    r"{1,2} \d{4}"
+    r"|תמונות מ-?\d{4}"
+    r"|\d{4} ?(?:年の写真|年のフォト|年的照片|年的相片|년의 사진|년 사진)"
+)
 MOST_TAGS: Final = 5000
 _MOST_VALUES: Final = 1000
 _LONGEST: Final = 64
@@ -87,7 +98,7 @@ def read_album(record: Mapping[str, Any]) -> Metadata | None:
     inner = record.get("albumData")
     album = inner if isinstance(inner, dict) else record
     title = _text(album, "title", text.TITLE)
-    if not title or _YEAR.fullmatch(title):
+    if not title or _YEAR_FOLDER.fullmatch(unicodedata.normalize("NFC", title).replace("’", "'")):
         return None
     return Metadata(title=title, description=_text(album, "description", text.DESCRIPTION))
 

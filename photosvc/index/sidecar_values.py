@@ -39,7 +39,7 @@ from photosvc.models.statements import insert_into, unindexed
 
 #: Extensions of the sidecars that are read.
 READ: Final = (".xmp", ".json", ".aae")
-#: Characters that Takeout leaves of a name, without a number and the extension `.json`.
+#: UTF-16 units that Takeout leaves of a name, without a number and the extension `.json`.
 CUT: Final = 46
 _SUPPLEMENTAL: Final = ".supplemental-metadata"
 #: Suffixes that Google Photos appends to the names of edited copies, in its languages.
@@ -52,13 +52,15 @@ EDITED_SUFFIXES: Final = tuple(
 )  # fmt: skip
 _STILLS: Final = (".heic", ".jpg", ".jpeg")
 #: Extensions of videos of live photos, and those that their stills have.
+#: What is left of them where they are cut.
+_CUT_SUFFIXES: Final = sorted({suffix[:length] for suffix in EDITED_SUFFIXES for length in range(2, len(suffix))})
 _STILLS_OF: Final = {".mp4": _STILLS, ".mov": _STILLS, ".mp": (*_STILLS, ".mp.jpg")}
 _NUMBER: Final = re.compile(r"(?P<rest>.+)(?P<number>\(\d{1,4}\))", re.DOTALL)
 _APPLE: Final = re.compile(r"img_(?P<number>\d{4,})")
 #: Files with the same cut name get numbers on their sidecars.
 _NUMBERS_OF_CUT: Final = ("", *(f"({number})" for number in range(1, 10)))
-#: Characters that Takeout leaves of the name of a picture, without a number.
-_CUT_PICTURE: Final = 51
+#: UTF-16 units that Takeout leaves of the name of a picture, without a number, and of that name without its extension.
+_CUT_PICTURE, _CUT_STEM = 51, 47
 #: Files beyond these are ignored, so that the names in a hostile folder do not multiply.
 MOST_COMPANIONS: Final = 500
 _UNSET: Final = Metadata()
@@ -88,6 +90,18 @@ def candidates(name: str) -> tuple[str, ...]:
 
 def _written(name: str) -> Iterator[str]:
     """Yield the names of the candidates in the case of the file's name."""
+def _units(text: str) -> int:
+    """Return the length in UTF-16 units: characters beyond the basic plane, such as most emoji, have two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _cut(text: str, units: int) -> str:
+    """Return the text cut to this many UTF-16 units, without half of a character at its end."""
+    if text.isascii():
+        return text[:units]
+    return text.encode("utf-16-le", "surrogatepass")[: 2 * units].decode("utf-16-le", "ignore")
+
+
     stem, extension = _split(name)
     yield from (f"{name}.xmp", f"{stem}.xmp", f"{name}.json", f"{stem}.json", f"{stem}.aae")
     apple = _APPLE.fullmatch(key(stem))
@@ -109,7 +123,9 @@ def confirms(name: str, sidecar: str, title: str) -> bool:
 
     """
     stem, extension = _split(name)
-    whole = {key(one) for one, number in _variants(stem, extension) if len(one) <= CUT for one in _forms(one, number)}
+    whole = {
+        key(one) for one, number in _variants(stem, extension) if _units(one) <= CUT for one in _forms(one, number)
+    }
     if not title or key(sidecar) in whole | {key(f"{name}.json"), key(f"{stem}.json")}:
         return True
     names = {one for one, _ in _variants(stem, extension)}
@@ -117,7 +133,7 @@ def confirms(name: str, sidecar: str, title: str) -> bool:
     stated = {_letters(written), _letters(written + written_extension)}
     if stated & {_letters(_split(one)[0]) for one in names}:
         return True
-    cut = tuple(_letters(_split(one)[0]) for one in names if len(one) == _CUT_PICTURE)
+    cut = tuple(_letters(_split(one)[0]) for one in names if _units(one) == _CUT_PICTURE)
     return _letters(written).startswith(cut) if cut else False
 
 
@@ -174,28 +190,29 @@ def _takeout(stem: str, extension: str) -> Iterator[str]:
     for name, number in variants:
         yield from _forms(name, number)
     whole = stem + extension
-    if len(whole) > CUT:
+    if _units(whole) > CUT:
         for number in _NUMBERS_OF_CUT:
             yield from _forms(whole, number)
 
 
 def _loses_number(name: str) -> bool:
-    return len(name) > CUT and _NUMBER.fullmatch(_split(name)[0]) is not None
+    return _units(name) > CUT and _NUMBER.fullmatch(_split(name)[0]) is not None
 
 
 def _forms(name: str, number: str) -> tuple[str, str]:
     """Return the name of a sidecar as Takeout wrote it before 2024 and since; the number is never cut."""
-    return f"{name[:CUT]}{number}.json", f"{(name + _SUPPLEMENTAL)[:CUT]}{number}.json"
+    return f"{_cut(name, CUT)}{number}.json", f"{_cut(name + _SUPPLEMENTAL, CUT)}{number}.json"
 
 
 def _variants(stem: str, extension: str) -> Iterator[tuple[str, str]]:
-    """Yield the names from which that of a sidecar may be computed, each with the number that the sidecar carries."""
+    """Yield the names from which that of a sidecar may be computed, each with the number that the sidecar carries.
+
+    The title of a picture may have no extension, and then the name of its sidecar has none.
+    """
     stem, extension = unicodedata.normalize("NFC", stem), unicodedata.normalize("NFC", extension)
-    for one, number in _stems(stem):
-        yield one + extension, number
-    for still in _STILLS_OF.get(extension.lower(), ()):
+    for kind in (extension, *_STILLS_OF.get(extension.lower(), ()), *([""] if extension else [])):
         for one, number in _stems(stem):
-            yield one + still, number
+            yield one + kind, number
 
 
 def _stems(stem: str) -> Iterator[tuple[str, str]]:
@@ -208,6 +225,15 @@ def _stems(stem: str) -> Iterator[tuple[str, str]]:
             yield from _numbered(rest.removesuffix(suffix) + number)
 
 
+    if original := cut_original(rest):
+        yield from _numbered(original + number)
+
+
+def cut_original(stem: str) -> str:
+    """Return the stem of the original of an edited copy in whose name Takeout cut the suffix; empty for other files."""
+    if _units(stem) != _CUT_STEM:
+        return ""
+    return min((stem.removesuffix(part) for part in _CUT_SUFFIXES if stem.endswith(part)), key=len, default="")
 def _numbered(stem: str) -> Iterator[tuple[str, str]]:
     yield stem, ""
     numbered = _NUMBER.fullmatch(stem)

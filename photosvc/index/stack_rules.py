@@ -16,7 +16,7 @@ from typing import Final
 from photosvc.core.geo import cell_token
 from photosvc.core.vocabulary import BURST, DOCUMENT, EDITED, LIVE, MOMENT, NAMES
 from photosvc.index.extract import Extraction
-from photosvc.index.sidecar_values import EDITED_SUFFIXES
+from photosvc.index.sidecar_values import EDITED_SUFFIXES, cut_original
 from photosvc.media.metadata import Metadata
 from photosvc.query.fold import fold
 
@@ -55,8 +55,9 @@ def original_of(base: str) -> str:
     apple = _APPLE_EDITED.fullmatch(base)
     if apple:
         return apple["head"] + apple["number"]
-    google = _EDITED.fullmatch(unicodedata.normalize("NFC", base))
-    return google["original"] + (google["number"] or "") if google else ""
+    composed = unicodedata.normalize("NFC", base)
+    google = _EDITED.fullmatch(composed)
+    return google["original"] + (google["number"] or "") if google else cut_original(composed)
 
 
 def still_of(base: str) -> str:
