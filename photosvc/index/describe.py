@@ -136,7 +136,7 @@ def describe(
     primary = next(chosen, files[primary_index(stacked)])
     for file in photo.files:
         file.primary = file is primary
-    ranked_sidecars = [ranked(file.name, sidecars.get(file.id, ())) for file in files]
+    ranked_sidecars = [ranked(sidecars.get(file.id, ())) for file in files]
     sources = with_sidecars(merged_metadata(stacked), [one for some in ranked_sidecars for one in some])
     metadata = sources.metadata
     for file, one, own in zip(files, stacked, ranked_sidecars, strict=True):
@@ -160,7 +160,7 @@ def describe(
 def areas_of(file: File, sidecars: Sequence[StoredSidecar]) -> list[tuple[str, Region]]:
     """Return the marked areas in a stored file and its sidecars, each with its source, before the file is turned."""
     extraction = read_extraction(file)
-    return list(marked(extraction.metadata.regions, extraction.orientation, ranked(file.name, sidecars)))
+    return list(marked(extraction.metadata.regions, extraction.orientation, ranked(sidecars)))
 
 
 def rate_again(photo: Photo, now: datetime) -> None:

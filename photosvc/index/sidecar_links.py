@@ -1,6 +1,7 @@
 """The rows of sidecars, and their links to files.
 
-The one of the two that is stored last makes the link, so that both may come in any order and in different runs.
+The one of the two that is stored last makes the link, so that both may come in any order and in different runs. The
+sidecar of a duplicate belongs to the file with its content, for as long as the duplicate is one.
 """
 
 import os
@@ -12,18 +13,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
 
-from sqlalchemy import Column, and_, delete, select
+from sqlalchemy import Column, Table, and_, delete, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.core.paths import clean_name, disk_name
+from photosvc.core.problems import Reason
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import dump_metadata, load_metadata
 from photosvc.index.scan import FoundFile, is_gone
 from photosvc.index.sidecar_formats import Kind
 from photosvc.index.sidecar_values import FolderAlbums, StoredSidecar, companions, confirms, is_read
 from photosvc.media.metadata import Metadata
-from photosvc.models import GONE, ORIGINALS_ROOT, File, Sidecar, file_sidecars
+from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar, copy_sidecars, file_sidecars
 from photosvc.models.statements import Prepared, among, among_parameter, as_parameter, insert_into, prepare_statement
 
 _BATCH = 500
@@ -80,6 +82,9 @@ class Sidecars:
         self._known: dict[str, Sidecar | None] = {}
         self._saved: dict[str, tuple[Sidecar, Metadata | None]] = {}
         self._files: dict[File, bool] = {}
+        self._copies: dict[str, File] = {}
+        self._others: set[str] = set()
+        self._parted: list[int] = []
         self.albums = FolderAlbums(session, now)
 
     def load(self, names: Iterable[str]) -> None:
@@ -117,6 +122,18 @@ class Sidecars:
         """Note a stored file, which may have sidecars."""
         self._files[file] = new
 
+    def link_copy(self, name: str, file: File) -> None:
+        """Note a duplicate of a stored file: its sidecars belong to that file."""
+        self._copies[name] = file
+
+    def settle(self, names: Iterable[str]) -> None:
+        """Note the names of all files of the batch: those that `link_copy` did not name are no duplicates now."""
+        self._others.update(names)
+
+    def part(self, file: File) -> None:
+        """Note that a stored file has other content now: its former duplicates are none of it any more."""
+        self._parted.append(file.id)
+
     def remove(self, names: Sequence[str]) -> tuple[list[str], set[int]]:
         """Delete sidecars; return the names of those that existed, and the ids of the photos that used them.
 
@@ -130,7 +147,8 @@ class Sidecars:
         self._session.flush()
         ids = [row.id for row in rows.values() if row.size != GONE]
         changed = self._photos(ids)
-        self._session.execute(delete(file_sidecars).where(file_sidecars.c.sidecar_id.in_(ids)))
+        for links in (file_sidecars, copy_sidecars):
+            self._session.execute(delete(links).where(links.c.sidecar_id.in_(ids)))
         self._session.execute(delete(Sidecar).where(Sidecar.id.in_(ids)))
         self._known |= {name: row if row.size == GONE else None for name, row in rows.items()}
         return sorted(rows), changed
@@ -145,15 +163,51 @@ class Sidecars:
         known = [row.id for row, _ in self._saved.values()]
         changed |= self._photos(known)
         pairs = self._pairs_of_sidecars(saved) | self._pairs_of_files()
+        copies = self._copies_of_sidecars(saved) | self._pairs_of_copies()
         self._delete_links(file_sidecars.c.sidecar_id, known)
         self._delete_links(file_sidecars.c.file_id, [file.id for file, new in self._files.items() if not new])
-        if pairs:
-            rows = [{"file_id": file.id, "sidecar_id": row.id} for file, row in pairs]
-            self._session.execute(insert_into(file_sidecars, self._session).on_conflict_do_nothing(), rows)
+        self._write(file_sidecars, [{"file_id": file.id, "sidecar_id": row.id} for file, row in pairs])
+        changed |= self._replace_copies(known, copies)
         changed.update(file.photo_id for file, row in pairs if row.name in saved)
         self._saved.clear()
         self._files.clear()
+        self._copies.clear()
+        self._others.clear()
+        self._parted.clear()
         return changed
+
+    def _replace_copies(self, sidecar_ids: Sequence[int], copies: Collection[tuple[str, File, Sidecar]]) -> set[int]:
+        """Bring the links of duplicates up to date, and return the ids of the photos whose links differ now."""
+        links = copy_sidecars.c
+        new = {(name, row.id, file.id) for name, file, row in copies}
+        conditions = (
+            (links.name, self._others | self._copies.keys()),
+            (links.sidecar_id, sidecar_ids),
+            (links.file_id, self._parted),
+        )
+        former = {
+            tuple(row)
+            for column, values in conditions
+            for some in _portions(values)
+            for row in self._session.execute(select(copy_sidecars).where(column.in_(some)))
+        }
+        for name, sidecar_id, _ in former - new:
+            one = links.name == name, links.sidecar_id == sidecar_id
+            self._session.execute(delete(copy_sidecars).where(*one))
+        added = sorted(new - former)
+        self._write(copy_sidecars, [dict(zip(copy_sidecars.columns.keys(), one, strict=True)) for one in added])
+        saved = set(sidecar_ids)
+        files = {file_id for _, sidecar_id, file_id in former | new if sidecar_id in saved}
+        files |= {file_id for _, _, file_id in former ^ new}
+        return {
+            photo_id
+            for some in _portions(files)
+            for photo_id in self._session.scalars(select(File.photo_id).where(File.id.in_(some)))
+        }
+
+    def _write(self, links: Table, rows: Sequence[Mapping[str, object]]) -> None:
+        if rows:
+            self._session.execute(insert_into(links, self._session).on_conflict_do_nothing(), rows)
 
     def _pairs_of_sidecars(self, saved: Mapping[str, Sidecar]) -> set[tuple[File, Sidecar]]:
         companions = {name: self._folders.companions(name) for name, row in saved.items() if row.kind != Kind.ALBUM}
@@ -165,6 +219,38 @@ class Sidecars:
         return _confirmed(
             (files[one], saved[name]) for name, others in companions.items() for one in others if one in files
         )
+
+    def _copies_of_sidecars(self, saved: Mapping[str, Sidecar]) -> set[tuple[str, File, Sidecar]]:
+        """Return the duplicates beside these sidecars, which the database has, with the files of their content."""
+        companions = {name: self._folders.companions(name) for name, row in saved.items() if row.kind != Kind.ALBUM}
+        originals: dict[str, str] = {}
+        for names in _portions({one for some in companions.values() for one in some}):
+            query = select(RejectedFile.name, RejectedFile.detail).where(
+                RejectedFile.root == ORIGINALS_ROOT,
+                RejectedFile.reason == Reason.DUPLICATE.value,
+                RejectedFile.name.in_(names),
+            )
+            originals |= {row.name: row.detail for row in self._session.execute(query)}
+        files: dict[str, File] = {}
+        for names in _portions(set(originals.values())):
+            found = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(names), File.missing.is_(False))
+            files |= {file.name: file for file in self._session.scalars(found) if not self._is_outdated(file.name)}
+        return {
+            (one, files[originals[one]], saved[name])
+            for name, others in companions.items()
+            for one in others
+            if originals.get(one) in files and _belongs(saved[name], one)
+        }
+
+    def _pairs_of_copies(self) -> set[tuple[str, File, Sidecar]]:
+        companions = {name: self._folders.companions(name) for name in self._copies}
+        rows = self._find({one for some in companions.values() for one in some})
+        return {
+            (name, self._copies[name], rows[one])
+            for name, others in companions.items()
+            for one in others
+            if one in rows and rows[one].kind != Kind.ALBUM and _belongs(rows[one], name)
+        }
 
     def _pairs_of_files(self) -> set[tuple[File, Sidecar]]:
         companions = {file: self._folders.companions(file.name) for file in self._files}
@@ -195,8 +281,13 @@ class Sidecars:
     def _photos(self, sidecar_ids: Sequence[int]) -> set[int]:
         if not sidecar_ids:
             return set()
-        query = select(File.photo_id).join(file_sidecars, file_sidecars.c.file_id == File.id)
-        return set(self._session.scalars(query.where(file_sidecars.c.sidecar_id.in_(sidecar_ids))))
+        return {
+            photo_id
+            for links in (file_sidecars, copy_sidecars)
+            for photo_id in self._session.scalars(
+                select(File.photo_id).join(links, links.c.file_id == File.id).where(links.c.sidecar_id.in_(sidecar_ids))
+            )
+        }
 
     def _delete_links(self, column: Column[int], ids: Sequence[int]) -> None:
         if ids:
@@ -205,12 +296,12 @@ class Sidecars:
 
 def _confirmed(pairs: Iterable[tuple[File, Sidecar]]) -> set[tuple[File, Sidecar]]:
     """Return the pairs whose sidecar belongs to the file, not only by its name."""
-    return {(file, row) for file, row in pairs if row.kind != Kind.ALBUM and _belongs(row, file)}
+    return {(file, row) for file, row in pairs if row.kind != Kind.ALBUM and _belongs(row, file.name)}
 
 
-def _belongs(row: Sidecar, file: File) -> bool:
+def _belongs(row: Sidecar, name: str) -> bool:
     title = load_metadata(row.details).original_name if row.kind == Kind.TAKEOUT else ""
-    return confirms(file.name.rpartition("/")[2], row.name.rpartition("/")[2], title)
+    return confirms(name.rpartition("/")[2], row.name.rpartition("/")[2], title)
 
 
 def _portions(values: Iterable[Value]) -> Iterator[list[Value]]:
@@ -226,20 +317,25 @@ def sidecars_of(session: Session, photo_ids: Iterable[int]) -> dict[int, list[St
         session.flush()
     found: defaultdict[int, list[StoredSidecar]] = defaultdict(list)
     connection = session.connection()
-    read = _prepared(connection.dialect)
+    statements = _prepared(connection.dialect)
     for some in _portions(photo_ids):
         given = as_parameter(connection.dialect.name, some)
-        for file_id, name, kind, details in read.run(connection, {"photo_ids": given}):
-            found[file_id].append(StoredSidecar(name, Kind(kind), load_metadata(details)))
+        for read in statements:
+            for file_id, picture, name, kind, details in read.run(connection, {"photo_ids": given}):
+                found[file_id].append(StoredSidecar(name, Kind(kind), load_metadata(details), picture))
     return found
 
 
 @lru_cache(maxsize=8)
-def _prepared(dialect: Dialect) -> Prepared:
-    query = (
-        select(file_sidecars.c.file_id, Sidecar.name, Sidecar.kind, Sidecar.details)
-        .join(Sidecar, Sidecar.id == file_sidecars.c.sidecar_id)
-        .join(File, File.id == file_sidecars.c.file_id)
-        .where(among_parameter(dialect.name, File.photo_id, "photo_ids"))
-    )
-    return prepare_statement(query, dialect)
+def _prepared(dialect: Dialect) -> Sequence[Prepared]:
+    """Return the statements that read the sidecars of files, and those of their duplicates."""
+    return [
+        prepare_statement(
+            select(links.c.file_id, picture, Sidecar.name, Sidecar.kind, Sidecar.details)
+            .join(Sidecar, Sidecar.id == links.c.sidecar_id)
+            .join(File, File.id == links.c.file_id)
+            .where(among_parameter(dialect.name, File.photo_id, "photo_ids")),
+            dialect,
+        )
+        for links, picture in ((file_sidecars, File.name), (copy_sidecars, copy_sidecars.c.name))
+    ]

@@ -7,7 +7,8 @@ reverse.
 
 XMP sidecars take precedence over the files: editors write there what they do not write into originals. Of Google
 Takeout, the texts take precedence over those of the files, because they were written later; its other values come after
-the files. ExifTool's JSON comes last.
+the files. ExifTool's JSON comes last. Sidecars of pictures with equal content complete each other, in the order of the
+names of these pictures; they give all their keywords.
 
 A folder of Google Takeout with a JSON file that names its album becomes an album of its photos. An album belongs to its
 owner as soon as it is made: a photo is added when its file is first indexed, never again; a title that was changed
@@ -33,6 +34,7 @@ from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import AUTO, META, XMP
 from photosvc.index.sidecar_formats import Kind
 from photosvc.media.metadata import Metadata, Region, merge
+from photosvc.media.text import keywords
 from photosvc.media.xmp import upright
 from photosvc.models import GONE, ORIGINALS_ROOT, Album, AlbumPhoto, File, Photo, RejectedFile, Sidecar
 from photosvc.models.statements import insert_into, unindexed
@@ -50,10 +52,10 @@ EDITED_SUFFIXES: Final = tuple(
         "-編集済み", "-ha editado", "-editado", "-editat",
     )
 )  # fmt: skip
-_STILLS: Final = (".heic", ".jpg", ".jpeg")
-#: Extensions of videos of live photos, and those that their stills have.
 #: What is left of them where they are cut.
 _CUT_SUFFIXES: Final = sorted({suffix[:length] for suffix in EDITED_SUFFIXES for length in range(2, len(suffix))})
+_STILLS: Final = (".heic", ".jpg", ".jpeg")
+#: Extensions of videos of live photos, and those that their stills have.
 _STILLS_OF: Final = {".mp4": _STILLS, ".mov": _STILLS, ".mp": (*_STILLS, ".mp.jpg")}
 _NUMBER: Final = re.compile(r"(?P<rest>.+)(?P<number>\(\d{1,4}\))", re.DOTALL)
 _APPLE: Final = re.compile(r"img_(?P<number>\d{4,})")
@@ -88,8 +90,6 @@ def candidates(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(key, _written(name))))
 
 
-def _written(name: str) -> Iterator[str]:
-    """Yield the names of the candidates in the case of the file's name."""
 def _units(text: str) -> int:
     """Return the length in UTF-16 units: characters beyond the basic plane, such as most emoji, have two."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
@@ -102,6 +102,8 @@ def _cut(text: str, units: int) -> str:
     return text.encode("utf-16-le", "surrogatepass")[: 2 * units].decode("utf-16-le", "ignore")
 
 
+def _written(name: str) -> Iterator[str]:
+    """Yield the names of the candidates in the case of the file's name."""
     stem, extension = _split(name)
     yield from (f"{name}.xmp", f"{stem}.xmp", f"{name}.json", f"{stem}.json", f"{stem}.aae")
     apple = _APPLE.fullmatch(key(stem))
@@ -223,8 +225,6 @@ def _stems(stem: str) -> Iterator[tuple[str, str]]:
     for suffix in EDITED_SUFFIXES:
         if rest.endswith(suffix) and rest != suffix:
             yield from _numbered(rest.removesuffix(suffix) + number)
-
-
     if original := cut_original(rest):
         yield from _numbered(original + number)
 
@@ -234,6 +234,8 @@ def cut_original(stem: str) -> str:
     if _units(stem) != _CUT_STEM:
         return ""
     return min((stem.removesuffix(part) for part in _CUT_SUFFIXES if stem.endswith(part)), key=len, default="")
+
+
 def _numbered(stem: str) -> Iterator[tuple[str, str]]:
     yield stem, ""
     numbered = _NUMBER.fullmatch(stem)
@@ -259,6 +261,8 @@ class StoredSidecar:
     """Path relative to the root."""
     kind: Kind
     metadata: Metadata
+    picture: str = ""
+    """Path of the picture or video that it accompanies: the file, or a duplicate of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,12 +281,45 @@ class Sources:
         return AUTO
 
 
-def ranked(file_name: str, sidecars: Iterable[StoredSidecar]) -> list[StoredSidecar]:
-    """Return the sidecars of a file, the most specific first; of those from Takeout only the first."""
-    order = {name: rank for rank, name in enumerate(candidates(_base(file_name)))}
+def ranked(sidecars: Iterable[StoredSidecar]) -> list[StoredSidecar]:
+    """Return the sidecars of a file and its duplicates by the names of these, the most specific first.
+
+    Of those from Takeout, each picture has one. The first sidecar with keywords has those of all pictures. The file is
+    archived only if each of its pictures that Takeout knows is.
+    """
+    pictures: dict[str, list[StoredSidecar]] = defaultdict(list)
+    for one in sidecars:
+        pictures[one.picture].append(one)
+    found = [one for name in sorted(pictures) for one in _ranked(name, pictures[name])]
+    return _united(found) if len(pictures) > 1 else found
+
+
+def _ranked(picture: str, sidecars: Iterable[StoredSidecar]) -> list[StoredSidecar]:
+    order = {name: rank for rank, name in enumerate(candidates(_base(picture)))}
     found = sorted(sidecars, key=lambda one: (order.get(key(_base(one.name)), len(order)), one.name))
     takeout = next((one for one in found if one.kind is Kind.TAKEOUT), None)
     return [one for one in found if one.kind is not Kind.TAKEOUT or one is takeout]
+
+
+def _united(sidecars: Sequence[StoredSidecar]) -> list[StoredSidecar]:
+    """Return the sidecars of several pictures, with the values that are not simply those of the first."""
+    words: dict[Kind, dict[str, tuple[str, ...]]] = defaultdict(dict)
+    for one in sidecars:
+        if one.metadata.keywords:
+            words[one.kind].setdefault(one.picture, one.metadata.keywords)
+    archived = all(one.metadata.archived for one in sidecars if one.kind is Kind.TAKEOUT)
+    united = {kind: keywords(word for some in found.values() for word in some) for kind, found in words.items()}
+    return [
+        replace(
+            one,
+            metadata=replace(
+                one.metadata,
+                keywords=united.get(one.kind, ()) if one.metadata.keywords else (),
+                archived=one.metadata.archived and archived,
+            ),
+        )
+        for one in sidecars
+    ]
 
 
 def with_sidecars(own: Metadata, sidecars: Sequence[StoredSidecar]) -> Sources:
@@ -325,6 +362,7 @@ def marked(own: Sequence[Region], orientation: int, sidecars: Sequence[StoredSid
     for one in sidecars:
         if one.kind is Kind.TAKEOUT:
             yield from ((META, area) for area in one.metadata.regions if area.name.casefold() not in known)
+            known.update(area.name.casefold() for area in one.metadata.regions)
 
 
 def _base(name: str) -> str:

@@ -203,6 +203,7 @@ class Store:
             self._leave_name(file)
         elif file is not None and file.hash != extraction.hash:
             self._left.add(found.name)
+            self._sidecars.part(file)
         new = file is None or not file.hash
         file = file or self._new_file(found, extraction)
         self._files.put(file, found.name, extraction.hash)
@@ -239,6 +240,7 @@ class Store:
         if displaced is not None:
             self._set_aside(displaced, hides=False)
         problem = Problem.of(Reason.DUPLICATE, original.name)
+        self._sidecars.link_copy(found.name, original)
         if not self._is_rejected(found.name):
             self._sidecars.albums.add(found.name, original)
             self._changed[original.photo] = None
@@ -372,6 +374,7 @@ class Store:
             self._session.execute(left, execution_options=_UNLOADED)
             self._left.clear()
         names = self._rejected.keys()
+        self._sidecars.settle(names)
         former = and_(RejectedFile.root == ORIGINALS_ROOT, among(self._session, RejectedFile.name, names))
         rejected = list(filter(None, self._rejected.values()))
         count_tries(self._session, rejected, self._now)

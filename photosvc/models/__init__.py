@@ -47,6 +47,7 @@ from photosvc.models.photo import (
     RejectedFile,
     Sidecar,
     StackKey,
+    copy_sidecars,
     file_sidecars,
 )
 from photosvc.models.search import (
@@ -134,6 +135,7 @@ __all__ = [
     "UploadedFile",
     "User",
     "ZipSelection",
+    "copy_sidecars",
     "file_sidecars",
     "photo_keywords",
 ]

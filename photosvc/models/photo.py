@@ -330,3 +330,12 @@ file_sidecars = Table(
     Column("file_id", RowId, ForeignKey(File.id, ondelete="CASCADE"), primary_key=True),
     Column("sidecar_id", RowId, ForeignKey(Sidecar.id, ondelete="CASCADE"), primary_key=True, index=True),
 )
+
+#: The files with the content of a picture that lies beside a sidecar and is left out as their duplicate.
+copy_sidecars = Table(
+    TABLE_PREFIX + "copy_sidecars",
+    Base.metadata,
+    Column("name", Text, primary_key=True),
+    Column("sidecar_id", RowId, ForeignKey(Sidecar.id, ondelete="CASCADE"), primary_key=True, index=True),
+    Column("file_id", RowId, ForeignKey(File.id, ondelete="CASCADE"), nullable=False, index=True),
+)

@@ -6,8 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from photosvc.models import Album, AlbumPhoto, File, Photo, Sidecar
-from tests.support.library import counts, reasons
+from photosvc.models import Album, AlbumPhoto, File, Photo, Sidecar, copy_sidecars
+from tests.support.library import counts, open_library, reasons
 from tests.support.pictures import jpeg, xmp
 
 TAKEN = 1_580_472_000  # 2020-01-31T12:00:00Z
@@ -375,3 +375,137 @@ def test_a_subfolder_without_its_sidecar_finds_the_one_that_came_before(library)
     library.put("x/a.jpg", jpeg(61))
     library.index(subfolder="x")
     assert ratings(library) == {"a": 4, "b": 0}
+
+
+def described(library):
+    """Title, description, keywords, rating, people and flags of the only photo."""
+    with library.session() as session:
+        photo = session.query(Photo).one()
+        people = sorted(marker.name for marker in photo.files[0].markers)
+        words = sorted(keyword.word for keyword in photo.keywords)
+        flags = photo.favorite, photo.archived_at is not None
+        return photo.title, photo.description, words, photo.rating, people, flags
+
+
+def written(title="", words=(), stars=0):
+    items = "".join(f"<rdf:li>{word}</rdf:li>" for word in words)
+    subject = f"<dc:subject><rdf:Bag>{items}</rdf:Bag></dc:subject>" if words else ""
+    name = f"<dc:title><rdf:Alt><rdf:li xml:lang='x-default'>{title}</rdf:li></rdf:Alt></dc:title>" if title else ""
+    return rated(stars, properties=name + subject) if stars else xmp(name + subject)
+
+
+COPIES = {
+    "a/p.jpg": jpeg(61),
+    "a/p.jpg.xmp": written("", ["lake", "boat"], 3),
+    "b/q.jpg": jpeg(61),
+    "b/q.jpg.xmp": written("Morning", ["Lake", "fog"], 5),
+}
+
+
+@pytest.mark.parametrize("order", list(permutations(COPIES)))
+def test_sidecars_of_pictures_with_equal_content_complete_each_other_in_any_order(library, order):
+    for name in order:
+        library.put(name, COPIES[name])
+        library.index()
+    title, _, words, stars, *_ = described(library)
+    assert (title, sorted(map(str.casefold, words)), stars) == ("Morning", ["boat", "fog", "lake"], 3)
+    assert library.index().updated == 0
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_year_folder_and_the_album_of_takeout_are_one_photo_with_the_people_and_flags_of_both(library, first):
+    files = [
+        ("Photos from 2020/a.jpg", jpeg(61)),
+        ("Photos from 2020/a.jpg.json", takeout(description="", people=[{"name": "Ada"}], archived=True)),
+        ("Trip/a.jpg", jpeg(61)),
+        ("Trip/a.jpg.json", takeout(people=[{"name": "Bob"}, {"name": "ada"}], favorited=True)),
+        ("Trip/metadata.json", album()),
+    ]
+    for name, content in files[::-1] if first else files:
+        library.put(name, content)
+        library.index()
+    assert described(library)[1::3] == ("At the lake", ["Ada", "Bob"])
+    assert described(library)[-1] == (True, False)
+    assert album_titles(library) == {"Trip": ["a"]}
+
+
+def test_two_copies_in_one_folder_of_takeout_have_sidecars_of_their_own(library):
+    library.put("a.jpg", jpeg(61))
+    library.put("a(1).jpg", jpeg(61))
+    library.put("a.jpg.json", takeout(people=[{"name": "Ada"}]))
+    library.put("a.jpg(1).json", takeout(people=[{"name": "Bob"}]))
+    library.index()
+    assert described(library)[4] == ["Ada", "Bob"]
+
+
+def test_a_changed_or_lost_sidecar_of_a_duplicate_changes_the_photo(library):
+    for name, content in COPIES.items():
+        library.put(name, content)
+    library.index()
+    library.put("b/q.jpg.xmp", written("Evening"), age=1800)
+    library.index()
+    assert described(library)[0] == "Evening"
+    (library.originals / "b/q.jpg.xmp").unlink()
+    library.index()
+    title, _, words, stars, *_ = described(library)
+    assert (title, words, stars) == ("Unknown", ["boat", "lake"], 3)
+
+
+@pytest.mark.parametrize("becomes", [None, jpeg(80), b"no picture"])
+def test_a_duplicate_that_is_gone_or_another_picture_takes_its_sidecar_with_it(library, becomes):
+    for name, content in COPIES.items():
+        library.put(name, content)
+    library.index()
+    if becomes is None:
+        (library.originals / "b/q.jpg").unlink()
+    else:
+        library.put("b/q.jpg", becomes, age=1800)
+    library.index()
+    library.index()
+    assert ratings(library) == ({"p": 3, "q": 5} if becomes == jpeg(80) else {"p": 3})
+    with library.session() as session:
+        assert "fog" not in [keyword.word for keyword in session.query(Photo).filter_by(name="p").one().keywords]
+
+
+def test_when_the_first_of_two_copies_is_gone_or_edited_its_photo_keeps_the_sidecars_of_the_other(library):
+    for name, content in COPIES.items():
+        library.put(name, content)
+    library.index()
+    library.put("a/p.jpg", jpeg(80), age=1800)
+    library.index()
+    library.index()
+    assert ratings(library) == {"p": 3, "q": 5}
+    (library.originals / "a/p.jpg").unlink()
+    library.index()
+    with library.session() as session:
+        shown = session.query(Photo).filter(Photo.quality >= 0).one()
+        assert (shown.name, shown.title, shown.rating) == ("q", "Morning", 5)
+
+
+def test_a_value_that_a_person_set_stays_when_the_sidecar_of_a_duplicate_comes(library):
+    library.put("a/p.jpg", jpeg(61))
+    library.put("b/q.jpg", jpeg(61))
+    library.index()
+    with library.session() as session:
+        photo = session.query(Photo).one()
+        photo.title, photo.title_src, photo.private = "Mine", "manual", True
+        uid = photo.uid
+    library.put("b/q.jpg.xmp", COPIES["b/q.jpg.xmp"])
+    library.index()
+    with library.session() as session:
+        photo = session.query(Photo).one()
+        assert (photo.uid, photo.title, photo.private, photo.rating) == (uid, "Mine", True, 5)
+
+
+def test_a_deleted_copy_leaves_no_link_behind_in_both_databases(tmp_path, new_database):
+    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
+    for name, content in COPIES.items():
+        library.put(name, content)
+    library.index()
+    assert described(library)[0] == "Morning"
+    (library.originals / "b/q.jpg").unlink()
+    library.index()
+    assert described(library)[0] != "Morning"
+    with library.session() as session:
+        assert session.query(copy_sidecars).count() == 0
+    library.close()

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -65,12 +66,15 @@ def test_an_adjusted_picture_is_edited_whatever_else_is_known():
 
 def test_the_most_specific_sidecar_comes_first_and_only_one_of_takeout_counts():
     told = [
-        sidecar(Kind.TAKEOUT, "x/a.jpg.json"),
-        sidecar(Kind.TAKEOUT, "x/a-edited.jpg.json"),
-        sidecar(Kind.XMP, "x/a-edited.xmp"),
-        sidecar(Kind.XMP, "x/a-edited.jpg.xmp"),
+        replace(sidecar(kind, name), picture="x/a-edited.jpg")
+        for kind, name in (
+            (Kind.TAKEOUT, "x/a.jpg.json"),
+            (Kind.TAKEOUT, "x/a-edited.jpg.json"),
+            (Kind.XMP, "x/a-edited.xmp"),
+            (Kind.XMP, "x/a-edited.jpg.xmp"),
+        )
     ]
-    assert [one.name for one in ranked("x/a-edited.jpg", told)] == [
+    assert [one.name for one in ranked(told)] == [
         "x/a-edited.jpg.xmp", "x/a-edited.xmp", "x/a-edited.jpg.json",
     ]  # fmt: skip
 
