@@ -38,7 +38,7 @@ _FIRST_SIZE, _MOST = 5, 500
 #: again.
 _FIRST_MARKED, _MOST_MARKED = 100, 2000
 #: Raise it when the rules give other photos for the same files.
-_RULES_VERSION: Final = 3
+_RULES_VERSION: Final = 4
 _FIRST_BATCH: Final = 20
 _LIBRARY_MOST: Final = 500
 
@@ -180,7 +180,7 @@ def restack_library(
             if lease:
                 lease.check(session)
             store = Store(session, Catalog(session, Gazetteer.load()), originals, clock(), kinds)
-            for file in session.scalars(select(File).where(File.id.in_(ids), File.sidecar.is_(False))):
+            for file in session.scalars(select(File).where(File.id.in_(ids))):
                 store.restack(file)
                 count += 1
             store.finish()

@@ -12,7 +12,7 @@ from typing import Final
 from photosvc.core.times import system_clock
 from photosvc.index.extract import Extraction
 from photosvc.index.places import UNKNOWN, country_name
-from photosvc.index.stack_rules import LIVE_NS, is_cover, original_of, split_name
+from photosvc.index.stack_rules import LIVE_NS, is_cover, is_moving_part, is_preview, original_of, split_name
 from photosvc.media.metadata import Metadata, merge
 
 #: A date, or a date and time to the second or millisecond; the separators within each are the same.
@@ -61,6 +61,17 @@ class StackedFile:
     extraction: Extraction
 
 
+def without_previews(files: Sequence[StackedFile]) -> Sequence[StackedFile]:
+    """Return the files of a photo that are pictures and videos of their own.
+
+    The preview that a camera writes beside a video only completes its metadata. Beside a raw that cannot be shown, the
+    preview shows the photo.
+    """
+    others = [file for file in files if not is_preview(file.name)]
+    shown = any(file.extraction.media_type == "video" or file.extraction.problem is None for file in others)
+    return others if shown else files
+
+
 def primary_index(files: Sequence[StackedFile]) -> int:
     """Return the index of the file that shows the photo.
 
@@ -84,33 +95,36 @@ def photo_type(files: Sequence[StackedFile]) -> str:
     kinds = {file.extraction.media_type for file in files}
     if "raw" in kinds:
         return "raw"
-    if _is_live([file.extraction for file in files]):
+    if _is_live(files):
         return "live"
     if "image" in kinds:
         return "image"
     return "video" if "video" in kinds else "animated"
 
 
-def _is_live(files: Sequence[Extraction]) -> bool:
-    stills = [file for file in files if file.media_type != "video" and file.file_type in _LIVE_TYPES]
+def _is_live(files: Sequence[StackedFile]) -> bool:
+    videos = [file for file in files if file.extraction.media_type == "video"]
+    pictures = [file.extraction for file in files if file.extraction.media_type != "video"]
+    stills = [picture for picture in pictures if picture.file_type in _LIVE_TYPES]
     identifiers = {still.metadata.content_id for still in stills} - {""}
     return any(still.motion for still in stills) or (
         bool(stills)
         and any(
-            0 < file.duration_ns <= LIVE_NS or file.metadata.content_id in identifiers
-            for file in files
-            if file.media_type == "video"
+            is_moving_part(video.name)
+            or 0 < video.extraction.duration_ns <= LIVE_NS
+            or video.extraction.metadata.content_id in identifiers
+            for video in videos
         )
     )
 
 
 def merged_metadata(files: Sequence[StackedFile]) -> Metadata:
-    """Return the metadata of the camera's own file, completed from the other files; edited copies come last."""
+    """Return the metadata of the camera's own file, completed from others: edited copies and previews come last."""
 
-    def rank(file: StackedFile) -> tuple[bool, int, bool, str]:
+    def rank(file: StackedFile) -> tuple[bool, bool, int, bool, str]:
         one = file.extraction
         edited = bool(original_of(split_name(file.name)[1]))
-        return edited, _METADATA_ORDER.get(one.media_type, 9), one.file_type == "jpg", file.name
+        return is_preview(file.name), edited, _METADATA_ORDER.get(one.media_type, 9), one.file_type == "jpg", file.name
 
     return merge([file.extraction.metadata for file in sorted(files, key=rank)])
 

@@ -13,7 +13,15 @@ from sqlalchemy.orm import object_session
 
 from photosvc.core.vocabulary import AUTO, ESTIMATE, LOCATION, MANUAL, META, NAME, XMP, gives_way
 from photosvc.index.catalog import Catalog
-from photosvc.index.compose import StackedFile, date_in, make_title, merged_metadata, photo_type, primary_index
+from photosvc.index.compose import (
+    StackedFile,
+    date_in,
+    make_title,
+    merged_metadata,
+    photo_type,
+    primary_index,
+    without_previews,
+)
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import bounded, named, read_extraction, write_markers
 from photosvc.index.places import to_local, to_utc, zone_at
@@ -132,28 +140,32 @@ def describe(
         _set_times(photo, now)
         return
     stacked = [StackedFile(file.name, extractions.get(file.name) or read_extraction(file)) for file in files]
-    chosen = (file for file in files if file.primary_src == MANUAL and not file.problem)
-    primary = next(chosen, files[primary_index(stacked)])
+    own = without_previews(stacked)
+    shown = [file for file, one in zip(files, stacked, strict=True) if one in own]
+    chosen = (file for file in shown if file.primary_src == MANUAL and not file.problem)
+    primary = next(chosen, shown[primary_index(own)])
     for file in photo.files:
         file.primary = file is primary
+    for file in files:
+        file.sidecar = file not in shown
     ranked_sidecars = [ranked(sidecars.get(file.id, ())) for file in files]
     sources = with_sidecars(merged_metadata(stacked), [one for some in ranked_sidecars for one in some])
     metadata = sources.metadata
-    for file, one, own in zip(files, stacked, ranked_sidecars, strict=True):
-        areas = named(file, marked(one.extraction.metadata.regions, one.extraction.orientation, own))
-        shown = [(src, replace(upright(area, file.turn), name=catalog.person(area.name))) for src, area in areas]
-        write_markers(file, shown, now)
+    for file, one, beside in zip(files, stacked, ranked_sidecars, strict=True):
+        areas = named(file, marked(one.extraction.metadata.regions, one.extraction.orientation, beside))
+        turned = [(src, replace(upright(area, file.turn), name=catalog.person(area.name))) for src, area in areas]
+        write_markers(file, turned, now)
     photo.path, photo.name, _ = split_name(primary.name)
     if gives_way(photo.type_src, AUTO):
-        photo.type = photo_type(stacked)
-    photo.stack = max(photo.stack, 1) if len(files) > 1 and photo.stack >= 0 else min(photo.stack, 0)
-    _describe_time(photo, sources, stacked, now)
+        photo.type = photo_type(own)
+    photo.stack = max(photo.stack, 1) if len(shown) > 1 and photo.stack >= 0 else min(photo.stack, 0)
+    _describe_time(photo, sources, own, now)
     _describe_camera(photo, sources, catalog)
     _describe_place(photo, sources, catalog)
-    _describe_picture(photo, files, primary)
+    _describe_picture(photo, shown, primary)
     _describe_texts(photo, sources, catalog, files)
     _describe_flags(photo, metadata, now)
-    photo.quality = HIDDEN if all(file.problem for file in files) else quality_of(photo, edited=metadata.edited)
+    photo.quality = HIDDEN if all(file.problem for file in shown) else quality_of(photo, edited=metadata.edited)
     _set_times(photo, now)
 
 
@@ -185,7 +197,7 @@ def _set_times(photo: Photo, now: datetime) -> None:
     photo.checked_at = now
 
 
-def _describe_time(photo: Photo, sources: Sources, stacked: list[StackedFile], now: datetime) -> None:
+def _describe_time(photo: Photo, sources: Sources, stacked: Sequence[StackedFile], now: datetime) -> None:
     metadata = sources.metadata
     if metadata.lat is None and metadata.taken_local is not None and photo.place_src == ESTIMATE:
         # The zone of an estimated position; a place without position is too far away in space or time.

@@ -21,7 +21,8 @@ from photosvc.core.vocabulary import AUTO, MANUAL, PRIORITY
 from photosvc.index.catalog import Catalog
 from photosvc.index.photo_changes import PhotoChanges
 from photosvc.index.sightings import Sighting, sighting
-from photosvc.index.stack_rules import MAX_FILES, Member, divide, name_key, split_name
+from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part, is_preview, name_key, split_name
+from photosvc.media.colours import Look
 from photosvc.models import AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, StackKey
 from photosvc.models.schema import delete_rows
 
@@ -32,7 +33,7 @@ MAX_COMPARED: Final = 20 * MAX_FILES
 _CHUNK: Final = 300
 _COLUMNS: Final = (
     File.id, File.name, File.media_type, File.duration_ns, File.missing, File.unstacked, File.primary, File.photo_id,
-    Photo.quality, Photo.stack,
+    Photo.quality, Photo.stack, File.look_1, File.look_2, File.look_3, File.look_4,
 )  # fmt: skip
 _KEY: Final = (StackKey.key, StackKey.file_id)
 #: Source column -> the values that it is the source of.
@@ -71,6 +72,15 @@ class Row(NamedTuple):
     """The quality of its photo."""
     stack: int
     """The `stack` of its photo; -1 when a person took that out of stacks."""
+    look_1: int
+    look_2: int
+    look_3: int
+    look_4: int
+
+    @property
+    def look(self) -> int | None:
+        """Return its perceptual hash; None without one."""
+        return Look(self.look_1, self.look_2, self.look_3, self.look_4).whole
 
 
 def write_keys(session: Session, keys: Mapping[int, frozenset[int]]) -> set[int]:
@@ -130,6 +140,9 @@ def members_of(rows: Iterable[Row], links: Mapping[int, set[int]]) -> Iterator[M
             base=base,
             video=video,
             duration_ns=row.duration_ns,
+            moving=video and is_moving_part(row.name),
+            preview=is_preview(row.name),
+            look=row.look,
             named=own in keys,
             keys=frozenset(keys - {own}),
             closed=row.photo_id if row.stack < 0 else 0,
@@ -173,7 +186,7 @@ def _rows_with_mates(session: Session, file_ids: Iterable[int], known: Mapping[i
     for chunk in _chunks(file_id for file_id in file_ids if file_id not in known):
         photos = select(File.photo_id).where(File.id.in_(chunk))
         query = select(*_COLUMNS).join(Photo, Photo.id == File.photo_id)
-        for row in session.execute(query.where(File.photo_id.in_(photos), File.sidecar.is_(False))):
+        for row in session.execute(query.where(File.photo_id.in_(photos))):
             rows[row.id] = Row._make(row)
     return {file_id: row for file_id, row in rows.items() if file_id not in known}
 

@@ -1,7 +1,8 @@
 """The rules of stacks: the keys that link files, and the division of files into photos.
 
-Base names tell edited copies, videos of Live Photos, bursts and numbered copies. Two files that share a key may belong
-to the same photo; equal files give equal keys. The division depends on the set of files alone, not on their order.
+Base names tell edited copies, videos of Live Photos, previews of videos, bursts and numbered copies. Two files that
+share a key may belong to the same photo; equal files give equal keys. Some keys count only for pictures that also look
+alike. The division depends on the set of files alone, not on their order.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import time
+from itertools import combinations
 from typing import Final
 
 from photosvc.core.geo import cell_token
@@ -25,6 +27,10 @@ _EDITED: Final = re.compile(
 )
 _APPLE_EDITED: Final = re.compile(r"(?P<head>IMG_)E(?P<number>\d{4,5})", re.IGNORECASE | re.ASCII)
 _LIVE_VIDEO: Final = re.compile(r"(?P<still>.+)_HEVC", re.IGNORECASE)
+#: Pixel phones name the picture `PXL_20240101_120000000.MP.jpg`; exports add its video as `PXL_20240101_120000000.MP`.
+_MOVING: Final = "mp"
+#: Cameras write the preview of `MVI_0001.AVI`, with its metadata, into `MVI_0001.THM`.
+_PREVIEW: Final = "thm"
 # `IMG_20150214_184515_BURST002`, `IMAG0020_BURST001_COVER`, `20151021_123456_Burst01`
 _BURST: Final = re.compile(r"(?P<burst>.+?)[_-]?BURST(?P<frame>\d{1,5})(?:_COVER)?", re.IGNORECASE | re.ASCII)
 # `00001IMG_00001_BURST20171111030039363_COVER`: the number is that of the frame, the time that of the burst.
@@ -39,6 +45,9 @@ _UNIQUE: Final = re.compile(r".+:.+|[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}"
 MAX_FILES: Final = 200
 #: The longest video of a Live Photo without identifier.
 LIVE_NS: Final = 3_100_000_000
+#: Bits of the perceptual hashes in which pictures of one document differ at most: resized, recompressed, retouched and
+#: slightly cropped ones.
+ALIKE_BITS: Final = 10
 #: Folder, base name, and true for the bucket of longer videos.
 _Name = tuple[str, str, bool]
 
@@ -66,6 +75,16 @@ def still_of(base: str) -> str:
     return match["still"] if match else base
 
 
+def is_moving_part(name: str) -> bool:
+    """Return whether the name says that the file is the moving part of a picture, however long it is."""
+    return split_name(name)[2] == _MOVING
+
+
+def is_preview(name: str) -> bool:
+    """Return whether the name says that the file is the preview that a camera wrote beside a video or raw."""
+    return split_name(name)[2] == _PREVIEW
+
+
 def burst_of(base: str) -> str:
     """Return the common part of the names of a burst in one folder; empty when the name is not that of a burst."""
     match = _TIMED_BURST.fullmatch(base) or _BURST.fullmatch(base)
@@ -85,7 +104,11 @@ def series_of(base: str) -> str:
 
 def keys_of(name: str, extraction: Extraction, kinds: Collection[str]) -> frozenset[int]:
     """Return the keys of the file with this name and content, for the kinds of stacks that are on."""
-    return frozenset(map(_number, _texts(name, extraction, kinds)))
+    keys = set(map(_number, _texts(name, extraction, kinds)))
+    document = "" if is_preview(name) else extraction.metadata.document_id
+    if DOCUMENT in kinds and document and (_is_unique(document) or not _second(extraction.metadata)):
+        keys.add(~_number((DOCUMENT, document, "")))
+    return frozenset(keys)
 
 
 def name_key(name: str, *, video: bool) -> int:
@@ -96,7 +119,7 @@ def name_key(name: str, *, video: bool) -> int:
 
 def _stem(base: str, *, video: bool) -> str:
     base = still_of(base) if video else base
-    return fold(original_of(base) or base)
+    return fold(original_of(base) or base).removesuffix(f".{_MOVING}")
 
 
 def _texts(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterator[tuple[str, ...]]:
@@ -104,6 +127,8 @@ def _texts(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterato
     video = extraction.media_type == "video"
     metadata = extraction.metadata
     yield "name", folder, _stem(base, video=video)
+    if is_preview(name):
+        return
     if LIVE in kinds and metadata.content_id:
         yield LIVE, metadata.content_id.upper()
     if BURST in kinds:
@@ -111,9 +136,8 @@ def _texts(name: str, extraction: Extraction, kinds: Collection[str]) -> Iterato
             yield BURST, metadata.burst_id.upper()
         if burst_of(base):
             yield BURST, folder, fold(burst_of(base))
-    if DOCUMENT in kinds and metadata.document_id:
-        unique = _UNIQUE.fullmatch(metadata.document_id) is not None
-        yield DOCUMENT, metadata.document_id, "" if unique else _second(metadata)
+    if DOCUMENT in kinds and metadata.document_id and _second(metadata):
+        yield DOCUMENT, metadata.document_id, _second(metadata)
     if MOMENT in kinds and not video:
         yield from _moments(metadata)
     if NAMES in kinds and not video:
@@ -142,10 +166,17 @@ def _second(metadata: Metadata) -> str:
     return "" if local is None or local.time() == time() else local.isoformat(timespec="seconds")
 
 
+def _is_unique(document: str) -> bool:
+    return _UNIQUE.fullmatch(document) is not None
+
+
 def _number(texts: tuple[str, ...]) -> int:
-    """Return 64 bits: among ten million keys, two different ones are equal with a probability of 1 in 370,000."""
+    """Return 63 bits: among ten million keys, two different ones are equal with a probability of 1 in 180,000.
+
+    Its complement, which is negative, is a key that links pictures only if they also look alike.
+    """
     digest = hashlib.blake2b("\0".join(texts).encode(), digest_size=8)
-    return int.from_bytes(digest.digest(), "big", signed=True)
+    return int.from_bytes(digest.digest(), "big") >> 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +189,12 @@ class Member:
     video: bool
     duration_ns: int = 0
     """Duration of a video; 0 when unknown."""
+    moving: bool = False
+    """True if its name says that it is the moving part of a picture."""
+    preview: bool = False
+    """True if its name says that it is the preview of a video or raw."""
+    look: int | None = None
+    """The perceptual hash; None without one."""
     named: bool = True
     """True if its name may link it; false when too many files have that name."""
     keys: frozenset[int] = frozenset()
@@ -170,7 +207,13 @@ class Member:
     @property
     def long(self) -> bool:
         """Return whether it is a video that is more than the moving part of a Live Photo."""
-        return self.video and not 0 < self.duration_ns <= LIVE_NS
+        return self.video and not (self.moving or 0 < self.duration_ns <= LIVE_NS)
+
+    def looks_like(self, other: "Member") -> bool:
+        """Return whether both are pictures that look alike."""
+        if self.look is None or other.look is None:
+            return False
+        return (self.look ^ other.look).bit_count() <= ALIKE_BITS
 
 
 @dataclass(slots=True)
@@ -194,7 +237,8 @@ def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]
     """Return the ids of the files of each photo, sorted.
 
     Files are united first by names alone: the same folder and base name, then Live Photos and edited copies. Then by
-    the other keys, unless the photo would have more than `MAX_FILES` files.
+    the other keys, unless the photo would have more than `MAX_FILES` files. Each pair of files with a key that needs a
+    look is compared.
     """
     members = list(members)
     alone = [[member.id] for member in members if member.unstacked]
@@ -205,10 +249,8 @@ def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]
     keyed = _Sets(buckets)
     for name in buckets:
         keyed.unite(name, named.root(name))
-    first: dict[int, _Name] = {}
-    for name, bucket in buckets.items():
-        for key in (key for member in bucket.members for key in member.keys if bucket.open):
-            keyed.unite(first.setdefault(key, name), name)
+    for one, other in _by_keys(buckets):
+        keyed.unite(one, other)
     parts: list[list[int]] = []
     for group in keyed.groups():
         small = sum(len(buckets[name].members) for name in group) <= MAX_FILES
@@ -221,10 +263,29 @@ def divide(members: Iterable[Member], kinds: Collection[str]) -> list[list[int]]
 
 def _buckets(members: Iterable[Member]) -> dict[_Name, _Bucket]:
     buckets: dict[_Name, _Bucket] = {}
-    for member in sorted(members, key=lambda one: (one.folder, one.base, one.id)):
+    for member in sorted(members, key=lambda one: (one.folder, one.base, one.preview, one.id)):
         base = member.base if member.named else f"{member.base}/{member.id}"
-        buckets.setdefault((member.folder, base, member.long), _Bucket([])).members.append(member)
+        beside_video = member.preview and (member.folder, base, True) in buckets
+        name = member.folder, base, member.long or beside_video
+        buckets.setdefault(name, _Bucket([])).members.append(member)
     return buckets
+
+
+def _by_keys(buckets: dict[_Name, _Bucket]) -> Iterator[tuple[_Name, _Name]]:
+    """Yield pairs of open buckets that share a key, and where it needs that, have files that look alike."""
+    first: dict[int, _Name] = {}
+    compared: dict[int, list[tuple[_Name, Member]]] = defaultdict(list)
+    for name, bucket in buckets.items():
+        keys = [(member, key) for member in bucket.members for key in member.keys if bucket.open]
+        for member, key in keys:
+            if key < 0:
+                compared[key].append((name, member))
+            else:
+                yield first.setdefault(key, name), name
+    for members in compared.values():
+        for (name, one), (other_name, other) in combinations(members, 2):
+            if one.looks_like(other):
+                yield name, other_name
 
 
 def _by_closed_photo(buckets: dict[_Name, _Bucket]) -> Iterator[tuple[_Name, _Name]]:
@@ -248,7 +309,7 @@ def _by_names(buckets: dict[_Name, _Bucket], kinds: Collection[str]) -> Iterator
             continue
         wanted = []
         if LIVE in kinds and not long and not bucket.shows:
-            wanted.append(still_of(base))
+            wanted += [still_of(base), f"{base}.{_MOVING}"]
         if EDITED in kinds and original_of(base):
             wanted.append(original_of(base))
         for other in wanted:

@@ -203,6 +203,15 @@ class Look:
     look_3: int = -1
     look_4: int = -1
 
+    @property
+    def whole(self) -> int | None:
+        """Return the hash as a number of 64 bits; None when the picture has none."""
+        if self.look_1 < 0:
+            return None
+        return (
+            self.look_1 << 3 * _BLOCK_BITS | self.look_2 << 2 * _BLOCK_BITS | self.look_3 << _BLOCK_BITS | self.look_4
+        )
+
 
 def read_look(picture: Image.Image) -> Look:
     """Return the hash of an upright picture in four parts; -1 in each for a picture without contrast."""

@@ -18,7 +18,7 @@ from photosvc.index.restack import unstack
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Store
 from photosvc.media.metadata import Metadata
-from photosvc.models import Album, AlbumPhoto, File, Photo, SearchRow
+from photosvc.models import STACKING, Album, AlbumPhoto, File, LibraryState, Photo, SearchRow
 from tests.support.clock import NOW
 from tests.support.factories.photos import new_extraction
 from tests.support.library import open_library
@@ -53,8 +53,12 @@ def vanish(session, *names):
     session.expunge_all()
 
 
+LOOK = {"look_1": 7, "look_2": 7, "look_3": 7, "look_4": 7}
+
+
 def jpg(name, number, metadata=None, **values):
-    return name, number, metadata or Metadata(), values
+    """A picture that looks like all others unless its values say otherwise."""
+    return name, number, metadata or Metadata(), {**LOOK, **values}
 
 
 def mov(name, number, duration_ns=SHORT, metadata=None):
@@ -129,6 +133,40 @@ def test_metadata_of_two_pictures_say_whether_they_are_one_photo(session, one, o
     store(session, jpg("a/x.jpg", 1, one))
     store(session, jpg("b/y.jpg", 2, other))
     assert photos(session) == ([["a/x.jpg", "b/y.jpg"]] if together else [["a/x.jpg"], ["b/y.jpg"]])
+
+
+@pytest.mark.parametrize(("bits", "together"), [(0, True), (0x3FF, True), (0x7FF, False)])
+@pytest.mark.parametrize("identifier", ["xmp.did:1", "0123456789ABCDEF"])
+def test_pictures_of_one_document_without_dates_are_one_photo_if_they_look_alike(session, identifier, bits, together):
+    document = Metadata(document_id=identifier)
+    store(session, jpg("a/x.jpg", 1, document))
+    store(session, jpg("b/y.jpg", 2, document, look_4=LOOK["look_4"] ^ bits))
+    assert photos(session) == ([["a/x.jpg", "b/y.jpg"]] if together else [["a/x.jpg"], ["b/y.jpg"]])
+
+
+def test_pictures_of_one_document_and_second_are_one_photo_however_they_look(session):
+    document = Metadata(document_id="xmp.did:1", taken_local=TAKEN)
+    other = replace(document, taken_local=TAKEN + timedelta(seconds=1))
+    store(session, jpg("a/x.jpg", 1, document), jpg("b/y.jpg", 2, document, look_1=0xFFFF), jpg("c.jpg", 3, other))
+    assert photos(session) == [["a/x.jpg", "b/y.jpg", "c.jpg"]]
+    store(session, jpg("c.jpg", 4, other, look_2=0xFFFF))
+    assert photos(session) == [["a/x.jpg", "b/y.jpg"], ["c.jpg"]]
+
+
+def test_a_library_that_was_stacked_by_identifiers_alone_is_divided_and_all_parts_stay_private(session, library):
+    document = Metadata(document_id="xmp.did:1")
+    store(session, *(jpg(f"{number}.jpg", number, document) for number in range(4)))
+    photo = session.scalars(select(Photo)).one()
+    photo.private, photo.title, photo.title_src, uid = True, "Mine", "manual", photo.uid
+    for file in session.scalars(select(File).order_by(File.id)):
+        file.look_1 = (0, 0xFF, 0xFF00, 0xFFFF)[file.id - 1]
+        file.look_2 = (0, 0xFF, 0xFF00, 0xFFFF)[file.id - 1]
+    session.merge(LibraryState(name=STACKING, value=0))
+    session.commit()
+    restack_library(session, library.originals, library.clock, frozenset(KINDS))
+    assert photos(session) == [["0.jpg"], ["1.jpg"], ["2.jpg"], ["3.jpg"]]
+    assert set(stored(session, Photo.private, Photo.title)) == {(f"{number}.jpg", True, "Mine") for number in range(4)}
+    assert photo_of(session, "0.jpg").uid == uid
 
 
 def test_a_longer_video_beside_a_picture_is_a_photo_of_its_own_and_begins_without_its_values(session):

@@ -5,7 +5,7 @@ import pytest
 from photosvc.models import Photo
 from photosvc.search.rows.write import project
 from tests.support.library import counts, open_library, reasons
-from tests.support.pictures import apple_note, dng, encoded, exif, heic, jpeg, quarters, video
+from tests.support.pictures import apple_note, clouds, dng, encoded, exif, heic, jpeg, quarters, video, xmp
 
 
 def test_a_raw_and_its_jpeg_are_one_photo_shown_by_the_jpeg(library):
@@ -41,6 +41,52 @@ def test_a_longer_video_beside_a_picture_is_found_as_a_video_and_the_picture_as_
     ]
     assert library.names(q="live:yes") == []
     assert library.names(q="video:yes") == ["IMG_3.MOV"]
+
+
+DOCUMENT = "<xmpMM:OriginalDocumentID>xmp.did:7</xmpMM:OriginalDocumentID>"
+
+
+def test_pictures_made_from_one_document_are_one_photo_only_where_they_look_alike(library):
+    for number in range(4):
+        library.put(f"{number}.jpg", encoded(clouds(number), "JPEG", xmp=xmp(DOCUMENT)))
+    library.put("small.jpg", encoded(clouds(2, 160, 120), "JPEG", xmp=xmp(DOCUMENT)))
+    library.index()
+    assert library.names(primary="true") == ["0.jpg", "1.jpg", "2.jpg", "3.jpg"]
+    stacked = {record["FileName"]: record["UID"] for record in library.find(stack="yes")}
+    assert sorted(stacked) == ["2.jpg", "small.jpg"]
+    assert len(set(stacked.values())) == 1
+
+
+@pytest.mark.parametrize("frames", [12, 24 * 4])
+@pytest.mark.parametrize("names", [("MVI_1.THM", "MVI_1.AVI"), ("MVI_1.AVI", "MVI_1.THM")])
+def test_the_preview_that_a_camera_writes_beside_a_video_completes_it_and_is_no_photo(library, names, frames):
+    made = {"MVI_1.THM": jpeg(160, 120, exif=exif({0x010F: "Canon", 0x0110: "Canon PowerShot S40"}))}
+    for name in names:
+        path = library.put(name, made.get(name, b""))
+        if name not in made:
+            video(path, frames=frames)
+        library.index()
+    (record,) = library.find()
+    assert (record["FileName"], record["Type"], record["CameraModel"]) == ("MVI_1.AVI", "video", "PowerShot S40")
+    assert library.names(merged="true") == ["MVI_1.AVI"]
+    (library.originals / "MVI_1.AVI").unlink()
+    library.index()
+    assert [(record["FileName"], record["Type"]) for record in library.find()] == [("MVI_1.THM", "image")]
+
+
+@pytest.mark.parametrize("frames", [12, 24 * 4])
+@pytest.mark.parametrize("order", [0, 1])
+def test_the_video_of_a_pixel_belongs_to_its_picture_however_long_it_is(library, frames, order):
+    still, moving = "PXL_20240101_120000000.MP.jpg", "PXL_20240101_120000000.MP"
+    for name in (still, moving)[:: -1 if order else 1]:
+        path = library.put(name, jpeg())
+        if name == moving:
+            video(path.with_suffix(".mp4"), frames=frames).rename(path)
+        library.index()
+    found = library.find()
+    assert sorted((record["FileName"], record["Type"]) for record in found) == [(moving, "live"), (still, "live")]
+    assert {record["UID"] for record in found} == {found[0]["UID"]}
+    assert library.names(primary="true") == [still]
 
 
 def test_the_identifier_of_a_live_photo_joins_a_longer_video_of_another_name_that_comes_later(library):
