@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Column, Table, and_, delete, select
 from sqlalchemy.engine import Dialect
@@ -180,7 +180,7 @@ class Sidecars:
         """Bring the links of duplicates up to date, and return the ids of the photos whose links differ now."""
         links = copy_sidecars.c
         new = {(name, row.id, file.id) for name, file, row in copies}
-        conditions = (
+        conditions: tuple[tuple[Any, Collection[Any]], ...] = (
             (links.name, self._others | self._copies.keys()),
             (links.sidecar_id, sidecar_ids),
             (links.file_id, self._parted),
