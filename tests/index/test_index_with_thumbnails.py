@@ -136,10 +136,19 @@ def made_with(path, folder):
     return extraction, thumbnails
 
 
-@pytest.mark.parametrize("name", [*ONCE, *TWICE])
-def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(tmp_path, name):
-    path = drawn(tmp_path, name)
-    extraction, thumbnails = made_with(path, tmp_path / "cache")
+@pytest.fixture(scope="module", params=[*ONCE, *TWICE])
+def shown(request, tmp_path_factory):
+    """A file of each kind, its extraction and thumbnails, and how often it was opened again for them."""
+    folder, opened, open_shown = tmp_path_factory.mktemp("shown"), [], render.open_shown
+    path = drawn(folder, request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(render, "open_shown", lambda *args: opened.append(args) or open_shown(*args))
+        extraction, thumbnails = made_with(path, folder / "cache")
+    return path, extraction, thumbnails, len(opened)
+
+
+def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(shown):
+    path, extraction, thumbnails, _ = shown
     assert extraction == extract(path)
     assert extraction.problem is None
     with path.open("rb") as file:
@@ -150,14 +159,10 @@ def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(tmp_pa
     assert list(thumbnails.values()) == expected
 
 
-@pytest.mark.parametrize("name", [*ONCE, *TWICE])
-def test_a_file_is_opened_again_only_where_its_colours_cost_less_than_a_whole_decode(tmp_path, monkeypatch, name):
-    again = []
-    open_shown = render.open_shown
-    monkeypatch.setattr(render, "open_shown", lambda *args: again.append(args) or open_shown(*args))
-    _, thumbnails = made_with(drawn(tmp_path, name), tmp_path / "cache")
+def test_a_file_is_opened_again_only_where_its_colours_cost_less_than_a_whole_decode(shown):
+    path, _, thumbnails, opened = shown
     assert thumbnails
-    assert len(again) == (name in TWICE)
+    assert opened == (path.name in TWICE)
 
 
 @pytest.mark.parametrize("error", [MemoryError(), ValueError("a decoder's"), DecodeError(Reason.UNDECODABLE)])

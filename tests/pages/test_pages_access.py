@@ -8,7 +8,7 @@ from photosvc.web.actions import ACTION, PUBLIC
 from photosvc.web.protector import PLACE
 from photosvc.web.same_origin import Place
 from tests.pages.browser import OWN, Browser
-from tests.support.api_client import HASH, PASSWORD
+from tests.support.api_client import HASH, PASSWORD, open_api
 from tests.support.factories.accounts import add_user
 
 EVERYBODY, LOG_IN = "everybody", "log-ins"
@@ -165,11 +165,17 @@ def open_route(browser, route):
     return browser.open(path, headers=OWN) if method == "GET" else browser.send(path, {})
 
 
+@pytest.fixture(scope="module")
+def signed_in(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("forms")) as api:
+        browser = Browser(api)
+        assert browser.sign_in().status_code == 303
+        yield browser
+
+
 @pytest.mark.parametrize("route", [route for route in TABLE if route.startswith("POST")])
-def test_no_form_of_another_site_is_taken(api, route):
-    alice = Browser(api)
-    alice.sign_in()
+def test_no_form_of_another_site_is_taken(signed_in, route):
     path = route.split()[1].replace("<uid>", "x")
-    answer = alice.open(path, method="POST", headers={"Origin": "https://example.com"})
+    answer = signed_in.open(path, method="POST", headers={"Origin": "https://example.com"})
     assert answer.status_code == 403
-    assert alice.open("/", headers=OWN).status_code == 200
+    assert signed_in.open("/", headers=OWN).status_code == 200

@@ -94,13 +94,13 @@ def check_harmless(viewer, name, payloads):
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_no_value_of_a_parameter_fails_or_widens_a_search(viewer, name):
     nth = PARAMETERS.index(name)
-    check_harmless(viewer, name, [*PAYLOADS, *INJECTIONS[nth % 20 :: 20]])
+    check_harmless(viewer, name, [*PAYLOADS[nth % 3 :: 3], *INJECTIONS[nth % 20 :: 20]])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_no_injection_in_any_parameter_fails_or_widens_a_search(viewer, name):
-    check_harmless(viewer, name, INJECTIONS)
+def test_no_payload_in_any_parameter_fails_or_widens_a_search(viewer, name):
+    check_harmless(viewer, name, [*PAYLOADS, *INJECTIONS])
 
 
 TEXT = st.one_of(
