@@ -145,11 +145,11 @@ WITHOUT_MATCHES = {"lat", "lng", "dist", "vector", "document", "audio", "face", 
 def test_the_values_of_random_queries_find_some_files_and_leave_some_out(varied_library, name):
     session, *_ = varied_library
     everything = len(found_by(session, "", sees_private=True)[1])
-    sizes = set()
     for value in VALUES[FILTERS[name].kind]:
         with suppress(InvalidValueError, NotFoundError):
-            sizes.add(len(found_by(session, f"{name}:{value}", sees_private=True)[1]))
-    assert any(0 < size < everything for size in sizes)
+            if 0 < len(found_by(session, f"{name}:{value}", sees_private=True)[1]) < everything:
+                return
+    pytest.fail(f"no value of {name} chooses")
 
 
 @pytest.mark.parametrize(
@@ -193,18 +193,18 @@ PAYLOADS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
-@pytest.mark.parametrize("name", ["title", "name", "state", "codec", "description", "filename", "keywords", "id", None])
-def test_a_value_never_becomes_sql(varied_library, name, payload):
+@pytest.mark.parametrize("name", ["title", "name", "state", "codec", "description", "filename", "keywords", "id", "q"])
+def test_a_value_never_becomes_sql(varied_library, name):
     session, *_ = varied_library
-    quoted = '"' + payload.replace("\\", "\\\\").replace('"', '\\"').replace("*", "\\*") + '"'
-    plain = '"plain"' if name else '"plain words"'
-    try:
-        hostile = statement(session, [(name, quoted)] if name else [("q", quoted)])
-    except InvalidValueError:
-        return
-    shapes = {statement(session, [(name or "q", text)]) for text in (plain, '"plain"', '"plain words"', '""')}
-    assert hostile in shapes
+    shapes = {statement(session, [(name, text)]) for text in ('"plain"', '"plain words"', '""')}
+    refused = set()
+    for payload in PAYLOADS:
+        quoted = '"' + payload.replace("\\", "\\\\").replace('"', '\\"').replace("*", "\\*") + '"'
+        try:
+            assert statement(session, [(name, quoted)]) in shapes, payload
+        except InvalidValueError:
+            refused.add(payload)
+    assert refused <= {"\u0000"}
 
 
 def statement(session, pairs):
