@@ -233,7 +233,7 @@ def test_names_that_no_file_can_have_are_refused(dav, path, status):
     put(dav, "/source.jpg")
     for method in ("COPY", "MOVE"):
         answer = to(dav, method, "/source.jpg", path)
-        assert answer.status_code in {400, 403, 409}, method
+        assert answer.status_code == {404: 400, 405: 403}.get(status, status), method
     assert set(root(dav).rglob("*")) - set(before) <= {root(dav) / dav.top[1:] / "source.jpg", root(dav) / ".photosvc"}
 
 
@@ -251,11 +251,12 @@ def test_links_are_neither_written_through_nor_replaced(dav, tmp_path):
     (folder / "linked").symlink_to(tmp_path)
     put(dav, "/source.jpg")
     for path in ("/link.jpg", "/linked", "/linked/new.jpg"):
-        assert put(dav, path).status_code in {405, 409}, path
-        assert dav.call("MKCOL", dav.top + path).status_code in {405, 409}
+        status = 409 if path == "/linked/new.jpg" else 405
+        assert put(dav, path).status_code == status, path
+        assert dav.call("MKCOL", dav.top + path).status_code == status
         assert dav.call("DELETE", dav.top + path).status_code == 404
         assert to(dav, "MOVE", path, "/x").status_code == 404
-        assert to(dav, "COPY", "/source.jpg", path).status_code in {405, 409}
+        assert to(dav, "COPY", "/source.jpg", path).status_code == 409
         for overwrite in ("F", "T"):
             assert to(dav, "MOVE", "/source.jpg", path, Overwrite=overwrite).status_code == 409
     dav.call("MKCOL", dav.top + "/folder")
@@ -323,7 +324,7 @@ def test_folders_are_made_once_by_many_at_a_time(dav):
     assert dav.call("MKCOL", dav.top + "/body", b"<x/>").status_code == 415
     put(dav, "/a.jpg")
     assert dav.call("MKCOL", dav.top + "/a.jpg").status_code == 405
-    assert dav.call("MKCOL", "/").status_code in {400, 405}
+    assert dav.call("MKCOL", "/").status_code == 400
 
 
 def test_a_file_is_moved_and_replaces_another_only_when_it_may(dav):

@@ -167,7 +167,7 @@ def test_two_hosts_in_one_process_never_see_each_others_rows(host, tmp_path):
         assert keys[0] != keys[1]
         with other.app.app_context(), current_service().writing() as session:
             session.execute(text("DROP TABLE photosvc_search_documents"))
-        assert other.get("/media/api/v1/photos", other.token).status_code in {500, 503}
+        assert other.get("/media/api/v1/photos", other.token).status_code == 503
         assert host.names() == ["first0.jpg", "first1.jpg"]
     finally:
         other.close()

@@ -121,7 +121,9 @@ def test_every_photo_of_many_queries_is_at_exactly_one_position(varied, query, s
 @pytest.mark.parametrize("query", ["", "lake", "landscape:true"])
 def test_pages_of_positions_are_slices_of_the_month(varied, order, query):
     library = varied[0]
-    for name, count in months(library, q=query, order=order)["months"]:
+    found = months(library, q=query, order=order)["months"]
+    assert found
+    for name, count in found:
         whole = photos_of(library, name, q=query, order=order, n=500)
         assert len(whole) == count
         for start in range(0, count + 2, 3):

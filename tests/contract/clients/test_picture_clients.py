@@ -236,6 +236,7 @@ def test_a_magic_mirror_shows_the_first_file_of_each_photo(served):
     headers = {"Authorization": f"Bearer {served.app_password}"}
     answer = served.call("/photos?count=1000&offset=0&s=&merged=true&order=oldest", headers=headers)
     preview, download = answer.headers["x-preview-token"], answer.headers["x-download-token"]
+    assert answer.json()
     for photo in answer.json():
         content_hash = photo["Files"][0]["Hash"]
         assert served.call(f"/t/{content_hash}/{preview}/fit_720").headers["Content-Type"] == "image/jpeg"
