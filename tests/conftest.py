@@ -3,7 +3,7 @@
 import gc
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from subprocess import run
@@ -19,6 +19,7 @@ from photosvc.models import schema
 from photosvc.settings import Settings
 from tests.support import costs, examples, shared
 from tests.support.api_client import ApiClient, open_api
+from tests.support.factories.photos import add_photos
 from tests.support.library import Library, migrated_database, new_settings, open_library, open_session
 from tests.support.programs import forks
 
@@ -72,6 +73,23 @@ def library(tmp_path: Path) -> Iterator[Library]:
     library = open_library(tmp_path / "instance")
     yield library
     library.close()
+
+
+@pytest.fixture(scope="module")
+def new_library(new_database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Library]]:
+    """A function that opens a library of so many photos, on a database of one kind and then of the other."""
+    opened: list[Library] = []
+
+    def make(photos: int = 0) -> Library:
+        settings = {"PHOTOSVC_DATABASE_URI": new_database()}
+        opened.append(open_library(tmp_path_factory.mktemp("library") / "instance", settings=settings))
+        with opened[-1].session() as session:
+            add_photos(session, photos, opened[-1].clock())
+        return opened[-1]
+
+    yield make
+    for library in opened:
+        library.close()
 
 
 @pytest.fixture

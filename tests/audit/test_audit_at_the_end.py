@@ -10,7 +10,6 @@ import urllib.request
 import pytest
 
 from tests.audit.rows import rows
-from tests.support.library import open_library
 from tests.support.programs.forks import ROOT
 from tests.support.programs.server import serve
 
@@ -19,10 +18,8 @@ TIMES = 12
 
 
 @pytest.fixture
-def library(tmp_path, new_database):
-    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
-    yield library
-    library.close()
+def empty_library(new_library):
+    return new_library()
 
 
 def refuse(address):
@@ -53,27 +50,27 @@ def counted(library):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_that_stops_records_what_its_workers_counted(library, number):
-    with serving(library, options=OWN, workers=2, threads=2) as address:
+def test_a_server_that_stops_records_what_its_workers_counted(empty_library, number):
+    with serving(empty_library, options=OWN, workers=2, threads=2) as address:
         refuse(address)
-        assert 1 <= counted(library) <= 2  # the first of each worker
-        send(library, number)
-    assert counted(library) == TIMES
+        assert 1 <= counted(empty_library) <= 2  # the first of each worker
+        send(empty_library, number)
+    assert counted(empty_library) == TIMES
 
 
-def test_workers_that_are_replaced_record_what_they_counted(library):
-    with serving(library, options=OWN, workers=1, threads=2) as address:
+def test_workers_that_are_replaced_record_what_they_counted(empty_library):
+    with serving(empty_library, options=OWN, workers=1, threads=2) as address:
         refuse(address)
-        send(library, signal.SIGHUP)
+        send(empty_library, signal.SIGHUP)
         for _ in range(1000):
-            if counted(library) == TIMES:
+            if counted(empty_library) == TIMES:
                 break
             time.sleep(0.02)
-        assert counted(library) == TIMES
+        assert counted(empty_library) == TIMES
 
 
-def test_plain_workers_of_the_wsgi_module_record_what_they_counted(library):
-    with serving(library, options=["--chdir", str(ROOT)], workers=1, target="wsgi:app") as address:
+def test_plain_workers_of_the_wsgi_module_record_what_they_counted(empty_library):
+    with serving(empty_library, options=["--chdir", str(ROOT)], workers=1, target="wsgi:app") as address:
         refuse(address)
-        assert counted(library) == 1
-    assert counted(library) == TIMES
+        assert counted(empty_library) == 1
+    assert counted(empty_library) == TIMES

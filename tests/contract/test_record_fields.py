@@ -111,7 +111,7 @@ def check_library(library):
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def indexed_library(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("fields"))
     exif_blob = exif(
         {0x010F: "Canon", 0x0110: "Canon EOS R5", 0x010E: 'A "quoted" day & <b>night</b>'},
@@ -140,18 +140,18 @@ def library(tmp_path_factory):
     return library
 
 
-def test_every_row_has_the_fields_of_the_spec_with_their_types_and_equals_a_fresh_dump(library):
-    assert check_library(library) == 6
+def test_every_row_has_the_fields_of_the_spec_with_their_types_and_equals_a_fresh_dump(indexed_library):
+    assert check_library(indexed_library) == 6
 
 
-def test_what_a_search_gives_is_the_stored_record(library):
-    for record in library.find(count=100):
+def test_what_a_search_gives_is_the_stored_record(indexed_library):
+    for record in indexed_library.find(count=100):
         check(record, RESULT, EXTRA)
-    assert len(library.find(count=100)) == 5
+    assert len(indexed_library.find(count=100)) == 5
 
 
-def test_a_rich_picture_tells_all_it_knows(library):
-    (record,) = (record for record in library.find() if record["Name"] == "rich")
+def test_a_rich_picture_tells_all_it_knows(indexed_library):
+    (record,) = (record for record in indexed_library.find() if record["Name"] == "rich")
     expected_values = {
         "Type": "image", "TypeSrc": "", "TakenAt": "2021-07-04T16:30:15Z", "TakenAtLocal": "2021-07-04T18:30:15Z",
         "TakenSrc": "meta", "TimeZone": "Europe/Paris", "Path": "2021", "Name": "rich", "OriginalName": "",
@@ -167,7 +167,9 @@ def test_a_rich_picture_tells_all_it_knows(library):
     assert {name: record[name] for name in expected_values} == expected_values
     assert record["Title"].startswith("Ada / Paris / 2021")
     (file,) = (
-        json.loads(file) for _, file, _ in library.stored().values() if json.loads(file)["Name"] == "2021/rich.jpg"
+        json.loads(file)
+        for _, file, _ in indexed_library.stored().values()
+        if json.loads(file)["Name"] == "2021/rich.jpg"
     )
     expected = {"FileUID": record["FileUID"], "Type": "face", "Name": "Ada", "X": 0.375, "Y": 0.25, "W": 0.25, "H": 0.5}
     assert {name: file["Markers"][0][name] for name in expected} == expected
@@ -178,8 +180,8 @@ def test_a_rich_picture_tells_all_it_knows(library):
     assert {name: file[name] for name in expected_values} == expected_values
 
 
-def test_a_bare_picture_has_the_zero_values_of_the_design(library):
-    (record,) = (record for record in library.find() if record["Name"] == "plain")
+def test_a_bare_picture_has_the_zero_values_of_the_design(indexed_library):
+    (record,) = (record for record in indexed_library.find() if record["Name"] == "plain")
     assert set(record) & set(EXTRA) == set()
     zero = {
         "EditedAt": "0001-01-01T00:00:00Z", "Year": -1, "Month": -1, "Day": -1, "Country": "zz", "CellID": "zz",
@@ -193,8 +195,8 @@ def test_a_bare_picture_has_the_zero_values_of_the_design(library):
     assert record["TakenAt"] == record["TakenAtLocal"] == "2026-03-01T11:00:00Z"
 
 
-def test_a_broken_picture_keeps_a_row_whose_unknown_values_are_minus_one(library):
-    (row,) = (row for row in library.stored().values() if json.loads(row[1])["Name"] == "broken.jpg")
+def test_a_broken_picture_keeps_a_row_whose_unknown_values_are_minus_one(indexed_library):
+    (row,) = (row for row in indexed_library.stored().values() if json.loads(row[1])["Name"] == "broken.jpg")
     file = json.loads(row[1])
     assert (file["Diff"], file["Chroma"], file["Colors"]) == (-1, -1, "")
     assert (row[2]["listed"], json.loads(row[0])["Quality"], json.loads(row[0])["Color"]) == (False, -1, 0)

@@ -31,7 +31,7 @@ TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
 
 
 @pytest.fixture
-def library(tmp_path, monkeypatch):
+def unchecked_library(tmp_path, monkeypatch):
     """A library whose database has no foreign keys, as the engines of most hosts."""
     pragmas = ("PRAGMA journal_mode=WAL", "PRAGMA foreign_keys=OFF")
     monkeypatch.setattr("photosvc.models.engine._PRAGMAS", pragmas)
@@ -76,47 +76,47 @@ def enter_everything(library):
     return uids
 
 
-def test_photos_that_become_one_leave_nothing_and_hand_their_decisions_on(library):
-    library.put("a/lake.jpg", jpeg(100, 80, exif=TAKEN, xmp=showing("Ada")))
-    library.put("a/other.jpg", jpeg(64, 48, exif=TAKEN, xmp=xmp("<dc:subject/>")))
-    dng(library.put("b/sea.dng", b""))
-    library.put("b/hill.jpg", jpeg(66, 48, exif=TAKEN))
-    library.index()
-    uids = enter_everything(library)
+def test_photos_that_become_one_leave_nothing_and_hand_their_decisions_on(unchecked_library):
+    unchecked_library.put("a/lake.jpg", jpeg(100, 80, exif=TAKEN, xmp=showing("Ada")))
+    unchecked_library.put("a/other.jpg", jpeg(64, 48, exif=TAKEN, xmp=xmp("<dc:subject/>")))
+    dng(unchecked_library.put("b/sea.dng", b""))
+    unchecked_library.put("b/hill.jpg", jpeg(66, 48, exif=TAKEN))
+    unchecked_library.index()
+    uids = enter_everything(unchecked_library)
     assert len(set(uids.values())) == 4
-    assert orphans(library) == {}
-    (library.originals / "b/hill.jpg").rename(library.originals / "b/sea.jpg")
-    library.index()
-    left = {record["UID"] for record in library.find()}
+    assert orphans(unchecked_library) == {}
+    (unchecked_library.originals / "b/hill.jpg").rename(unchecked_library.originals / "b/sea.jpg")
+    unchecked_library.index()
+    left = {record["UID"] for record in unchecked_library.find()}
     assert len(left) == 3
-    assert orphans(library) == {}
-    with library.session() as session:
+    assert orphans(unchecked_library) == {}
+    with unchecked_library.session() as session:
         decided = select(Photo.uid).join(DistinctPhoto, DistinctPhoto.photo_id == Photo.id)
         assert set(session.scalars(decided)) == left
 
 
-def test_photos_that_are_deleted_and_purged_leave_nothing(library):
+def test_photos_that_are_deleted_and_purged_leave_nothing(unchecked_library):
     for number in range(4):
-        library.put(f"{number}.jpg", jpeg(60 + number, 48, exif=TAKEN, xmp=showing("Ada")))
-        library.put(f"{number}.jpg.xmp", xmp("<dc:title><rdf:Alt><rdf:li>Sea</rdf:li></rdf:Alt></dc:title>"))
-    library.index()
-    uids = enter_everything(library)
-    call(library, "DELETE", f"/photos/{uids['0.jpg']}")
-    assert orphans(library) == {}
-    assert ApiClient(library).svc("trash", "empty", "--yes").returncode == 0
-    assert orphans(library) == {}
-    object.__setattr__(library.app.extensions["photosvc"].settings, "delete_originals", False)
-    call(library, "DELETE", f"/photos/{uids['1.jpg']}")
-    (library.originals / "2.jpg").unlink()
-    assert ApiClient(library).svc("purge", "--hard", "--yes").returncode == 0
-    assert orphans(library) == {}
-    with library.session() as session:
+        unchecked_library.put(f"{number}.jpg", jpeg(60 + number, 48, exif=TAKEN, xmp=showing("Ada")))
+        unchecked_library.put(f"{number}.jpg.xmp", xmp("<dc:title><rdf:Alt><rdf:li>Sea</rdf:li></rdf:Alt></dc:title>"))
+    unchecked_library.index()
+    uids = enter_everything(unchecked_library)
+    call(unchecked_library, "DELETE", f"/photos/{uids['0.jpg']}")
+    assert orphans(unchecked_library) == {}
+    assert ApiClient(unchecked_library).svc("trash", "empty", "--yes").returncode == 0
+    assert orphans(unchecked_library) == {}
+    object.__setattr__(unchecked_library.app.extensions["photosvc"].settings, "delete_originals", False)
+    call(unchecked_library, "DELETE", f"/photos/{uids['1.jpg']}")
+    (unchecked_library.originals / "2.jpg").unlink()
+    assert ApiClient(unchecked_library).svc("purge", "--hard", "--yes").returncode == 0
+    assert orphans(unchecked_library) == {}
+    with unchecked_library.session() as session:
         assert session.scalars(select(Photo.uid)).all() == [uids["3.jpg"]]
 
 
 @pytest.mark.parametrize("everybody", [True, False])
-def test_accounts_and_clients_that_are_removed_leave_nothing(library, everybody):
-    with library.session() as session:
+def test_accounts_and_clients_that_are_removed_leave_nothing(unchecked_library, everybody):
+    with unchecked_library.session() as session:
         begin_write(session)
         vera = add_user(session, "vera", role="viewer")
         client = add_client(session, user_id=vera.id)
@@ -128,17 +128,17 @@ def test_accounts_and_clients_that_are_removed_leave_nothing(library, everybody)
         times = {"created_at": NOW, "expires_at": NOW}
         session.add(Upload(token="t", user_id=vera.id, name="a.jpg", size=1, **times))
         session.add(UploadedFile(hash="h", user_id=vera.id, name="a.jpg", size=1, original_name="", created_at=NOW))
-    with library.session() as session:
+    with unchecked_library.session() as session:
         begin_write(session)
         if everybody:
             remove_all_users(session)
         else:
             remove_user(session, find_user(session, "vera"))
-    assert orphans(library) == {}
-    with library.session() as session:
+    assert orphans(unchecked_library) == {}
+    with unchecked_library.session() as session:
         begin_write(session)
         remove_client(session, client_uid)
-    assert orphans(library) == {}
-    with library.session() as session:
+    assert orphans(unchecked_library) == {}
+    with unchecked_library.session() as session:
         assert session.query(Credential).filter(Credential.kind != APP_PASSWORD).count() == 0
         assert session.query(UploadedFile).count() == 1

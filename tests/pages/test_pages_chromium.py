@@ -23,7 +23,7 @@ HOSTILE = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def hostile_api(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("chromium")) as api:
         api.library.clock.present = datetime.now(UTC)  # that of the server, which is a process of its own
         for number in range(5):
@@ -34,20 +34,20 @@ def library(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def base(library):
-    with serve(library.library.instance, workers=1, threads=8) as address:
+def base(hostile_api):
+    with serve(hostile_api.library.instance, workers=1, threads=8) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
-def https(library, tmp_path_factory):
+def https(hostile_api, tmp_path_factory):
     """The address of the same service over TLS."""
     folder = tmp_path_factory.mktemp("tls")
     subject = ["-subj", "/CN=localhost", "-days", "2", "-nodes", "-newkey", "rsa:2048"]
     command = ["openssl", "req", "-x509", *subject, "-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
     subprocess.run(command, check=True, capture_output=True)
     options = ["--certfile", str(folder / "cert.pem"), "--keyfile", str(folder / "key.pem")]
-    with serve(library.library.instance, workers=1, threads=8, options=options) as address:
+    with serve(hostile_api.library.instance, workers=1, threads=8, options=options) as address:
         yield address.replace("http:", "https:")
 
 
@@ -157,14 +157,14 @@ def test_the_page_of_another_port_or_site_gets_nothing_and_changes_nothing(chrom
             context.close()
 
 
-def test_by_keyboard_alone_with_a_second_factor(chromium, library, base):
-    with library.library.app.app_context():
+def test_by_keyboard_alone_with_a_second_factor(chromium, hostile_api, base):
+    with hostile_api.library.app.app_context():
         service = current_service()
         with service.writing() as session:
             user = users.find_user(session, "ann")
-            totp = pyotp.TOTP(second_factor.enrol(session, service.settings, library.clock(), user).secret)
+            totp = pyotp.TOTP(second_factor.enrol(session, service.settings, hostile_api.clock(), user).secret)
             codes = second_factor.confirm(
-                session, service.settings, library.clock(), user, code=totp.at(library.clock())
+                session, service.settings, hostile_api.clock(), user, code=totp.at(hostile_api.clock())
             )
     context = chromium.new_context(base_url=base)
     page = context.new_page()
@@ -188,7 +188,7 @@ def test_by_keyboard_alone_with_a_second_factor(chromium, library, base):
     context.close()
 
 
-def test_without_scripts_search_paging_viewing_and_app_passwords_work(chromium, library, base):
+def test_without_scripts_search_paging_viewing_and_app_passwords_work(chromium, hostile_api, base):
     context = chromium.new_context(base_url=base, java_script_enabled=False)
     page = context.new_page()
     page.goto("/?q=year:2023&order=oldest")
@@ -221,7 +221,7 @@ def test_without_scripts_search_paging_viewing_and_app_passwords_work(chromium, 
     page.click("summary.danger")
     page.click("button:has-text('Revoke')")
     assert "App password revoked." in page.inner_text("main")
-    assert not library.is_alive(secret)
+    assert not hostile_api.is_alive(secret)
     context.close()
 
 

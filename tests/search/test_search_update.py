@@ -26,7 +26,7 @@ EDITS = {
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def indexed_library(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("update") / "instance")
     taken = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2020:01:02 03:04:05"})
     library.put("a/lake.jpg", jpeg(100, 80, exif=taken, xmp=xmp(FACE + KEYWORDS)))
@@ -38,11 +38,11 @@ def library(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def client(library):
-    client = library.app.test_client()
-    client.environ_base["HTTP_X_AUTH_TOKEN"] = library.token(role="admin")
+def client(indexed_library):
+    client = indexed_library.app.test_client()
+    client.environ_base["HTTP_X_AUTH_TOKEN"] = indexed_library.token(role="admin")
     album = client.post("/api/v1/albums", json={"Title": "Summer"}).json["UID"]
-    for record in library.find(merged=True):
+    for record in indexed_library.find(merged=True):
         client.post(f"/api/v1/albums/{album}/photos", json={"photos": [record["UID"]]})
     (ada,) = client.get("/api/v1/subjects").json
     client.put(f"/api/v1/subjects/{ada['UID']}", json={"Name": "Ada Lovelace"})
@@ -60,40 +60,40 @@ def everything(library):
 
 
 @pytest.mark.parametrize("body", EDITS.values(), ids=EDITS)
-def test_the_rows_of_an_edited_photo_are_those_of_a_rebuild(library, client, body):
-    uid = library.find(q="filename:a/lake*", merged=True)[0]["UID"]
+def test_the_rows_of_an_edited_photo_are_those_of_a_rebuild(indexed_library, client, body):
+    uid = indexed_library.find(q="filename:a/lake*", merged=True)[0]["UID"]
     assert client.put(f"/api/v1/photos/{uid}", json=body).status_code == 200
-    stored = everything(library)
+    stored = everything(indexed_library)
     assert len(stored[2]) == 3
-    with library.session() as session:
+    with indexed_library.session() as session:
         rebuild(session)
-    assert everything(library) == stored
+    assert everything(indexed_library) == stored
 
 
-def test_the_words_of_an_edited_photo_are_found_and_its_former_ones_are_not(library, client):
-    uid = library.find(q="name:hill", merged=True)[0]["UID"]
+def test_the_words_of_an_edited_photo_are_found_and_its_former_ones_are_not(indexed_library, client):
+    uid = indexed_library.find(q="name:hill", merged=True)[0]["UID"]
     client.put(f"/api/v1/photos/{uid}", json={"Title": "Meadow"})
     client.put(f"/api/v1/photos/{uid}", json={"Title": "Pasture"})
-    assert (library.find(q="meadow"), len(library.find(q="pasture"))) == ([], 1)
+    assert (indexed_library.find(q="meadow"), len(indexed_library.find(q="pasture"))) == ([], 1)
 
 
-def test_a_second_camera_is_journalled_and_shown(library, client):
-    uid = library.find(q="name:hill", merged=True)[0]["UID"]
+def test_a_second_camera_is_journalled_and_shown(indexed_library, client):
+    uid = indexed_library.find(q="name:hill", merged=True)[0]["UID"]
     models = [
         client.put(f"/api/v1/photos/{uid}", json={"CameraMake": "Nikon", "CameraModel": model}).json["CameraModel"]
         for model in ("F3", "F4")
     ]
     assert models == ["F3", "F4"]
-    assert [record["CameraModel"] for record in library.find(q="name:hill")] == ["F4"]
+    assert [record["CameraModel"] for record in indexed_library.find(q="name:hill")] == ["F4"]
     last, first = client.get(f"/api/v1/photos/{uid}/history").json[:2]
     assert last["Before"]["CameraID"] == first["After"]["CameraID"]
 
 
-def test_an_edit_counts_as_one_change_of_the_library_and_none_when_it_changes_nothing(library, client):
-    uid = library.find(q="name:hill", merged=True)[0]["UID"]
+def test_an_edit_counts_as_one_change_of_the_library_and_none_when_it_changes_nothing(indexed_library, client):
+    uid = indexed_library.find(q="name:hill", merged=True)[0]["UID"]
     counts = []
     for title in ("Once", "Twice", "Twice"):
         client.put(f"/api/v1/photos/{uid}", json={"Title": title})
-        with library.session() as session:
+        with indexed_library.session() as session:
             counts.append(session.get(LibraryState, CHANGES).value)
     assert counts == [counts[0], counts[0] + 1, counts[0] + 1]

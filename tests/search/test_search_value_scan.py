@@ -32,7 +32,7 @@ QUERIES = {
 
 
 @pytest.fixture(scope="module")
-def library(new_database):
+def sparse_session(new_database):
     """A library where few files have large values, in the older half of the library most of them."""
     draw = random.Random(7)
     engine = create_engine(new_database())
@@ -80,28 +80,28 @@ def every_page(session, query, **parameters):
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_all_pages_have_exactly_the_files_that_match(library, walks, query):
-    rows = library.scalars(select(SearchRow).order_by(SearchRow.taken_at.desc(), SearchRow.newest_key.desc()))
+def test_all_pages_have_exactly_the_files_that_match(sparse_session, walks, query):
+    rows = sparse_session.scalars(select(SearchRow).order_by(SearchRow.taken_at.desc(), SearchRow.newest_key.desc()))
     wanted = [row.file_uid for row in rows if QUERIES[query](row)]
-    assert every_page(library, query) == wanted
-    _, page = files(library, query, total="true")
+    assert every_page(sparse_session, query) == wanted
+    _, page = files(sparse_session, query, total="true")
     assert page.total == len(wanted)
-    assert files(library, query, offset="3")[0] == wanted[3:10]
+    assert files(sparse_session, query, offset="3")[0] == wanted[3:10]
 
 
 @pytest.mark.parametrize("order", ["added", "oldest", "name", "size", "-edited", "relevance", "random"])
-def test_every_order_goes_on_behind_a_short_walk(library, walks, order):
-    wanted = {row.file_uid for row in library.scalars(select(SearchRow)) if row.faces >= 3 or row.iso == 12800}
-    found = every_page(library, "(iso:12800)|(faces:3)", order=order, seed="5")
+def test_every_order_goes_on_behind_a_short_walk(sparse_session, walks, order):
+    wanted = {row.file_uid for row in sparse_session.scalars(select(SearchRow)) if row.faces >= 3 or row.iso == 12800}
+    found = every_page(sparse_session, "(iso:12800)|(faces:3)", order=order, seed="5")
     assert len(found) == len(wanted)
     assert set(found) == wanted
 
 
-def test_merged_photos_come_once_behind_a_short_walk(library, walks):
-    rows = library.scalars(select(SearchRow).order_by(SearchRow.taken_at.desc(), SearchRow.newest_key.desc()))
+def test_merged_photos_come_once_behind_a_short_walk(sparse_session, walks):
+    rows = sparse_session.scalars(select(SearchRow).order_by(SearchRow.taken_at.desc(), SearchRow.newest_key.desc()))
     matching = [row.photo_uid for row in rows if row.width >= 10000]
     request = parse_request({"q": "width:>=10000", "order": "newest", "count": "1000", "merged": "true"})
-    page = find(library.connection(), request, sees_private=True)
+    page = find(sparse_session.connection(), request, sees_private=True)
     found = [record["UID"] for records in page.results() for record in records]
     assert found == list(dict.fromkeys(matching))
 
@@ -110,16 +110,16 @@ def test_merged_photos_come_once_behind_a_short_walk(library, walks):
     ("query", "found"),
     [("title:heron", True), ("description:heron", False), ("title:dawn", False), ("heron", True)],
 )
-def test_a_word_is_found_in_its_own_section_alone_also_after_it_moved(library, query, found):
-    photo = library.scalars(select(SearchText).limit(1)).one()
+def test_a_word_is_found_in_its_own_section_alone_also_after_it_moved(sparse_session, query, found):
+    photo = sparse_session.scalars(select(SearchText).limit(1)).one()
     photo.words, photo.title, photo.description = " dawn , heron ", " dawn ", " heron "
-    library.flush()
+    sparse_session.flush()
     photo.title, photo.description = " heron ", ""
-    library.flush()
+    sparse_session.flush()
     try:
         for total in ("false", "true"):
-            uids, page = files(library, query, total=total)
+            uids, page = files(sparse_session, query, total=total)
             assert bool(uids) is found
             assert page.total in {None, len(uids)}
     finally:
-        library.rollback()
+        sparse_session.rollback()

@@ -124,6 +124,13 @@ class Library:
         # As servers do, the client closes the answer when it has read it: one that streams holds a connection.
         return self.app.test_client().get(path, query_string=parameters, headers=headers, buffered=True)
 
+    def call(self, method: str, path: str, status: int = 200, *, token: str | None = None, **options: Any) -> Any:
+        """The body of an answer of the API that must have this status."""
+        headers = {"X-Auth-Token": token or self.token()}
+        answer = self.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, **options)
+        assert answer.status_code == status, answer.text
+        return answer.json if answer.is_json else answer.text
+
     def close(self) -> None:
         """Close the connections of the database."""
         with self.app.app_context():

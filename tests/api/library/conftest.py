@@ -27,28 +27,21 @@ def open_copy(filled: Library, tmp_path: Path) -> Iterator[Callable[..., Library
 
 
 @pytest.fixture
-def library(open_copy: Callable[..., Library]) -> Library:
-    """A copy of the library `filled`."""
+def copied_library(open_copy: Callable[..., Library]) -> Library:
+    """The copy of `filled` with the default settings."""
     return open_copy()
 
 
 @pytest.fixture
-def right_search_rows(library: Library) -> Iterator[None]:
+def right_search_rows(copied_library: Library) -> Iterator[None]:
     """Checks after the test that the search rows are those of the library."""
     yield
-    with library.session() as session:
+    with copied_library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
         assert count_orphans(session) == 0
 
 
 @pytest.fixture
-def call(library: Library):
+def call(copied_library: Library):
     """A function that sends a request and gives the body of an answer with this status."""
-
-    def call(method, path, status=200, *, token=None, **options):
-        headers = {"X-Auth-Token": token or library.token()}
-        answer = library.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, **options)
-        assert answer.status_code == status, answer.text
-        return answer.json if answer.is_json else answer.text
-
-    return call
+    return copied_library.call

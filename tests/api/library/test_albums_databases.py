@@ -10,28 +10,22 @@ from photosvc.models.engine import begin_write
 from photosvc.search.rows.renew import differing
 from photosvc.search.rows.write import project
 from tests.support.clock import NOW
-from tests.support.factories.photos import add_photos
-from tests.support.library import open_library
 
 
 @pytest.fixture
-def library(tmp_path, new_database):
-    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
-    with library.session() as session:
-        add_photos(session, 24, library.clock())
-    yield library
-    library.close()
+def filled_library(new_library):
+    return new_library(24)
 
 
-def test_albums_are_the_same_on_both_databases(library):
-    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
+def test_albums_are_the_same_on_both_databases(filled_library):
+    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
 
     def call(method, path, **options):
         answer = client.open(f"/api/v1{path}", method=method, headers=headers, **options)
         assert answer.status_code == 200, answer.text
         return answer.json
 
-    with library.session() as session:
+    with filled_library.session() as session:
         uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
     lake = call("POST", "/albums", json={"Title": "Lake"})["UID"]
     call("POST", f"/albums/{lake}/photos", json={"photos": uids[:6]})
@@ -39,29 +33,29 @@ def test_albums_are_the_same_on_both_databases(library):
     moved = call("PUT", f"/albums/{lake}/photos", json={"photos": [uids[5], uids[4]], "before": uids[2]})
     assert moved["photos"] == [uids[1], uids[5], uids[4], uids[2], uids[3]]
     smart = call("POST", "/albums", json={"Title": "Smart", "Filter": "path:b"})["UID"]
-    inside = {record["UID"] for record in library.find(s=smart)}
+    inside = {record["UID"] for record in filled_library.find(s=smart)}
     gone = min(inside)
     for _ in range(2):
         call("DELETE", f"/albums/{smart}/photos", json={"photos": [gone]})
-    assert {record["UID"] for record in library.find(s=smart)} == inside - {gone}
+    assert {record["UID"] for record in filled_library.find(s=smart)} == inside - {gone}
     listed = {album["Title"]: album["PhotoCount"] for album in call("GET", "/albums?order=count")}
     assert listed == {"Smart": len(inside) - 1, "Lake": 5}
     for kind in ("folder", "month", "state"):
         for album in call("GET", f"/albums?type={kind}"):
-            found = {record["UID"] for record in library.find(s=album["UID"])}
+            found = {record["UID"] for record in filled_library.find(s=album["UID"])}
             assert len(found) == album["PhotoCount"] > 0
     call("DELETE", f"/albums/{lake}")
-    with library.session() as session:
+    with filled_library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-def test_people_are_renamed_and_merged_on_both_databases(library):
-    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
-    with library.session() as session:
+def test_people_are_renamed_and_merged_on_both_databases(filled_library):
+    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
+    with filled_library.session() as session:
         begin_write(session)
         files = session.query(File).order_by(File.id).limit(4).all()
         for number, (file, name) in enumerate(zip(files, ("Ada", "Bob", "Ada", "Zoë"), strict=True)):
-            uid, now = f"mt{number:014}", library.clock()
+            uid, now = f"mt{number:014}", filled_library.clock()
             session.add(Marker(uid=uid, file_id=file.id, type="face", src="manual", name=name, created_at=now))
         session.flush()
         project(session, [file.photo_id for file in files])
@@ -75,32 +69,32 @@ def test_people_are_renamed_and_merged_on_both_databases(library):
         answer = client.put(f"/api/v1/subjects/{before[old][0]}", json={"Name": new}, headers=headers)
         assert answer.status_code == 200, answer.text
     assert people() == {"Ada L.": (before["Ada"][0], 2), "zoe": (before["Zoë"][0], 2)}
-    assert len({record["UID"] for record in library.find(subject=before["Zoë"][0])}) == 2
-    with library.session() as session:
+    assert len({record["UID"] for record in filled_library.find(subject=before["Zoë"][0])}) == 2
+    with filled_library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-def test_eight_callers_fill_one_album_and_nothing_is_lost(library):
-    library.app.extensions["photosvc"].writers.let_write(32)
-    headers = {"X-Auth-Token": library.token()}
-    with library.session() as session:
+def test_eight_callers_fill_one_album_and_nothing_is_lost(filled_library):
+    filled_library.app.extensions["photosvc"].writers.let_write(32)
+    headers = {"X-Auth-Token": filled_library.token()}
+    with filled_library.session() as session:
         uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
-    made = library.app.test_client().post("/api/v1/albums", json={"Title": "Crowd"}, headers=headers).json["UID"]
+    made = filled_library.app.test_client().post("/api/v1/albums", json={"Title": "Crowd"}, headers=headers).json["UID"]
 
     def add(number):
         body = {"photos": [*uids[number:], *uids[:number]]}
         path = f"/api/v1/albums/{made}/photos"
-        return library.app.test_client().post(path, json=body, headers=headers).status_code
+        return filled_library.app.test_client().post(path, json=body, headers=headers).status_code
 
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(add, range(8))) == {200}
-    assert {record["UID"] for record in library.find(s=made, count=1000)} == set(uids)
-    with library.session() as session:
+    assert {record["UID"] for record in filled_library.find(s=made, count=1000)} == set(uids)
+    with filled_library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-def test_an_album_shows_its_photos_in_the_order_by_hand(library):
-    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
+def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library):
+    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
 
     def call(method, path, status=200, **options):
         answer = client.open(f"/api/v1{path}", method=method, headers=headers, **options)
@@ -108,9 +102,9 @@ def test_an_album_shows_its_photos_in_the_order_by_hand(library):
         return answer.json
 
     def shown(**parameters):
-        return [record["UID"] for record in library.find(count=1000, merged="true", **parameters)]
+        return [record["UID"] for record in filled_library.find(count=1000, merged="true", **parameters)]
 
-    with library.session() as session:
+    with filled_library.session() as session:
         uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
     lake = call("POST", "/albums", json={"Title": "Lake", "Order": "manual"})["UID"]
     call("POST", f"/albums/{lake}/photos", json={"photos": uids[:12]})
@@ -127,57 +121,63 @@ def test_an_album_shows_its_photos_in_the_order_by_hand(library):
     assert shown(s=lake) == shown(q=f"album:{lake}") == shown(q="album:Lake") == expected
     assert shown(s=lake, order="manual") == expected
     assert shown(s=lake, order="oldest") != expected
-    in_folder = {record["UID"] for record in library.find(q="path:b", count=1000)}
+    in_folder = {record["UID"] for record in filled_library.find(q="path:b", count=1000)}
     assert shown(s=lake, q="path:b") == [uid for uid in expected if uid in in_folder]
     assert shown(s=lake, q=f"uid:{uids[9]}|{uids[3]}|{uids[20]}") == [uids[3], uids[9]]
-    files = [record["ID"] for record in library.find(s=lake, count=1000)]
+    files = [record["ID"] for record in filled_library.find(s=lake, count=1000)]
     assert len(files) > len(expected)
-    by_offset = [record["ID"] for start in range(0, 40, 5) for record in library.find(s=lake, count=5, offset=start)]
+    by_offset = [
+        record["ID"] for start in range(0, 40, 5) for record in filled_library.find(s=lake, count=5, offset=start)
+    ]
     assert by_offset == files
     for merged, whole in (("false", files), ("true", expected)):
-        found, answer = [], library.get({"s": lake, "count": 5, "merged": merged})
+        found, answer = [], filled_library.get({"s": lake, "count": 5, "merged": merged})
         while True:
             found += [record["ID" if merged == "false" else "UID"] for record in answer.json]
             if "Link" not in answer.headers:
                 break
             link = answer.headers["Link"]
-            answer = library.get(link[link.index("?") + 1 : link.index(">")])
+            answer = filled_library.get(link[link.index("?") + 1 : link.index(">")])
         assert found == whole
     other = call("POST", "/albums", json={"Title": "Copy", "Order": "manual"})["UID"]
     call("POST", f"/albums/{other}/clone", json={"albums": [lake]})
     assert shown(s=other) == expected
 
 
-def test_the_order_by_hand_is_refused_without_one_album_of_chosen_photos(library):
-    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
+def test_the_order_by_hand_is_refused_without_one_album_of_chosen_photos(filled_library):
+    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
     smart = client.post("/api/v1/albums", json={"Title": "Smart", "Filter": "path:b"}, headers=headers).json["UID"]
     month = client.get("/api/v1/albums?type=month", headers=headers).json[0]["UID"]
     for query in ({}, {"q": "unsorted:true"}, {"s": smart}, {"s": month}):
-        answer = library.get({**query, "order": "manual"})
+        answer = filled_library.get({**query, "order": "manual"})
         assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "order")
     refused = client.put(f"/api/v1/albums/{smart}", json={"Order": "manual"}, headers=headers)
     assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "Order")
 
 
-def test_a_filter_finds_folders_months_and_states_by_their_uids(library):
-    headers = {"X-Auth-Token": library.token()}
+def test_a_filter_finds_folders_months_and_states_by_their_uids(filled_library):
+    headers = {"X-Auth-Token": filled_library.token()}
     for kind in ("folder", "month", "state"):
-        for album in library.app.test_client().get(f"/api/v1/albums?type={kind}", headers=headers).json:
-            inside = {record["UID"] for record in library.find(s=album["UID"], count=1000)}
-            assert {record["UID"] for record in library.find(q=f"album:{album['UID']}", count=1000)} == inside != set()
-            others = {record["UID"] for record in library.find(q=f"album:!{album['UID']}", count=1000)}
-            assert others == {record["UID"] for record in library.find(count=1000)} - inside
+        for album in filled_library.app.test_client().get(f"/api/v1/albums?type={kind}", headers=headers).json:
+            inside = {record["UID"] for record in filled_library.find(s=album["UID"], count=1000)}
+            assert (
+                {record["UID"] for record in filled_library.find(q=f"album:{album['UID']}", count=1000)}
+                == inside
+                != set()
+            )
+            others = {record["UID"] for record in filled_library.find(q=f"album:!{album['UID']}", count=1000)}
+            assert others == {record["UID"] for record in filled_library.find(count=1000)} - inside
 
 
-def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(library):
-    library.app.extensions["photosvc"].writers.let_write(32)
-    headers = {"X-Auth-Token": library.token()}
-    with library.session() as session:
+def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(filled_library):
+    filled_library.app.extensions["photosvc"].writers.let_write(32)
+    headers = {"X-Auth-Token": filled_library.token()}
+    with filled_library.session() as session:
         uids = [row[0] for row in session.query(Photo.uid).order_by(Photo.id)]
-    made = library.app.test_client().post("/api/v1/albums", json={"Title": "Crowd"}, headers=headers).json["UID"]
+    made = filled_library.app.test_client().post("/api/v1/albums", json={"Title": "Crowd"}, headers=headers).json["UID"]
 
     def change(number):
-        client, found = library.app.test_client(), []
+        client, found = filled_library.app.test_client(), []
         for turn in range(3):
             path, body = f"/api/v1/albums/{made}/photos", {"photos": uids[turn : turn + 8]}
             match number % 4:
@@ -196,19 +196,19 @@ def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(libr
     with ThreadPoolExecutor(8) as pool:
         answers = {answer for part in pool.map(change, range(8)) for answer in part}
     assert answers <= {(0, 200), (1, 200), (2, 200), (3, 200)}
-    with library.session() as session:
+    with filled_library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-def test_the_oldest_changes_of_an_actor_go_on_both_databases(library, monkeypatch):
+def test_the_oldest_changes_of_an_actor_go_on_both_databases(filled_library, monkeypatch):
     monkeypatch.setattr("photosvc.library.journal.MOST_BYTES", 10_000)
     for actor in ("u1", "u2"):
         for number in range(30 if actor == "u1" else 1):
-            with library.session() as session:
+            with filled_library.session() as session:
                 begin_write(session)
                 change = Change("photos.update", Actor(actor, actor))
                 record(session, change, NOW, {f"p{number % 3}": ({}, {"title": f"{number:02}" + "\\é" * 250})})
-    with library.session() as session:
+    with filled_library.session() as session:
         rows = session.query(PhotoChange).order_by(PhotoChange.id).all()
         sizes = {row.id: len((row.before + row.after).encode()) + 100 for row in rows if row.actor_uid == "u1"}
         assert 8_000 < sum(sizes.values()) <= 10_000

@@ -19,7 +19,7 @@ def address(new_database):
 
 
 @pytest.fixture
-def library(tmp_path, address):
+def filled_library(tmp_path, address):
     library = open_library(tmp_path / "instance", settings=address)
     with library.session() as session:
         add_photos(session, PHOTOS, library.clock())
@@ -52,9 +52,9 @@ def check(library):
             left |= change["After"]
 
 
-def test_edits_with_if_match_are_never_lost(library, address):
-    uid, rounds = uids_of(library)[0], 6
-    send(library, "PUT", f"/photos/{uid}", json={"Description": "0"})
+def test_edits_with_if_match_are_never_lost(filled_library, address):
+    uid, rounds = uids_of(filled_library)[0], 6
+    send(filled_library, "PUT", f"/photos/{uid}", json={"Description": "0"})
 
     def count(_number, own, _random):
         done = refused = 0
@@ -67,14 +67,14 @@ def test_edits_with_if_match_are_never_lost(library, address):
             refused += answer.status_code == 412
         return refused
 
-    refused = at_once(library, count, settings=address)
-    assert send(library, "GET", f"/photos/{uid}").json["Description"] == str(8 * rounds)
+    refused = at_once(filled_library, count, settings=address)
+    assert send(filled_library, "GET", f"/photos/{uid}").json["Description"] == str(8 * rounds)
     assert sum(refused) > 0
-    check(library)
+    check(filled_library)
 
 
-def test_edits_of_different_fields_are_all_kept(library, address):
-    uid = uids_of(library)[0]
+def test_edits_of_different_fields_are_all_kept(filled_library, address):
+    uid = uids_of(filled_library)[0]
     fields = ("Title", "Description", "Notes", "Artist", "Copyright", "License", "Subject", "Keywords")
 
     def edit(number, own, _random):
@@ -84,17 +84,17 @@ def test_edits_of_different_fields_are_all_kept(library, address):
             answer = send(own, "PATCH", f"/photos/{uid}", json=details)
             assert answer.status_code == 200, answer.text
 
-    at_once(library, edit, settings=address)
-    photo = send(library, "GET", f"/photos/{uid}").json
+    at_once(filled_library, edit, settings=address)
+    photo = send(filled_library, "GET", f"/photos/{uid}").json
     found = {**photo["Details"], "Title": photo["Title"], "Description": photo["Description"]}
     assert {name: found[name] for name in fields} == {name: f"{name} 5".lower() for name in fields}
-    assert len(send(library, "GET", f"/photos/{uid}/history?count=1000").json) == 48
-    check(library)
+    assert len(send(filled_library, "GET", f"/photos/{uid}/history?count=1000").json) == 48
+    check(filled_library)
 
 
-def test_batches_over_the_same_photos_edits_albums_and_undos_do_not_disturb_each_other(library, address):
-    uids = uids_of(library)
-    album = send(library, "POST", "/albums", json={"Title": "All"}).json["UID"]
+def test_batches_over_the_same_photos_edits_albums_and_undos_do_not_disturb_each_other(filled_library, address):
+    uids = uids_of(filled_library)
+    album = send(filled_library, "POST", "/albums", json={"Title": "All"}).json["UID"]
 
     def work(number, own, chance):
         statuses = []
@@ -127,13 +127,13 @@ def test_batches_over_the_same_photos_edits_albums_and_undos_do_not_disturb_each
             assert answer.status_code in {200, 404, 409}, (method, path, answer.text)
         return statuses
 
-    statuses = [status for done in at_once(library, work, settings=address) for status in done]
+    statuses = [status for done in at_once(filled_library, work, settings=address) for status in done]
     assert statuses.count(200) > 60
-    check(library)
+    check(filled_library)
 
 
-def test_photos_that_are_removed_while_others_change_them_are_gone_and_nothing_fails(library, address):
-    uids = uids_of(library)
+def test_photos_that_are_removed_while_others_change_them_are_gone_and_nothing_fails(filled_library, address):
+    uids = uids_of(filled_library)
 
     def work(number, own, chance):
         for _ in range(8):
@@ -146,18 +146,25 @@ def test_photos_that_are_removed_while_others_change_them_are_gone_and_nothing_f
                 answer = send(own, "POST", "/batch/photos/edit", json={"photos": some, "values": {"Title": "x"}})
             assert answer.status_code in {200, 404}, answer.text
 
-    at_once(library, work, settings=address)
-    assert len({record["UID"] for record in library.find(token=library.token(role="admin"), count=1000)}) < PHOTOS
-    check(library)
+    at_once(filled_library, work, settings=address)
+    assert (
+        len({record["UID"] for record in filled_library.find(token=filled_library.token(role="admin"), count=1000)})
+        < PHOTOS
+    )
+    check(filled_library)
 
 
-def test_originals_that_several_delete_at_once_lie_in_the_trash_once_and_all_come_back(library, address):
-    with library.session() as session:
+def test_originals_that_several_delete_at_once_lie_in_the_trash_once_and_all_come_back(filled_library, address):
+    with filled_library.session() as session:
         for number, file in enumerate(session.query(File).filter_by(missing=False)):
             file.size = number
-            path = library.put(file.name, b"x" * number)
+            path = filled_library.put(file.name, b"x" * number)
             file.mtime_ns = path.stat().st_mtime_ns
-    before, every, deleting = hashes(library.originals), uids_of(library), {**address, "PHOTOSVC_DELETE_ORIGINALS": "1"}
+    before, every, deleting = (
+        hashes(filled_library.originals),
+        uids_of(filled_library),
+        {**address, "PHOTOSVC_DELETE_ORIGINALS": "1"},
+    )
 
     def delete(_number, own, chance):
         count = 0
@@ -167,25 +174,27 @@ def test_originals_that_several_delete_at_once_lie_in_the_trash_once_and_all_com
             count += answer.json["photos"]
         return count
 
-    counts = at_once(library, delete, settings=deleting)
-    left = {record["UID"] for record in library.find(token=library.token(role="admin"), count=1000)}
+    counts = at_once(filled_library, delete, settings=deleting)
+    left = {record["UID"] for record in filled_library.find(token=filled_library.token(role="admin"), count=1000)}
     assert sum(counts) == PHOTOS - len(left)
-    assert sorted(hashes(library.originals).values()) == sorted(before.values())
-    assert ApiClient(library).svc("trash", "restore", "--all").returncode == 0
-    assert hashes(library.originals) == before
-    assert {record["UID"] for record in library.find(token=library.token(role="admin"), count=1000)} == set(every)
-    check(library)
+    assert sorted(hashes(filled_library.originals).values()) == sorted(before.values())
+    assert ApiClient(filled_library).svc("trash", "restore", "--all").returncode == 0
+    assert hashes(filled_library.originals) == before
+    assert {
+        record["UID"] for record in filled_library.find(token=filled_library.token(role="admin"), count=1000)
+    } == set(every)
+    check(filled_library)
 
 
-def test_a_change_is_undone_once(library, address):
-    uid = uids_of(library)[0]
+def test_a_change_is_undone_once(filled_library, address):
+    uid = uids_of(filled_library)[0]
     for title in ("One", "Two"):
-        send(library, "PUT", f"/photos/{uid}", json={"Title": title})
-    last = send(library, "GET", f"/photos/{uid}/history?count=1").json[0]["ID"]
+        send(filled_library, "PUT", f"/photos/{uid}", json={"Title": title})
+    last = send(filled_library, "GET", f"/photos/{uid}/history?count=1").json[0]["ID"]
 
     def undo(_number, own, _chance):
         return send(own, "POST", f"/photos/{uid}/history/{last}/undo").status_code
 
-    assert sorted(at_once(library, undo, settings=address)) == [200] + [409] * 7
-    assert send(library, "GET", f"/photos/{uid}").json["Title"] == "One"
-    check(library)
+    assert sorted(at_once(filled_library, undo, settings=address)) == [200] + [409] * 7
+    assert send(filled_library, "GET", f"/photos/{uid}").json["Title"] == "One"
+    check(filled_library)

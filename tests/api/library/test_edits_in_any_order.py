@@ -37,7 +37,7 @@ def filled(tmp_path_factory):
 
 
 @pytest.fixture
-def library(filled, tmp_path, monkeypatch):
+def inline_library(filled, tmp_path, monkeypatch):
     monkeypatch.setattr("photosvc.index.run.WorkerPool", InlinePool)
     library = copy_library(filled, tmp_path / "instance", settings=NO_ESTIMATES)
     yield library
@@ -115,29 +115,29 @@ class Person:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_no_index_run_changes_what_people_did_and_undoing_it_all_gives_the_first_state_back(library, seed):
-    originals, person = hashes(library.originals), Person(library, seed)
+def test_no_index_run_changes_what_people_did_and_undoing_it_all_gives_the_first_state_back(inline_library, seed):
+    originals, person = hashes(inline_library.originals), Person(inline_library, seed)
     first = person.photos(BY_EDITS)
     for _ in range(16):
         person.act()
     done = person.photos(BY_RUNS)
-    with library.session() as session:
+    with inline_library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
-    library.index()
+    inline_library.index()
     assert person.photos(BY_RUNS) == done
-    library.index(force=True)
+    inline_library.index(force=True)
     assert person.photos(BY_RUNS) == done
-    rows = library.stored()
-    with library.app.app_context():
+    rows = inline_library.stored()
+    with inline_library.app.app_context():
         service = current_service()
         with UnitOfWork(service.engine()) as session:
             rebuild_search(session, service.settings, service.clock)
-    assert library.stored() == rows
+    assert inline_library.stored() == rows
     for uid in person.uids:
         for change in person.history(uid):
             status, answer = person.call("POST", f"/photos/{uid}/history/{change['ID']}/undo")
             assert status == 200, (change["Before"], change["After"], answer)
     assert person.photos(BY_EDITS) == first
-    library.index(force=True)
+    inline_library.index(force=True)
     assert person.photos(BY_EDITS) == first
-    assert hashes(library.originals) == originals
+    assert hashes(inline_library.originals) == originals

@@ -32,8 +32,8 @@ def filled(tmp_path_factory):
 
 
 @pytest.fixture
-def uid(library):
-    return lambda name: library.find(q=f"name:{name}", archived="")[0]["UID"]
+def uid(copied_library):
+    return lambda name: copied_library.find(q=f"name:{name}", archived="")[0]["UID"]
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def counts(labels):
     return {label["Name"]: label["PhotoCount"] for label in labels}
 
 
-def test_a_label_added_to_a_photo_is_found_and_outlives_index_runs(library, call, uid):
+def test_a_label_added_to_a_photo_is_found_and_outlives_index_runs(copied_library, call, uid):
     one = uid("one")
     photo = call("POST", f"/photos/{one}/label", json={"Name": " Boat ", "Uncertainty": 0, "Priority": 10})
     assert photo["Details"]["Keywords"] == "Boat, Sun, lake"
@@ -54,36 +54,36 @@ def test_a_label_added_to_a_photo_is_found_and_outlives_index_runs(library, call
         ("Sun", "manual"),
         ("lake", "manual"),
     ]
-    library.index(force=True)
-    assert library.names(q="label:boat") == ["a/one.jpg"]
+    copied_library.index(force=True)
+    assert copied_library.names(q="label:boat") == ["a/one.jpg"]
     assert counts(call("GET", "/labels")) == {"Boat": 1, "lake": 2, "snow": 1, "Sun": 1, "Éte": 1}
 
 
 @pytest.mark.parametrize("key", ["LabelID", "UID"])
-def test_a_label_taken_from_a_photo_stays_away_and_can_be_undone(library, call, uid, key):
+def test_a_label_taken_from_a_photo_stays_away_and_can_be_undone(copied_library, call, uid, key):
     one = uid("one")
     first = call("GET", f"/photos/{one}")["Labels"][0]
     assert first["Label"]["Name"] == "Sun"
     path = f"/photos/{one}/label/{first['LabelID'] if key == 'LabelID' else first['Label']['UID']}"
     assert call("DELETE", path)["Details"]["Keywords"] == "lake"
     call("DELETE", path, 404)
-    library.index(force=True)
-    assert library.names(q="label:sun") == []
+    copied_library.index(force=True)
+    assert copied_library.names(q="label:sun") == []
     (change,) = call("GET", f"/photos/{one}/history")
     assert change["Action"] == "photos.label"
     call("POST", f"/photos/{one}/history/{change['ID']}/undo")
-    assert library.names(q="label:sun") == ["a/one.jpg"]
+    assert copied_library.names(q="label:sun") == ["a/one.jpg"]
 
 
-def test_a_confirmed_label_stays_when_the_file_loses_it(library, call, uid):
+def test_a_confirmed_label_stays_when_the_file_loses_it(copied_library, call, uid):
     three = uid("three")
     (snow,) = call("GET", f"/photos/{three}")["Labels"]
     assert call("PUT", f"/photos/{three}/label/{snow['LabelID']}")["Labels"][0]["LabelSrc"] == "manual"
-    library.put("b/three.jpg", jpeg(66, 48, exif=exif({}, {0x9003: "2022:01:02 03:04:05"})), age=60)
-    library.index()
-    assert library.names(q="label:snow") == ["b/three.jpg"]
+    copied_library.put("b/three.jpg", jpeg(66, 48, exif=exif({}, {0x9003: "2022:01:02 03:04:05"})), age=60)
+    copied_library.index()
+    assert copied_library.names(q="label:snow") == ["b/three.jpg"]
     call("PUT", f"/photos/{three}/label/{snow['LabelID']}", json={"Uncertainty": 100})
-    assert library.names(q="label:snow") == []
+    assert copied_library.names(q="label:snow") == []
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def test_a_photo_has_at_most_256_labels(call, uid):
     call("POST", f"/photos/{one}/label", json={"Name": "K5"})
 
 
-def test_renaming_a_label_changes_all_of_its_photos_and_outlives_index_runs(library, call, label):
+def test_renaming_a_label_changes_all_of_its_photos_and_outlives_index_runs(copied_library, call, label):
     renamed = call("PUT", f"/labels/{label('lake')['UID']}", json={"Name": "Water"})
     assert (renamed["Name"], renamed["PhotoCount"]) == ("Water", 2)
-    library.index(force=True)
+    copied_library.index(force=True)
     assert counts(call("GET", "/labels")) == {"snow": 1, "Sun": 1, "Water": 2, "Éte": 1}
-    assert library.names(q="keywords:water") == ["a/one.jpg", "a/two.jpg"]
+    assert copied_library.names(q="keywords:water") == ["a/one.jpg", "a/two.jpg"]
 
 
 def test_the_name_of_another_label_makes_one_of_both_and_it_stays_a_favourite(call, label):
@@ -116,7 +116,9 @@ def test_the_name_of_another_label_makes_one_of_both_and_it_stays_a_favourite(ca
 
 
 @pytest.mark.parametrize("action", ["rename", "delete"])
-def test_a_label_of_too_many_photos_is_changed_by_the_same_request_again(library, call, label, monkeypatch, action):
+def test_a_label_of_too_many_photos_is_changed_by_the_same_request_again(
+    copied_library, call, label, monkeypatch, action
+):
     uid = label("lake")["UID"]
     request = {
         "rename": ("PUT", f"/labels/{uid}", {"Name": "Water"}),
@@ -130,7 +132,7 @@ def test_a_label_of_too_many_photos_is_changed_by_the_same_request_again(library
     assert counts(call("GET", "/labels"))["lake"] == 1
     call(request[0], request[1], json=request[2])
     assert "lake" not in counts(call("GET", "/labels"))
-    assert library.names(q="keywords:water") == (["a/one.jpg", "a/two.jpg"] if action == "rename" else [])
+    assert copied_library.names(q="keywords:water") == (["a/one.jpg", "a/two.jpg"] if action == "rename" else [])
 
 
 def stop_after_one(call, monkeypatch, request):
@@ -142,11 +144,11 @@ def stop_after_one(call, monkeypatch, request):
         return call(request[0], request[1], 503, json=request[2])
 
 
-def test_another_spelling_of_a_label_is_taken_over(library, call, label):
+def test_another_spelling_of_a_label_is_taken_over(copied_library, call, label):
     before = label("lake")
     renamed = call("PUT", f"/labels/{before['UID']}", json={"Name": "LAKE"})
     assert (renamed["UID"], renamed["Name"], renamed["PhotoCount"]) == (before["UID"], "LAKE", 2)
-    library.index(force=True)
+    copied_library.index(force=True)
     assert label("LAKE")["PhotoCount"] == 2
 
 
@@ -161,40 +163,40 @@ def test_labels_and_people_become_favourites(call, label, name):
     call("GET", "/labels?favorite=maybe", 400)
 
 
-def test_deleted_labels_leave_all_photos_archived_ones_too(library, call, uid, label):
+def test_deleted_labels_leave_all_photos_archived_ones_too(copied_library, call, uid, label):
     call("POST", "/batch/photos/archive", json={"photos": [uid("two")]})
-    user = library.token(role="user")
+    user = copied_library.token(role="user")
     uids = [label("lake")["UID"], label("snow")["UID"], "lxxxxxxxxxxxxxxx"]
     answer = call("POST", "/batch/labels/delete", json={"labels": uids, "photos": None}, token=user)
     assert (set(answer["labels"]), answer["photos"]) == (set(uids[:2]), 3)
-    library.index(force=True)
+    copied_library.index(force=True)
     call("POST", "/batch/photos/restore", json={"q": "archived:true", "expected": 1}, token=user)
     assert counts(call("GET", "/labels")) == {"Sun": 1, "Éte": 1}
     call("POST", "/batch/labels/delete", 400, json={"labels": []})
     call("POST", "/batch/labels/delete", 400, json={"labels": ["l"] * 1001})
 
 
-def test_private_photos_keep_a_label_that_somebody_renames_who_may_not_see_them(library, call, label):
+def test_private_photos_keep_a_label_that_somebody_renames_who_may_not_see_them(copied_library, call, label):
     lake = label("lake")["UID"]
-    with library.session() as session:
+    with copied_library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "two").scalar()], private=True)
     assert call("PUT", f"/labels/{lake}", json={"Name": "Water"})["PhotoCount"] == 1
-    assert counts(call("GET", "/labels", token=library.token(role="user"))) == {
+    assert counts(call("GET", "/labels", token=copied_library.token(role="user"))) == {
         "lake": 1, "snow": 1, "Sun": 1, "Water": 1, "Éte": 1,
     }  # fmt: skip
     call("PUT", f"/labels/{lake}", 404, json={"Name": "Water"})
-    call("PUT", f"/labels/{lake}", 403, json={"Name": "Water"}, token=library.token(role="viewer"))
+    call("PUT", f"/labels/{lake}", 403, json={"Name": "Water"}, token=copied_library.token(role="viewer"))
 
 
-def test_a_photo_is_removed_by_its_address(library, call, uid):
+def test_a_photo_is_removed_by_its_address(copied_library, call, uid):
     one = uid("one")
     assert call("DELETE", f"/photos/{one}")["photos"] == 1
-    assert library.names() == ["a/two.jpg", "b/three.jpg"]
-    with library.session() as session:
+    assert copied_library.names() == ["a/two.jpg", "b/three.jpg"]
+    with copied_library.session() as session:
         assert session.query(photo_keywords).count() == 5  # those of the deleted photo wait for it to be restored
     for gone in (one, "p" * 16, "x"):
         call("DELETE", f"/photos/{gone}", 404)
-    call("DELETE", f"/photos/{uid('two')}", 403, token=library.token(role="viewer"))
+    call("DELETE", f"/photos/{uid('two')}", 403, token=copied_library.token(role="viewer"))
 
 
 def test_the_record_of_a_photo_is_sent_as_yaml(call, uid):

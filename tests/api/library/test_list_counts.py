@@ -20,7 +20,7 @@ _LISTS = {
 
 
 @pytest.fixture
-def library(tmp_path, new_database):
+def marked_library(tmp_path, new_database):
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
     with library.session() as session:
         add_photos(session, _PHOTOS, library.clock())
@@ -38,18 +38,18 @@ def library(tmp_path, new_database):
     library.close()
 
 
-def test_lists_count_the_photos_that_a_search_finds(library):
-    with library.session() as session:
+def test_lists_count_the_photos_that_a_search_finds(marked_library):
+    with marked_library.session() as session:
         ids = [row[0] for row in session.query(Photo.id).order_by(Photo.id)]
         keywords = session.query(photo_keywords.c.keyword_id).distinct().count()
-    assert len(library.get(path="/api/v1/labels").json) == keywords
+    assert len(marked_library.get(path="/api/v1/labels").json) == keywords
     for archived, private in ((0, 0), (1, 2), (2, 18), (18, 2), (0, _PHOTOS), (_PHOTOS, 0)):
-        with library.session() as session:
+        with marked_library.session() as session:
             edit_photos(session, ids, archived_at=None, private=False)
-            edit_photos(session, ids[:archived], archived_at=library.clock())
+            edit_photos(session, ids[:archived], archived_at=marked_library.clock())
             edit_photos(session, ids[_PHOTOS - private :], private=True)
         for role, shown in (("admin", _PHOTOS - archived), ("viewer", _PHOTOS - archived - private)):
-            _check_lists(library, library.token(role=role), shown)
+            _check_lists(marked_library, marked_library.token(role=role), shown)
 
 
 def _check_lists(library, token, shown):

@@ -1,12 +1,15 @@
 """/markers/<uid>: naming who is on a marked area, and that it outlives index runs, turning and renaming."""
 
+from functools import partial
+
 import pytest
 
 from photosvc.models import Photo
-from photosvc.search.rows.renew import differing
 from tests.support.factories.photos import edit_photos
-from tests.support.library import copy_library, open_library
+from tests.support.library import open_library
 from tests.support.pictures import exif, jpeg, xmp
+
+pytestmark = pytest.mark.usefixtures("right_search_rows")
 
 
 def showing(*names):
@@ -36,23 +39,9 @@ def filled(tmp_path_factory):
 
 
 @pytest.fixture
-def library(filled, tmp_path):
-    library = copy_library(filled, tmp_path / "instance")
-    yield library
-    with library.session() as session:
-        assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
-    library.close()
-
-
-@pytest.fixture
-def call(library):
-    def call(method, path, status=200, *, token=None, **options):
-        headers = {"X-Auth-Token": token or library.token(role="user")}
-        answer = library.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, **options)
-        assert answer.status_code == status, answer.text
-        return answer.json
-
-    return call
+def call(copied_library):
+    """A function that sends a request of a user and gives the body of an answer with this status."""
+    return partial(copied_library.call, token=copied_library.token(role="user"))
 
 
 def markers(library, name):
@@ -64,61 +53,61 @@ def names(library, name):
     return [marker["Name"] for marker in markers(library, name)]
 
 
-def test_a_chosen_name_is_found_and_outlives_index_runs(library, call):
-    ada = markers(library, "0")[0]
+def test_a_chosen_name_is_found_and_outlives_index_runs(copied_library, call):
+    ada = markers(copied_library, "0")[0]
     named = call("PUT", f"/markers/{ada['UID']}", json={"Name": " Zoe ", "SubjSrc": "manual"})
     assert (named["UID"], named["Name"], named["X"]) == (ada["UID"], "Zoe", ada["X"])
     for _ in range(2):
-        assert names(library, "0") == ["Zoe", "Bob"]
-        assert library.names(q="people:zoe") == ["0.jpg"]
-        assert library.find(q="people:zoe")[0]["Title"] == "Zoe & Bob / 2020"
+        assert names(copied_library, "0") == ["Zoe", "Bob"]
+        assert copied_library.names(q="people:zoe") == ["0.jpg"]
+        assert copied_library.find(q="people:zoe")[0]["Title"] == "Zoe & Bob / 2020"
         assert {person["Name"] for person in call("GET", "/subjects")} == {"Ada", "Bob", "Zoe"}
-        library.index(force=True)
-    assert markers(library, "0")[0]["UID"] == ada["UID"]
+        copied_library.index(force=True)
+    assert markers(copied_library, "0")[0]["UID"] == ada["UID"]
 
 
-def test_an_area_loses_its_name_and_gets_back_that_of_the_file(library, call):
-    bob = markers(library, "0")[1]["UID"]
+def test_an_area_loses_its_name_and_gets_back_that_of_the_file(copied_library, call):
+    bob = markers(copied_library, "0")[1]["UID"]
     assert call("DELETE", f"/markers/{bob}/subject")["Name"] == ""
-    library.index(force=True)
-    assert (names(library, "0"), library.names(q="people:bob")) == (["Ada", ""], [])
+    copied_library.index(force=True)
+    assert (names(copied_library, "0"), copied_library.names(q="people:bob")) == (["Ada", ""], [])
     assert call("PUT", f"/markers/{bob}", json={"Name": None})["Name"] == "Bob"
-    assert names(library, "0") == ["Ada", "Bob"]
+    assert names(copied_library, "0") == ["Ada", "Bob"]
 
 
-def test_an_area_without_a_name_gets_one(library, call):
-    marker = markers(library, "1")[1]["UID"]
+def test_an_area_without_a_name_gets_one(copied_library, call):
+    marker = markers(copied_library, "1")[1]["UID"]
     call("PUT", f"/markers/{marker}", json={"Name": "Cleo"})
-    library.index(force=True)
-    assert names(library, "1") == ["Ada", "Cleo"]
+    copied_library.index(force=True)
+    assert names(copied_library, "1") == ["Ada", "Cleo"]
 
 
-def test_the_name_turns_with_the_picture(library, call):
-    (photo,) = library.find(merged="true", q="name:0")
-    call("PUT", f"/markers/{markers(library, '0')[0]['UID']}", json={"Name": "Zoe"})
+def test_the_name_turns_with_the_picture(copied_library, call):
+    (photo,) = copied_library.find(merged="true", q="name:0")
+    call("PUT", f"/markers/{markers(copied_library, '0')[0]['UID']}", json={"Name": "Zoe"})
     call("PUT", f"/photos/{photo['UID']}/files/{photo['FileUID']}/orientation", json={"Orientation": 6})
-    assert names(library, "0") == ["Zoe", "Bob"]
-    call("PUT", f"/markers/{markers(library, '0')[1]['UID']}", json={"Name": "Rob"})
+    assert names(copied_library, "0") == ["Zoe", "Bob"]
+    call("PUT", f"/markers/{markers(copied_library, '0')[1]['UID']}", json={"Name": "Rob"})
     call("PUT", f"/photos/{photo['UID']}/files/{photo['FileUID']}/orientation", json={"Orientation": None})
-    library.index(force=True)
-    assert names(library, "0") == ["Zoe", "Rob"]
+    copied_library.index(force=True)
+    assert names(copied_library, "0") == ["Zoe", "Rob"]
 
 
-def test_a_chosen_name_is_in_the_history_and_is_undone_there(library, call):
-    (photo,) = library.find(q="name:0")
-    call("PUT", f"/markers/{markers(library, '0')[0]['UID']}", json={"Name": "Zoe"})
+def test_a_chosen_name_is_in_the_history_and_is_undone_there(copied_library, call):
+    (photo,) = copied_library.find(q="name:0")
+    call("PUT", f"/markers/{markers(copied_library, '0')[0]['UID']}", json={"Name": "Zoe"})
     (change,) = call("GET", f"/photos/{photo['UID']}/history")
     assert (change["Action"], change["Before"]["Names"]) == ("people.marker", {})
     call("POST", f"/photos/{photo['UID']}/history/{change['ID']}/undo")
-    assert names(library, "0") == ["Ada", "Bob"]
+    assert names(copied_library, "0") == ["Ada", "Bob"]
 
 
-def test_renaming_a_person_reaches_chosen_names_too(library, call):
-    call("PUT", f"/markers/{markers(library, '1')[1]['UID']}", json={"Name": "Bob"})
+def test_renaming_a_person_reaches_chosen_names_too(copied_library, call):
+    call("PUT", f"/markers/{markers(copied_library, '1')[1]['UID']}", json={"Name": "Bob"})
     bob = next(person["UID"] for person in call("GET", "/subjects") if person["Name"] == "Bob")
     call("PUT", f"/subjects/{bob}", json={"Name": "Robert"})
-    library.index(force=True)
-    assert (names(library, "0"), names(library, "1")) == (["Ada", "Robert"], ["Ada", "Robert"])
+    copied_library.index(force=True)
+    assert (names(copied_library, "0"), names(copied_library, "1")) == (["Ada", "Robert"], ["Ada", "Robert"])
 
 
 @pytest.mark.parametrize(
@@ -132,15 +121,15 @@ def test_renaming_a_person_reaches_chosen_names_too(library, call):
         ("%00", {"Name": "Zoe"}, 404),
     ],
 )
-def test_wrong_names_and_areas_are_refused(library, call, uid, body, status):
-    call("PUT", f"/markers/{uid.replace('UID', markers(library, '0')[0]['UID'])}", status, json=body)
+def test_wrong_names_and_areas_are_refused(copied_library, call, uid, body, status):
+    call("PUT", f"/markers/{uid.replace('UID', markers(copied_library, '0')[0]['UID'])}", status, json=body)
 
 
-def test_areas_of_private_photos_are_named_only_by_who_sees_private(library, call):
-    uid = markers(library, "0")[0]["UID"]
-    with library.session() as session:
+def test_areas_of_private_photos_are_named_only_by_who_sees_private(copied_library, call):
+    uid = markers(copied_library, "0")[0]["UID"]
+    with copied_library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "0").scalar()], private=True)
-    call("PUT", f"/markers/{uid}", 404, json={"Name": "Zoe"}, token=library.token())
-    call("DELETE", f"/markers/{uid}/subject", 404, token=library.token())
-    call("PUT", f"/markers/{uid}", 403, json={"Name": "Zoe"}, token=library.token(role="viewer"))
+    call("PUT", f"/markers/{uid}", 404, json={"Name": "Zoe"}, token=copied_library.token())
+    call("DELETE", f"/markers/{uid}/subject", 404, token=copied_library.token())
+    call("PUT", f"/markers/{uid}", 403, json={"Name": "Zoe"}, token=copied_library.token(role="viewer"))
     call("PUT", f"/markers/{uid}", json={"Name": "Zoe"})

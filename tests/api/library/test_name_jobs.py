@@ -24,7 +24,7 @@ PICTURES = {
 
 
 @pytest.fixture
-def library(tmp_path, new_database, monkeypatch):
+def jobs_library(tmp_path, new_database, monkeypatch):
     """A library on each database, in which one photo is many, and jobs change one in a transaction."""
     monkeypatch.setattr("photosvc.library.names.MOST_AT_ONCE", 1)
     monkeypatch.setattr("photosvc.api.names.wake_indexer", lambda _: Indexer.RUNNING)
@@ -38,6 +38,11 @@ def library(tmp_path, new_database, monkeypatch):
     with library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
     library.close()
+
+
+@pytest.fixture
+def call(jobs_library):
+    return jobs_library.call
 
 
 @pytest.fixture
@@ -79,24 +84,24 @@ ENDS = {
 
 
 @pytest.mark.parametrize("action", ENDS)
-def test_one_request_changes_many_photos_also_when_the_indexer_is_killed(library, call, uid_of, action):
+def test_one_request_changes_many_photos_also_when_the_indexer_is_killed(jobs_library, call, uid_of, action):
     method, path, body = request_for(uid_of, action)
-    user = library.token(role="user")
+    user = jobs_library.token(role="user")
     headers = {"X-Auth-Token": user}
-    answer = library.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, json=body)
+    answer = jobs_library.app.test_client().open(f"/api/v1{path}", method=method, headers=headers, json=body)
     assert (answer.status_code, answer.json["indexer"]) == (202, "running")
     job = answer.json["job"]
     assert answer.headers["Location"] == f"/api/v1/jobs/{job}"
     waits = call("GET", f"/jobs/{job}", token=user)
     assert (waits["Kind"], waits["State"], waits["Counts"]) == ("names", "waiting", {})
-    with library.session() as session:
+    with jobs_library.session() as session:
         engine = session.get_bind()
-    killed = Lease(engine, library.clock)
+    killed = Lease(engine, jobs_library.clock)
     portions = names.change_in_portions(killed, None, killed.claim([NAMES]))
     assert next(portions)
     assert killed.report()["percent"] == 33
-    library.clock.move(seconds=90)
-    do_jobs(library)
+    jobs_library.clock.move(seconds=90)
+    do_jobs(jobs_library)
     done = call("GET", f"/jobs/{job}", token=user)
     labels, people, edited, history = ENDS[action]
     assert (done["State"], done["Counts"]["percent"]) == ("done", 100)
@@ -105,49 +110,49 @@ def test_one_request_changes_many_photos_also_when_the_indexer_is_killed(library
     kind, name = ("subjects", "Zed") if action == "person" else ("labels", body.get("Name"))
     if body.get("Favorite"):
         assert [one["Name"] for one in call("GET", f"/{kind}?favorite=true")] == [name]
-    for photo in library.find():
+    for photo in jobs_library.find():
         changes = call("GET", f"/photos/{photo['UID']}/history")
         assert [(one["Action"], one["ActorName"]) for one in changes] == [(one, "user1") for one in history]
-    with library.session() as session:
+    with jobs_library.session() as session:
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
-def test_who_sees_no_private_photos_has_a_person_renamed_on_the_others_alone(library, call, uid_of):
-    with library.session() as session:
+def test_who_sees_no_private_photos_has_a_person_renamed_on_the_others_alone(jobs_library, call, uid_of):
+    with jobs_library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "three").scalar()], private=True)
     ada = f"/subjects/{uid_of('subjects', 'Ada')}"
     job = call("PUT", ada, 202, json={"Name": "Zed", "Favorite": True})["job"]
     assert names_of(call, "subjects") == {"Ada": 2, "Bob": 1}
-    do_jobs(library)
+    do_jobs(jobs_library)
     assert call("GET", f"/jobs/{job}")["Counts"] == {"photos": 2, "percent": 100}
     assert names_of(call, "subjects?favorite=true") == {"Zed": 2}
-    everything = library.token(role="user")
+    everything = jobs_library.token(role="user")
     assert names_of(call, "subjects", token=everything) == {"Ada": 1, "Bob": 1, "Zed": 2}
     call("GET", f"/jobs/{job}", 404, token=everything)
 
 
-def test_the_last_of_several_requests_for_a_label_counts_and_they_are_limited(library, call, uid_of, monkeypatch):
+def test_the_last_of_several_requests_for_a_label_counts_and_they_are_limited(jobs_library, call, uid_of, monkeypatch):
     lake = f"/labels/{uid_of('labels', 'lake')}"
     first = call("PUT", lake, 202, json={"Name": "Water"})
     assert call("PUT", lake, 202, json={"Name": "Sea"})["job"] == first["job"]
     monkeypatch.setattr("photosvc.library.names.NAMES", jobs.Kind("names", most_waiting=1, most_kept=1))
     call("PUT", f"/subjects/{uid_of('subjects', 'Ada')}", 429, json={"Name": "Zed"})
     call("PUT", lake, 429, json={"Name": "LAKE"})
-    do_jobs(library)
+    do_jobs(jobs_library)
     assert (names_of(call, "labels"), names_of(call, "subjects")) == ({"Sea": 3, "Sun": 1}, {"Ada": 3, "Bob": 1})
-    with library.session() as session:
+    with jobs_library.session() as session:
         assert [(row.kind, row.large) for row in session.query(Job).filter(Job.kind == "names")] == [("names", False)]
 
 
 def test_each_client_without_an_account_has_places_of_its_own_for_requests_that_wait(
-    library, call, uid_of, monkeypatch
+    jobs_library, call, uid_of, monkeypatch
 ):
     lake, ada = f"/labels/{uid_of('labels', 'lake')}", f"/subjects/{uid_of('subjects', 'Ada')}"
     monkeypatch.setattr("photosvc.library.names.NAMES", jobs.Kind("names", most_waiting=1, most_kept=1))
     call("PUT", lake, 202, json={"Name": "Water"})
     call("PUT", ada, 429, json={"Name": "Zed"})
-    other = library.token("labels people")
+    other = jobs_library.token("labels people")
     call("PUT", ada, 202, token=other, json={"Name": "Zed"})
     call("PUT", lake, 429, token=other, json={"Name": "Sea"})
-    do_jobs(library)
+    do_jobs(jobs_library)
     assert names_of(call, "labels") == {"Water": 3, "Sun": 1}

@@ -22,24 +22,28 @@ def filled(tmp_path_factory):
 
 
 @pytest.fixture
-def send(library):
-    uid = library.find(q="name:lake")[0]["UID"]
+def send(copied_library):
+    uid = copied_library.find(q="name:lake")[0]["UID"]
 
     def send(method="PUT", path="", **options):
-        headers = {"X-Auth-Token": library.token(), **options.pop("headers", {})}
-        return library.app.test_client().open(f"/api/v1/photos/{uid}{path}", method=method, headers=headers, **options)
+        headers = {"X-Auth-Token": copied_library.token(), **options.pop("headers", {})}
+        return copied_library.app.test_client().open(
+            f"/api/v1/photos/{uid}{path}", method=method, headers=headers, **options
+        )
 
     send.uid = uid
     return send
 
 
-def test_a_value_of_a_person_is_found_and_outlives_an_index_run(library, send):
+def test_a_value_of_a_person_is_found_and_outlives_an_index_run(copied_library, send):
     answer = send(json={"Title": " My lake ", "DescriptionSrc": "manual", "Description": "At dawn"})
     assert (answer.status_code, answer.json["Title"], answer.json["TitleSrc"]) == (200, "My lake", "manual")
     assert answer.json["EditedAt"] == "2026-03-01T12:00:00Z"
-    library.index(force=True)
-    assert [record["FileName"] for record in library.find(q="dawn title:'My lake'".replace("'", '"'))] == ["a/lake.jpg"]
-    assert [record["Title"] for record in library.find(q="edited:2026-03-01")] == ["My lake"]
+    copied_library.index(force=True)
+    assert [record["FileName"] for record in copied_library.find(q="dawn title:'My lake'".replace("'", '"'))] == [
+        "a/lake.jpg"
+    ]
+    assert [record["Title"] for record in copied_library.find(q="edited:2026-03-01")] == ["My lake"]
 
 
 def test_null_gives_a_value_back_to_the_files(send):
@@ -48,24 +52,24 @@ def test_null_gives_a_value_back_to_the_files(send):
     assert (answer.json["Title"], answer.json["TitleSrc"]) == ("Old", "meta")
 
 
-def test_a_value_given_back_that_the_files_had_set_is_no_edit(library, send):
+def test_a_value_given_back_that_the_files_had_set_is_no_edit(copied_library, send):
     before = send("GET").json
     answer = send(json={"Title": None, "TakenAt": None, "Details": {"Keywords": None}})
     assert {**answer.json, "CheckedAt": ""} == {**before, "CheckedAt": ""}
     assert send("GET", "/history").json == []
-    assert library.find(q="edited:2026-03-01") == []
+    assert copied_library.find(q="edited:2026-03-01") == []
 
 
-def test_texts_without_a_source_of_their_own_outlive_an_index_run_too(library, send):
+def test_texts_without_a_source_of_their_own_outlive_an_index_run_too(copied_library, send):
     answer = send(json={"Details": {"Keywords": "sun, Lake", "Artist": "Ann"}, "Iso": 200, "Scan": True, "Rating": 4})
     details = answer.json["Details"]
     assert (details["Keywords"], details["Artist"]) == ("Lake, sun", "Ann")
-    library.index(force=True)
-    found = library.find(q="keywords:sun iso:200 scan:true")
+    copied_library.index(force=True)
+    found = copied_library.find(q="keywords:sun iso:200 scan:true")
     assert [record["FileName"] for record in found] == ["a/lake.jpg"]
 
 
-def test_the_whole_record_sent_back_changes_nothing(library, send):
+def test_the_whole_record_sent_back_changes_nothing(copied_library, send):
     before = send("GET").json
     after = send(json=before).json
     assert after == before
@@ -118,10 +122,10 @@ def test_a_zone_moves_the_utc_time_and_a_wall_time_both(send):
     assert answer["TakenSrc"] == "manual"
 
 
-def test_a_position_names_its_place(library, send):
+def test_a_position_names_its_place(copied_library, send):
     answer = send(json={"Lat": 48.1374, "Lng": 11.5755}).json
     assert (answer["PlaceCity"], answer["Country"], answer["PlaceSrc"]) == ("Munich", "de", "manual")
-    assert [record["FileName"] for record in library.find(q="city:Munich")] == ["a/lake.jpg"]
+    assert [record["FileName"] for record in copied_library.find(q="city:Munich")] == ["a/lake.jpg"]
 
 
 @pytest.mark.parametrize(
@@ -163,41 +167,45 @@ def test_a_header_if_match_that_names_no_state_of_the_photo_changes_nothing(send
     assert send("GET").json["Title"] == "Old"
 
 
-def test_any_photo_that_exists_matches_the_asterisk(library, send):
+def test_any_photo_that_exists_matches_the_asterisk(copied_library, send):
     assert send(json={"Title": "x"}, headers={"If-Match": "*"}).status_code == 200
-    headers = {"X-Auth-Token": library.token(), "If-Match": "*"}
+    headers = {"X-Auth-Token": copied_library.token(), "If-Match": "*"}
     for uid in ("pzzzzzzzzzzzzzzz", "%00", "p" * 4000):
-        assert library.app.test_client().put(f"/api/v1/photos/{uid}", json={}, headers=headers).status_code == 404
-        assert library.app.test_client().get(f"/api/v1/photos/{uid}/history", headers=headers).status_code == 404
+        assert (
+            copied_library.app.test_client().put(f"/api/v1/photos/{uid}", json={}, headers=headers).status_code == 404
+        )
+        assert copied_library.app.test_client().get(f"/api/v1/photos/{uid}/history", headers=headers).status_code == 404
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
 @pytest.mark.parametrize("zone", ["", "Pacific/Kiritimati", "America/Los_Angeles"])
-def test_the_first_and_the_last_time_are_ordinary_ones(library, send, moment, zone):
+def test_the_first_and_the_last_time_are_ordinary_ones(copied_library, send, moment, zone):
     answer = send(json={"TakenAt": moment, "TimeZone": zone, "Lat": 47.5, "Lng": 9.5})
     assert (answer.status_code, answer.json["TakenAt"]) == (200, moment)
     assert send(json={"Lat": None}).status_code == 200  # between located photos, its place would be estimated
-    library.index(force=True)
+    copied_library.index(force=True)
     assert send("GET").json["TakenAt"] == moment
     assert send("GET", path="/history").json[-1]["After"]["TakenAt"].startswith(moment[:10])
 
 
-def test_liking_and_approving_wrap_the_photo(library, send):
+def test_liking_and_approving_wrap_the_photo(copied_library, send):
     assert send("POST", "/like").json["photo"]["Favorite"] is True
-    assert [record["UID"] for record in library.find(q="favorite:true")] == [send.uid]
+    assert [record["UID"] for record in copied_library.find(q="favorite:true")] == [send.uid]
     assert send("DELETE", "/like").json["photo"]["Favorite"] is False
     assert send("POST", "/approve").json["photo"]["Quality"] >= 3
 
 
-def test_a_viewer_may_not_change_and_a_client_not_see_a_private_photo(library, send):
-    viewer = {"X-Auth-Token": library.token(role="viewer")}
+def test_a_viewer_may_not_change_and_a_client_not_see_a_private_photo(copied_library, send):
+    viewer = {"X-Auth-Token": copied_library.token(role="viewer")}
     assert send(json={"Title": "x"}, headers=viewer).status_code == 403
     assert send(json={"Private": True}).json["Private"] is True
-    reader = {"X-Auth-Token": library.token("photos read")}
+    reader = {"X-Auth-Token": copied_library.token("photos read")}
     assert send(json={"Title": "x"}, headers=reader).status_code == 403
 
 
-def test_an_unknown_photo_is_not_found(library):
-    headers = {"X-Auth-Token": library.token()}
-    answer = library.app.test_client().put("/api/v1/photos/pzzzzzzzzzzzzzzz", json={"Title": "x"}, headers=headers)
+def test_an_unknown_photo_is_not_found(copied_library):
+    headers = {"X-Auth-Token": copied_library.token()}
+    answer = copied_library.app.test_client().put(
+        "/api/v1/photos/pzzzzzzzzzzzzzzz", json={"Title": "x"}, headers=headers
+    )
     assert answer.status_code == 404

@@ -21,7 +21,7 @@ BYTES_EACH = 75
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def large_library(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("answers"))
     with library.session() as session:
         add_photos(session, MANY + 200, NOW)
@@ -55,26 +55,26 @@ def most_memory(library, path):
         "/geo?order=added",
     ],
 )
-def test_only_the_ids_of_a_large_answer_are_kept(library, monkeypatch, path):
+def test_only_the_ids_of_a_large_answer_are_kept(large_library, monkeypatch, path):
     for module, name in ((pages, "CHUNK"), (pages, "PIECE"), (window, "_CHUNK")):
         monkeypatch.setattr(module, name, 20)
     few, many = f"{path}&count={FEW}", f"{path}&count={MANY}"
     # The first answers fill caches; the least of several is without garbage that happened to be left.
-    (less, count), (more, larger) = (min(most_memory(library, asked) for _ in range(3)) for asked in (few, many))
+    (less, count), (more, larger) = (min(most_memory(large_library, asked) for _ in range(3)) for asked in (few, many))
     assert count == FEW
     assert larger > 3 * FEW
     assert more - less < BYTES_EACH * (larger - count)
 
 
-def test_statements_of_long_queries_are_not_kept(library):
-    with library.app.app_context():
+def test_statements_of_long_queries_are_not_kept(large_library):
+    with large_library.app.app_context():
         kept = current_service().engine()._compiled_cache
     sizes = []
     for number in range(10, 16):
-        library.find(q=" ".join(f"-(tree{word} or iso:{word})" for word in range(number)))
+        large_library.find(q=" ".join(f"-(tree{word} or iso:{word})" for word in range(number)))
         sizes.append(len(kept))
     assert sizes[1:] == sizes[:1] * 5
-    library.find(q="tree -iso:7 -iso:8")
+    large_library.find(q="tree -iso:7 -iso:8")
     assert len(kept) > sizes[0]
 
 

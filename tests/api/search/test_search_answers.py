@@ -55,78 +55,83 @@ def filled(tmp_path_factory):
 
 
 @pytest.fixture
-def library(filled, tmp_path):
+def copied_library(filled, tmp_path):
     library = copy_library(filled, tmp_path / "instance")
     yield library
     library.close()
 
 
-def test_the_order_archived_is_that_of_archiving(library):
-    with library.session() as session:
+def test_the_order_archived_is_that_of_archiving(copied_library):
+    with copied_library.session() as session:
         chosen = list(session.scalars(select(Photo.id).order_by(Photo.id)))[4:8]
         for hour, one in enumerate((2, 0, 1)):
             edit_photos(session, [chosen[one]], archived_at=NOW + timedelta(hours=hour))
         uids = dict(session.execute(select(Photo.id, Photo.uid)).all())
-    admin = library.token(role="admin")
-    found = library.find(order="archived", archived="true", primary="true", token=admin)
+    admin = copied_library.token(role="admin")
+    found = copied_library.find(order="archived", archived="true", primary="true", token=admin)
     assert [record["UID"] for record in found] == [uids[chosen[one]] for one in (1, 0, 2)]
-    assert library.find(order="archived", archived="true", reverse="true", primary="true", token=admin) == found[::-1]
-    mixed = library.find(order="archived", q="archived:true | -archived:true", count=1000, token=admin)
-    listed = library.find(order="added", count=1000, token=admin)
+    assert (
+        copied_library.find(order="archived", archived="true", reverse="true", primary="true", token=admin)
+        == found[::-1]
+    )
+    mixed = copied_library.find(order="archived", q="archived:true | -archived:true", count=1000, token=admin)
+    listed = copied_library.find(order="added", count=1000, token=admin)
     assert mixed[-len(listed) :] == listed
-    assert library.find(order="archived", archived="true", token=library.token(role="viewer")) == []
+    assert copied_library.find(order="archived", archived="true", token=copied_library.token(role="viewer")) == []
 
 
 def titles(library, **parameters):
     return {record["Title"] for record in library.find(**parameters)}
 
 
-def test_an_album_is_what_is_in_it(library):
-    user = library.token(role="user")
-    assert len({record["UID"] for record in library.find(s=ALBUMS["plain"], token=user)}) == 4
-    assert library.find(s=ALBUMS["plain"], q="-tree") == []
+def test_an_album_is_what_is_in_it(copied_library):
+    user = copied_library.token(role="user")
+    assert len({record["UID"] for record in copied_library.find(s=ALBUMS["plain"], token=user)}) == 4
+    assert copied_library.find(s=ALBUMS["plain"], q="-tree") == []
 
 
-def test_a_smart_album_is_what_its_filter_finds(library):
-    assert titles(library, s=ALBUMS["smart"]) == {"Zebra"}
-    assert titles(library, q="album:smart") == {"Zebra"}
-    with library.session() as session:
+def test_a_smart_album_is_what_its_filter_finds(copied_library):
+    assert titles(copied_library, s=ALBUMS["smart"]) == {"Zebra"}
+    assert titles(copied_library, q="album:smart") == {"Zebra"}
+    with copied_library.session() as session:
         photo = session.scalar(select(Photo).where(Photo.title == "Zebra"))
         taken_out, number = photo.uid, photo.id
         session.add(AlbumPhoto(album_id=2, photo_id=number, hidden=True, created_at=NOW))
-    assert taken_out not in {record["UID"] for record in library.find(s=ALBUMS["smart"])}
+    assert taken_out not in {record["UID"] for record in copied_library.find(s=ALBUMS["smart"])}
 
 
 @pytest.mark.parametrize("uid", ["azzzzzzzzzzzzzzz", "x", "pqbcf5j446s0futy", "'", "\\", ALBUMS["gone"]])
-def test_an_album_that_does_not_exist_is_not_found(library, uid):
-    answer = library.get({"s": uid})
+def test_an_album_that_does_not_exist_is_not_found(copied_library, uid):
+    answer = copied_library.get({"s": uid})
     assert answer.status_code == 404
     assert answer.json["details"][0]["field"] == "s"
 
 
-def test_a_private_album_is_for_those_who_see_private_photos(library):
-    viewer, user = library.token(role="viewer"), library.token(role="user")
-    assert library.get({"s": ALBUMS["secret"]}, token=viewer).status_code == 404
-    assert library.get({"s": ALBUMS["secret"]}, token=user).status_code == 200
-    assert library.find(q="album:secret", token=viewer) == []
-    assert len({record["UID"] for record in library.find(s=ALBUMS["plain"], token=viewer)}) == 2
+def test_a_private_album_is_for_those_who_see_private_photos(copied_library):
+    viewer, user = copied_library.token(role="viewer"), copied_library.token(role="user")
+    assert copied_library.get({"s": ALBUMS["secret"]}, token=viewer).status_code == 404
+    assert copied_library.get({"s": ALBUMS["secret"]}, token=user).status_code == 200
+    assert copied_library.find(q="album:secret", token=viewer) == []
+    assert len({record["UID"] for record in copied_library.find(s=ALBUMS["plain"], token=viewer)}) == 2
 
 
-def test_near_a_photo_that_may_not_be_seen_is_not_found(library):
-    viewer, user = library.token(role="viewer"), library.token(role="user")
-    private = next(r["UID"] for r in library.find(q="private:true", token=user) if r["Lat"])
+def test_near_a_photo_that_may_not_be_seen_is_not_found(copied_library):
+    viewer, user = copied_library.token(role="viewer"), copied_library.token(role="user")
+    private = next(r["UID"] for r in copied_library.find(q="private:true", token=user) if r["Lat"])
     for uid, token in ((private, viewer), ("pzzzzzzzzzzzzzzz", user)):
-        answer = library.get({"near": uid}, token=token)
+        answer = copied_library.get({"near": uid}, token=token)
         assert (answer.status_code, answer.json["details"][0]["field"]) == (404, "near")
-    assert library.get({"near": private}, token=user).json
+    assert copied_library.get({"near": private}, token=user).json
 
 
-def test_the_total_is_sent_when_asked_for(library):
-    everything = len(library.find(count=1000))
-    answer = library.get({"total": "true", "count": 5})
+def test_the_total_is_sent_when_asked_for(copied_library):
+    everything = len(copied_library.find(count=1000))
+    answer = copied_library.get({"total": "true", "count": 5})
     assert (answer.headers["X-Total-Count"], answer.headers["X-Count"]) == (str(everything), "5")
-    assert library.get({"total": "true", "q": "zebra"}).headers["X-Total-Count"] == str(len(library.find(q="zebra")))
-    assert "X-Total-Count" not in library.get().headers
+    assert copied_library.get({"total": "true", "q": "zebra"}).headers["X-Total-Count"] == str(
+        len(copied_library.find(q="zebra"))
+    )
+    assert "X-Total-Count" not in copied_library.get().headers
 
 
 def ask_again(library, answer, parameters="", **headers):
@@ -134,9 +139,9 @@ def ask_again(library, answer, parameters="", **headers):
     return library.app.test_client().get("/api/v1/photos", query_string=parameters, headers=sent)
 
 
-def test_an_unchanged_page_is_not_sent_twice(library):
-    first = library.get({"q": "tree zebra"})
-    again = ask_again(library, first, {"q": "  Tree   ZEBRA "})
+def test_an_unchanged_page_is_not_sent_twice(copied_library):
+    first = copied_library.get({"q": "tree zebra"})
+    again = ask_again(copied_library, first, {"q": "  Tree   ZEBRA "})
     assert (again.status_code, again.data) == (304, b"")
     assert again.headers["ETag"] == first.headers["ETag"]
     assert again.headers["X-Preview-Token"] == first.headers["X-Preview-Token"]
@@ -145,24 +150,24 @@ def test_an_unchanged_page_is_not_sent_twice(library):
 
 
 @pytest.mark.parametrize("sent", ["W/{}", '"other", {}', '{}, "other"', '"other", W/{}', "*"])
-def test_a_tag_may_be_weak_or_one_of_several(library, sent):
-    first = library.get({"q": "zebra"})
-    again = ask_again(library, first, {"q": "zebra"}, **{"If-None-Match": sent.format(first.headers["ETag"])})
+def test_a_tag_may_be_weak_or_one_of_several(copied_library, sent):
+    first = copied_library.get({"q": "zebra"})
+    again = ask_again(copied_library, first, {"q": "zebra"}, **{"If-None-Match": sent.format(first.headers["ETag"])})
     assert again.status_code == 304
 
 
-def test_a_new_form_of_records_is_sent_although_the_library_is_unchanged(library, monkeypatch):
-    first = library.get({"q": "zebra"})
+def test_a_new_form_of_records_is_sent_although_the_library_is_unchanged(copied_library, monkeypatch):
+    first = copied_library.get({"q": "zebra"})
     monkeypatch.setattr("photosvc.search.reading.figures.PROJECTION_VERSION", 1000)
-    again = ask_again(library, first, {"q": "zebra"})
+    again = ask_again(copied_library, first, {"q": "zebra"})
     assert (again.status_code, again.json) == (200, first.json)
     assert again.headers["ETag"] != first.headers["ETag"]
 
 
-def test_a_304_is_given_without_searching(library, monkeypatch):
-    first = library.get({"q": "zebra"})
+def test_a_304_is_given_without_searching(copied_library, monkeypatch):
+    first = copied_library.get({"q": "zebra"})
     monkeypatch.setattr("photosvc.api.search.find", None)
-    assert ask_again(library, first, {"q": "zebra"}).status_code == 304
+    assert ask_again(copied_library, first, {"q": "zebra"}).status_code == 304
 
 
 @pytest.mark.parametrize(
@@ -177,26 +182,26 @@ def test_a_304_is_given_without_searching(library, monkeypatch):
         {"s": ALBUMS["plain"]},
     ],
 )
-def test_another_page_has_another_tag(library, other):
-    assert ask_again(library, library.get(), other).status_code == 200
+def test_another_page_has_another_tag(copied_library, other):
+    assert ask_again(copied_library, copied_library.get(), other).status_code == 200
 
 
-def test_a_change_of_the_library_ends_a_tag(library):
-    first = library.get()
-    with library.session() as session:
+def test_a_change_of_the_library_ends_a_tag(copied_library):
+    first = copied_library.get()
+    with copied_library.session() as session:
         record_change(session)
-    assert ask_again(library, first).status_code == 200
+    assert ask_again(copied_library, first).status_code == 200
 
 
-def test_who_sees_private_photos_has_other_tags(library):
-    first = library.get(token=library.token(role="user"))
-    sent = {"X-Auth-Token": library.token(role="viewer"), "X-Session-ID": ""}
-    assert ask_again(library, first, **sent).status_code == 200
+def test_who_sees_private_photos_has_other_tags(copied_library):
+    first = copied_library.get(token=copied_library.token(role="user"))
+    sent = {"X-Auth-Token": copied_library.token(role="viewer"), "X-Session-ID": ""}
+    assert ask_again(copied_library, first, **sent).status_code == 200
 
 
-def test_a_shuffle_without_seed_has_no_tag(library):
-    assert "ETag" not in library.get({"order": "random"}).headers
-    assert "ETag" in library.get({"order": "random", "seed": 1}).headers
+def test_a_shuffle_without_seed_has_no_tag(copied_library):
+    assert "ETag" not in copied_library.get({"order": "random"}).headers
+    assert "ETag" in copied_library.get({"order": "random", "seed": 1}).headers
 
 
 def in_pieces(monkeypatch, results):
@@ -205,10 +210,10 @@ def in_pieces(monkeypatch, results):
 
 
 @pytest.mark.parametrize("merged", ["true", "false"])
-def test_a_large_answer_comes_in_pieces_and_is_the_same(library, monkeypatch, merged):
-    whole = library.get({"count": 1000, "merged": merged, "order": "newest"})
+def test_a_large_answer_comes_in_pieces_and_is_the_same(copied_library, monkeypatch, merged):
+    whole = copied_library.get({"count": 1000, "merged": merged, "order": "newest"})
     in_pieces(monkeypatch, 4)
-    streamed = library.get({"count": 999, "merged": merged, "order": "newest"})
+    streamed = copied_library.get({"count": 999, "merged": merged, "order": "newest"})
     assert streamed.headers["X-Count"] == whole.headers["X-Count"]
     assert "Content-Length" not in streamed.headers
     assert streamed.data == whole.data
@@ -220,29 +225,29 @@ def streamed(library, monkeypatch):
     return client.get("/api/v1/photos", headers={"X-Auth-Token": library.token()}, buffered=False)
 
 
-def test_a_large_answer_is_of_one_moment(library, monkeypatch):
-    whole = library.get().json
-    with closing(streamed(library, monkeypatch)) as answer:
+def test_a_large_answer_is_of_one_moment(copied_library, monkeypatch):
+    whole = copied_library.get().json
+    with closing(streamed(copied_library, monkeypatch)) as answer:
         pieces = iter(answer.response)
         received = next(pieces)
-        with library.session() as session:
+        with copied_library.session() as session:
             session.execute(delete(SearchDocument))
         received += b"".join(pieces)
     assert json.loads(received) == whole
 
 
-def test_a_client_that_is_slow_to_take_a_large_answer_keeps_no_old_state_of_the_database(library, monkeypatch):
-    whole = library.get().json
+def test_a_client_that_is_slow_to_take_a_large_answer_keeps_no_old_state_of_the_database(copied_library, monkeypatch):
+    whole = copied_library.get().json
     monkeypatch.setattr("photosvc.web.transactions.ONE_MOMENT", 0.05)
-    log = library.instance / f"{DATABASE}-wal"
+    log = copied_library.instance / f"{DATABASE}-wal"
     with (
-        closing(streamed(library, monkeypatch)) as answer,
-        closing(sqlite3.connect(library.instance / DATABASE)) as other,
+        closing(streamed(copied_library, monkeypatch)) as answer,
+        closing(sqlite3.connect(copied_library.instance / DATABASE)) as other,
     ):
         pieces = iter(answer.response)
         received = next(pieces)
         for _ in range(3):
-            with library.session() as session:
+            with copied_library.session() as session:
                 record_change(session)
             for _ in range(3000):
                 ((is_busy, *_),) = other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -255,15 +260,15 @@ def test_a_client_that_is_slow_to_take_a_large_answer_keeps_no_old_state_of_the_
     assert json.loads(received) == whole
 
 
-def test_a_late_piece_whose_files_are_gone_ends_the_answer(library, monkeypatch):
+def test_a_late_piece_whose_files_are_gone_ends_the_answer(copied_library, monkeypatch):
     over, end = Event(), StreamedRead._end
     monkeypatch.setattr("photosvc.web.transactions.ONE_MOMENT", 0.0)
     monkeypatch.setattr(StreamedRead, "_end", lambda self: (end(self), over.set()))
-    with closing(streamed(library, monkeypatch)) as answer:
+    with closing(streamed(copied_library, monkeypatch)) as answer:
         pieces = iter(answer.response)
         received = next(pieces)
         assert over.wait(60)
-        with library.session() as session:
+        with copied_library.session() as session:
             session.execute(delete(SearchDocument))
         with pytest.raises(LibraryChangedError):
             received += b"".join(pieces)
@@ -272,22 +277,22 @@ def test_a_late_piece_whose_files_are_gone_ends_the_answer(library, monkeypatch)
 
 
 @pytest.mark.parametrize("read", [0, 1, 2])
-def test_a_large_answer_gives_its_connection_back_however_far_it_was_read(library, monkeypatch, read):
-    with library.app.app_context():
+def test_a_large_answer_gives_its_connection_back_however_far_it_was_read(copied_library, monkeypatch, read):
+    with copied_library.app.app_context():
         pool = current_service().engine().pool
     before = pool.checkedout()
-    answer = streamed(library, monkeypatch)
+    answer = streamed(copied_library, monkeypatch)
     list(islice(answer.response, read))
     assert pool.checkedout() == before + 1
     answer.close()
     assert pool.checkedout() == before
 
 
-def test_an_answer_that_breaks_off_is_not_valid_json(library, monkeypatch):
+def test_an_answer_that_breaks_off_is_not_valid_json(copied_library, monkeypatch):
     def break_off(*_given):
         raise LibraryChangedError
 
-    with closing(streamed(library, monkeypatch)) as answer:
+    with closing(streamed(copied_library, monkeypatch)) as answer:
         pieces = iter(answer.response)
         received = next(pieces)
         monkeypatch.setattr(pages, "result_heads", break_off)
@@ -297,39 +302,39 @@ def test_an_answer_that_breaks_off_is_not_valid_json(library, monkeypatch):
         json.loads(received)
 
 
-def test_facets_count_what_the_same_search_finds(library):
-    answer = library.get({"by": "type,year", "q": "tree", "s": ALBUMS["plain"]}, path="/api/v1/photos/facets")
-    found = library.find(q="tree", s=ALBUMS["plain"])
+def test_facets_count_what_the_same_search_finds(copied_library):
+    answer = copied_library.get({"by": "type,year", "q": "tree", "s": ALBUMS["plain"]}, path="/api/v1/photos/facets")
+    found = copied_library.find(q="tree", s=ALBUMS["plain"])
     assert sum(value["count"] for value in answer.json["year"]) == len(found)
     assert list(answer.json) == ["type", "year"]
     assert answer.json["year"][0].keys() == {"value", "label", "count"}
-    assert library.get({"by": "size"}, path="/api/v1/photos/facets").status_code == 400
+    assert copied_library.get({"by": "size"}, path="/api/v1/photos/facets").status_code == 400
 
 
-def test_relevance_puts_a_title_before_a_keyword(library):
-    with library.session() as session:
+def test_relevance_puts_a_title_before_a_keyword(copied_library):
+    with copied_library.session() as session:
         ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))[4:7]
         edit_photos(session, [ids[1]], description="about a comet")
         edit_photos(session, [ids[2]], title="Comet")
         edit_photos(session, [ids[0]], title="Cometary dust")
-    found = [record["Title"] for record in library.find(q="comet", order="relevance", primary="true")]
+    found = [record["Title"] for record in copied_library.find(q="comet", order="relevance", primary="true")]
     assert found == ["Comet", "Cometary dust", found[2]]
-    first = library.get({"q": "comet", "order": "relevance", "count": 1, "primary": "true"})
+    first = copied_library.get({"q": "comet", "order": "relevance", "count": 1, "primary": "true"})
     assert "cursor=" in first.headers["Link"]
     cursor = first.headers["Link"].partition("cursor=")[2].partition(">")[0]
-    rest = library.find(q="comet", cursor=cursor, primary="true")
+    rest = copied_library.find(q="comet", cursor=cursor, primary="true")
     assert [record["Title"] for record in rest] == found[1:]
-    assert library.get({"q": "", "order": "relevance", "cursor": cursor}).status_code == 400
+    assert copied_library.get({"q": "", "order": "relevance", "cursor": cursor}).status_code == 400
 
 
-def test_words_follow_what_changes(library):
-    with library.session() as session:
+def test_words_follow_what_changes(copied_library):
+    with copied_library.session() as session:
         photo = session.scalar(select(Photo).where(Photo.title == "Zebra").limit(1))
         uid, number = photo.uid, photo.id
         edit_photos(session, [number], title="Quagga")
-    assert {record["UID"] for record in library.find(q="quagga")} == {uid}
-    assert uid not in {record["UID"] for record in library.find(q='"zebra"')}
-    with library.session() as session:
+    assert {record["UID"] for record in copied_library.find(q="quagga")} == {uid}
+    assert uid not in {record["UID"] for record in copied_library.find(q='"zebra"')}
+    with copied_library.session() as session:
         assert session.scalar(select(func.count()).select_from(SearchDocument)) > 0
         project(session, [number])
-    assert {record["UID"] for record in library.find(q="quag")} == {uid}
+    assert {record["UID"] for record in copied_library.find(q="quag")} == {uid}

@@ -8,7 +8,7 @@ from tests.support.library import open_library
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def typed_library(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("typed"))
     with library.session() as session:
         fill_typed_library(session, NOW)
@@ -26,8 +26,8 @@ def refusal(library, query):
     return answer.json["details"][0]["message"]
 
 
-def test_the_library_has_these_photos(library):
-    assert found(library) == EVERY
+def test_the_library_has_these_photos(typed_library):
+    assert found(typed_library) == EVERY
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_the_library_has_these_photos(library):
         ("month:!july", {NIGHT}),
     ],
 )
-def test_comparisons_and_two_dots_are_ranges(library, query, names):
-    assert found(library, q=query) - {CLIP} == names - {CLIP}
+def test_comparisons_and_two_dots_are_ranges(typed_library, query, names):
+    assert found(typed_library, q=query) - {CLIP} == names - {CLIP}
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_comparisons_and_two_dots_are_ranges(library, query, names):
         ("iso:0", {CLIP}),
     ],
 )
-def test_an_unknown_number_is_in_no_range(library, query, names):
-    assert found(library, q=query) == names
+def test_an_unknown_number_is_in_no_range(typed_library, query, names):
+    assert found(typed_library, q=query) == names
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_an_unknown_number_is_in_no_range(library, query, names):
         ("added:<2020", 'added: "<2020" is not a day such as 2023-05-01'),
     ],
 )
-def test_what_is_no_range_is_refused_with_its_place(library, query, message):
-    assert refusal(library, query).startswith(message)
+def test_what_is_no_range_is_refused_with_its_place(typed_library, query, message):
+    assert refusal(typed_library, query).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_what_is_no_range_is_refused_with_its_place(library, query, message):
         ("boat", {PARK, CLIP}),
     ],
 )
-def test_plurals_and_singulars_stand_for_each_other(library, query, names):
-    assert found(library, q=query) == names
+def test_plurals_and_singulars_stand_for_each_other(typed_library, query, names):
+    assert found(typed_library, q=query) == names
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,8 @@ def test_plurals_and_singulars_stand_for_each_other(library, query, names):
         ('"the" boats', {CLIP}),
     ],
 )
-def test_little_words_are_left_out_beside_others(library, query, names):
-    assert found(library, q=query) == names
+def test_little_words_are_left_out_beside_others(typed_library, query, names):
+    assert found(typed_library, q=query) == names
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ def test_little_words_are_left_out_beside_others(library, query, names):
         ("2019..2020", {IMG, NIGHT, CLIP}),
     ],
 )
-def test_a_magic_word_also_means_its_filter(library, query, names):
-    assert found(library, q=query) == names
+def test_a_magic_word_also_means_its_filter(typed_library, query, names):
+    assert found(typed_library, q=query) == names
 
 
 @pytest.mark.parametrize(
@@ -162,13 +162,13 @@ def test_a_magic_word_also_means_its_filter(library, query, names):
         ("lake AND NOT color:blue", {PARK}),
     ],
 )
-def test_not_in_capitals_excludes(library, query, names):
-    assert found(library, q=query) == names
+def test_not_in_capitals_excludes(typed_library, query, names):
+    assert found(typed_library, q=query) == names
 
 
-def test_a_word_with_an_operator_is_refused_with_a_hint(library):
+def test_a_word_with_an_operator_is_refused_with_a_hint(typed_library):
     hint = '"iso>800" is neither a word nor a filter; did you mean iso:>800? (character 6)'
-    assert refusal(library, "lake iso>800") == hint
+    assert refusal(typed_library, "lake iso>800") == hint
 
 
 @pytest.mark.parametrize(
@@ -192,52 +192,54 @@ def test_a_word_with_an_operator_is_refused_with_a_hint(library):
         ("한강", {PARK}),
     ],
 )
-def test_names_that_people_expect_are_filters(library, query, names):
-    assert found(library, q=query) == names
+def test_names_that_people_expect_are_filters(typed_library, query, names):
+    assert found(typed_library, q=query) == names
 
 
-def test_the_same_holds_for_parameters(library):
-    assert found(library, lens="*4.15mm") == {IMG}
-    assert found(library, lens='"*4.15mm"') == {IMG}
-    assert found(library, has="geo", ext="png") == {PARK}
-    assert found(library, year="> 2019") == {NIGHT, PARK, CLIP}
+def test_the_same_holds_for_parameters(typed_library):
+    assert found(typed_library, lens="*4.15mm") == {IMG}
+    assert found(typed_library, lens='"*4.15mm"') == {IMG}
+    assert found(typed_library, has="geo", ext="png") == {PARK}
+    assert found(typed_library, year="> 2019") == {NIGHT, PARK, CLIP}
 
 
-def test_hints_are_given_only_when_they_are_close(library):
-    assert refusal(library, "contry:de") == 'unknown filter "contry"; did you mean "country"? (character 1)'
-    assert refusal(library, "zebra:de") == 'unknown filter "zebra" (character 1)'
-    assert "did you mean" not in refusal(library, "country:atlantis")
-    assert refusal(library, "is:favorit").endswith('did you mean "favorite"? (character 4)')
+def test_hints_are_given_only_when_they_are_close(typed_library):
+    assert refusal(typed_library, "contry:de") == 'unknown filter "contry"; did you mean "country"? (character 1)'
+    assert refusal(typed_library, "zebra:de") == 'unknown filter "zebra" (character 1)'
+    assert "did you mean" not in refusal(typed_library, "country:atlantis")
+    assert refusal(typed_library, "is:favorit").endswith('did you mean "favorite"? (character 4)')
 
 
-def test_filter_is_a_scope_of_the_query(library):
-    assert found(library, q="lake", filter="iso:>=800") == {PARK}
-    assert found(library, q="title:lake", filter="title:cities") == set()
-    assert found(library, iso="100", filter="iso:800") == set()
+def test_filter_is_a_scope_of_the_query(typed_library):
+    assert found(typed_library, q="lake", filter="iso:>=800") == {PARK}
+    assert found(typed_library, q="title:lake", filter="title:cities") == set()
+    assert found(typed_library, iso="100", filter="iso:800") == set()
 
 
-def test_the_order_may_stand_in_the_query(library):
-    oldest = library.find(order="oldest")
-    assert library.find(q="order:oldest") == oldest != library.find()
-    assert library.find(q="order:oldest is:!video", order="newest") == [one for one in oldest if one["Type"] == "image"]
-    answer = library.get({"q": "order:newset"})
+def test_the_order_may_stand_in_the_query(typed_library):
+    oldest = typed_library.find(order="oldest")
+    assert typed_library.find(q="order:oldest") == oldest != typed_library.find()
+    assert typed_library.find(q="order:oldest is:!video", order="newest") == [
+        one for one in oldest if one["Type"] == "image"
+    ]
+    answer = typed_library.get({"q": "order:newset"})
     assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "q")
     assert answer.json["error"] == "order 'newset' is unknown: did you mean newest?"
 
 
-def test_a_distance_of_0_is_not_set(library):
-    (there,) = library.find(q="ext:png")
+def test_a_distance_of_0_is_not_set(typed_library):
+    (there,) = typed_library.find(q="ext:png")
     near = f"near:{there['UID']}"
     for query in (f"{near} dist:0", f"{near}@0", f"{near} dist:0.0", near):
-        assert found(library, q=query) == {PARK}, query
-    assert found(library, near=there["UID"], dist="0") == {PARK}
-    assert found(library, dist="0") == EVERY
-    assert found(library, lat=there["Lat"], lng=there["Lng"], dist=0) == {PARK}
+        assert found(typed_library, q=query) == {PARK}, query
+    assert found(typed_library, near=there["UID"], dist="0") == {PARK}
+    assert found(typed_library, dist="0") == EVERY
+    assert found(typed_library, lat=there["Lat"], lng=there["Lng"], dist=0) == {PARK}
 
 
-def test_quoted_blanks_stay(library):
-    assert found(library, name='"night"') == found(library, name=" night ") == {NIGHT}
-    assert found(library, name='" night"') == found(library, q='name:"night "') == set()
+def test_quoted_blanks_stay(typed_library):
+    assert found(typed_library, name='"night"') == found(typed_library, name=" night ") == {NIGHT}
+    assert found(typed_library, name='" night"') == found(typed_library, q='name:"night "') == set()
 
 
 @pytest.mark.parametrize(
@@ -250,8 +252,8 @@ def test_quoted_blanks_stay(library):
         ("night.png", set()),
     ],
 )
-def test_a_file_is_found_by_its_name_with_the_extension(library, query, names):
-    assert found(library, q=query) == names
+def test_a_file_is_found_by_its_name_with_the_extension(typed_library, query, names):
+    assert found(typed_library, q=query) == names
 
 
 @pytest.mark.parametrize(
@@ -264,8 +266,8 @@ def test_a_file_is_found_by_its_name_with_the_extension(library, query, names):
         ('description:"🎉"', {IMG}),
     ],
 )
-def test_an_emoji_is_a_word(library, query, names):
-    assert found(library, q=query) == names
+def test_an_emoji_is_a_word(typed_library, query, names):
+    assert found(typed_library, q=query) == names
 
 
 @pytest.mark.parametrize(
@@ -285,8 +287,8 @@ def test_an_emoji_is_a_word(library, query, names):
         ({"q": "-category:x"}, EVERY),
     ],
 )
-def test_faces_are_counted_and_what_is_not_recorded_matches_nothing(library, parameters, names):
-    assert found(library, **parameters) == names
+def test_faces_are_counted_and_what_is_not_recorded_matches_nothing(typed_library, parameters, names):
+    assert found(typed_library, **parameters) == names
 
 
 @pytest.mark.parametrize(
@@ -313,8 +315,8 @@ def test_faces_are_counted_and_what_is_not_recorded_matches_nothing(library, par
         ("caption:boats", {PARK, CLIP}),
     ],
 )
-def test_words_in_titles_and_descriptions_match(library, query, names):
-    assert found(library, q=query) == names
+def test_words_in_titles_and_descriptions_match(typed_library, query, names):
+    assert found(typed_library, q=query) == names
 
 
 @pytest.mark.parametrize(
@@ -338,23 +340,23 @@ def test_words_in_titles_and_descriptions_match(library, query, names):
         ("place:flower", set()),
     ],
 )
-def test_stars_sizes_and_places_are_filters(library, query, names):
-    assert found(library, q=query) == names
+def test_stars_sizes_and_places_are_filters(typed_library, query, names):
+    assert found(typed_library, q=query) == names
 
 
-def test_stars_are_a_field_and_a_facet(library):
-    stars = {record["FileName"]: record.get("Rating") for record in library.find()}
+def test_stars_are_a_field_and_a_facet(typed_library):
+    stars = {record["FileName"]: record.get("Rating") for record in typed_library.find()}
     assert stars == {IMG: 5, NIGHT: 3, PARK: -1, CLIP: None}
-    facets = library.get("by=rating", path="/api/v1/photos/facets").json["rating"]
+    facets = typed_library.get("by=rating", path="/api/v1/photos/facets").json["rating"]
     assert sorted((one["value"], one["label"], one["count"]) for one in facets) == [
         (-1, "-1", 1), (0, "0", 1), (3, "3", 1), (5, "5", 1),
     ]  # fmt: skip
 
 
-def test_orders_of_other_clients_are_known(library):
-    assert library.find(order="imported") == library.find(order="added")
-    assert library.find(order="archived") == library.find(order="added")
-    assert library.get({"order": "nosuch"}).status_code == 400
+def test_orders_of_other_clients_are_known(typed_library):
+    assert typed_library.find(order="imported") == typed_library.find(order="added")
+    assert typed_library.find(order="archived") == typed_library.find(order="added")
+    assert typed_library.get({"order": "nosuch"}).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -371,8 +373,8 @@ def test_orders_of_other_clients_are_known(library):
         ("near:Zurich", set()),
     ],
 )
-def test_a_place_may_be_named(library, query, names):
-    assert found(library, q=query) == names
+def test_a_place_may_be_named(typed_library, query, names):
+    assert found(typed_library, q=query) == names
 
 
 @pytest.mark.parametrize(
@@ -387,8 +389,8 @@ def test_a_place_may_be_named(library, query, names):
         (f"near:{'x' * 121}", 400, "near: "),
     ],
 )
-def test_a_place_that_is_unknown_is_said_so(library, query, status, message):
-    answer = library.get({"q": query})
+def test_a_place_that_is_unknown_is_said_so(typed_library, query, status, message):
+    answer = typed_library.get({"q": query})
     assert answer.status_code == status, answer.text
     assert answer.json["error"].startswith(message)
 
@@ -406,7 +408,7 @@ def test_a_place_that_is_unknown_is_said_so(library, query, status, message):
         ("limit=1&limit=2", "limit (count)"),
     ],
 )
-def test_parameters_that_are_ignored_are_named_when_they_are_like_known_ones(library, parameters, header):
-    answer = library.get(parameters)
+def test_parameters_that_are_ignored_are_named_when_they_are_like_known_ones(typed_library, parameters, header):
+    answer = typed_library.get(parameters)
     assert answer.status_code == 200
     assert answer.headers.get("X-Unknown-Parameters") == header

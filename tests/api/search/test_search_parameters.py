@@ -8,7 +8,7 @@ from tests.support.library import open_library
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def filled_library(tmp_path_factory):
     library = open_library(tmp_path_factory.mktemp("parameters"))
     with library.session() as session:
         add_photos(session, 30, NOW)
@@ -48,8 +48,8 @@ def window_headers(answer):
         ("seed=5", (FILES, 100, 0)),
     ],
 )
-def test_count_offset_and_limit(library, query, expected):
-    answer = library.get(query)
+def test_count_offset_and_limit(filled_library, query, expected):
+    answer = filled_library.get(query)
     assert answer.status_code == 200, answer.text
     assert window_headers(answer) == expected
     assert len(answer.json) == expected[0]
@@ -68,8 +68,8 @@ def test_count_offset_and_limit(library, query, expected):
         ("cursor=abc", "cursor"),
     ],
 )  # fmt: skip
-def test_a_bad_value_is_a_400_that_names_its_field(library, query, field):
-    answer = library.get(query)
+def test_a_bad_value_is_a_400_that_names_its_field(filled_library, query, field):
+    answer = filled_library.get(query)
     assert answer.status_code == 400
     assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
     (detail,) = answer.json["details"]
@@ -78,12 +78,12 @@ def test_a_bad_value_is_a_400_that_names_its_field(library, query, field):
     assert len(detail["message"]) < 250
 
 
-def test_an_order_that_is_nearly_right_is_guessed(library):
-    assert library.get({"order": "newset"}).json["error"] == "order 'newset' is unknown: did you mean newest?"
+def test_an_order_that_is_nearly_right_is_guessed(filled_library):
+    assert filled_library.get({"order": "newset"}).json["error"] == "order 'newset' is unknown: did you mean newest?"
 
 
-def test_the_answers_headers_are_exact(library):
-    answer = library.get({"count": 2})
+def test_the_answers_headers_are_exact(filled_library):
+    answer = filled_library.get({"count": 2})
     names = [name for name, _ in answer.headers]
     for name in ("X-Count", "X-Limit", "X-Offset", "X-Download-Token", "X-Preview-Token"):
         assert names.count(name) == 1
@@ -93,11 +93,11 @@ def test_the_answers_headers_are_exact(library):
     assert answer.headers["X-Preview-Token"] != answer.headers["X-Download-Token"]
 
 
-def test_the_preview_token_is_stable_and_the_tokens_never_hold_the_credential(library):
-    first, second = library.get(), library.get()
+def test_the_preview_token_is_stable_and_the_tokens_never_hold_the_credential(filled_library):
+    first, second = filled_library.get(), filled_library.get()
     assert first.headers["X-Preview-Token"] == second.headers["X-Preview-Token"]
     for name in ("X-Preview-Token", "X-Download-Token"):
-        assert library.token() not in first.headers[name]
+        assert filled_library.token() not in first.headers[name]
 
 
 def test_an_empty_library_answers_an_empty_array(tmp_path):
@@ -106,10 +106,10 @@ def test_an_empty_library_answers_an_empty_array(tmp_path):
     assert "Link" not in answer.headers
 
 
-def test_paging_by_count_and_limit_collects_every_file_once(library):
+def test_paging_by_count_and_limit_collects_every_file_once(filled_library):
     found, offset = [], 0
     while True:
-        answer = library.get({"count": 7, "offset": offset})
+        answer = filled_library.get({"count": 7, "offset": offset})
         found += [record["FileUID"] for record in answer.json]
         offset += int(answer.headers["X-Count"])
         if answer.headers["X-Count"] != answer.headers["X-Limit"]:

@@ -35,7 +35,7 @@ def filled(tmp_path_factory):
 
 
 @pytest.fixture
-def library(filled, tmp_path):
+def copied_library(filled, tmp_path):
     library = copy_library(filled, tmp_path / "instance")
     library.tokens = dict(filled.tokens)
     yield library
@@ -66,11 +66,11 @@ def followed(app, first, token):
 
 
 @pytest.mark.parametrize("mount", ["", "/gallery", "/a b/ü%41"])
-def test_links_lead_to_the_next_page_wherever_a_server_mounts_the_app(library, mount):
-    mounts = {mount.encode().decode("latin-1"): library.app}  # as WSGI has paths
-    app = DispatcherMiddleware(Flask("other"), mounts) if mount else library.app
-    names = sorted(record["FileName"] for record in library.find(count=100))
-    assert sorted(followed(app, f"{quote(mount)}/api/v1/photos?count=2&q=", library.token())) == names
+def test_links_lead_to_the_next_page_wherever_a_server_mounts_the_app(copied_library, mount):
+    mounts = {mount.encode().decode("latin-1"): copied_library.app}  # as WSGI has paths
+    app = DispatcherMiddleware(Flask("other"), mounts) if mount else copied_library.app
+    names = sorted(record["FileName"] for record in copied_library.find(count=100))
+    assert sorted(followed(app, f"{quote(mount)}/api/v1/photos?count=2&q=", copied_library.token())) == names
     assert len(names) > 6
 
 
@@ -92,9 +92,9 @@ def test_links_and_the_description_hold_the_prefix_in_a_host_app(tmp_path, fille
         db.engine.dispose()
 
 
-def test_the_description_names_the_mount_that_was_asked_and_not_a_former_one(library):
+def test_the_description_names_the_mount_that_was_asked_and_not_a_former_one(copied_library):
     for mount in ("", "/one", "/two"):
-        app = DispatcherMiddleware(Flask("other"), {mount: library.app}) if mount else library.app
+        app = DispatcherMiddleware(Flask("other"), {mount: copied_library.app}) if mount else copied_library.app
         assert Client(app).get(f"{mount}/api/v1/openapi.json").json["servers"] == [{"url": f"{mount}/api/v1"}]
 
 
@@ -107,9 +107,9 @@ def test_the_description_names_the_mount_that_was_asked_and_not_a_former_one(lib
         ("/a?b#c", "/a%3Fb%23c"),
     ],
 )
-def test_a_mount_of_any_name_is_a_path_on_the_same_server(library, mount, shown):
-    request = {"headers": {"X-Auth-Token": library.token()}, "environ_overrides": {"SCRIPT_NAME": mount}}
-    answer = Client(library.app).get("/api/v1/photos?count=2", **request)
+def test_a_mount_of_any_name_is_a_path_on_the_same_server(copied_library, mount, shown):
+    request = {"headers": {"X-Auth-Token": copied_library.token()}, "environ_overrides": {"SCRIPT_NAME": mount}}
+    answer = Client(copied_library.app).get("/api/v1/photos?count=2", **request)
     assert answer.headers["Link"].startswith(f"<{shown}/api/v1/photos?count=2&cursor=")
 
 
@@ -123,17 +123,19 @@ def test_with_a_public_address_links_are_absolute(filled, tmp_path):
     library.close()
 
 
-def test_the_links_of_a_served_library_work_on_any_port(library):
-    library.close()
-    with serve(library.instance, workers=1) as address:
-        answer = requests.get(f"{address}/api/v1/photos?count=1", headers={"X-Auth-Token": library.token()}, timeout=20)
+def test_the_links_of_a_served_library_work_on_any_port(copied_library):
+    copied_library.close()
+    with serve(copied_library.instance, workers=1) as address:
+        answer = requests.get(
+            f"{address}/api/v1/photos?count=1", headers={"X-Auth-Token": copied_library.token()}, timeout=20
+        )
         following = urljoin(answer.url, answer.links["next"]["url"])
         assert following.startswith(f"{address}/api/v1/photos?count=1&cursor=")
-        assert requests.get(following, headers={"X-Auth-Token": library.token()}, timeout=20).status_code == 200
+        assert requests.get(following, headers={"X-Auth-Token": copied_library.token()}, timeout=20).status_code == 200
 
 
-def test_where_svc_run_serves_is_the_issuer_of_the_metadata(library):
-    client = library.app.test_client()
+def test_where_svc_run_serves_is_the_issuer_of_the_metadata(copied_library):
+    client = copied_library.app.test_client()
     for name in ISSUED[:2]:
         found = client.get(f"/.well-known/{name}", headers=FORGED).json
         assert found["issuer"] == "http://localhost:8080"
@@ -184,6 +186,6 @@ def test_a_host_is_told_at_the_start_what_is_missing(tmp_path, caplog, prefix):
         current_service().engine().dispose()
 
 
-def test_commands_do_not_speak_of_it(library):
-    library.close()
-    assert call_svc("search", "--csv", "--count", "1", instance=library.instance).stderr == ""
+def test_commands_do_not_speak_of_it(copied_library):
+    copied_library.close()
+    assert call_svc("search", "--csv", "--count", "1", instance=copied_library.instance).stderr == ""

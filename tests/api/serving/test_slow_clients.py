@@ -20,14 +20,14 @@ GET = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n"
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def served_library(tmp_path_factory):
     return open_library(tmp_path_factory.mktemp("slow") / "instance")
 
 
 @pytest.fixture(scope="module")
-def server(library):
+def server(served_library):
     options = ["--worker-class", "photosvc.serving.Worker"]
-    with serve(library.instance, workers=1, threads=4, options=options) as address:
+    with serve(served_library.instance, workers=1, threads=4, options=options) as address:
         yield urlsplit(address)
 
 
@@ -179,8 +179,8 @@ def test_fifty_clients_that_send_a_byte_now_and_then_delay_nobody(server, connec
 
 
 @pytest.mark.slow
-def test_bodies_that_arrive_byte_by_byte_hold_half_of_the_threads_at_most(server, connections, library):
-    token = library.token("*", role="viewer").encode()
+def test_bodies_that_arrive_byte_by_byte_hold_half_of_the_threads_at_most(server, connections, served_library):
+    token = served_library.token("*", role="viewer").encode()
     head = b"POST /api/v1/zip HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nX-Auth-Token: " + token
     dripping = [connections(head + b"\r\nContent-Length: 1000000\r\n\r\n" + b" " * 70_000) for _ in range(30)]
     ends = threading.Event()

@@ -19,7 +19,7 @@ from tests.support.pictures import jpeg
 
 
 @pytest.fixture
-def library(tmp_path, monkeypatch):
+def inline_library(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "WorkerPool", InlinePool)
     for name in ("_BATCH_SECONDS", "_PAUSE_SECONDS"):
         monkeypatch.setattr(module, name, 0)
@@ -48,46 +48,46 @@ def run(library, at):
             )
 
 
-def test_the_folder_of_an_upload_is_indexed_in_a_pause_of_a_run_over_everything(library):
+def test_the_folder_of_an_upload_is_indexed_in_a_pause_of_a_run_over_everything(inline_library):
     for number in range(60):
-        library.put(f"old/{number:02}.jpg", jpeg(20 + number, 16))
-    library.put("gone/1.jpg", jpeg(500, 16))
-    library.index(subfolder="gone")
-    (library.originals / "gone/1.jpg").unlink()
+        inline_library.put(f"old/{number:02}.jpg", jpeg(20 + number, 16))
+    inline_library.put("gone/1.jpg", jpeg(500, 16))
+    inline_library.index(subfolder="gone")
+    (inline_library.originals / "gone/1.jpg").unlink()
     seen = {}
 
     def upload():
-        library.put("new/1.jpg", jpeg(400, 16))
-        library.put("gone/1.jpg", jpeg(500, 16))
-        ask(library, "new")
-        ask(library, "gone")
+        inline_library.put("new/1.jpg", jpeg(400, 16))
+        inline_library.put("gone/1.jpg", jpeg(500, 16))
+        ask(inline_library, "new")
+        ask(inline_library, "gone")
 
     def look():
-        seen["found"] = library.names(path="new|gone")
-        seen["all"] = len(library.names(count=99))
-        with library.session() as session:
+        seen["found"] = inline_library.names(path="new|gone")
+        seen["all"] = len(inline_library.names(count=99))
+        with inline_library.session() as session:
             seen["jobs"] = session.query(Job.subject, Job.state).order_by(Job.id).all()
 
-    summary = run(library, {10: upload, 40: look})
+    summary = run(inline_library, {10: upload, 40: look})
     assert seen["found"] == ["gone/1.jpg", "new/1.jpg"]
     assert 10 < seen["all"] < 60
     assert seen["jobs"][1:] == [("", "running"), ("new", "done"), ("gone", "done")]
     # What had gone when the run began is back.
     assert (summary.indexed, summary.missing) == (60, 0)
-    assert len(library.names(count=99)) == 62
-    with library.session() as session:
+    assert len(inline_library.names(count=99)) == 62
+    with inline_library.session() as session:
         assert list(waiting(session)) == []
 
 
-def test_a_label_of_many_photos_is_renamed_in_the_pauses_of_a_run_over_everything(library, monkeypatch):
+def test_a_label_of_many_photos_is_renamed_in_the_pauses_of_a_run_over_everything(inline_library, monkeypatch):
     monkeypatch.setattr("photosvc.library.names.MOST_AT_ONCE", 1)
     monkeypatch.setattr("photosvc.api.names.wake_indexer", lambda _: Indexer.RUNNING)
     for number in range(3):
-        library.put(f"lakes/{number}.jpg", jpeg(400 + number, 16, xmp=showing(keywords=["lake"])))
-    library.index()
+        inline_library.put(f"lakes/{number}.jpg", jpeg(400 + number, 16, xmp=showing(keywords=["lake"])))
+    inline_library.index()
     for number in range(60):
-        library.put(f"new/{number:02}.jpg", jpeg(20 + number, 16))
-    client, headers, seen = library.app.test_client(), {"X-Auth-Token": library.token(role="user")}, {}
+        inline_library.put(f"new/{number:02}.jpg", jpeg(20 + number, 16))
+    client, headers, seen = inline_library.app.test_client(), {"X-Auth-Token": inline_library.token(role="user")}, {}
 
     def ask_for(method, path, **body):
         return client.open(f"/api/v1{path}", method=method, headers=headers, **body)
@@ -105,38 +105,38 @@ def test_a_label_of_many_photos_is_renamed_in_the_pauses_of_a_run_over_everythin
     def look():
         job = ask_for("GET", f"/jobs/{seen['job']}").json
         seen["done"] = job["State"], job["Counts"], [label[:2] for label in labels()]
-        with library.session() as session:
+        with inline_library.session() as session:
             seen["run"] = session.query(Job.state).filter(Job.kind == "index").order_by(Job.id.desc()).first()[0]
 
-    assert run(library, {10: rename, 40: look}).indexed == 60
+    assert run(inline_library, {10: rename, 40: look}).indexed == 60
     assert seen["done"] == ("done", {"photos": 3, "percent": 100}, [("Water", 3)])
     assert seen["run"] == "running"
 
 
-def test_a_folder_with_much_to_read_waits_for_the_rest_and_its_newest_file_comes_first(library, monkeypatch):
+def test_a_folder_with_much_to_read_waits_for_the_rest_and_its_newest_file_comes_first(inline_library, monkeypatch):
     monkeypatch.setattr(module, "_SMALL_SECONDS", 0)
     for number in range(60):
-        library.put(f"a/{number:02}.jpg", jpeg(20 + number, 16))
+        inline_library.put(f"a/{number:02}.jpg", jpeg(20 + number, 16))
     for number in range(60):
-        library.put(f"z/{number:02}.jpg", jpeg(100 + number, 16))
+        inline_library.put(f"z/{number:02}.jpg", jpeg(100 + number, 16))
     seen = []
 
     def upload():
-        library.put("z/99 new.jpg", jpeg(400, 16))
-        ask(library, "z")
+        inline_library.put("z/99 new.jpg", jpeg(400, 16))
+        ask(inline_library, "z")
 
     def look():
-        seen.extend(name for name in library.names(count=99) if name.startswith("z/"))
-        with library.session() as session:
+        seen.extend(name for name in inline_library.names(count=99) if name.startswith("z/"))
+        with inline_library.session() as session:
             assert [one.folder for one in waiting(session)] == ["z"]
 
-    run(library, {10: upload, 40: look})
+    run(inline_library, {10: upload, 40: look})
     assert "z/99 new.jpg" in seen
     assert len(seen) < 60
-    library.clock.move(minutes=1)
-    library.index()
-    assert len(library.names(count=999)) == 121
-    with library.session() as session:
+    inline_library.clock.move(minutes=1)
+    inline_library.index()
+    assert len(inline_library.names(count=999)) == 121
+    with inline_library.session() as session:
         assert list(waiting(session)) == []
 
 

@@ -23,15 +23,15 @@ HOSTILE = '"><img src=x onerror=alert(1)>'
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def served_api(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("administration")) as api:
         api.library.clock.present = datetime.now(UTC)  # that of the server, which is a process of its own
         yield api
 
 
 @pytest.fixture(scope="module")
-def base(library):
-    with serve(library.library.instance, workers=1, threads=8) as address:
+def base(served_api):
+    with serve(served_api.library.instance, workers=1, threads=8) as address:
         yield address
 
 
@@ -57,7 +57,7 @@ def enter(page, selector, *, then):
     page.wait_for_selector(then)
 
 
-def test_accounts_clients_devices_and_the_log_are_managed_by_keyboard_alone(chromium, library, base):
+def test_accounts_clients_devices_and_the_log_are_managed_by_keyboard_alone(chromium, served_api, base):
     with open_page(chromium, base, name="ann") as page:
         enter(page, "a[href='/administration/accounts']", then="h1:has-text('Accounts')")
         enter(page, "details.new > summary", then="#name")
@@ -66,10 +66,10 @@ def test_accounts_clients_devices_and_the_log_are_managed_by_keyboard_alone(chro
         type_into(page, "#again", "a long password")
         page.keyboard.press("Enter")
         page.wait_for_selector("text=Account created.")
-        assert library.log_in("bob", "a long password").status_code == 200
+        assert served_api.log_in("bob", "a long password").status_code == 200
         enter(page, "a[href$='/delete']", then="h1:has-text('Delete bob?')")
         enter(page, "main button.danger", then="text=Account deleted.")
-        assert library.log_in("bob", "a long password").status_code == 401
+        assert served_api.log_in("bob", "a long password").status_code == 401
 
         enter(page, "a[href='/administration/clients']", then="h1:has-text('Clients')")
         enter(page, "details.new > summary", then="#name")
@@ -77,22 +77,22 @@ def test_accounts_clients_devices_and_the_log_are_managed_by_keyboard_alone(chro
         enter(page, "main form[method=post] button.primary", then=".fresh")
         form = {"grant_type": "client_credentials", "client_id": page.input_value("#client_id")}
         form["client_secret"] = page.input_value("#secret")
-        assert library.call("POST", "/oauth/token", data=form).status_code == 200
+        assert served_api.call("POST", "/oauth/token", data=form).status_code == 200
         enter(page, "[data-copy=secret]", then="button:has-text('Copied')")
         enter(page, "main li a", then="h1:has-text('Backup')")
         enter(page, "summary.danger", then="text=It gets no tokens until")
         enter(page, "form[action$='/disable'] button", then="text=Client disabled")
-        assert library.call("POST", "/oauth/token", data=form).status_code == 401
+        assert served_api.call("POST", "/oauth/token", data=form).status_code == 401
 
         enter(page, "a[href='/administration/devices']", then="h1:has-text('Devices')")
         enter(page, "details.new > summary", then="#name")
         type_into(page, "#name", "Hall frame")
         enter(page, "main form[method=post] button.primary", then=".fresh .qr svg")
         secret = page.input_value("#secret")
-        assert library.is_alive(secret)
+        assert served_api.is_alive(secret)
         enter(page, ".sure > summary", then="text=Devices that use it are refused at once.")
         enter(page, "form[action$='/revoke'] button", then="text=Token revoked.")
-        assert not library.is_alive(secret)
+        assert not served_api.is_alive(secret)
 
         enter(page, "a[href='/administration/security-log']", then="h1:has-text('Security log')")
         type_into(page, "#event", "Changes")
@@ -101,10 +101,10 @@ def test_accounts_clients_devices_and_the_log_are_managed_by_keyboard_alone(chro
         assert "Signed in" not in page.text_content(".log")
 
 
-def test_the_password_is_asked_for_again_and_the_page_opens(chromium, library, base):
+def test_the_password_is_asked_for_again_and_the_page_opens(chromium, served_api, base):
     with open_page(chromium, base, name="ann") as page:
         page.goto(f"{base}/administration/accounts")
-        with library.library.session() as session:
+        with served_api.library.session() as session:
             earlier = datetime.now(UTC) - timedelta(hours=2)
             session.execute(update(Credential).values(created_at=earlier, proved_at=None))
             session.commit()
@@ -116,14 +116,14 @@ def test_the_password_is_asked_for_again_and_the_page_opens(chromium, library, b
         assert page.url == f"{base}/administration/security-log"
 
 
-def test_long_and_hostile_names_are_wrapped_from_320_to_2560_pixels(chromium, library, base):
-    with library.library.session() as session:
+def test_long_and_hostile_names_are_wrapped_from_320_to_2560_pixels(chromium, served_api, base):
+    with served_api.library.session() as session:
         user = add_user(session, name="q" * 60, display_name=HOSTILE + WORD)
         client = add_client(session, name=HOSTILE + WORD)
         uids = user.uid, client.uid
         session.commit()
-    library.access_token()
-    library.svc("users", "mod", uids[0], "--role", "viewer")
+    served_api.access_token()
+    served_api.svc("users", "mod", uids[0], "--role", "viewer")
     paths = [
         "accounts",
         f"accounts/{uids[0]}",

@@ -21,7 +21,7 @@ VIEW = "places?q=-secretword#5/48.9/5.0"
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def placed_library(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("tiles")) as api:
         put_spots(api.library)
         yield api.library
@@ -46,10 +46,10 @@ def free_address():
         return f"http://127.0.0.1:{one.getsockname()[1]}"
 
 
-def test_tiles_cover_the_outline_and_learn_nothing_but_the_origin(chromium, library):
+def test_tiles_cover_the_outline_and_learn_nothing_but_the_origin(chromium, placed_library):
     with (
         serve_tiles() as tiles,
-        served(library, tiles.template) as base,
+        served(placed_library, tiles.template) as base,
         open_page(chromium, base, expected=tiles.address) as page,
     ):
         for zoom in (3, 5, 10):
@@ -66,11 +66,11 @@ def test_tiles_cover_the_outline_and_learn_nothing_but_the_origin(chromium, libr
     assert not any("Cookie" in headers for _, headers in tiles.asked)
 
 
-def test_tiles_that_lead_to_another_server_are_not_loaded_from_there(chromium, library):
+def test_tiles_that_lead_to_another_server_are_not_loaded_from_there(chromium, placed_library):
     with (
         serve_tiles() as other,
         serve_tiles(elsewhere=other.address) as tiles,
-        served(library, tiles.template) as base,
+        served(placed_library, tiles.template) as base,
         open_page(chromium, base, expected=f"Content Security Policy|{tiles.address}|{other.address}") as page,
     ):
         with page.expect_console_message(lambda message: "img-src" in message.text):
@@ -80,10 +80,10 @@ def test_tiles_that_lead_to_another_server_are_not_loaded_from_there(chromium, l
     assert other.asked == []
 
 
-def test_without_the_map_server_the_outline_is_the_map(chromium, library):
+def test_without_the_map_server_the_outline_is_the_map(chromium, placed_library):
     dead = free_address()
     with (
-        served(library, dead + "/{z}/{x}/{y}.png") as base,
+        served(placed_library, dead + "/{z}/{x}/{y}.png") as base,
         open_page(chromium, base, expected="ERR_CONNECTION_REFUSED|" + dead) as page,
     ):
         page.goto(f"{base}/{VIEW}")

@@ -17,7 +17,6 @@ from sqlalchemy import select
 from photosvc.models import File, Photo
 from photosvc.search.rows.write import project
 from tests.support.clock import NOW
-from tests.support.library import open_library
 from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -113,13 +112,6 @@ class Growth:
     @property
     def mebibytes(self):
         return self._most - self._first
-
-
-@pytest.fixture
-def library(tmp_path):
-    library = open_library(tmp_path / "instance")
-    yield library
-    library.close()
 
 
 def started(library):

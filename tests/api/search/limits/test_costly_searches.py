@@ -14,25 +14,20 @@ from photosvc.models import Credential
 from photosvc.search.turns import Turns
 from photosvc.web.current import current_service
 from tests.support.api_client import check_error
-from tests.support.factories.photos import add_photos
 from tests.support.factories.slow_rows import slow_rows
-from tests.support.library import open_library
 
 
 @pytest.fixture(scope="module")
-def library(new_database, tmp_path_factory):
-    library = open_library(tmp_path_factory.mktemp("costly"), settings={"PHOTOSVC_DATABASE_URI": new_database()})
-    with library.session() as session:
-        add_photos(session, 60, library.clock())
+def slow_library(new_library):
+    library = new_library(60)
     with slow_rows(library):
         yield library
-    library.close()
 
 
 @pytest.fixture
-def limits(library):
+def limits(slow_library):
     """A function that changes the limits of searches for one test; they are 10 seconds else."""
-    with library.app.app_context():
+    with slow_library.app.app_context():
         service = current_service()
     usual = service.limits
     yield lambda **changes: setattr(service, "limits", replace(usual, **changes))
@@ -40,8 +35,8 @@ def limits(library):
 
 
 @pytest.fixture
-def turns(library):
-    with library.app.app_context():
+def turns(slow_library):
+    with slow_library.app.app_context():
         return current_service().limits.turns
 
 
@@ -76,61 +71,61 @@ def owner_of(library):
         return session.scalar(select(Credential.uid).where(Credential.digest == digest(library.token())))
 
 
-def test_a_search_ends_when_its_client_closes_the_connection(library, turns):
-    before = ended(library, "client_gone")
+def test_a_search_ends_when_its_client_closes_the_connection(slow_library, turns):
+    before = ended(slow_library, "client_gone")
     server_side, client = socket.socketpair()
     with server_side:
         timer = threading.Timer(0.3, client.close)
         timer.start()
         began = time.monotonic()
-        assert check_error(search(library, server_side), 503)["error"] == "The client closed the connection."
+        assert check_error(search(slow_library, server_side), 503)["error"] == "The client closed the connection."
         assert 0.2 < time.monotonic() - began < 5
         timer.join()
-    assert ended(library, "client_gone") == before + 1
+    assert ended(slow_library, "client_gone") == before + 1
     assert turns.join("anybody") is not None
 
 
-def test_a_client_that_has_sent_its_next_request_is_still_there(library, limits):
+def test_a_client_that_has_sent_its_next_request_is_still_there(slow_library, limits):
     limits(seconds=0.4)
     server_side, client = socket.socketpair()
     with server_side, client:
         client.sendall(b"GET /api/v1/photos HTTP/1.1\r\n")
-        assert check_error(search(library, server_side), 503)["error"] == "the search took too long"
+        assert check_error(search(slow_library, server_side), 503)["error"] == "the search took too long"
         assert server_side.recv(3) == b"GET"
 
 
-def test_a_client_that_waits_is_still_there(library, limits):
+def test_a_client_that_waits_is_still_there(slow_library, limits):
     limits(seconds=0.4)
     server_side, client = socket.socketpair()
     with server_side, client:
-        assert check_error(search(library, server_side), 503)["error"] == "the search took too long"
+        assert check_error(search(slow_library, server_side), 503)["error"] == "the search took too long"
 
 
-def test_who_has_all_of_its_places_is_refused_at_once_and_others_are_not(library, limits, turns):
+def test_who_has_all_of_its_places_is_refused_at_once_and_others_are_not(slow_library, limits, turns):
     limits(seconds=30)
-    before = ended(library, "busy")
+    before = ended(slow_library, "busy")
     with ExitStack() as places:
         for _ in range(4):
-            places.enter_context(place(turns, owner_of(library)))
+            places.enter_context(place(turns, owner_of(slow_library)))
         began = time.monotonic()
-        answer = search(library)
+        answer = search(slow_library)
         assert check_error(answer, 503)["error"].startswith("Too many costly searches are running")
         assert answer.headers["Retry-After"] == "2"
         assert time.monotonic() - began < 15
         limits(seconds=0.5)
-        other = check_error(search(library, token=library.token(role="admin")), 503)
+        other = check_error(search(slow_library, token=slow_library.token(role="admin")), 503)
         assert other["error"] == "the search took too long"
-    assert ended(library, "busy") == before + 1
-    assert check_error(search(library), 503)["error"] == "the search took too long"
+    assert ended(slow_library, "busy") == before + 1
+    assert check_error(search(slow_library), 503)["error"] == "the search took too long"
 
 
-def test_a_search_that_others_went_before_says_so(library, limits, tmp_path):
+def test_a_search_that_others_went_before_says_so(slow_library, limits, tmp_path):
     """On PostgreSQL, which divides the cores by itself, the search runs at the same time."""
     turns = Turns(tmp_path / "searches.lock", places=6, cores=1)
     limits(seconds=1, turns=turns)
-    with library.session() as session:
+    with slow_library.session() as session:
         on_sqlite = session.get_bind().dialect.name == "sqlite"
     with place(turns, "somebody") as turn:
         assert turns.take_core(turn)
-        body = check_error(search(library), 503)
+        body = check_error(search(slow_library), 503)
     assert body["error"].startswith("Too many costly searches are running" if on_sqlite else "the search took too long")

@@ -8,9 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.factories.photos import add_photos
 from tests.support.factories.slow_rows import slow_rows
-from tests.support.library import open_library
 from tests.support.programs.server import serve
 
 pytestmark = pytest.mark.slow
@@ -19,26 +17,22 @@ SEARCH, OTHER = "/api/v1/photos?q=-iso:1-", "/api/v1/metrics"
 
 
 @pytest.fixture(scope="module")
-def library(new_database, tmp_path_factory):
-    settings = {"PHOTOSVC_DATABASE_URI": new_database()}
-    library = open_library(tmp_path_factory.mktemp("costly"), settings=settings)
-    with library.session() as session:
-        add_photos(session, 400, library.clock())
+def slow_library(new_library):
+    library = new_library(400)
     with slow_rows(library):
         yield library
-    library.close()
 
 
 @pytest.fixture(scope="module")
-def served(library):
+def served(slow_library):
     """The address of one process with eight threads."""
-    with library.app.app_context():
-        uri = library.app.extensions["photosvc"].settings.database_uri
+    with slow_library.app.app_context():
+        uri = slow_library.app.extensions["photosvc"].settings.database_uri
     environ = {"PHOTOSVC_DATABASE_URI": uri, "PHOTOSVC_SEARCH_TIMEOUT": "6"}
     options = ["--worker-class", "photosvc.serving.Worker"]
-    library.token(), library.token(role="admin")
-    with serve(library.instance, workers=1, threads=8, options=options, environ=environ) as address:
-        get(address, OTHER, library.token())  # the first request of a process loads modules
+    slow_library.token(), slow_library.token(role="admin")
+    with serve(slow_library.instance, workers=1, threads=8, options=options, environ=environ) as address:
+        get(address, OTHER, slow_library.token())  # the first request of a process loads modules
         yield address
 
 
@@ -54,8 +48,8 @@ def get(address, path, token):
     return answer.status, body, time.monotonic() - began
 
 
-def test_beside_eight_costly_searches_of_one_account_everybody_is_answered(library, served):
-    token, other = library.token(), library.token(role="admin")
+def test_beside_eight_costly_searches_of_one_account_everybody_is_answered(slow_library, served):
+    token, other = slow_library.token(), slow_library.token(role="admin")
     with ThreadPoolExecutor(10) as pool:
         costly = [pool.submit(get, served, SEARCH, token) for _ in range(8)]
         began = time.monotonic()
@@ -76,15 +70,15 @@ def test_beside_eight_costly_searches_of_one_account_everybody_is_answered(libra
     assert get(served, OTHER, token)[0] == 200
 
 
-def test_a_search_whose_client_has_gone_ends(library, served):
+def test_a_search_whose_client_has_gone_ends(slow_library, served):
     def gone():
-        metrics = get(served, OTHER, library.token())[1]
+        metrics = get(served, OTHER, slow_library.token())[1]
         return next(float(line.split()[-1]) for line in metrics.splitlines() if 'reason="client_gone"' in line)
 
     before, there = gone(), urlsplit(served)
     clients = [socket.create_connection((there.hostname, there.port)) for _ in range(3)]
     for client in clients:
-        client.sendall(f"GET {SEARCH} HTTP/1.1\r\nHost: a\r\nX-Auth-Token: {library.token()}\r\n\r\n".encode())
+        client.sendall(f"GET {SEARCH} HTTP/1.1\r\nHost: a\r\nX-Auth-Token: {slow_library.token()}\r\n\r\n".encode())
     time.sleep(0.5)
     for client in clients:
         client.close()

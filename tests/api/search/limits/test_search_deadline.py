@@ -12,9 +12,7 @@ from sqlalchemy import func, select
 from photosvc.models import Photo
 from photosvc.web.current import current_service
 from tests.support.api_client import check_error
-from tests.support.factories.photos import add_photos
 from tests.support.factories.slow_rows import slow_rows
-from tests.support.library import open_library
 
 TOO_LONG = "the search took too long"
 #: Seconds of what ends after 0.2; without a deadline it takes more than 6.
@@ -22,13 +20,8 @@ SOON = 5
 
 
 @pytest.fixture(scope="module")
-def library(new_database, tmp_path_factory):
-    settings = {"PHOTOSVC_DATABASE_URI": new_database()}
-    library = open_library(tmp_path_factory.mktemp("deadline"), settings=settings)
-    with library.session() as session:
-        add_photos(session, 60, library.clock())
-    yield library
-    library.close()
+def filled_library(new_library):
+    return new_library(60)
 
 
 @contextmanager
@@ -47,9 +40,9 @@ def slowed(library):
 
 
 @pytest.fixture
-def slow(library):
-    with slowed(library):
-        yield library
+def slow(filled_library):
+    with slowed(filled_library):
+        yield filled_library
 
 
 def parts(answer):
@@ -68,21 +61,21 @@ def test_a_search_that_takes_too_long_ends_with_503_and_names_the_costly_filters
     assert slow.get({"q": "-iso:1-"}, path="/api/v1/photos").status_code == 503
 
 
-def test_the_connection_is_good_for_other_requests_afterwards(library):
-    with slowed(library):
-        assert library.get({"q": "-iso:1-"}).status_code == 503
-    assert len(library.find(count=100)) == 70
-    with library.app.app_context():
+def test_the_connection_is_good_for_other_requests_afterwards(filled_library):
+    with slowed(filled_library):
+        assert filled_library.get({"q": "-iso:1-"}).status_code == 503
+    assert len(filled_library.find(count=100)) == 70
+    with filled_library.app.app_context():
         assert current_service().engine().pool.checkedout() == 0
 
 
-def test_a_cheap_search_is_answered_to_a_client_that_will_send_nothing_more(library):
+def test_a_cheap_search_is_answered_to_a_client_that_will_send_nothing_more(filled_library):
     server_side, client = socket.socketpair()
     with server_side, client:
         client.shutdown(socket.SHUT_WR)
-        answer = library.app.test_client().get(
+        answer = filled_library.app.test_client().get(
             "/api/v1/photos?q=-iso:1-&total=true",
-            headers={"X-Auth-Token": library.token()},
+            headers={"X-Auth-Token": filled_library.token()},
             environ_overrides={"gunicorn.socket": server_side},
         )
     assert (answer.status_code, answer.headers["X-Total-Count"]) == (200, "70")
@@ -105,12 +98,12 @@ ROUTES = {
 
 
 @pytest.mark.parametrize("path", ROUTES)
-def test_every_route_that_searches_has_a_deadline(library, path):
-    month = library.find(count=1)[0]["TakenAtLocal"][:7]
+def test_every_route_that_searches_has_a_deadline(filled_library, path):
+    month = filled_library.find(count=1)[0]["TakenAtLocal"][:7]
     route, _, query = path.format(month=month).partition("?")
-    with slowed(library):
+    with slowed(filled_library):
         began = time.monotonic()
-        answer = library.get(query, path=f"/api/v1{route}")
+        answer = filled_library.get(query, path=f"/api/v1{route}")
     assert parts(answer) == list(ROUTES[path] or ("q",))
     assert time.monotonic() - began < SOON
 
@@ -128,17 +121,17 @@ def test_a_batch_whose_query_takes_too_long_changes_nothing(slow):
         assert session.scalar(select(func.count()).where(Photo.archived_at.is_not(None))) == 0
 
 
-def test_a_batch_may_take_longer_than_its_query(library):
-    client, headers = library.app.test_client(), {"X-Auth-Token": library.token()}
+def test_a_batch_may_take_longer_than_its_query(filled_library):
+    client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
     body = {"q": "-iso:1-", "expected": 0}
     before = client.post("/api/v1/batch/photos/approve", json=body, headers=headers)
     assert before.status_code in {200, 409}
 
 
-def test_searches_that_ended_are_counted_by_reason(library):
-    with slowed(library):
-        library.get({"q": "-iso:1-"})
-    metrics = library.get(path="/api/v1/metrics").text
+def test_searches_that_ended_are_counted_by_reason(filled_library):
+    with slowed(filled_library):
+        filled_library.get({"q": "-iso:1-"})
+    metrics = filled_library.get(path="/api/v1/metrics").text
     ended = dict(re.findall(r'^photosvc_searches_ended_total\{reason="(.+?)"\} (.+)$', metrics, re.MULTILINE))
     assert {*ended} == {"too_long", "client_gone", "busy"}
     assert float(ended["too_long"]) >= 1

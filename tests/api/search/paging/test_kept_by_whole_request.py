@@ -14,7 +14,6 @@ from photosvc.web.current import current_service
 from photosvc.web.kept_pages import KeptPages
 from tests.support.examples import examples
 from tests.support.factories.varied_library import fill_varied_library, uid
-from tests.support.library import open_library
 from tests.support.queries.query_strategies import VALUES
 
 #: One album of the library is ordered by hand.
@@ -75,16 +74,15 @@ _REQUESTS = st.tuples(st.sampled_from(DOORS), _PARAMETERS, st.sampled_from(["adm
 
 
 @pytest.fixture(scope="module")
-def library(new_database, tmp_path_factory):
-    library = open_library(tmp_path_factory.mktemp("whole"), settings={"PHOTOSVC_DATABASE_URI": new_database()})
+def varied_library(new_library):
+    library = new_library()
     with library.session() as session:
         fill_varied_library(session)
         session.query(Album).filter_by(uid=BY_HAND).update({"order": "manual"})
     for role in ("admin", "viewer"):
         library.token(role=role)
     library.seen = {}
-    yield library
-    library.close()
+    return library
 
 
 class Forgetful(KeptPages):
@@ -115,13 +113,13 @@ def ask(library, request):
 @example([("/photos", {"q": "private:true"}, "admin"), ("/photos", {"q": "private:true"}, "viewer")])
 @example([("/photos", {"order": "size"}, "admin"), ("/photos", {"order": "size", "merged": "true"}, "admin")])
 @example([("/folders/originals/2020", {}, "admin"), ("/folders/originals/2020/LAKE", {}, "admin")])
-def test_what_is_kept_of_other_requests_changes_no_answer_and_equal_tags_mean_equal_answers(library, requests):
-    with library.app.app_context():
+def test_what_is_kept_of_other_requests_changes_no_answer_and_equal_tags_mean_equal_answers(varied_library, requests):
+    with varied_library.app.app_context():
         service = current_service()
-    answers = [ask(library, request) for request in requests]
+    answers = [ask(varied_library, request) for request in requests]
     kept, service.sent_pages = service.sent_pages, Forgetful()
     try:
-        anew = [ask(library, request) for request in requests]
+        anew = [ask(varied_library, request) for request in requests]
     finally:
         service.sent_pages = kept
     for request, kept_answer, new_answer in zip(requests, answers, anew, strict=True):
@@ -129,7 +127,7 @@ def test_what_is_kept_of_other_requests_changes_no_answer_and_equal_tags_mean_eq
         assert drawn or kept_answer == new_answer
         status, tag, *shown = new_answer
         if tag is not None and status == 200:
-            assert library.seen.setdefault(tag, shown) == shown
+            assert varied_library.seen.setdefault(tag, shown) == shown
 
 
 @examples(2000, everyday=100)

@@ -11,18 +11,12 @@ from photosvc.models import Credential, Photo
 from photosvc.models.unchanged import Commits, Unchanged
 from photosvc.web import kept_pages
 from photosvc.web.current import current_service
-from tests.support.factories.photos import add_photos, edit_photos
-from tests.support.library import open_library
+from tests.support.factories.photos import edit_photos
 
 
 @pytest.fixture(scope="module")
-def library(new_database, tmp_path_factory):
-    settings = {"PHOTOSVC_DATABASE_URI": new_database()}
-    library = open_library(tmp_path_factory.mktemp("kept"), settings=settings)
-    with library.session() as session:
-        add_photos(session, 20, library.clock())
-    yield library
-    library.close()
+def filled_library(new_library):
+    return new_library(20)
 
 
 @contextmanager
@@ -50,65 +44,65 @@ def is_sqlite(library):
         return current_service().engine().dialect.name == "sqlite"
 
 
-def test_a_page_is_read_once_and_answered_alike_until_something_is_committed(library):
-    get(library)  # notes that the token was used
-    first = get(library)
-    with statements(library) as asked:
-        second, fresh = get(library), get(library, **{"If-None-Match": first.headers["ETag"]})
+def test_a_page_is_read_once_and_answered_alike_until_something_is_committed(filled_library):
+    get(filled_library)  # notes that the token was used
+    first = get(filled_library)
+    with statements(filled_library) as asked:
+        second, fresh = get(filled_library), get(filled_library, **{"If-None-Match": first.headers["ETag"]})
     assert (second.data, second.headers["X-Cursor"]) == (first.data, first.headers["X-Cursor"])
     assert (fresh.status_code, fresh.data) == (304, b"")
-    assert bool(asked) is not is_sqlite(library)
+    assert bool(asked) is not is_sqlite(filled_library)
 
 
-def test_a_change_of_the_library_is_seen_at_once(library):
-    before = get(library).json
-    with library.session() as session:
+def test_a_change_of_the_library_is_seen_at_once(filled_library):
+    before = get(filled_library).json
+    with filled_library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter_by(uid=before[0]["UID"]).scalar()], title="Quite another")
-    assert get(library).json[0]["Title"] == "Quite another"
+    assert get(filled_library).json[0]["Title"] == "Quite another"
 
 
-def test_a_revoked_token_is_refused_at_once(library):
-    token = library.token("photos")
-    assert [get(library, token).status_code for _ in range(2)] == [200, 200]
-    with library.session() as session:
+def test_a_revoked_token_is_refused_at_once(filled_library):
+    token = filled_library.token("photos")
+    assert [get(filled_library, token).status_code for _ in range(2)] == [200, 200]
+    with filled_library.session() as session:
         session.execute(delete(Credential).where(Credential.digest == digest(token)))
-    assert get(library, token).status_code == 401
+    assert get(filled_library, token).status_code == 401
 
 
-def test_an_expired_token_is_refused_although_nothing_was_committed(library):
-    token = library.token("photos files")
-    with library.session() as session:
-        expires = library.clock() + timedelta(hours=1)
+def test_an_expired_token_is_refused_although_nothing_was_committed(filled_library):
+    token = filled_library.token("photos files")
+    with filled_library.session() as session:
+        expires = filled_library.clock() + timedelta(hours=1)
         session.execute(update(Credential).where(Credential.digest == digest(token)).values(expires_at=expires))
-    assert [get(library, token).status_code for _ in range(2)] == [200, 200]
-    usual = library.clock.present
-    library.clock.present = expires
+    assert [get(filled_library, token).status_code for _ in range(2)] == [200, 200]
+    usual = filled_library.clock.present
+    filled_library.clock.present = expires
     try:
-        assert get(library, token).status_code == 401
+        assert get(filled_library, token).status_code == 401
     finally:
-        library.clock.present = usual
+        filled_library.clock.present = usual
 
 
-def test_clients_that_see_no_private_photos_get_pages_of_their_own(library):
-    with library.session() as session:
+def test_clients_that_see_no_private_photos_get_pages_of_their_own(filled_library):
+    with filled_library.session() as session:
         ids = [one for (one,) in session.query(Photo.id).limit(3)]
         edit_photos(session, ids, private=True)
     path = "/api/v1/photos?count=1&total=true"
     totals = []
     for role in ("admin", ""):
-        token = library.token(role=role)
-        answers = [library.app.test_client().get(path, headers={"X-Auth-Token": token}) for _ in range(2)]
+        token = filled_library.token(role=role)
+        answers = [filled_library.app.test_client().get(path, headers={"X-Auth-Token": token}) for _ in range(2)]
         totals.append({int(answer.headers["X-Total-Count"]) for answer in answers})
     (all_files,), (public,) = totals
     assert all_files > public
 
 
-def test_kept_pages_have_few_bytes(library, monkeypatch):
+def test_kept_pages_have_few_bytes(filled_library, monkeypatch):
     monkeypatch.setattr(kept_pages, "_MOST_BYTES", 30_000)
-    with library.app.app_context():
+    with filled_library.app.app_context():
         kept = current_service().sent_pages
     for count in range(1, 15):
-        library.find(count=count)
+        filled_library.find(count=count)
         assert sum(len(page.body) for page in kept._pages.values()) == kept._bytes <= 30_000
 
 

@@ -15,10 +15,9 @@ STEPS = (1, 3, 8)
 
 
 @pytest.fixture(scope="module")
-def library(new_database, tmp_path_factory):
-    library = open_library(tmp_path_factory.mktemp("merged"), settings={"PHOTOSVC_DATABASE_URI": new_database()})
+def stacked_library(new_library):
+    library = new_library(12)
     with library.session() as session:
-        add_photos(session, 12, NOW)
         stack = [
             ("a/stack.jpg", new_extraction(900)),
             ("a/stack.dng", new_extraction(901, file_type="dng", media_type="raw")),
@@ -31,8 +30,7 @@ def library(new_database, tmp_path_factory):
         edit_photos(
             session, list(session.scalars(select(Photo.id).order_by(Photo.id)))[3:7], edited_at=NOW, favorite=True
         )
-    yield library
-    library.close()
+    return library
 
 
 ENDINGS = ("png", "tif", "webp")
@@ -78,15 +76,17 @@ def check_whole(library, order, found):
 
 @pytest.mark.parametrize("count", STEPS)
 @pytest.mark.parametrize("order", ORDERS)
-def test_every_photo_comes_once_and_whole(library, order, count):
-    check_whole(library, order, by_count(library, order, count, lambda answer: int(answer.headers["X-Count"])))
+def test_every_photo_comes_once_and_whole(stacked_library, order, count):
+    check_whole(
+        stacked_library, order, by_count(stacked_library, order, count, lambda answer: int(answer.headers["X-Count"]))
+    )
     if count > 1:  # pages of one file are asked for alike
-        check_whole(library, order, by_count(library, order, count, lambda _: count))
-    check_whole(library, order, by_cursor(library, order, count))
+        check_whole(stacked_library, order, by_count(stacked_library, order, count, lambda _: count))
+    check_whole(stacked_library, order, by_cursor(stacked_library, order, count))
 
 
-def test_a_merged_result_is_the_first_file_with_all_files(library):
-    (record,) = library.find(merged="true", q='filename:"a/stack.*"')
+def test_a_merged_result_is_the_first_file_with_all_files(stacked_library):
+    (record,) = stacked_library.find(merged="true", q='filename:"a/stack.*"')
     assert record["Merged"] is True
     assert len(record["Files"]) == 2 + len(ENDINGS)
     assert record["FileUID"] == record["Files"][0]["UID"]
@@ -94,18 +94,18 @@ def test_a_merged_result_is_the_first_file_with_all_files(library):
     assert {file["PhotoUID"] for file in record["Files"]} == {record["UID"]}
 
 
-def test_without_merged_files_are_left_out(library):
-    assert all(record["Files"] == [] and record["Merged"] is False for record in library.find())
+def test_without_merged_files_are_left_out(stacked_library):
+    assert all(record["Files"] == [] and record["Merged"] is False for record in stacked_library.find())
 
 
-def test_only_files_that_match_are_merged(library):
-    (record,) = library.find(merged="true", q="filename:a/stack.dng")
+def test_only_files_that_match_are_merged(stacked_library):
+    (record,) = stacked_library.find(merged="true", q="filename:a/stack.dng")
     assert [file["Name"] for file in record["Files"]] == ["a/stack.dng"]
 
 
-def test_merged_by_size_goes_by_the_largest_file_of_a_photo(library):
-    sizes = {row["file_uid"]: row["photo_size"] for _, _, row in library.stored().values()}
-    found = [sizes[record["FileUID"]] for record in library.find(merged="true", order="size", count=1000)]
+def test_merged_by_size_goes_by_the_largest_file_of_a_photo(stacked_library):
+    sizes = {row["file_uid"]: row["photo_size"] for _, _, row in stacked_library.stored().values()}
+    found = [sizes[record["FileUID"]] for record in stacked_library.find(merged="true", order="size", count=1000)]
     assert found == sorted(found, reverse=True)
 
 

@@ -20,18 +20,16 @@ ALBUM = "a" + "0" * 15
 
 
 @pytest.fixture(scope="module")
-def library(new_database, tmp_path_factory):
-    library = open_library(tmp_path_factory.mktemp("paging"), settings={"PHOTOSVC_DATABASE_URI": new_database()})
+def paged_library(new_library):
+    library = new_library(PHOTOS)
     with library.session() as session:
-        add_photos(session, PHOTOS, NOW)
         photo_ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))
         edit_photos(session, photo_ids[3:9], edited_at=NOW, favorite=True)
         session.add(Album(id=1, uid=ALBUM, title="Every second", created_at=NOW, updated_at=NOW))
         session.flush()
         session.add_all(AlbumPhoto(album_id=1, photo_id=one, created_at=NOW) for one in photo_ids[::2])
         project(session, photo_ids)
-    yield library
-    dispose(library)
+    return library
 
 
 @pytest.mark.parametrize("letter", ['"', "\\", "\u65e5", "\U0001f600", "\ufdfa"])
@@ -52,12 +50,6 @@ def test_the_longest_cursor_is_taken_back_and_fits_a_request_line(tmp_path, lett
     after = library.get(query)
     assert (after.status_code, len(after.json)) == (200, 1)
     assert after.json[0]["FileUID"] != answer.json[0]["FileUID"]
-
-
-def dispose(library):
-    with library.app.app_context():
-        for engine in library.app.extensions["sqlalchemy"].engines.values():
-            engine.dispose()
 
 
 def by_offset(library, order, size, **parameters):
@@ -98,65 +90,67 @@ def ids(records):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_pages_by_offset_and_by_cursor_are_the_whole_without_repetition(library, order):
+def test_pages_by_offset_and_by_cursor_are_the_whole_without_repetition(paged_library, order):
     seed = {"seed": 7} if order == "random" else {}
-    whole = ids(library.find(order=order, count=1000, **seed))
+    whole = ids(paged_library.find(order=order, count=1000, **seed))
     assert len(set(whole)) == len(whole) == FILES
-    assert ids(by_offset(library, order, 10, **seed)) == whole
-    assert ids(by_cursor(library, order, 10, **seed)) == whole
-    assert ids(by_cursor(library, order, FILES, **seed)) == whole
+    assert ids(by_offset(paged_library, order, 10, **seed)) == whole
+    assert ids(by_cursor(paged_library, order, 10, **seed)) == whole
+    assert ids(by_cursor(paged_library, order, FILES, **seed)) == whole
 
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("merged", ["true", "false"])
-def test_pages_of_an_album_are_those_of_the_library_that_are_in_it(library, order, merged):
+def test_pages_of_an_album_are_those_of_the_library_that_are_in_it(paged_library, order, merged):
     asked = {"seed": 7} if order == "random" else {}
     asked["merged"] = merged
-    members = {record["UID"] for record in library.find(s=ALBUM, count=1000)}
+    members = {record["UID"] for record in paged_library.find(s=ALBUM, count=1000)}
     assert len(members) == PHOTOS / 2
-    inside = [record["ID"] for record in library.find(order=order, count=1000, **asked) if record["UID"] in members]
-    assert ids(library.find(order=order, count=1000, s=ALBUM, **asked)) == inside
-    assert ids(by_offset(library, order, 6, s=ALBUM, **asked)) == inside
-    total = library.get({"s": ALBUM, "total": "true", "order": order, **asked}).headers["X-Total-Count"]
-    assert int(total) == len(library.find(s=ALBUM, count=1000))
+    inside = [
+        record["ID"] for record in paged_library.find(order=order, count=1000, **asked) if record["UID"] in members
+    ]
+    assert ids(paged_library.find(order=order, count=1000, s=ALBUM, **asked)) == inside
+    assert ids(by_offset(paged_library, order, 6, s=ALBUM, **asked)) == inside
+    total = paged_library.get({"s": ALBUM, "total": "true", "order": order, **asked}).headers["X-Total-Count"]
+    assert int(total) == len(paged_library.find(s=ALBUM, count=1000))
     if merged == "false":
-        assert ids(by_cursor(library, order, 6, s=ALBUM, **asked)) == inside
+        assert ids(by_cursor(paged_library, order, 6, s=ALBUM, **asked)) == inside
 
 
 @pytest.mark.parametrize("order", [*ORDERS, "manual"])
-def test_a_reversed_order_is_the_exact_reverse_on_pages_too(library, order):
+def test_a_reversed_order_is_the_exact_reverse_on_pages_too(paged_library, order):
     asked = {"seed": 7} if order == "random" else {"s": ALBUM} if order == "manual" else {}
-    backwards = ids(library.find(order=order, count=1000, **asked))[::-1]
-    assert ids(library.find(order=order, count=1000, reverse="true", **asked)) == backwards
-    assert ids(library.find(order=f"-{order}", count=1000, **asked)) == backwards
-    assert ids(library.find(order=f"-{order}", count=1000, reverse="true", **asked)) == backwards[::-1]
-    assert ids(by_offset(library, order, 10, reverse="true", **asked)) == backwards
-    assert ids(by_cursor(library, order, 10, reverse="true", **asked)) == backwards
-    cursor = library.get({"order": order, "count": 10, "reverse": "true", **asked}).headers["X-Cursor"]
+    backwards = ids(paged_library.find(order=order, count=1000, **asked))[::-1]
+    assert ids(paged_library.find(order=order, count=1000, reverse="true", **asked)) == backwards
+    assert ids(paged_library.find(order=f"-{order}", count=1000, **asked)) == backwards
+    assert ids(paged_library.find(order=f"-{order}", count=1000, reverse="true", **asked)) == backwards[::-1]
+    assert ids(by_offset(paged_library, order, 10, reverse="true", **asked)) == backwards
+    assert ids(by_cursor(paged_library, order, 10, reverse="true", **asked)) == backwards
+    cursor = paged_library.get({"order": order, "count": 10, "reverse": "true", **asked}).headers["X-Cursor"]
     for further in ({}, {"reverse": "true"}):
-        assert ids(library.find(cursor=cursor, count=10, **further, **asked)) == backwards[10:20]
-    assert library.get({"cursor": cursor, "order": order, **asked}).status_code == 400
+        assert ids(paged_library.find(cursor=cursor, count=10, **further, **asked)) == backwards[10:20]
+    assert paged_library.get({"cursor": cursor, "order": order, **asked}).status_code == 400
 
 
-def test_words_by_relevance_are_reversed_too(library):
-    found = ids(library.find(q="apples | tree", order="relevance", count=1000))
+def test_words_by_relevance_are_reversed_too(paged_library):
+    found = ids(paged_library.find(q="apples | tree", order="relevance", count=1000))
     assert len(found) > 10
-    assert ids(library.find(q="apples | tree", order="relevance", count=1000, reverse="true")) == found[::-1]
-    assert ids(by_cursor(library, "relevance", 5, q="apples | tree", reverse="true")) == found[::-1]
+    assert ids(paged_library.find(q="apples | tree", order="relevance", count=1000, reverse="true")) == found[::-1]
+    assert ids(by_cursor(paged_library, "relevance", 5, q="apples | tree", reverse="true")) == found[::-1]
 
 
 @pytest.mark.parametrize("order", ["added", "archived", "size", "name"])
-def test_the_primary_file_represents_a_photo_in_a_reversed_order(library, order):
-    shown = library.find(order=order, count=1000, merged="true")
-    reversed_ = library.find(order=order, count=1000, merged="true", reverse="true")
+def test_the_primary_file_represents_a_photo_in_a_reversed_order(paged_library, order):
+    shown = paged_library.find(order=order, count=1000, merged="true")
+    reversed_ = paged_library.find(order=order, count=1000, merged="true", reverse="true")
     assert reversed_ == shown[::-1]
-    assert by_offset(library, order, 7, merged="true", reverse="true") == reversed_
+    assert by_offset(paged_library, order, 7, merged="true", reverse="true") == reversed_
 
 
 @pytest.mark.parametrize("order", ["added", "similar", "name", "title", "random"])
-def test_a_page_of_one_file_never_loses_its_place(library, order):
+def test_a_page_of_one_file_never_loses_its_place(paged_library, order):
     seed = {"seed": 7} if order == "random" else {}
-    assert ids(by_cursor(library, order, 1, **seed)) == ids(library.find(order=order, count=1000, **seed))
+    assert ids(by_cursor(paged_library, order, 1, **seed)) == ids(paged_library.find(order=order, count=1000, **seed))
 
 
 def number(record):
@@ -182,59 +176,59 @@ def descending(text):
 
 
 @pytest.mark.parametrize("order", RANKS)
-def test_the_order_is_what_its_name_says(library, order):
-    ranks = [RANKS[order](record) for record in library.find(order=order, count=1000)]
+def test_the_order_is_what_its_name_says(paged_library, order):
+    ranks = [RANKS[order](record) for record in paged_library.find(order=order, count=1000)]
     assert all(first <= second for first, second in pairwise(ranks))
     assert ranks[0] != ranks[-1]
 
 
-def test_by_size_the_largest_comes_first(library):
-    rows = {row["file_uid"]: row for _, _, row in library.stored().values()}
-    sizes = [rows[record["FileUID"]]["photo_size"] for record in library.find(order="size", count=1000)]
+def test_by_size_the_largest_comes_first(paged_library):
+    rows = {row["file_uid"]: row for _, _, row in paged_library.stored().values()}
+    sizes = [rows[record["FileUID"]]["photo_size"] for record in paged_library.find(order="size", count=1000)]
     assert sizes == sorted(sizes, reverse=True)
     assert (sizes[0], sizes[-1]) == (1004, 1000)
 
 
-def test_added_is_the_order_when_none_is_asked_for(library):
-    assert ids(library.find()) == ids(library.find(order="added"))
+def test_added_is_the_order_when_none_is_asked_for(paged_library):
+    assert ids(paged_library.find()) == ids(paged_library.find(order="added"))
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_primary_gives_one_file_for_each_photo(library, order):
-    found = library.find(order=order, primary="true", count=1000, seed=3)
+def test_primary_gives_one_file_for_each_photo(paged_library, order):
+    found = paged_library.find(order=order, primary="true", count=1000, seed=3)
     assert len({record["UID"] for record in found}) == len(found) == PHOTOS
     assert not any(record["FileName"].endswith(".dng") for record in found)
 
 
-def test_a_seed_gives_the_same_shuffle_each_time_and_another_seed_another(library):
-    first, again, other = (ids(library.find(order="random", seed=seed, count=1000)) for seed in (5, 5, 6))
+def test_a_seed_gives_the_same_shuffle_each_time_and_another_seed_another(paged_library):
+    first, again, other = (ids(paged_library.find(order="random", seed=seed, count=1000)) for seed in (5, 5, 6))
     assert first == again
     assert first != other
     assert sorted(first) == sorted(other)
 
 
-def test_random_without_a_seed_pages_without_overlap_by_its_links(library):
-    found = ids(by_cursor(library, "random", 9))
+def test_random_without_a_seed_pages_without_overlap_by_its_links(paged_library):
+    found = ids(by_cursor(paged_library, "random", 9))
     assert len(set(found)) == len(found) == FILES
 
 
-def test_an_order_is_known_in_any_case_and_with_blanks_around(library):
-    assert ids(library.find(order=" NEWEST ")) == ids(library.find(order="newest"))
+def test_an_order_is_known_in_any_case_and_with_blanks_around(paged_library):
+    assert ids(paged_library.find(order=" NEWEST ")) == ids(paged_library.find(order="newest"))
 
 
-def test_a_cursor_brings_its_order_and_seed(library):
-    answer = library.get({"order": "random", "seed": 11, "count": 10})
-    rest = library.find(cursor=next_query(answer)["cursor"], count=1000)
-    assert ids(answer.json) + ids(rest) == ids(library.find(order="random", seed=11, count=1000))
+def test_a_cursor_brings_its_order_and_seed(paged_library):
+    answer = paged_library.get({"order": "random", "seed": 11, "count": 10})
+    rest = paged_library.find(cursor=next_query(answer)["cursor"], count=1000)
+    assert ids(answer.json) + ids(rest) == ids(paged_library.find(order="random", seed=11, count=1000))
 
 
-def test_an_answer_that_is_not_full_has_no_next_page(library):
-    assert "Link" not in library.get({"count": FILES + 1}).headers
-    assert "Link" not in library.get({"offset": FILES}).headers
+def test_an_answer_that_is_not_full_has_no_next_page(paged_library):
+    assert "Link" not in paged_library.get({"count": FILES + 1}).headers
+    assert "Link" not in paged_library.get({"offset": FILES}).headers
 
 
-def test_a_link_keeps_what_was_asked_for(library):
-    answer = library.get({"count": 5, "primary": "true", "order": "name", "shade": "ü&=;<>\r\n"})
+def test_a_link_keeps_what_was_asked_for(paged_library):
+    answer = paged_library.get({"count": 5, "primary": "true", "order": "name", "shade": "ü&=;<>\r\n"})
     query = next_query(answer)
     assert query.pop("cursor")
     assert query == {"count": "5", "primary": "true", "order": "name", "shade": "ü&=;<>\r\n"}
@@ -260,25 +254,25 @@ def test_a_link_keeps_what_was_asked_for(library):
         "WyJyYW5kb20iLDkwMDcxOTkyNTQ3NDA5OTEsMCwxLDFd",  # a seed of 2^53 - 1
     ],
 )  # fmt: skip
-def test_a_cursor_that_is_not_ours_is_refused(library, cursor):
-    answer = library.get({"cursor": cursor})
+def test_a_cursor_that_is_not_ours_is_refused(paged_library, cursor):
+    answer = paged_library.get({"cursor": cursor})
     assert answer.status_code == 400
     assert answer.json["details"][0]["field"] in {"cursor", "order"}
 
 
 @pytest.mark.parametrize("values", ["1,9223372036854775807", "1,-9223372036854775808"])
-def test_a_forged_cursor_gives_no_more_than_a_search_does(library, values):
+def test_a_forged_cursor_gives_no_more_than_a_search_does(paged_library, values):
     import base64
 
     forged = base64.urlsafe_b64encode(f'["newest",0,0,{values}]'.encode()).decode().rstrip("=")
-    found = ids(library.find(cursor=forged, count=1000))
-    assert set(found) <= set(ids(library.find(count=1000)))
+    found = ids(paged_library.find(cursor=forged, count=1000))
+    assert set(found) <= set(ids(paged_library.find(count=1000)))
 
 
-def test_a_cursor_of_another_order_or_seed_is_refused(library):
-    cursor = next_query(library.get({"order": "random", "seed": 4, "count": 2}))["cursor"]
+def test_a_cursor_of_another_order_or_seed_is_refused(paged_library):
+    cursor = next_query(paged_library.get({"order": "random", "seed": 4, "count": 2}))["cursor"]
     for parameters in ({"order": "newest"}, {"seed": 5}, {"offset": 2}):
-        assert library.get({"cursor": cursor, **parameters}).status_code == 400
+        assert paged_library.get({"cursor": cursor, **parameters}).status_code == 400
 
 
 def test_both_databases_give_the_same_pages(new_postgres, tmp_path):
@@ -294,15 +288,13 @@ def test_both_databases_give_the_same_pages(new_postgres, tmp_path):
                 if order != "random"  # by the random parts of UIDs
             }
         )
-        dispose(library)
+        library.close()
     assert sides[0] == sides[1]
 
 
 @pytest.mark.parametrize("order", ["added", "newest", "name", "random"])
-def test_a_cursor_is_not_shifted_by_what_is_added(new_database, tmp_path, order):
-    library = open_library(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()})
-    with library.session() as session:
-        add_photos(session, 20, NOW)
+def test_a_cursor_is_not_shifted_by_what_is_added(new_library, order):
+    library = new_library(20)
     before = ids(library.find(order=order, seed=1, count=1000))
     first = library.get({"order": order, "seed": 1, "count": 7})
     with library.session() as session:
@@ -313,7 +305,6 @@ def test_a_cursor_is_not_shifted_by_what_is_added(new_database, tmp_path, order)
     found = ids(first.json) + rest
     assert len(set(found)) == len(found)
     assert [one for one in found if one in set(before)] == before
-    dispose(library)
 
 
 def by_rest(library, query):

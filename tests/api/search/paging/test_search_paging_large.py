@@ -30,7 +30,7 @@ RESULT, PHOTO_OR_FILE = re.compile(rb'"FileUID":"(\w+)"'), re.compile(rb'"UID":"
 
 
 @pytest.fixture(scope="module")
-def library(new_database, tmp_path_factory):
+def large_library(new_database, tmp_path_factory):
     from bench.libraries.library import make_library
 
     uri = new_database()
@@ -41,35 +41,35 @@ def library(new_database, tmp_path_factory):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_every_file_comes_once_and_in_the_same_place_however_a_client_pages(library, order):
+def test_every_file_comes_once_and_in_the_same_place_however_a_client_pages(large_library, order):
     asked = {"order": order, "seed": 7}
-    files = files_of(by_cursor(library, **asked, count=5000))
-    assert sorted(files) == sorted(visible(library))
-    assert files_of(by_what_came(library, **asked, count=4999)) == files
-    assert files_of(by_what_was_asked(library, **asked, count=4001)) == files
+    files = files_of(by_cursor(large_library, **asked, count=5000))
+    assert sorted(files) == sorted(visible(large_library))
+    assert files_of(by_what_came(large_library, **asked, count=4999)) == files
+    assert files_of(by_what_was_asked(large_library, **asked, count=4001)) == files
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_every_photo_comes_once_and_whole_however_a_client_pages(library, order):
+def test_every_photo_comes_once_and_whole_however_a_client_pages(large_library, order):
     asked = {"order": order, "seed": 7, "merged": "true"}
-    photos = photos_of(by_cursor(library, **asked, count=5000))
+    photos = photos_of(by_cursor(large_library, **asked, count=5000))
     owners = {file: photo for photo, files in photos for file in files}
-    assert owners == visible(library)
+    assert owners == visible(large_library)
     assert sum(len(files) for _, files in photos) == len(owners)
     assert len(dict(photos)) == len(photos)
-    assert photos_of(by_what_came(library, **asked, count=4999)) == photos
-    assert photos_of(by_what_was_asked(library, **asked, count=4001)) == photos
+    assert photos_of(by_what_came(large_library, **asked, count=4999)) == photos
+    assert photos_of(by_what_was_asked(large_library, **asked, count=4001)) == photos
 
 
 @pytest.mark.parametrize("merged", [{}, {"merged": "true"}], ids=["files", "photos"])
 @pytest.mark.parametrize("order", ORDERS)
-def test_by_cursor_nothing_that_stays_is_lost_or_repeated_while_others_come_and_go(library, order, merged):
-    before, draw = visible(library), Random(f"{order} {merged}")
+def test_by_cursor_nothing_that_stays_is_lost_or_repeated_while_others_come_and_go(large_library, order, merged):
+    before, draw = visible(large_library), Random(f"{order} {merged}")
     photos = sorted(set(before.values()))
     draw.shuffle(photos)
     going, staying = photos[:2000], photos[2000:]
-    with changing(library, draw, list(going), staying) as rounds:
-        pages = list(by_cursor(library, order=order, seed=7, count=len(before) // 100, **merged))
+    with changing(large_library, draw, list(going), staying) as rounds:
+        pages = list(by_cursor(large_library, order=order, seed=7, count=len(before) // 100, **merged))
     assert len(rounds) > 2
     found = list(chain.from_iterable(files for _, files in photos_of(pages))) if merged else files_of(pages)
     assert len(set(found)) == len(found)
