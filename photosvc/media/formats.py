@@ -6,6 +6,7 @@ a picture, whatever its extension. Magic bytes come from the format specificatio
 ISO/IEC 14496-12.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final, Literal
@@ -116,8 +117,9 @@ UNSUPPORTED: Final = {
     "braw crm r3d": "no free decoder",
 }
 
-#: Bytes from the beginning of a file that `sniff` needs; a shorter file is passed whole.
-HEAD_SIZE: Final = 512
+#: Bytes from the beginning of a file that `sniff` needs; a shorter file is passed whole. Programs write comments, and
+#: Illustrator a list of entities, before the first element of an SVG.
+HEAD_SIZE: Final = 1 << 15
 
 _BY_EXTENSION: Final = {extension: row for row in FORMATS for extension in row.extensions}
 _FIRST_OF_FAMILY: Final = {family: row for row in reversed(FORMATS) for family in row.families}
@@ -166,6 +168,9 @@ _BRANDS: Final = {
     **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"), "heic"),
     b"crx ": "cr3",
 }
+_ELEMENT: Final = re.compile(rb"<(?:[\w.-]+:)?([\w.-]+)")
+#: Beginnings of what may stand before the first element of XML -> their ends.
+_PROLOG: Final = ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!DOCTYPE", b">"))
 # These major brands leave the codec open; the compatible brands name it.
 _IMAGE_BRANDS: Final = frozenset((b"mif1", b"mif2", b"msf1", b"miaf"))
 # Brands of image sequences. A `meta` box follows if there is a still (ISO/IEC 23008-12 section 7), else the file
@@ -226,16 +231,30 @@ def _family_of(head: bytes) -> str:
         return "mp4"
     if _is_bitmap(head):
         return "bmp"
-    if (
-        head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<?xml", b"<svg", b"<!DOCTYPE svg", b"<!--"))
-        and b"<svg" in head
-    ):
+    if head[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and _root_of(head) == b"svg":
         return "svg"
     # Transport stream: a sync byte every 188 bytes; Blu-ray puts a four-byte time stamp before each packet.
     for start, step in ((0, _TRANSPORT_PACKET), (4, _TRANSPORT_PACKET + 4)):
         if len(head) > start + step and head[start] == head[start + step] == ord("G"):
             return "mpeg-ts"
     return ""
+
+
+def _root_of(head: bytes) -> bytes:
+    """Return the name of the first element of an XML document, without its prefix; empty when it is not in the head."""
+    at = 0
+    while (at := head.find(b"<", at)) >= 0:
+        if match := _ELEMENT.match(head, at):
+            return match[1]
+        end = next((last for first, last in _PROLOG if head.startswith(first, at)), b"")
+        # The subset of a document type, in brackets, contains declarations of its own.
+        subset = head.find(b"[", at) if end == b">" else -1
+        if 0 <= subset < head.find(b">", at):
+            end, at = b">", head.find(b"]", subset)
+        at = head.find(end, at) if end and at >= 0 else -1
+        if at < 0:
+            return b""
+    return b""
 
 
 def _family_of_brands(head: bytes) -> str:

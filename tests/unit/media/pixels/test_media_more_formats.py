@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from photosvc.core.problems import Problem, Reason
+from photosvc.index.extract import extract
 from photosvc.media import errors as extras
 from photosvc.media.decode import scaled
 from photosvc.media.errors import DecodeError
-from photosvc.media.formats import by_extension, sniff
+from photosvc.media.formats import HEAD_SIZE, by_extension, sniff
 from photosvc.media.picture import Picture, open_shown, read_picture
 from tests.support.examples import examples
 from tests.support.pictures import CORNERS, avif_with_plain_alpha, clouds, encoded, exif, jxl, quarters, tiff, xmp
@@ -173,13 +174,42 @@ def test_an_svg_is_drawn_at_the_size_that_is_needed():
     assert (small.size, small.getpixel((50, 25))) == ((100, 50), (200, 30, 30, 255))
 
 
+ADOBE = b"<!DOCTYPE svg [\n" + b'\t<!ENTITY ns_x "http://ns.adobe.com/Extensibility/1.0/">\n' * 200 + b"]>\n"
+
+
 @pytest.mark.parametrize(
-    "prefix", [b"", b"\xef\xbb\xbf", b'<?xml version="1.0"?>\n', b"<!-- drawn by hand -->\n", b"<!DOCTYPE svg>\n"]
-)
-def test_an_svg_is_identified_by_its_content(prefix):
-    data = prefix + SVG.format(10, 10, "").encode()
-    assert sniff(data, "a.jpg").name == "svg"
-    assert sniff(b"<?xml version='1.0'?><html/>", "a.svg") is None
+    "prefix",
+    [
+        b"", b"\xef\xbb\xbf", b'<?xml version="1.0"?>\n', b"<!-- drawn by hand -->\n", b"<!DOCTYPE svg>\n",
+        b'<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">\r\n',
+        b"<?xml version='1.0'?>\n<!-- " + b"<html> licence > " * 1500 + b"-->\n", b"\n" * 40 + ADOBE, b"<!---->" + ADOBE,
+    ],
+)  # fmt: skip
+def test_an_svg_is_identified_by_its_first_element(prefix, tmp_path):
+    data = prefix + SVG.format(10, 10, '<rect width="10" height="10"/>').encode()
+    assert sniff(data[:HEAD_SIZE], "a.jpg").name == "svg"
+    path = tmp_path / "a.svg"
+    path.write_bytes(data)
+    found = extract(path)
+    assert (found.file_type, found.problem, found.width) == ("svg", None, 10)
+
+
+def test_an_svg_whose_elements_have_a_prefix_is_identified():
+    assert sniff(b'<s:svg xmlns:s="http://www.w3.org/2000/svg"/>', "a.svg").name == "svg"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<?xml version='1.0'?><html/>", b"<?xml version='1.0'?><html><svg/></html>", b"<!-- <svg> -->", b"<!-- <svg>",
+        b"<!DOCTYPE svg [ <!ENTITY a '<svg>'>", b"<!DOCTYPE html><svg/>"[:15], b"<" * 40_000, b"<!--" * 10_000 + b"<svg",
+        b"<!DOCTYPE svg [" * 3000, b"<? <svg>", b"<svgz/>", b"< svg>",
+    ],
+)  # fmt: skip
+def test_what_has_no_svg_as_its_first_element_is_none(data):
+    began = time.process_time()
+    assert sniff(data[:HEAD_SIZE], "a.svg") is None
+    assert time.process_time() - began < 0.2
 
 
 def test_an_svg_opens_no_other_file(tmp_path):
