@@ -19,6 +19,7 @@ from photosvc.media.metadata import Metadata, WrittenDate, merge, merge_file, re
 from photosvc.media.packets import IPTC_RESOURCE, MAX_BLOCK, Packets, resource
 from photosvc.media.png import read_png
 from photosvc.media.psd import read_psd
+from photosvc.media.raw_containers import read_container
 from photosvc.media.text import clean, is_plausible
 from photosvc.media.xmp import Xmp, joined, read_xmp
 
@@ -162,8 +163,11 @@ class Embedded:
 def read_embedded(source: BinaryIO, row: Format) -> Embedded:
     """Return the metadata in a picture or camera raw; empty when there are none or they are damaged."""
     packets = _READERS[row.name](source) if row.name in _READERS else Packets()
+    own = read_container(source) if row.media_type == "raw" and not row.is_tiff else None
     if row.is_tiff:
         exif = _with_that_of_preview(read_exif_file(source))
+    elif own is not None:
+        exif = _with_that_of_preview(own)
     elif "cr3" in row.families:
         exif, packets = read_canon_exif(source), read_jp2(source)  # both formats have the XMP in the same box
     else:

@@ -1,7 +1,7 @@
 """Camera raws, opened by LibRaw as their embedded preview or else developed at half size.
 
-The preview of a raw that LibRaw does not know is found without it: in TIFF directories (TIFF/EP, DNG) and in Fuji's
-RAF.
+The preview of a raw that LibRaw does not know is found without it: in TIFF directories (TIFF/EP, DNG) and in the
+containers of `raw_containers`.
 """
 
 from collections.abc import Iterator
@@ -15,6 +15,7 @@ from photosvc.core.machine import available_memory
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
 from photosvc.media.exif import read_exif_file
+from photosvc.media.raw_containers import container_previews, read_container
 from photosvc.media.slices import read_at
 from photosvc.media.tiff import Directory, TiffReader, open_tiff
 
@@ -25,7 +26,6 @@ _JPEG_OFFSET, _JPEG_SIZE = 0x0201, 0x0202
 _JPEG_OF_PANASONIC: Final = 0x002E
 _MAX_DIRECTORIES: Final = 8
 _MAX_PREVIEW: Final = 64 << 20
-_RAF: Final = b"FUJIFILMCCD-RAW"
 #: Frames that every JPEG decoder knows: baseline, extended, progressive. Data of the sensor may be lossless JPEG.
 _FRAMES: Final = (0xC0, 0xC1, 0xC2)
 #: A preview with a longer side below this is too small to show; the raw is developed instead.
@@ -39,6 +39,8 @@ def find_preview(source: BinaryIO) -> Image.Image | None:
     for offset, size in sorted(_places(source), key=lambda place: -place[1]):
         if offset > 0 and 0 < size <= _MAX_PREVIEW:
             data = read_at(source, offset, size)
+            if data[1:3] == b"\xd8\xff":  # Minolta overwrites the first byte
+                data = b"\xff" + data[1:]
             if not _is_picture(data):
                 continue
             with suppress(OSError, SyntaxError):  # damaged; a smaller one may be intact
@@ -48,10 +50,8 @@ def find_preview(source: BinaryIO) -> Image.Image | None:
 
 def _places(source: BinaryIO) -> Iterator[tuple[int, int]]:
     """Yield offset and size of each possible preview."""
-    source.seek(0)
-    head = source.read(92)
-    if head.startswith(_RAF):
-        yield int.from_bytes(head[84:88], "big"), int.from_bytes(head[88:92], "big")
+    for start, stop in container_previews(source):
+        yield start, stop - start
     opened = open_tiff(source)
     for directory in _directories(*opened) if opened else ():
         yield directory.integer(_JPEG_OFFSET), directory.integer(_JPEG_SIZE)
@@ -109,7 +109,7 @@ def open_raw(source: BinaryIO, longest: int = 0) -> Iterator[Image.Image]:
         if shown is None:
             raise
         picture = shown
-        exif = read_exif_file(source)
+        exif = read_container(source) or read_exif_file(source)
         if min(exif.size) >= min(picture.size):
             picture.info["whole_size"] = exif.size[::-1] if exif.orientation >= 5 else exif.size
     with picture:

@@ -182,7 +182,8 @@ ADOBE = b"<!DOCTYPE svg [\n" + b'\t<!ENTITY ns_x "http://ns.adobe.com/Extensibil
     [
         b"", b"\xef\xbb\xbf", b'<?xml version="1.0"?>\n', b"<!-- drawn by hand -->\n", b"<!DOCTYPE svg>\n",
         b'<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">\r\n',
-        b"<?xml version='1.0'?>\n<!-- " + b"<html> licence > " * 1500 + b"-->\n", b"\n" * 40 + ADOBE, b"<!---->" + ADOBE,
+        b"<?xml version='1.0'?>\n<!-- " + b"<html> licence > " * 1500 + b"-->\n", b"\n" * 40 + ADOBE,
+        b"<!---->" + ADOBE,
     ],
 )  # fmt: skip
 def test_an_svg_is_identified_by_its_first_element(prefix, tmp_path):
@@ -202,7 +203,8 @@ def test_an_svg_whose_elements_have_a_prefix_is_identified():
     "data",
     [
         b"<?xml version='1.0'?><html/>", b"<?xml version='1.0'?><html><svg/></html>", b"<!-- <svg> -->", b"<!-- <svg>",
-        b"<!DOCTYPE svg [ <!ENTITY a '<svg>'>", b"<!DOCTYPE html><svg/>"[:15], b"<" * 40_000, b"<!--" * 10_000 + b"<svg",
+        b"<!DOCTYPE svg [ <!ENTITY a '<svg>'>", b"<!DOCTYPE html><svg/>"[:15], b"<" * 40_000,
+        b"<!--" * 10_000 + b"<svg",
         b"<!DOCTYPE svg [" * 3000, b"<? <svg>", b"<svgz/>", b"< svg>",
     ],
 )  # fmt: skip
