@@ -131,8 +131,13 @@ def picture_of(frame: Any, longest: int) -> tuple[Image.Image, int]:  # noqa: AN
 
 
 def duration_of(container: Any, stream: Any) -> int:  # noqa: ANN401
-    """Return the nanoseconds of an open video; 0 when unknown."""
+    """Return the nanoseconds of an open video; 0 when unknown.
+
+    That of a cut file is the one in its header, as in MP4; of an AVI, FFmpeg estimates that of the rest.
+    """
     nanoseconds = (container.duration or 0) * 1000
+    if container.format.name == "avi" and stream.frames > 0 and stream.average_rate:
+        nanoseconds = max(nanoseconds, int(stream.frames / stream.average_rate * 10**9))
     if nanoseconds <= 0 and stream.duration and stream.time_base:
         nanoseconds = int(stream.duration * stream.time_base * 10**9)
     return nanoseconds if 0 < nanoseconds <= MAX_DURATION else 0

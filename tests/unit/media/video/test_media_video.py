@@ -17,7 +17,7 @@ from photosvc.media.metadata import Metadata
 from photosvc.media.mp4 import read_tags
 from photosvc.media.video import read_poster, read_video
 from tests.support.examples import examples
-from tests.support.files.videos import google_photo
+from tests.support.files.videos import film, google_photo
 from tests.support.pictures import video
 
 
@@ -156,3 +156,12 @@ def test_a_missing_extra_is_a_clear_reason(tmp_path, monkeypatch):
 @given(st.dictionaries(st.sampled_from(["creation_time", "location", "title", "date", "make"]), st.text(max_size=50)))
 def test_any_tags_get_an_answer(tags):
     assert isinstance(read_tags(tags), Metadata)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6, 0.1])
+def test_a_fragment_of_an_avi_has_the_duration_of_its_header(tmp_path, share):
+    data = film(tmp_path / "a.avi", "mpeg4", frames=120).read_bytes()
+    start = data.index(b"movi")
+    path = tmp_path / "b.avi"
+    path.write_bytes(data[: start + round((len(data) - start) * share)])
+    assert extract(path).duration_ns == 5 * 10**9
