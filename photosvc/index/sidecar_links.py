@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from sqlalchemy import Column, Table, and_, delete, select
 from sqlalchemy.engine import Dialect
@@ -180,16 +180,15 @@ class Sidecars:
         """Bring the links of duplicates up to date, and return the ids of the photos whose links differ now."""
         links = copy_sidecars.c
         new = {(name, row.id, file.id) for name, file, row in copies}
-        conditions: tuple[tuple[Any, Collection[Any]], ...] = (
-            (links.name, self._others | self._copies.keys()),
-            (links.sidecar_id, sidecar_ids),
-            (links.file_id, self._parted),
-        )
+        conditions = [
+            *(links.name.in_(some) for some in _portions(self._others | self._copies.keys())),
+            *(links.sidecar_id.in_(some) for some in _portions(sidecar_ids)),
+            *(links.file_id.in_(some) for some in _portions(self._parted)),
+        ]
         former = {
-            tuple(row)
-            for column, values in conditions
-            for some in _portions(values)
-            for row in self._session.execute(select(copy_sidecars).where(column.in_(some)))
+            (row.name, row.sidecar_id, row.file_id)
+            for condition in conditions
+            for row in self._session.execute(select(copy_sidecars).where(condition))
         }
         for name, sidecar_id, _ in former - new:
             one = links.name == name, links.sidecar_id == sidecar_id

@@ -80,12 +80,12 @@ def test_ids_that_say_who_may_do_what_are_never_reused_on_sqlite(tmp_path, table
 
 def test_a_later_migration_is_applied_and_its_database_is_newer_for_versions_without_it(engine, tmp_path, monkeypatch):
     schema.upgrade(engine)
-    folder = tmp_path / "migrations"
+    folder, later = tmp_path / "migrations", f"{int(SCHEMA_VERSION) + 1:04}"
     shutil.copytree(MIGRATIONS, folder)
-    (folder / "versions/0048_notes.py").write_text(
+    (folder / f"versions/{later}_notes.py").write_text(
         "import sqlalchemy as sa\n"
         "from alembic import op\n"
-        f"revision, down_revision, branch_labels, depends_on = '0048', '{SCHEMA_VERSION}', None, None\n"
+        f"revision, down_revision, branch_labels, depends_on = '{later}', '{SCHEMA_VERSION}', None, None\n"
         "def upgrade():\n"
         "    op.add_column('photosvc_albums', sa.Column('note', sa.Text(), nullable=False, server_default='none'))\n"
         "def downgrade():\n"
@@ -96,10 +96,10 @@ def test_a_later_migration_is_applied_and_its_database_is_newer_for_versions_wit
         session.commit()
     with monkeypatch.context() as patch:
         patch.setattr(schema, "_MIGRATIONS", folder)
-        assert schema.upgrade(engine) == (SCHEMA_VERSION, "0048")
+        assert schema.upgrade(engine) == (SCHEMA_VERSION, later)
     with engine.connect() as connection:
         assert connection.execute(text("SELECT title, note FROM photosvc_albums")).all() == [("Some", "none")]
-    with pytest.raises(SchemaError, match=f"schema 0048, newer than this photosvc \\({SCHEMA_VERSION}\\)"):
+    with pytest.raises(SchemaError, match=f"schema {later}, newer than this photosvc \\({SCHEMA_VERSION}\\)"):
         schema.upgrade(engine)
 
 

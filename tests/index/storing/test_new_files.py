@@ -18,6 +18,7 @@ from tests.support.factories.photos import add_photos, new_extraction
 
 FACES = tuple(Region(name, "face", 0.1, 0.2, 0.3, 0.4) for name in ("Bob", "Ann"))
 OF_EDITOR = Metadata(document_id="xmp.did:1")
+LOOK = {"look_1": 1, "look_2": 2, "look_3": 3, "look_4": 4}
 
 
 @pytest.fixture
@@ -76,12 +77,12 @@ def test_new_files_give_the_same_rows_whether_they_were_looked_up_before_or_not(
         ("a/5.jpg", new_extraction(6, metadata=Metadata())),
         ("a/6.jpg", new_extraction(1)),
         ("b/7.mp4", new_extraction(8, file_type="mp4", media_type="video", duration_ns=9_000_000_000)),
-        ("b/8.jpg", new_extraction(9, metadata=OF_EDITOR)),
+        ("b/8.jpg", new_extraction(9, metadata=OF_EDITOR, **LOOK)),
     ]
     second = [
         ("a/1.jpg", new_extraction(11)),
         ("a/4.dng", new_extraction(5, file_type="dng", media_type="raw")),
-        ("b/9.jpg", new_extraction(12, metadata=OF_EDITOR)),
+        ("b/9.jpg", new_extraction(12, metadata=OF_EDITOR, **LOOK)),
         ("c/1.jpg", new_extraction(2)),
         ("c/2.jpg", new_extraction(13)),
     ]
@@ -100,7 +101,9 @@ def test_new_files_give_the_same_rows_whether_they_were_looked_up_before_or_not(
 
 def test_a_file_that_leaves_its_photo_and_a_new_file_take_different_ids(new_session):
     session = new_session()
-    together = [(name, new_extraction(number, metadata=OF_EDITOR)) for number, name in enumerate(("1.jpg", "2.jpg"))]
+    together = [
+        (name, new_extraction(number, metadata=OF_EDITOR, **LOOK)) for number, name in enumerate(("1.jpg", "2.jpg"))
+    ]
     store(session, together, looked_up=True)
     session.expunge_all()
     store(session, [("2.jpg", new_extraction(5)), ("3.jpg", new_extraction(6))], looked_up=True)
