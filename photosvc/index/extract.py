@@ -15,11 +15,12 @@ from typing import Any, BinaryIO, Final
 
 from photosvc.core.paths import clamped_time
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
-from photosvc.media.colours import Colors, Look, read_colors, read_look
+from photosvc.media.colours import Colors, read_colors
 from photosvc.media.described import read_video_metadata
 from photosvc.media.embedded import embedded_duration
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
+from photosvc.media.looks import Look, read_look
 from photosvc.media.metadata import Metadata
 from photosvc.media.picture import Decoded, read_picture
 from photosvc.media.video import read_video
@@ -28,7 +29,7 @@ from photosvc.pictures.ahead import UsualThumbnails
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
 #: interrupted run continues where it ended.
-READER_VERSION: Final = 10
+READER_VERSION: Final = 11
 _Keep = Callable[[Decoded], None]
 _CODECS: Final = {"jpg": "jpeg"}
 #: Formats of motion photos.
@@ -71,10 +72,12 @@ class Extraction:
     chroma: int = -1
     diff: int = -1
     look_1: int = -1
-    """The perceptual hash in four parts, see `media.pixels.look.Look`."""
+    """The perceptual hash in four parts, see `media.looks.Look`."""
     look_2: int = -1
     look_3: int = -1
     look_4: int = -1
+    look_versions: str = ""
+    """The hashes of versions of the picture, see `media.looks.Versions`."""
     problem: Problem | None = None
     """The reason why the file cannot be shown."""
     metadata: Metadata = field(default_factory=Metadata)

@@ -22,7 +22,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.photo_changes import PhotoChanges
 from photosvc.index.sightings import Sighting, sighting
 from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part, is_preview, name_key, split_name
-from photosvc.media.colours import Look
+from photosvc.media.looks import Look
 from photosvc.models import AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, StackKey
 from photosvc.models.schema import delete_rows
 

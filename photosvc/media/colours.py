@@ -1,4 +1,4 @@
-"""The colours of a picture and its perceptual hash, by which searches find photos of a colour and similar photos.
+"""The colours of a picture, by which searches find photos of a colour.
 
 The colours are computed from a grid of three by three pixels, with the formulas documented for the API: colour ids of
 the nine pixels, their lightness, the mean chroma, the main colour and a perceptual difference hash.
@@ -7,22 +7,14 @@ The id of a pixel is the nearest of the sixteen colours by distance in CIE Lab. 
 shades: CSS and X11 colours and tints of them, assigned by hand to the colour that most people would name. The first
 shade of a row is the value that the API documents for the colour. Lab values are those of sRGB (IEC 61966-2-1, CIE 15,
 white point D65).
-
-The perceptual hash of 64 bits differs in few bits between pictures that look alike. It is the pHash of Zauner,
-"Implementation and Benchmarking of Perceptual Image Hash Functions" (2010), with the parameters of the library
-imagehash: 32x32 grey levels, the 8x8 lowest frequencies of their discrete cosine transform (type II), a one for each
-that is above the median. The library itself would need NumPy and SciPy, 100 MB.
 """
 
 import math
-import struct
-from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import add, mul, sub
 from typing import Final
 
 from PIL import Image
@@ -60,23 +52,6 @@ _LINEAR: Final = tuple(
     value / 255 / 12.92 if value / 255 <= 0.04045 else ((value / 255 + 0.055) / 1.055) ** 2.4 for value in range(256)
 )
 _TOLERANCE = 4  # lightness levels by which the first of a pair may be darker
-_SIDE: Final = 32
-_LOW: Final = 8
-_BLOCK_BITS: Final = 16
-#: Grey levels between the darkest and the lightest pixel; pictures with fewer have no hash, as all would look alike.
-_MIN_CONTRAST: Final = 12
-#: Cosines of the first half of the positions: the second half mirrors it, with the other sign in odd frequencies. They
-#: are whole numbers, because these add up exactly: frequencies that cancel out in a symmetric picture are zero.
-_HALF: Final = _SIDE // 2
-_COSINES: Final = tuple(
-    tuple(round(2**22 * math.cos(math.pi * frequency * (2 * position + 1) / (2 * _SIDE))) for position in range(_HALF))
-    for frequency in range(_LOW)
-)
-#: Bytes for each of the values that one number holds. The largest are below 2**62: 32 * 32 * 255 * 2**22 * 2**22.
-_LANE: Final = 8
-#: Added to such numbers of 32 and of 8 values before their bytes are taken, so that no value in them is negative.
-_POSITIVE, _POSITIVE_LOW = (sum(1 << (8 * _LANE * at + 63) for at in range(count)) for count in (_SIDE, _LOW))
-_VALUES: Final = struct.Struct(f"<{_LOW * _LOW}Q")
 
 
 def to_lab(color: RGB) -> Lab:
@@ -188,77 +163,3 @@ def difference(levels: Sequence[int]) -> int:
     for bit in bits:
         value = value << 1 | bit
     return value
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A hash of 64 bits in four parts, the highest bits first; -1 in each when the picture has none.
-
-    Hashes that differ in fewer than 4 n bits differ in fewer than n bits of one of the parts: indexes on the parts
-    find them.
-    """
-
-    look_1: int = -1
-    look_2: int = -1
-    look_3: int = -1
-    look_4: int = -1
-
-    @property
-    def whole(self) -> int | None:
-        """Return the hash as a number of 64 bits; None when the picture has none."""
-        if self.look_1 < 0:
-            return None
-        return (
-            self.look_1 << 3 * _BLOCK_BITS | self.look_2 << 2 * _BLOCK_BITS | self.look_3 << _BLOCK_BITS | self.look_4
-        )
-
-
-def read_look(picture: Image.Image) -> Look:
-    """Return the hash of an upright picture in four parts; -1 in each for a picture without contrast."""
-    bits = perceptual_hash(picture)
-    if bits is None:
-        return Look()
-    return Look(*(bits >> shift & 0xFFFF for shift in (3 * _BLOCK_BITS, 2 * _BLOCK_BITS, _BLOCK_BITS, 0)))
-
-
-def perceptual_hash(picture: Image.Image) -> int | None:
-    """Return the hash as a number of 64 bits; None for a picture without contrast."""
-    if "A" in picture.getbands():
-        opaque = Image.new("RGBA", picture.size, "white")
-        opaque.alpha_composite(picture.convert("RGBA"))
-        picture = opaque
-    grey = picture.convert("L").resize((_SIDE, _SIDE), Image.Resampling.LANCZOS)
-    darkest, lightest = grey.getextrema()
-    if lightest - darkest < _MIN_CONTRAST:  # type: ignore[operator] # numbers, of one band
-        return None
-    low = _low_frequencies(grey.transpose(Image.Transpose.TRANSPOSE).tobytes())
-    in_order = sorted(low)
-    twice_the_median = in_order[len(low) // 2 - 1] + in_order[len(low) // 2]
-    bits = 0
-    for value in low:
-        bits = bits << 1 | (2 * value > twice_the_median)
-    return bits
-
-
-def _low_frequencies(columns: bytes) -> Sequence[int]:
-    """Return the 8x8 lowest frequencies of 32x32 grey levels, given column by column, increased by the same number.
-
-    A whole column is one number with 64 bits for each of its values, so that one addition adds all of them: this takes
-    a quarter of the time of sums over single values.
-    """
-    lanes = bytearray(_LANE * len(columns))
-    lanes[::_LANE] = columns
-    size = _LANE * _SIDE
-    each = [int.from_bytes(lanes[at : at + size], "little") for at in range(0, len(lanes), size)]
-    across = array("Q", b"".join((one + _POSITIVE).to_bytes(size, "little") for one in _frequencies(each)))
-    rows = [int.from_bytes(across[row::_SIDE], "little") - _POSITIVE_LOW for row in range(_SIDE)]
-    return _VALUES.unpack(
-        b"".join((one + _POSITIVE_LOW).to_bytes(_LANE * _LOW, "little") for one in _frequencies(rows))
-    )
-
-
-def _frequencies(values: Sequence[int]) -> list[int]:
-    """Return the eight lowest frequencies of 32 values."""
-    first, mirrored = values[:_HALF], values[: _HALF - 1 : -1]
-    even, odd = [*map(add, first, mirrored)], [*map(sub, first, mirrored)]
-    return [sum(map(mul, cosines, odd if number % 2 else even)) for number, cosines in enumerate(_COSINES)]

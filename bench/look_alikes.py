@@ -1,0 +1,177 @@
+"""Recall and false pairs of look-alikes: `python -m bench.look_alikes FOLDER …`.
+
+The pictures are the photographs below these folders, a grid of parts of each, and drawn ones, 2,000 in all: noise
+whose amplitude falls with its frequency, as in nature, half of it with a horizon. Parts with little detail, such as
+skies, are left out. A pair of different pictures that is found is a false one, so that no photograph may be there twice
+or turned; each of 200 pictures is also compared with changed copies of itself, saved as JPEG.
+"""
+
+import math
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image, ImageEnhance, ImageFilter, ImageOps, ImageStat
+
+from photosvc.library.duplicates import MOST_BITS, MOST_TURNED_BITS, MOST_VERSION_BITS
+from photosvc.media.looks import Versions, perceptual_hash, read_look, turned
+
+PICTURES, CHANGED, LONGEST = 2000, 200, 240
+#: Deviation of the grey levels that a blur takes away from a picture with detail.
+DETAIL = 8.0
+
+
+def photographs(folders: Sequence[Path]) -> Iterator[Image.Image]:
+    for path in sorted(path for folder in folders for path in folder.rglob("*")):
+        if path.suffix.lower() not in {".jpg", ".jpeg", ".png", ".webp"}:
+            continue
+        try:
+            with Image.open(path) as opened:
+                opened.draft("RGB", (1600, 1600))
+                whole = opened.convert("RGB")
+        except OSError:
+            continue
+        yield from (one for one in (whole, *parts(whole)) if has_detail(one))
+
+
+def parts(whole: Image.Image) -> Iterator[Image.Image]:
+    width, height = whole.size
+    count = 4 if min(width, height) >= 900 else 2
+    for row in range(count):
+        for column in range(count):
+            left, top = width * column // count, height * row // count
+            yield whole.crop((left, top, width * (column + 1) // count, height * (row + 1) // count))
+
+
+def has_detail(picture: Image.Image) -> bool:
+    grey = small(picture).convert("L")
+    blurred = grey.filter(ImageFilter.GaussianBlur(12))
+    rest = Image.blend(grey, ImageOps.invert(blurred), 0.5)
+    return 2 * ImageStat.Stat(rest).stddev[0] >= DETAIL
+
+
+def drawn(seed: int) -> Image.Image:
+    draw = random.Random(seed)
+    size = draw.choice([(240, 180), (180, 240), (240, 160)])
+    picture = Image.new("RGB", size, tuple(draw.randrange(60, 200) for _ in range(3)))
+    weight, cells = 0.8, 3
+    while cells < 100:
+        noise = bytes(draw.randrange(256) for _ in range(3 * cells * (cells + 1)))
+        spots = Image.frombytes("RGB", (cells + 1, cells), noise).resize(size, Image.Resampling.BICUBIC)
+        picture = Image.blend(picture, spots, weight)
+        weight, cells = weight * 0.6, cells * 2
+    if draw.random() < 0.5:
+        sky = Image.new("L", size, 0)
+        sky.paste(draw.randrange(80, 150), (0, 0, size[0], int(size[1] * draw.uniform(0.3, 0.7))))
+        picture.paste(Image.new("RGB", size, (150, 180, 230)), mask=sky.filter(ImageFilter.GaussianBlur(3)))
+    return picture
+
+
+def small(picture: Image.Image) -> Image.Image:
+    copy = picture.copy()
+    copy.thumbnail((LONGEST, LONGEST))
+    return copy
+
+
+def cropped(left: float, top: float, right: float, bottom: float) -> Callable[[Image.Image], Image.Image]:
+    def crop(one: Image.Image) -> Image.Image:
+        width, height = one.size
+        return one.crop(
+            (round(width * left), round(height * top), round(width * (1 - right)), round(height * (1 - bottom)))
+        )
+
+    return crop
+
+
+def straightened(degrees: float) -> Callable[[Image.Image], Image.Image]:
+    def straighten(one: Image.Image) -> Image.Image:
+        width, height = one.size
+        angle = math.radians(abs(degrees))
+        share = 1 / (math.cos(angle) + max(width / height, height / width) * math.sin(angle))
+        x, y = width * (1 - share) / 2, height * (1 - share) / 2
+        return one.rotate(degrees, Image.Resampling.BICUBIC).crop(
+            (round(x), round(y), round(width - x), round(height - y))
+        )
+
+    return straighten
+
+
+CHANGES: dict[str, Callable[[Image.Image], Image.Image]] = {
+    "a third of the size": lambda one: one.resize((one.width // 3, one.height // 3)),
+    "brighter by 20 %": lambda one: ImageEnhance.Brightness(one).enhance(1.2),
+    "darker by 20 %": lambda one: ImageEnhance.Brightness(one).enhance(0.8),
+    "cropped by 2.5 % on each side": cropped(0.025, 0.025, 0.025, 0.025),
+    "cropped by 5 % on each side": cropped(0.05, 0.05, 0.05, 0.05),
+    "cropped by 5 % on the left": cropped(0.05, 0, 0, 0),
+    "cropped by 5 % on the right and below": cropped(0, 0, 0.05, 0.05),
+    "rotated by 1 degree, cropped": straightened(1),
+    "rotated by 3 degrees, cropped": straightened(3),
+    "rotated by -3 degrees, cropped": straightened(-3),
+    "rotated by 3 degrees, black corners": lambda one: one.rotate(3, Image.Resampling.BICUBIC),
+    "mirrored": ImageOps.mirror,
+    "turned by 90 degrees": lambda one: one.transpose(Image.Transpose.ROTATE_90),
+    "turned by 180 degrees": lambda one: one.transpose(Image.Transpose.ROTATE_180),
+}
+
+
+class Hashes:
+    """The hashes of a picture."""
+
+    def __init__(self, picture: Image.Image) -> None:
+        look = read_look(picture)
+        self.look, versions = look.whole, Versions.load(look.look_versions)
+        self.changed = versions.changed if versions else ()
+        self.turnable = versions.turnable if versions else 0
+        self.turned = turned(self.turnable)
+
+    def found(self, other: "Hashes") -> tuple[bool, bool]:
+        """Whether the other is found by the hashes alone, and by them or a version."""
+        if self.look is None or other.look is None:
+            return False, False
+        if (self.look ^ other.look).bit_count() <= MOST_BITS:
+            return True, True
+        changed = (*((one, other.look) for one in self.changed), *((one, self.look) for one in other.changed))
+        is_version = any((one ^ two).bit_count() <= MOST_VERSION_BITS for one, two in changed)
+        is_turned = any((one ^ other.turnable).bit_count() <= MOST_TURNED_BITS for one in self.turned)
+        return False, is_version or is_turned
+
+
+def saved(picture: Image.Image) -> Image.Image:
+    out = BytesIO()
+    picture.save(out, "JPEG", quality=80)
+    return Image.open(out).convert("RGB")
+
+
+def milliseconds(work: Callable[[Image.Image], object], pictures: list[Image.Image]) -> float:
+    began = time.process_time()
+    for one in pictures:
+        work(one)
+    return (time.process_time() - began) / len(pictures) * 1000
+
+
+def main(folders: Sequence[Path]) -> None:
+    pictures = [small(one) for one in photographs(folders)][:PICTURES]
+    photographed = len(pictures)
+    pictures += [drawn(seed) for seed in range(PICTURES - photographed)]
+    print(f"{photographed} photographs and parts of them, {PICTURES - photographed} drawn pictures")
+    sample = pictures[:: max(1, len(pictures) // 100)]
+    print(f"{milliseconds(perceptual_hash, sample):.2f} ms a picture for its hash,", end=" ")
+    print(f"{milliseconds(read_look, sample):.2f} ms with its versions")
+    hashes = [Hashes(one) for one in pictures]
+    found = [one.found(other) for at, one in enumerate(hashes) for other in hashes[:at]]
+    print(
+        f"{len(found)} pairs, false ones: {sum(one for one, _ in found)} by the hash,",
+        f"{sum(one for _, one in found)} in all",
+    )
+    chosen = random.Random(1).sample(range(len(pictures)), CHANGED)
+    for name, change in CHANGES.items():
+        results = [hashes[at].found(Hashes(saved(change(pictures[at])))) for at in chosen]
+        shares = [100 * sum(result[place] for result in results) / CHANGED for place in (0, 1)]
+        print(f"{name:40} {shares[0]:5.1f} % by the hash, {shares[1]:5.1f} % in all")
+
+
+if __name__ == "__main__":
+    main([*map(Path, sys.argv[1:])])
