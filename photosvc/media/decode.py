@@ -26,8 +26,9 @@ from photosvc.media.errors import (
 )
 from photosvc.media.exif import read_exif_file
 from photosvc.media.formats import Format
-from photosvc.media.isobmff import boxes, is_whole
+from photosvc.media.isobmff import boxes, clean_aperture, is_whole
 from photosvc.media.png import open_shown_chunks
+from photosvc.media.profiles import profile_of_bmp, profile_of_jp2
 from photosvc.media.psd import PsdImageFile
 from photosvc.media.raw import open_raw
 from photosvc.media.vips import open_scaled
@@ -46,6 +47,8 @@ _READERS: Final = {
     "psd": ("", "PSD"),
     "jxl": ("", "JXL"),
 }
+#: Readers of colour profiles that Pillow leaves out.
+_PROFILES: Final = {"JPEG2000": profile_of_jp2, "BMP": profile_of_bmp}
 _BIG_TIFF: Final = (b"II+\0", b"MM\0+")
 #: First bytes of a JPEG 2000, which contain its coding parameters.
 _JP2_HEAD: Final = 1 << 16
@@ -151,13 +154,23 @@ def _opened(source: BinaryIO, row: Format, longest: int) -> Image.Image:
     if row.extra == "vips":
         return open_scaled(source, row.name, longest)
     try:
-        return read_header(source, row)
+        picture = read_header(source, row)
+        return _cropped(picture, source) if row.name == "avif" else picture
     except MissingExtraError:
         raise
     except DecodeError:
         if not _is_unusual(source, row):
             raise
         return open_scaled(source, row.name, longest)
+
+
+def _cropped(picture: Image.Image, source: BinaryIO) -> Image.Image:
+    """Return the part of an AVIF that is to be shown, which Pillow does not cut out."""
+    box = clean_aperture(source, picture.size)
+    if box is None or getattr(picture, "is_animated", False):
+        return picture
+    check_cost(picture, size_of(source))
+    return picture.crop(box)
 
 
 def _is_unusual(source: BinaryIO, row: Format) -> bool:
@@ -197,6 +210,8 @@ def read_header(source: BinaryIO, row: Format) -> Image.Image:
     if name == "JPEG2000":
         source.seek(0)
         picture.info["levels"] = read_levels(source.read(_JP2_HEAD))
+    if name in _PROFILES and (profile := _PROFILES[name](source)):
+        picture.info["icc_profile"] = profile
     if name == "JXL" and any(kind == b"brob" for kind, _, _ in boxes(source, 0, size_of(source))):
         check_cost(picture, size_of(source))
         source.seek(0)

@@ -162,6 +162,46 @@ def _places(body: bytes, data: int) -> dict[int, Extents]:
     return places
 
 
+def clean_aperture(source: BinaryIO, size: tuple[int, int]) -> tuple[int, int, int, int] | None:
+    """Return the box to cut out of the main item of this size (ISO/IEC 14496-12 section 12.1.4); None for all of it."""
+    end = source.seek(0, 2)
+    meta = next(((begin + 4, min(last, end)) for kind, begin, last in boxes(source, 0, end) if kind == b"meta"), None)
+    if meta is None:
+        return None
+    parts = {kind: (begin, min(last, meta[1])) for kind, begin, last in boxes(source, *meta)}
+    inner = {kind: (begin, last) for kind, begin, last in boxes(source, *parts.get(b"iprp", (0, 0)))}
+    main = _body(source, parts.get(b"pitm"))
+    number = int.from_bytes(main[4:6] if main[:1] == b"\0" else main[4:8], "big")
+    properties = list(boxes(source, *inner.get(b"ipco", (0, 0))))
+    for place in _associated(_body(source, inner.get(b"ipma")), number):
+        if 0 < place <= len(properties) and properties[place - 1][0] == b"clap":
+            return _aperture(_body(source, properties[place - 1][1:]), size)
+    return None
+
+
+def _associated(body: bytes, number: int) -> list[int]:
+    """Return the places of the properties of an item (ISO/IEC 23008-12 section 9.3.1), counted from 1."""
+    wide_item, wide_place = 4 if body[:1] != b"\0" else 2, 2 if body[3:4] and body[3] & 1 else 1
+    numbers = _Numbers(body, 4)
+    for _ in range(min(numbers.read(4), _MAX_ITEMS)):
+        item = numbers.read(wide_item)
+        places = [numbers.read(wide_place) & (0x7FFF if wide_place == 2 else 0x7F) for _ in range(numbers.read(1))]
+        if item == number or numbers.ended:
+            return places
+    return []
+
+
+def _aperture(body: bytes, size: tuple[int, int]) -> tuple[int, int, int, int] | None:
+    numbers = [int.from_bytes(body[at : at + 4], "big", signed=True) for at in range(0, 32, 4)]
+    if len(body) < 32 or not all(numbers[1::2]):
+        return None
+    wide, high, right, down = (above / below for above, below in zip(numbers[::2], numbers[1::2], strict=True))
+    left, top = (size[0] - wide) / 2 + right, (size[1] - high) / 2 + down
+    box = round(left), round(top), round(left + wide), round(top + high)
+    is_part = 0 <= box[0] < box[2] <= size[0] and 0 <= box[1] < box[3] <= size[1]
+    return box if is_part and box != (0, 0, *size) else None
+
+
 class _Numbers:
     """Big-endian numbers one after the other; 0 beyond the end."""
 

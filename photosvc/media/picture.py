@@ -18,7 +18,7 @@ from photosvc.media.formats import Format
 from photosvc.media.isobmff import is_whole
 from photosvc.media.looks import Look, read_look
 from photosvc.media.metadata import Metadata
-from photosvc.media.text import clean
+from photosvc.media.profiles import profile_name
 from photosvc.media.video import read_poster
 from photosvc.media.xmp import upright
 
@@ -28,7 +28,6 @@ _COLOR_SIZE: Final = 240
 _ANIMATED: Final = frozenset(("gif", "webp", "png", "avif"))
 #: Frames of a damaged animation are counted by decoding them.
 _MAX_DAMAGED_FRAMES: Final = 100
-_MAX_PROFILE_NAME: Final = 64
 #: Formats of Pillow whose decoder scales down.
 _SCALING: Final = frozenset(("JPEG", "MPO", "JPEG2000"))
 Decoded = tuple[Image.Image, int]
@@ -84,6 +83,8 @@ def read_picture(
             shown = _checked(opened, source, row)
             small = _small(source, row, shown, embedded.exif)
             picture = replace(picture, colors=read_colors(small), look=read_look(small))
+            if not picture.color_profile:  # the decoder of JPEG XL finds it together with the pixels
+                picture = replace(picture, color_profile=profile_name(opened))
             if keep is not None and shown is opened and _is_decoded_whole(opened, row):
                 keep((opened, orientation_to_apply(opened, row, embedded.exif)))
             return picture
@@ -133,7 +134,7 @@ def _shape(opened: Image.Image, row: Format, exif: Exif) -> dict[str, Any]:
         "height": width if turned else height,
         "orientation": opened.info.get("original_orientation") or exif.orientation,
         "frames": _frames(opened) if row.name in _ANIMATED else 0,
-        "color_profile": _profile_name(_bytes(opened.info, "icc_profile")),
+        "color_profile": profile_name(opened),
     }
 
 
@@ -151,18 +152,6 @@ def _frames(opened: Image.Image) -> int:
                 frames += 1
     opened.seek(0)
     return frames if frames > 1 else 0
-
-
-def _profile_name(profile: bytes) -> str:
-    """Return the description of an ICC profile, such as `Display P3`; empty when LittleCMS refuses it."""
-    if not profile:
-        return ""
-    from PIL import ImageCms
-
-    try:
-        return clean(ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(BytesIO(profile))), _MAX_PROFILE_NAME)
-    except (OSError, ImageCms.PyCMSError):
-        return ""
 
 
 def _checked(opened: Image.Image, source: BinaryIO, row: Format) -> Image.Image:

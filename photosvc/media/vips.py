@@ -13,6 +13,8 @@ from photosvc.core.machine import available_memory
 from photosvc.core.problems import Reason
 from photosvc.media.cost import BOMB_MEMORY, check_ratio
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
+from photosvc.media.profiles import NAMED_PROFILE
+from photosvc.media.tiff import open_tiff
 
 #: Bytes of memory that libvips takes beside the file and the pixels: GLib aborts the process when an allocation fails.
 _OVERHEAD: Final = 160_000_000
@@ -22,6 +24,9 @@ _BYTES_EACH_COLUMN: Final = 2_000
 _MODES: Final = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _LOADERS: Final = {"svg": "VipsForeignLoadSvg", "tiff": "VipsForeignLoadTiff", "avif": "VipsForeignLoadHeif"}
 _TURNED: Final = range(5, 9)
+#: Colours by measure, which the names of libvips tell.
+_MEASURED: Final = frozenset(("lab", "labs", "labq", "xyz"))
+_PHOTOMETRIC, _ICC_LAB = 0x0106, 9
 
 
 def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
@@ -54,6 +59,7 @@ def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
             raise PictureTooLargeError(Reason.OVER_MEMORY, memory // 1_000_000)
         if name == "tiff":
             _check_ratio(header, len(data))
+            header = _in_lab(header, source)
         side = longest or min(max(header.width, header.height), Image.MAX_IMAGE_PIXELS or 1)
         small = _scaled(vips, header, data, side)
         picture = Image.frombytes(_MODES[small.bands], (small.width, small.height), small.write_to_memory())
@@ -63,9 +69,19 @@ def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
     picture.info["whole_size"] = (header.height, header.width) if turned else (header.width, header.height)
     picture.info["upright"] = True
     profile = _field(header, "icc-profile-data")
-    if isinstance(profile, bytes) and header.interpretation in ("srgb", "rgb16"):
-        picture.info["icc_profile"] = profile
+    if isinstance(profile, bytes):
+        applicable = header.interpretation in ("srgb", "rgb16")
+        picture.info["icc_profile" if applicable else NAMED_PROFILE] = profile
     return picture
+
+
+def _in_lab(header: Any, source: BinaryIO) -> Any:  # noqa: ANN401 - untyped
+    """Return the TIFF in Lab if it is ICC L*a*b*, whose colour axes are not signed (TIFF Technical Note 4)."""
+    opened = open_tiff(source)
+    if opened is None or opened[1].integer(_PHOTOMETRIC) != _ICC_LAB or header.bands != 3:
+        return header
+    each = 256 if header.format == "ushort" else 1
+    return header.linear([100 / 255 / each, 1 / each, 1 / each], [0, -128, -128]).copy(interpretation="lab")
 
 
 def _check_ratio(header: Any, file_size: int) -> None:  # noqa: ANN401 - untyped
@@ -89,6 +105,8 @@ def _library() -> Any:  # noqa: ANN401 - untyped
 
 def _scaled(vips: Any, header: Any, data: bytes, side: int) -> Any:  # noqa: ANN401
     """Return the picture at most `side` pixels long, in sRGB with eight bits."""
+    if header.interpretation in _MEASURED:
+        return header.thumbnail_image(side, height=side, size="down").colourspace("srgb").cast("uchar")
     if header.format == "uchar" or header.interpretation in ("rgb16", "scrgb"):
         small = vips.Image.thumbnail_buffer(data, side, height=side, size="down")
         return small.colourspace("srgb").cast("uchar")

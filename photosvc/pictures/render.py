@@ -49,8 +49,8 @@ def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) 
     plans = [geometry(whole, target) for target in targets]
     if picture.format in ("JPEG", "MPO", "JPEG2000", "HEIF"):
         _decode_scaled(picture, whole, plans, orientation)
-    profile = picture.info.get("icc_profile")
     base = _resizable(picture)
+    profile = picture.info.get("icc_profile")  # some decoders find it together with the pixels
     scale = (base.width / whole[1], base.height / whole[0]) if orientation >= 5 else _scale(base.size, whole)
     for box, size in plans:
         stored = _stored_box(box, whole, orientation)

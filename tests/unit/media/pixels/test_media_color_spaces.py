@@ -1,0 +1,219 @@
+"""Colours that are not sRGB: profiles that Pillow leaves out, CIELAB and LogLuv; the part of an AVIF that is shown."""
+
+import math
+import random
+import struct
+from io import BytesIO
+
+import pytest
+from PIL import Image, ImageCms
+
+from photosvc.media.formats import by_extension
+from photosvc.media.isobmff import clean_aperture
+from photosvc.media.picture import open_shown, read_picture
+from photosvc.pictures.render import draw
+from photosvc.pictures.sizes import SIZES, Target
+from tests.support.files.containers import box
+from tests.support.pictures import CORNERS, encoded, jxl, quarters, swapped_profile
+
+ODD = swapped_profile()
+AT = ((8, 6), (55, 6), (8, 41), (55, 41))
+
+
+def row(extension):
+    return by_extension(f"a.{extension}")
+
+
+def shown(data, extension):
+    """The colours of the four quarters in a thumbnail."""
+    with open_shown(BytesIO(data), row(extension), 64) as (picture, orientation):
+        (small,) = draw(picture, [Target(SIZES["fit_720"])], orientation)
+    return [small.getpixel((x * small.width // 64, y * small.height // 48)) for x, y in AT]
+
+
+def name_of(data, extension):
+    found = read_picture(BytesIO(data), row(extension))
+    assert (found.problem, found.width, found.height) == (None, 64, 48)
+    return found.color_profile
+
+
+def near(found, expected, tolerance=12):
+    return all(
+        abs(a - b) <= tolerance
+        for one, other in zip(found, expected, strict=True)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def jp2_with(colours):
+    """A JPEG 2000 whose colour specification box is this one."""
+    data = encoded(quarters(), "JPEG2000", irreversible=True)
+    at = data.index(b"colr") - 4
+    old = data[at : at + int.from_bytes(data[at : at + 4], "big")]
+    head = data.index(b"jp2h") - 4
+    size = int.from_bytes(data[head : head + 4], "big") + len(colours) - len(old)
+    return data[:head] + struct.pack(">I", size) + data[head + 4 :].replace(old, colours)
+
+
+def bmp_with(profile, *, mark=b"DEBM"):
+    picture = quarters().transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+    pixels = picture.tobytes("raw", "BGR")
+    head = struct.pack("<IiiHHIIiiII", 124, 64, 48, 1, 24, 0, len(pixels), 2835, 2835, 0, 0) + bytes(16) + mark
+    head += bytes(48) + struct.pack("<IIII", 4, 124 + len(pixels), len(profile), 0)
+    return b"BM" + struct.pack("<IHHI", 138 + len(pixels) + len(profile), 0, 0, 138) + head + pixels + profile
+
+
+def tiff_with(photometric, bits, rows, *, packing=1):
+    """A big-endian TIFF of 64 by 48 pixels and three samples in one strip."""
+    tags = [
+        (256, 3, [64]), (257, 3, [48]), (258, 3, [bits] * 3), (259, 3, [packing]), (262, 3, [photometric]),
+        (273, 4, [8]), (277, 3, [3]), (278, 3, [48]), (279, 4, [len(rows)]), (284, 3, [1]),
+    ]  # fmt: skip
+    place = 8 + len(rows)
+    extra, entries, blob = place + 2 + 12 * len(tags) + 4, b"", b""
+    for tag, kind, values in tags:
+        raw = b"".join(struct.pack(">H" if kind == 3 else ">I", value) for value in values)
+        if len(raw) > 4:
+            raw, blob = struct.pack(">I", extra + len(blob)), blob + raw
+        entries += struct.pack(">HHI", tag, kind, len(values)) + raw.ljust(4, b"\0")
+    return b"MM\0*" + struct.pack(">I", place) + rows + struct.pack(">H", len(tags)) + entries + bytes(4) + blob
+
+
+def lab_rows(photometric, bits):
+    """The four quarters in L*a*b*, whose axes are signed in CIELAB and shifted in ICC L*a*b*."""
+    transform = ImageCms.buildTransform(ImageCms.createProfile("sRGB"), ImageCms.createProfile("LAB"), "RGB", "LAB")
+    values = ImageCms.applyTransform(quarters(), transform).tobytes()  # signed
+    lightness, axes = values[::3], [values[1::3], values[2::3]]
+    if photometric == 9:
+        axes = [bytes(value ^ 128 for value in axis) for axis in axes]
+    rows = b""
+    for light, a, b in zip(lightness, *axes, strict=True):
+        if bits == 8:
+            rows += bytes((light, a, b))
+        else:
+            rows += struct.pack(">HHH", light * 257 if photometric == 8 else light << 8, a << 8, b << 8)
+    return rows
+
+
+def log_luv_rows():
+    """The four quarters in LogLuv of 32 bits, packed as libtiff packs it: each row by its bytes, the highest first."""
+
+    def packed(colour):
+        red, green, blue = (
+            value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+            for value in (part / 255 for part in colour)
+        )
+        x = 0.4124564 * red + 0.3575761 * green + 0.1804375 * blue
+        y = 0.2126729 * red + 0.7151522 * green + 0.0721750 * blue
+        z = 0.0193339 * red + 0.1191920 * green + 0.9503041 * blue
+        total = x + 15 * y + 3 * z
+        return int(256 * (math.log2(y) + 64)) << 16 | int(410 * 4 * x / total) << 8 | int(410 * 9 * y / total)
+
+    values = [packed(colour) for colour in CORNERS]
+    rows = b""
+    for number in range(48):
+        line = [values[2 * (number >= 24) + (x >= 32)] for x in range(64)]
+        for shift in (24, 16, 8, 0):
+            rows += bytes([64]) + bytes(value >> shift & 255 for value in line)
+    return rows
+
+
+JP2 = jp2_with(box(b"colr", b"\2\0\0" + ODD))
+WITH_PROFILE = {
+    "jp2": JP2,
+    "bmp": bmp_with(ODD),
+    "jxl": jxl(quarters(), icc=ODD, lossless=True),
+    "png": encoded(quarters(), "PNG", icc_profile=ODD),
+}
+
+
+@pytest.mark.parametrize("extension", WITH_PROFILE)
+def test_the_profile_is_named_and_applied_in_every_format(extension):
+    assert name_of(WITH_PROFILE[extension], extension) == "odd! built-in"
+    swapped = [(green, red, blue) for red, green, blue in CORNERS]
+    assert near(shown(WITH_PROFILE[extension], extension), swapped)
+
+
+def test_a_floating_point_tiff_names_its_profile_and_is_not_converted_twice():
+    tifffile, np = pytest.importorskip("tifffile"), pytest.importorskip("numpy")
+    out = BytesIO()
+    with tifffile.TiffWriter(out) as writer:
+        light = np.asarray(quarters()).astype(np.float32) / 255
+        writer.write(light, photometric="rgb", metadata=None, iccprofile=ODD)
+    assert name_of(out.getvalue(), "tif") == "odd! built-in"
+    first = shown(out.getvalue(), "tif")[0]
+    assert first[0] > first[1]  # red is not exchanged with green
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        jp2_with(box(b"colr", b"\2\0\0" + b"no profile" * 9)),
+        bmp_with(b"no profile"),
+        bmp_with(ODD, mark=b"BGRs"),
+        bmp_with(b""),
+    ],
+)
+def test_a_profile_that_is_none_changes_nothing(data):
+    extension = "bmp" if data.startswith(b"BM") else "jp2"
+    assert name_of(data, extension) == ""
+    assert near(shown(data, extension), CORNERS)
+
+
+@pytest.mark.parametrize(("photometric", "bits"), [(8, 8), (8, 16), (9, 8), (9, 16)])
+def test_a_tiff_in_lab_has_its_colours(photometric, bits):
+    data = tiff_with(photometric, bits, lab_rows(photometric, bits))
+    assert name_of(data, "tif") == ""
+    assert near(shown(data, "tif"), CORNERS, 45)
+    assert near(shown(data, "tif")[::3], CORNERS[::3], 12)
+
+
+def test_a_tiff_in_log_luv_has_its_colours():
+    data = tiff_with(32845, 16, log_luv_rows(), packing=34676)
+    assert name_of(data, "tif") == ""
+    assert near(shown(data, "tif"), CORNERS, 45)  # each axis of its colours has eight bits
+
+
+def avif_with_aperture(*numbers):
+    """An AVIF of 64 by 48 pixels whose first item has this clean aperture, in place of its pixel information."""
+    data = bytearray(encoded(quarters(), "AVIF", quality=95))
+    at = data.index(b"pixi") - 4
+    length = int.from_bytes(data[at : at + 4], "big")
+    clap = box(b"clap", struct.pack(">8i", *numbers))
+    grown = len(clap) - length
+    for name in (b"meta", b"iprp", b"ipco"):
+        place = data.index(name) - 4
+        data[place : place + 4] = struct.pack(">I", int.from_bytes(data[place : place + 4], "big") + grown)
+    item = data.index(b"iloc")
+    offset = data.index(b"mdat") + 4
+    where = data.index(struct.pack(">I", offset), item)
+    data[where : where + 4] = struct.pack(">I", offset + grown)
+    data[at : at + length] = clap
+    return bytes(data)
+
+
+def test_the_clean_aperture_of_an_avif_is_cut_out():
+    data = avif_with_aperture(32, 1, 24, 1, -16, 1, 12, 1)  # the quarter below left
+    found = read_picture(BytesIO(data), row("avif"))
+    assert (found.problem, found.width, found.height) == (None, 32, 24)
+    assert near(shown(data, "avif"), [CORNERS[2]] * 4)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [(64, 1, 48, 1, 0, 1, 0, 1), (65, 1, 48, 1, 0, 1, 0, 1), (32, 0, 24, 1, 0, 1, 0, 1), (32, 1, 24, 1, 20, 1, 0, 1),
+     (0, 1, 0, 1, 0, 1, 0, 1), (-32, 1, -24, 1, 0, 1, 0, 1)],
+)  # fmt: skip
+def test_an_aperture_of_all_or_of_nothing_cuts_nothing(numbers):
+    assert clean_aperture(BytesIO(avif_with_aperture(*numbers)), (64, 48)) is None
+
+
+def test_any_damage_leaves_an_aperture_within_the_picture():
+    drawn = random.Random(4)
+    whole = avif_with_aperture(32, 1, 24, 1, 0, 1, 0, 1)
+    for _ in range(500):
+        data = bytearray(whole[: drawn.randrange(1, len(whole) + 1)])
+        for _ in range(drawn.randrange(6)):
+            data[drawn.randrange(min(len(data), 400))] = drawn.randrange(256)
+        found = clean_aperture(BytesIO(data), (64, 48))
+        assert found is None or (0 <= found[0] < found[2] <= 64 and 0 <= found[1] < found[3] <= 48)
