@@ -27,6 +27,7 @@ from photosvc.media.errors import (
 from photosvc.media.exif import read_exif_file
 from photosvc.media.formats import Format
 from photosvc.media.isobmff import boxes, clean_aperture, is_whole
+from photosvc.media.jxl import read_colours, without_linearity
 from photosvc.media.png import open_shown_chunks
 from photosvc.media.profiles import profile_of_bmp, profile_of_jp2
 from photosvc.media.psd import PsdImageFile
@@ -212,11 +213,20 @@ def read_header(source: BinaryIO, row: Format) -> Image.Image:
         picture.info["levels"] = read_levels(source.read(_JP2_HEAD))
     if name in _PROFILES and (profile := _PROFILES[name](source)):
         picture.info["icc_profile"] = profile
-    if name == "JXL" and any(kind == b"brob" for kind, _, _ in boxes(source, 0, size_of(source))):
+    return _with_colours(picture, source) if name == "JXL" else picture
+
+
+def _with_colours(picture: Image.Image, source: BinaryIO) -> Image.Image:
+    """Return a JPEG XL with the profile by its header, decoded where the header does not tell all."""
+    colours = read_colours(source)
+    if colours.profile:
+        picture.info["icc_profile"] = colours.profile
+    # Compressed metadata are only unpacked together with the pixels.
+    if colours.is_linear or any(kind == b"brob" for kind, _, _ in boxes(source, 0, size_of(source))):
         check_cost(picture, size_of(source))
         source.seek(0)
-        picture.load()  # compressed metadata are only unpacked together with the pixels
-    return picture
+        picture.load()
+    return without_linearity(picture) if colours.is_linear else picture
 
 
 def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Image:

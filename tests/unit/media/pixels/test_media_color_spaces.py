@@ -3,6 +3,7 @@
 import math
 import random
 import struct
+from base64 import b64decode
 from io import BytesIO
 
 import pytest
@@ -10,6 +11,7 @@ from PIL import Image, ImageCms
 
 from photosvc.media.formats import by_extension
 from photosvc.media.isobmff import clean_aperture
+from photosvc.media.jxl import JxlColours, read_colours
 from photosvc.media.picture import open_shown, read_picture
 from photosvc.pictures.render import draw
 from photosvc.pictures.sizes import SIZES, Target
@@ -28,7 +30,7 @@ def shown(data, extension):
     """The colours of the four quarters in a thumbnail."""
     with open_shown(BytesIO(data), row(extension), 64) as (picture, orientation):
         (small,) = draw(picture, [Target(SIZES["fit_720"])], orientation)
-    return [small.getpixel((x * small.width // 64, y * small.height // 48)) for x, y in AT]
+    return [small.convert("RGB").getpixel((x * small.width // 64, y * small.height // 48)) for x, y in AT]
 
 
 def name_of(data, extension):
@@ -125,6 +127,56 @@ WITH_PROFILE = {
     "jxl": jxl(quarters(), icc=ODD, lossless=True),
     "png": encoded(quarters(), "PNG", icc_profile=ODD),
 }
+
+
+#: Four quarters of 16 by 12 pixels, encoded with loss by cjxl. The first has the primaries of Display P3 as numbers.
+LOSSY_BY_NUMBERS = b64decode(
+    "/wpYMJAg5MyoKOIlKAdNyfsmhFcIaUmwBxMNAnEhABKIAgBMAnWmGgAAFSqjjBu8nOv58kOHxbSN6wxttW1hCWPiGWAhx8uCbNNz"
+    "h4iH+AtRUEH1xPw26/TNex5d1pJH+p0jpRRMAaACoLLrVlQTyA7wJBVFSnmw0PhJ0862c6Msl+tfjLK9CDp+Ax854ZLFYe/Wlp0l"
+    "Yj1oMMRBm86BjQGd++DiCp/VfZojMZLBV/SCcgCX4YBgBg=="
+)
+#: The second has an ICC profile that numbers cannot express: red and green exchanged, and a gamma of 1.5.
+LOSSY_BY_PROFILE = b64decode(
+    "/wpYMJDCa8OAhHkApKaowPDSvI5Om15jPow7DBpiGxsx4Cbz1GOYR/TdJPAuEnNPGOJhQJEh3NnGre3OJnF0bQ05Ojq6tIYDyDra"
+    "OiPAVzyn5oyb3GIxFcCA/wtLK75mcajrxFUu+0pKThigaG0qKz3NVJff5v0l68fogVzW8R3g6CtsrmzqKSo9bIC1s+UATWVLS1lz"
+    "yJ6V9RnVdBrrUAGe8vbv33zKW70J1A/Sv3/7Qv37108Ee1wI+Fr7BoLB1WEPAkP6wHkEyNYQFLtAtw5wsSz7xzwAkLwTnJrBnaBw"
+    "5OYoqmzLhx2gUVeQcgeZmlAmDYzRfF3kAAASiAIAKAJFnRwAABUqo4wbvJzr+fJDh8W0jesMbbVtYQlj4hlgIcdLQ+xyitOcxkgR"
+    "+eWXH575YemW52rnw0mmsTd9JO+8tSgAVABUrl2RaRIDAB8xzy1cJDWFKw3Ez3weNkKTAlxh9eCyui3ZP45aAvxRp4TbjNUG92dq"
+    "xgg+BidSLbgocBSQ7NKzj48E5QY="
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "expected"),
+    [
+        (LOSSY_BY_NUMBERS, "Custom", [(240, 0, 0), (0, 163, 41), (29, 71, 187), (250, 250, 250)]),
+        (LOSSY_BY_PROFILE, "odd! built-in", [(73, 233, 73), (191, 73, 106), (116, 85, 205), (252, 252, 252)]),
+    ],
+    ids=["numbers", "profile"],
+)
+def test_a_lossy_jpeg_xl_has_the_colours_of_its_source(data, name, expected):
+    found = read_picture(BytesIO(data), row("jxl"))
+    assert (found.problem, found.color_profile, found.width) == (None, name, 16)
+    assert near(shown(data, "jxl"), expected, 8)
+
+
+def test_the_colours_of_a_jpeg_xl_are_found_in_its_container():
+    colours = read_colours(BytesIO(LOSSY_BY_NUMBERS))
+    head = box(b"JXL ", b"\r\n\x87\n") + box(b"ftyp", b"jxl \0\0\0\0jxl ")
+    assert read_colours(BytesIO(head + box(b"jxlc", LOSSY_BY_NUMBERS))) == colours
+    assert read_colours(BytesIO(head + box(b"jxlp", bytes(4), LOSSY_BY_NUMBERS))) == colours
+    assert (len(colours.profile) > 400, colours.is_linear) == (True, False)
+    assert read_colours(BytesIO(LOSSY_BY_PROFILE)).is_linear
+    for plain in (jxl(quarters()), jxl(quarters(), lossless=True), head, b"\xff\x0a"):
+        assert read_colours(BytesIO(plain)) == JxlColours()
+
+
+def test_any_header_of_a_jpeg_xl_gets_an_answer():
+    drawn = random.Random(6)
+    for _ in range(3000):
+        head = b"\xff\x0a" + LOSSY_BY_NUMBERS[2 : drawn.randrange(2, 9)] + drawn.randbytes(drawn.randrange(60))
+        found = read_colours(BytesIO(head))
+        assert found.profile == b"" or isinstance(ImageCms.ImageCmsProfile(BytesIO(found.profile)), object)
 
 
 @pytest.mark.parametrize("extension", WITH_PROFILE)
