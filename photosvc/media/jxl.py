@@ -27,7 +27,16 @@ _PRIMARIES: Final[dict[int, tuple[Point, ...]]] = {
     9: ((0.708, 0.292), (0.170, 0.797), (0.131, 0.046)),
     11: ((0.680, 0.320), (0.265, 0.690), (0.150, 0.060)),
 }
-_NAMES: Final = {(1, 1): "sRGB", (1, 9): "BT.2020", (1, 11): "Display P3", (11, 11): "DCI P3"}
+_D65: Final = _WHITES[1]
+#: Names of colour spaces with the white point D65, by their primaries.
+_NAMES: Final[dict[str, tuple[Point, ...]]] = {
+    "sRGB": _PRIMARIES[1],
+    "BT.2020": _PRIMARIES[9],
+    "Display P3": _PRIMARIES[11],
+    "Adobe RGB (1998)": ((0.64, 0.33), (0.21, 0.71), (0.15, 0.06)),
+}
+#: Encoders compute coordinates from the rounded values of a profile.
+_TOLERANCE: Final = 0.003
 _D50: Final = (0.96420, 1.0, 0.82491)
 #: The cone responses by Bradford, with which ICC profiles adapt a white point to D50.
 _CONES: Final = ((0.8951, 0.2664, -0.1614), (-0.7502, 1.7135, 0.0367), (0.0389, -0.0685, 1.0296))
@@ -137,9 +146,18 @@ def _profile_of(bits: _Bits) -> bytes:
     if white is None or points is None or curve is None or (first, second, transfer) == (1, 1, 13):
         return b""
     try:
-        return _profile(_NAMES.get((first, second), "Custom"), white, points, curve)
+        return _profile(_name(white, points), white, points, curve)
     except (ZeroDivisionError, struct.error):  # coordinates of no colours
         return b""
+
+
+def _name(white: Point, points: Sequence[Point]) -> str:
+    return next((name for name, known in _NAMES.items() if _is_near((white, *points), (_D65, *known))), "Custom")
+
+
+def _is_near(points: Sequence[Point], others: Sequence[Point]) -> bool:
+    pairs = zip(points, others, strict=True)
+    return all(abs(a - b) <= _TOLERANCE for one, other in pairs for a, b in zip(one, other, strict=True))
 
 
 def _point(bits: _Bits) -> Point:
