@@ -1,6 +1,5 @@
 """The errors of WebDAV: conditions as XML (RFC 4918 section 16), all others in the form of the API."""
 
-import logging
 from collections.abc import Collection, Iterable
 from http import HTTPStatus
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -12,7 +11,6 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.web import errors
 from photosvc.web.errors import Failure, render
 
-_LOG = logging.getLogger("photosvc")
 _CHALLENGE = 'Basic realm="photosvc", charset="UTF-8"'
 _XML = "application/xml; charset=utf-8"
 #: Conditions of RFC 4918 section 16.

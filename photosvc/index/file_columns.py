@@ -33,7 +33,6 @@ _BOUNDS: Final = {
     record: [(name, largest) for name, largest in _LARGEST.items() if name in record.__dataclass_fields__]
     for record in (Extraction, Metadata)
 }
-_UNSET: Final = Metadata()
 _METADATA: Final = msgspec.json.Decoder(Metadata)
 _OWN: Final = frozenset((META, XMP))
 

@@ -20,7 +20,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import clamped_time, clean_name, disk_name
 from photosvc.core.problems import Problem, Reason, system_symbol
 from photosvc.media.formats import may_have_pixels
-from photosvc.models import ORIGINALS_ROOT, File, LibraryState
+from photosvc.models import ORIGINALS_ROOT, Disk, File
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import insert_into
 from photosvc.query.fold import fold
@@ -46,8 +46,6 @@ STAGING_FOLDER: Final = ".photosvc"
 GONE_FOLDER: Final = f"{STAGING_FOLDER}/gone"
 #: Folders that file systems, NAS systems and photo programs keep for their own use.
 _IGNORED = frozenset({"@eaDir", "#recycle", "$RECYCLE.BIN", "System Volume Information", "__MACOSX", "lost+found"})
-#: The beginning of the names of their rows in the state of the library; the folder follows.
-_ROW: Final = "disk:"
 #: Most disks that are remembered: rows must not grow without limit where disks are mounted under ever new names.
 _MOST: Final = 1000
 
@@ -262,8 +260,8 @@ def remember_disks(session: Session, originals: Path) -> None:
     remembered = _remembered(session)
     if new := sorted(_mounted(originals) - remembered)[: max(0, _MOST - len(remembered))]:
         begin_write(session)
-        rows = [{"name": _ROW + folder, "value": 1} for folder in new]
-        session.execute(insert_into(LibraryState, session).on_conflict_do_nothing(), rows)
+        rows = [{"folder": folder} for folder in new]
+        session.execute(insert_into(Disk, session).on_conflict_do_nothing(), rows)
         session.commit()
 
 
@@ -323,17 +321,14 @@ def _may_be_original(entry: "os.DirEntry[str]") -> bool:
 
 def forget_disks(session: Session, folders: Iterable[str]) -> None:
     """Let the files of these folders count as gone when they are not found, in a transaction of its own."""
-    if names := [_ROW + folder for folder in folders]:
+    if names := list(folders):
         begin_write(session)
-        session.execute(
-            delete(LibraryState).where(LibraryState.name.in_(names)), execution_options={"synchronize_session": False}
-        )
+        session.execute(delete(Disk).where(Disk.folder.in_(names)), execution_options={"synchronize_session": False})
         session.commit()
 
 
 def _remembered(session: Session) -> set[str]:
-    rows = select(LibraryState.name).where(LibraryState.name.startswith(_ROW, autoescape=True))
-    return {name.removeprefix(_ROW) for name in session.connection().execute(rows).scalars()}
+    return set(session.connection().execute(select(Disk.folder)).scalars())
 
 
 def _mounted(originals: Path) -> set[str]:

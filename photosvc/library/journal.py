@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.library.values import Difference, dump, wire_name
-from photosvc.models import LibraryState, PhotoChange
+from photosvc.models import JournalSize, PhotoChange
 from photosvc.models.plain import insert_of
 from photosvc.models.statements import Prepared, insert_into, prepare_statement, run_many
 
@@ -25,8 +25,6 @@ MOST_OF_PHOTO: Final = 1000
 #: deleted, a tenth at a time.
 MOST_BYTES: Final = 64 << 20
 _ENTRY: Final = 100
-#: Beginning of the names of the rows of the library's state with these bytes; the UID of the actor follows.
-_BYTES: Final = "journal:"
 #: Photos of one statement.
 _PORTION: Final = 500
 _TOO_MANY: Final = (
@@ -88,9 +86,9 @@ def _count_bytes(session: Session, actor_uid: str, size: int) -> None:
     """Count further bytes of an actor's changes, and delete the oldest ones beyond `MOST_BYTES`."""
     if not size:
         return
-    row = insert_into(LibraryState, session).values(name=_BYTES + actor_uid, value=size)
-    total = LibraryState.value + row.excluded.value
-    counted = row.on_conflict_do_update(index_elements=["name"], set_={"value": total}).returning(LibraryState.value)
+    row = insert_into(JournalSize, session).values(actor_uid=actor_uid, size=size)
+    total = JournalSize.size + row.excluded.size
+    counted = row.on_conflict_do_update(index_elements=["actor_uid"], set_={"size": total}).returning(JournalSize.size)
     if (session.connection().execute(counted).scalar() or 0) > MOST_BYTES:
         _forget_oldest_of(session, actor_uid)
 
@@ -117,7 +115,7 @@ def _forget_oldest_of(session: Session, actor_uid: str) -> None:
     if last is not None:
         gone = delete(PhotoChange).where(own, PhotoChange.id <= last)
         session.execute(gone, execution_options={"synchronize_session": False})
-    counted = update(LibraryState).where(LibraryState.name == _BYTES + actor_uid).values(value=total)
+    counted = update(JournalSize).where(JournalSize.actor_uid == actor_uid).values(size=total)
     session.execute(counted, execution_options={"synchronize_session": False})
 
 

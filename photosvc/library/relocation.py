@@ -112,7 +112,7 @@ class Relocation:
         self.session.execute(replaced, execution_options=_UNLOADED)
         columns = (UploadedFile.user_id, UploadedFile.size)
         for row in self.session.execute(select(*columns).where(UploadedFile.name == name)).all():
-            values = {"hash": kept, "user_id": row.user_id, "name": kept, "size": row.size, "original_name": ""}
+            values = {"hash": None, "user_id": row.user_id, "name": kept, "size": row.size, "original_name": ""}
             self.session.execute(insert(UploadedFile).values(**values, created_at=self.now))
 
     def knows(self, name: str) -> bool:
@@ -192,7 +192,7 @@ class Relocation:
             self.session.execute(delete(UploadedFile).where(at_upload), execution_options=_UNLOADED)
         else:
             trashed = literal(f"{aside}/") + UploadedFile.name
-            counted = update(UploadedFile).where(at_upload).values(hash=trashed, name=trashed)
+            counted = update(UploadedFile).where(at_upload).values(hash=None, name=trashed)
             self.session.execute(counted, execution_options=_UNLOADED)
         at_name = _named(File.name, name, is_folder=is_folder)
         renamed = update(File).where(File.root == ORIGINALS_ROOT, at_name).values(name=literal(f"{aside}/") + File.name)

@@ -139,7 +139,7 @@ def _set_aside(session: Session, files: Sequence[Any], deletion: Deletion | None
         return
     table = UploadedFile.__table__
     counted = update(table).where(table.c.name == bindparam("old_name"))
-    counted = counted.values(hash=bindparam("path"), name=bindparam("path"))
+    counted = counted.values(hash=None, name=bindparam("path"))
     names |= {name: kept.get(name, f"{gone}/{name}") for name in sidecars.values()}
     connection.execute(counted, [{"old_name": name, "path": path} for name, path in names.items()])
 

@@ -220,9 +220,9 @@ def _is_unchanged(originals: Path, name: str, file: File | Sidecar) -> bool:
 def _count_again(session: Session, kept: Kept) -> None:
     """Let a file count in the quota of its account under its name, and claim its content unless another file does."""
     content = session.scalar(select(File.hash).where(File.root == ORIGINALS_ROOT, File.name == kept.name))
-    is_free = content is not None and session.get(UploadedFile, content) is None
-    values = {"name": kept.name, "hash": content} if is_free else {"name": kept.name}
-    counted = update(UploadedFile).where(UploadedFile.name == kept.path).values(values)
+    is_free = session.scalar(select(UploadedFile.id).where(UploadedFile.hash == content)) is None
+    counted = update(UploadedFile).where(UploadedFile.name == kept.path)
+    counted = counted.values(name=kept.name, hash=content if is_free else None)
     session.execute(counted, execution_options=_UNLOADED)
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Exists, Text, delete, exists, func, not_, or_, select, type_coerce, update
+from sqlalchemy import ColumnElement, Exists, Text, delete, exists, func, insert, not_, or_, select, type_coerce, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, NotFoundError, PermissionDeniedError, PhotosvcError
@@ -101,10 +101,9 @@ def count_stored(
     if size > left:
         raise QuotaExceededError
     row = {"user_id": user_id, "name": name, "size": size, "original_name": "", "created_at": now}
-    for key in (content, name):  # one file claims its content; the others count under their names
-        claim = insert_into(UploadedFile, session).values({**row, "hash": key}).on_conflict_do_nothing()
-        if session.scalar(claim.returning(UploadedFile.hash)) is not None:
-            return
+    claim = insert_into(UploadedFile, session).values({**row, "hash": content}).on_conflict_do_nothing()
+    if session.scalar(claim.returning(UploadedFile.id)) is None:  # another file claims the content
+        session.execute(insert(UploadedFile).values({**row, "hash": None}))
 
 
 def uncount(session: Session, name: str) -> None:

@@ -141,13 +141,14 @@ class Upload(Base):
 
 
 class UploadedFile(Base):
-    """A claim on the content of an original that was uploaded or imported, so that it is stored only once."""
+    """An original that counts in the quota of an account, and may claim its content."""
 
     __tablename__ = TABLE_PREFIX + "uploaded_files"
     __table_args__ = (Index(None, "user_id", "size"),)
 
-    hash: Mapped[str] = mapped_column(Text, primary_key=True)
-    """SHA-1 of the content; for a file that only counts in a quota, such as a copy or one in the trash, its name."""
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    hash: Mapped[str | None] = mapped_column(Text, unique=True)
+    """SHA-1 of the content that the file claims, so that it is stored only once; None for copies, and in the trash."""
     user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="SET NULL"))
     name: Mapped[str] = mapped_column(Text)
     """Path relative to the originals."""

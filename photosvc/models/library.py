@@ -163,6 +163,15 @@ class LibraryState(Base):
     value: Mapped[int] = mapped_column(BigInteger, default=0)
 
 
+class Disk(Base):
+    """A folder below the originals on which a disk was mounted in an index run."""
+
+    __tablename__ = TABLE_PREFIX + "disks"
+
+    folder: Mapped[str] = mapped_column(Text, primary_key=True)
+    """Path relative to the originals."""
+
+
 class Subject(Base):
     """A person with a chosen name, or a favourite. Other people have no row: their names are in the markers."""
 
@@ -221,6 +230,15 @@ class PhotoChange(Base):
     """The columns that changed, with their former values, as a JSON object; see `library.values`."""
     after: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+
+class JournalSize(Base):
+    """The bytes of the values in the changes of one actor."""
+
+    __tablename__ = TABLE_PREFIX + "journal_sizes"
+
+    actor_uid: Mapped[str] = mapped_column(Text, primary_key=True)
+    size: Mapped[int] = mapped_column(BigInteger)
 
 
 class LookAlike(Base):

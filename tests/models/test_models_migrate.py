@@ -111,3 +111,51 @@ def test_a_database_from_before_the_first_release_is_left_as_it_is(engine):
         schema.upgrade(engine)
     with engine.connect() as connection:
         assert schema.schema_version(connection) == "0033"
+
+
+UPLOADED = "SELECT hash, name, size, created_at FROM photosvc_uploaded_files ORDER BY name"
+
+
+def test_state_that_names_contained_moves_into_columns_and_back(engine):
+    sha1, path = "a" * 40, ".photosvc/trash/2026/" + "b" * 19
+    assert len(path) == 40
+    schema.upgrade(engine)
+    schema.downgrade(engine, "0049")
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO photosvc_library VALUES ('disk:cards/a', 1), ('disk:b', 1), ('journal:u1', 900), "
+                "('changes', 7)"
+            )
+        )
+        for content, name in ((sha1, "a.jpg"), (path, path), ("c.jpg", "c.jpg")):
+            connection.execute(
+                text("INSERT INTO photosvc_uploaded_files VALUES (:hash, NULL, :name, 5, '', '2026-03-01 12:00:00')"),
+                {"hash": content, "name": name},
+            )
+        before = connection.execute(text(UPLOADED)).all()
+        library = connection.execute(text("SELECT name, value FROM photosvc_library ORDER BY name")).all()
+    assert schema.upgrade(engine) == ("0049", SCHEMA_VERSION)
+    with engine.begin() as connection:
+        assert [row[:3] for row in connection.execute(text(UPLOADED))] == [
+            (None, path, 5),
+            (sha1, "a.jpg", 5),
+            (None, "c.jpg", 5),
+        ]
+        disks = connection.execute(text("SELECT folder FROM photosvc_disks ORDER BY folder")).scalars().all()
+        assert disks == ["b", "cards/a"]
+        assert connection.execute(text("SELECT actor_uid, size FROM photosvc_journal_sizes")).all() == [("u1", 900)]
+        assert ("changes", 7) in connection.execute(text("SELECT name, value FROM photosvc_library")).all()
+        name = {"name": "d.jpg"}
+        connection.execute(
+            text(
+                "INSERT INTO photosvc_uploaded_files (hash, name, size, original_name, created_at) "
+                "VALUES (NULL, :name, 5, '', '2026-03-01 12:00:00')"
+            ),
+            name,
+        )  # rows get their ids from the database
+        connection.execute(text("DELETE FROM photosvc_uploaded_files WHERE name = :name"), name)
+    schema.downgrade(engine, "0049")
+    with engine.connect() as connection:
+        assert connection.execute(text(UPLOADED)).all() == before
+        assert connection.execute(text("SELECT name, value FROM photosvc_library ORDER BY name")).all() == library

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from photosvc.library.journal import Actor, Change, record
-from photosvc.models import File, LibraryState, Marker, Photo, PhotoChange
+from photosvc.models import File, JournalSize, Marker, Photo, PhotoChange
 from photosvc.models.engine import begin_write
 from photosvc.search.rows.renew import differing
 from photosvc.search.rows.write import project
@@ -214,5 +214,5 @@ def test_the_oldest_changes_of_an_actor_go_on_both_databases(filled_library, mon
         assert 8_000 < sum(sizes.values()) <= 10_000
         assert [row.actor_uid for row in rows] == ["u1"] * len(sizes) + ["u2"]
         assert "29" in rows[-2].after
-        counted = session.query(LibraryState.value).filter(LibraryState.name == "journal:u1").scalar()
+        counted = session.query(JournalSize.size).filter(JournalSize.actor_uid == "u1").scalar()
         assert counted == sum(sizes.values())

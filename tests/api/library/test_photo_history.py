@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.models import LibraryState, PhotoChange
+from photosvc.models import JournalSize, PhotoChange
 from tests.support.library import open_library
 from tests.support.pictures import encoded, exif, jpeg, quarters
 
@@ -172,7 +172,7 @@ def test_the_journal_of_an_account_is_bounded_in_bytes_and_the_oldest_changes_go
             for change in session.query(PhotoChange).filter(PhotoChange.actor_name == "user2")
         ]
         assert 25_000 < sum(kept) <= 30_000
-        counted = session.query(LibraryState.value).filter(LibraryState.name.startswith("journal:u")).all()
+        counted = session.query(JournalSize.size).filter(JournalSize.actor_uid.startswith("u")).all()
         assert sum(kept) in {row[0] for row in counted}
     history = send("GET", "/history?count=100")
     assert [change["After"]["Description"][:2] for change in history[: len(kept)]] == [
