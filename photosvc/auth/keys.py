@@ -37,7 +37,7 @@ from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.machine import exclusive_lock
 from photosvc.core.paths import flush_folder
-from photosvc.models import LibraryState, RecoveryCode, StoredKey, User
+from photosvc.models import LibraryState, RecoveryCode, StoredKey, User, named_number, set_named_numbers
 from photosvc.models.statements import insert_into
 from photosvc.settings import Settings, setting_fields
 
@@ -110,8 +110,7 @@ def known_keys(settings: Settings) -> list[str]:
 
 def stored_fingerprint(session: Session | Connection) -> int | None:
     """Return the fingerprint of the key that the database is encrypted with; None before anything was encrypted."""
-    found: int | None = session.scalar(select(LibraryState.value).where(LibraryState.name == _NAME))
-    return found
+    return named_number(session, _NAME)
 
 
 def encrypting_key(session: Session, settings: Settings) -> str:
@@ -143,7 +142,7 @@ def claim(session: Session, settings: Settings, *, exclusive: bool) -> int:
 
 def store_fingerprint(session: Session, key: str) -> None:
     """Record that the secrets are encrypted with this key from now on."""
-    session.execute(update(LibraryState).where(LibraryState.name == _NAME).values(value=fingerprint(key)))
+    set_named_numbers(session, {_NAME: fingerprint(key)})
 
 
 def open_secret(settings: Settings, sealed: str, *, purpose: str, owner: str) -> str | None:

@@ -27,7 +27,7 @@ from photosvc.index.run_log import Outcome, Status, Summary
 from photosvc.index.scan import FoundFile
 from photosvc.index.sidecar_links import Folders
 from photosvc.index.store import Store
-from photosvc.models import STACKING, File, LibraryState
+from photosvc.models import STACKING, File, named_number, set_named_numbers
 from photosvc.models.engine import begin_write
 from photosvc.models.pace import Pace
 
@@ -171,8 +171,7 @@ def restack_library(
     Commits after each batch. A run that was interrupted starts again.
     """
     rules = _RULES_VERSION << len(KINDS) | sum(1 << number for number, kind in enumerate(KINDS) if kind in kinds)
-    state = session.get(LibraryState, STACKING)
-    if state is not None and state.value == rules:
+    if named_number(session, STACKING) == rules:
         return 0
     count, last, pace = 0, 0, Pace(_FIRST_BATCH, _LIBRARY_MOST)
     while ids := session.scalars(select(File.id).where(File.id > last).order_by(File.id).limit(pace.size)).all():
@@ -187,6 +186,6 @@ def restack_library(
         session.expunge_all()
         last = max(ids)
     begin_write(session)
-    session.merge(LibraryState(name=STACKING, value=rules))
+    set_named_numbers(session, {STACKING: rules})
     session.commit()
     return count

@@ -21,7 +21,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.paths import clamped_time, clean_name, open_inside
 from photosvc.index.scan import are_away, start_folder
-from photosvc.models import ORIGINALS_ROOT, File, LibraryState, Photo
+from photosvc.models import ORIGINALS_ROOT, File, Photo, named_number, set_named_numbers
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import is_below
 from photosvc.pictures.ahead import is_sound
@@ -230,8 +230,8 @@ class Check:
         self, which: list[ColumnElement[bool]], number: int, *, in_turn: bool
     ) -> Iterator[Sequence[KnownOriginal]]:
         """Yield files in the order of their hashes, from where the last sample ended, or from a random place."""
-        state = self.session.get(LibraryState, _POSITION) if in_turn else None
-        first = f"{state.value if state else random.getrandbits(4 * _DIGITS):0{_DIGITS}x}g"
+        ended = named_number(self.session, _POSITION) if in_turn else None
+        first = f"{random.getrandbits(4 * _DIGITS) if ended is None else ended:0{_DIGITS}x}g"
         last, left = "", number
         for lowest, within in ((first, true()), ("", File.hash <= first)):
             last = lowest
@@ -243,7 +243,7 @@ class Check:
                 break
         if in_turn and number:
             begin_write(self.session)
-            self.session.merge(LibraryState(name=_POSITION, value=int(last[:_DIGITS] or "0", 16)))
+            set_named_numbers(self.session, {_POSITION: int(last[:_DIGITS] or "0", 16)})
             self.session.commit()
 
     def _read(

@@ -20,7 +20,7 @@ from photosvc.index.lease import Lease
 from photosvc.index.photo_changes import PhotoChanges
 from photosvc.index.places import Gazetteer
 from photosvc.index.sightings import LOCATED, WINDOW, Sighting, sighting
-from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, File, LibraryState, Photo, Place
+from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, File, Photo, Place, named_number, set_named_numbers
 from photosvc.models.engine import begin_write
 from photosvc.models.pace import Pace
 
@@ -223,8 +223,7 @@ def _estimate(photo: Photo, neighbours: Neighbours) -> Estimate | None:
 
 def _mark_all_after_switch(session: Session, *, wanted: bool) -> None:
     """Mark every photo that may get or lose an estimate, if the setting was switched."""
-    state = session.get(LibraryState, ESTIMATES)
-    if state is not None and state.value == wanted:
+    if named_number(session, ESTIMATES) == wanted:
         return
     last = 0
     while True:
@@ -240,5 +239,5 @@ def _mark_all_after_switch(session: Session, *, wanted: bool) -> None:
         )  # fmt: skip
         last = ids[-1]
         session.commit()
-    session.merge(LibraryState(name=ESTIMATES, value=int(wanted)))
+    set_named_numbers(session, {ESTIMATES: int(wanted)})
     session.commit()

@@ -14,9 +14,8 @@ from sqlalchemy.orm import Session
 from photosvc.core.problems import Problem, Severity
 from photosvc.index.jobs import INDEX, State
 from photosvc.index.lease import Lease
-from photosvc.models import Job, LibraryState
+from photosvc.models import Job, named_number, set_named_numbers
 from photosvc.models.engine import write_if_free, write_session
-from photosvc.models.statements import insert_into
 
 #: Rows of the library's state: seconds since 1970 of the end of the last run, and of the last over all originals.
 _ENDED: Final = "indexed_at"
@@ -146,18 +145,13 @@ class LastRun(NamedTuple):
 
 def note_run(session: Session, now: datetime, *, whole: bool) -> None:
     """Record that a run has ended, in the write transaction of the session."""
-    rows = [{"name": name, "value": int(now.timestamp())} for name in ((_ENDED, _WHOLE) if whole else (_ENDED,))]
-    added = insert_into(LibraryState, session)
-    session.execute(
-        added.values(rows).on_conflict_do_update(index_elements=["name"], set_={"value": added.excluded.value})
-    )
+    set_named_numbers(session, dict.fromkeys((_ENDED, _WHOLE) if whole else (_ENDED,), int(now.timestamp())))
 
 
 def last_run(session: Session) -> LastRun:
     """Return the ends of the last runs."""
-    query = select(LibraryState.name, LibraryState.value).where(LibraryState.name.in_((_ENDED, _WHOLE)))
-    found = {name: datetime.fromtimestamp(value, UTC) for name, value in session.execute(query)}
-    return LastRun(found.get(_ENDED), found.get(_WHOLE))
+    ends = (named_number(session, name) for name in (_ENDED, _WHOLE))
+    return LastRun(*(None if end is None else datetime.fromtimestamp(end, UTC) for end in ends))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,9 @@ from photosvc.models.library import (
     Place,
     Subject,
     SubjectName,
+    named_number,
     photo_keywords,
+    set_named_numbers,
 )
 from photosvc.models.photo import (
     GONE,
@@ -141,5 +143,7 @@ __all__ = [
     "ZipSelection",
     "copy_sidecars",
     "file_sidecars",
+    "named_number",
     "photo_keywords",
+    "set_named_numbers",
 ]

@@ -4,13 +4,14 @@ Names of people come from files, so names that users chose and favourites are st
 last search for them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import (
     BigInteger,
     Column,
+    Connection,
     ForeignKey,
     Index,
     Integer,
@@ -25,6 +26,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from photosvc.core.ids import LABEL, SUBJECT, computed_uid
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+from photosvc.models.statements import insert_into
 
 #: The id of the unknown camera and of the unknown lens.
 UNKNOWN_ID = 1
@@ -161,6 +163,19 @@ class LibraryState(Base):
 
     name: Mapped[str] = mapped_column(Text, primary_key=True)
     value: Mapped[int] = mapped_column(BigInteger, default=0)
+
+
+def named_number(session: Session | Connection, name: str) -> int | None:
+    """Return a named number of the library; None before it is first set."""
+    number: int | None = session.scalar(select(LibraryState.value).where(LibraryState.name == name))
+    return number
+
+
+def set_named_numbers(session: Session, numbers: Mapping[str, int]) -> None:
+    """Set named numbers of the library, in the session's write transaction."""
+    row = insert_into(LibraryState, session)
+    row = row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value})
+    session.connection().execute(row, [{"name": name, "value": value} for name, value in numbers.items()])
 
 
 class Disk(Base):

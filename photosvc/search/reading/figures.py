@@ -26,6 +26,7 @@ from photosvc.models import (
     LibraryState,
     Photo,
     SearchRow,
+    named_number,
 )
 from photosvc.models.statements import Prepared, prepare_statement
 from photosvc.search.reading.compile import visible, visible_albums
@@ -197,14 +198,13 @@ def figures(session: Session, *, sees_private: bool) -> Figures:
 
     shown = select(Photo.type, func.count()).where(Photo.quality >= 0, Photo.archived_at.is_(None), *seen)
     albums = select(func.count()).select_from(Album).where(visible_albums(sees_private=sees_private))
-    changes = select(LibraryState.value).where(LibraryState.name == CHANGES)
     return Figures(
         photos={kind: number for kind, number in session.execute(shown.group_by(Photo.type))},  # noqa: C416 - typed rows
         files=count(File.missing.is_(False), File.error == ""),
         missing=count(File.missing.is_(True)),
         broken=count(File.missing.is_(False), File.error != ""),
         albums=session.scalar(albums) or 0,
-        changes=session.scalar(changes) or 0,
+        changes=named_number(session, CHANGES) or 0,
     )
 
 

@@ -11,12 +11,13 @@ from photosvc.models import (
     PROJECTION,
     PROJECTION_VERSION,
     File,
-    LibraryState,
     Photo,
     SearchAlbum,
     SearchDocument,
     SearchRow,
     SearchText,
+    named_number,
+    set_named_numbers,
 )
 from photosvc.models.engine import begin_write
 from photosvc.models.pace import Pace
@@ -49,15 +50,14 @@ def rebuild(session: Session) -> int:
     delete_rows(session, SearchRow.photo_id.not_in(select(Photo.id)))
     session.execute(delete(SearchText).where(SearchText.photo_id.not_in(select(Photo.id))))
     record_change(session)
-    session.merge(LibraryState(name=PROJECTION, value=PROJECTION_VERSION))
+    set_named_numbers(session, {PROJECTION: PROJECTION_VERSION})
     session.commit()
     return count
 
 
 def is_stale(session: Session) -> bool:
     """Return whether another version of the projection wrote the search rows."""
-    state = session.get(LibraryState, PROJECTION)
-    return state is not None and state.value != PROJECTION_VERSION
+    return named_number(session, PROJECTION) not in {None, PROJECTION_VERSION}
 
 
 def differing(session: Session, photo_ids: Sequence[int]) -> set[int]:
