@@ -13,6 +13,7 @@ from photosvc.media.formats import by_extension
 from photosvc.media.isobmff import clean_aperture
 from photosvc.media.jxl import JxlColours, read_colours
 from photosvc.media.picture import open_shown, read_picture
+from photosvc.media.profiles import profile_name
 from photosvc.pictures.render import draw
 from photosvc.pictures.sizes import SIZES, Target
 from tests.support.files.containers import box
@@ -169,6 +170,25 @@ def test_the_colours_of_a_jpeg_xl_are_found_in_its_container():
     assert read_colours(BytesIO(LOSSY_BY_PROFILE)).is_linear
     for plain in (jxl(quarters()), jxl(quarters(), lossless=True), head, b"\xff\x0a"):
         assert read_colours(BytesIO(plain)) == JxlColours()
+
+
+@pytest.mark.parametrize(
+    ("primaries", "transfer", "name"),
+    [(11, 13, "Display P3"), (9, 1, "BT.2020"), (1, 8, "sRGB"), (1, 13, ""), (11, 16, "")],
+)
+def test_the_colour_space_of_a_jpeg_xl_is_named_by_its_numbers(primaries, transfer, name):
+    def number(value):
+        return [(2, value)] if value < 2 else [(2, 2), (4, value - 2)]
+
+    fields = [(1, 1), (5, 0), (3, 1), (1, 0), (1, 0), (1, 0), (2, 0), (1, 1), (2, 0), (1, 1), (1, 0), (1, 0), (2, 0)]
+    fields += [*number(1), *number(primaries), (1, 0), *number(transfer)]
+    value = at = 0
+    for width, field in fields:
+        value, at = value | field << at, at + width
+    profile = read_colours(BytesIO(b"\xff\x0a" + value.to_bytes(16, "little"))).profile
+    picture = Image.new("RGB", (1, 1))
+    picture.info["icc_profile"] = profile
+    assert profile_name(picture) == name
 
 
 def test_any_header_of_a_jpeg_xl_gets_an_answer():
