@@ -38,6 +38,7 @@ KEPT = {
     "media/errors.py register_heic": _FIXED,
     "media/errors.py register_jxl": _FIXED,
     "media/colours.py color_id": _PURE,
+    "media/psd.py _curve_of_floats": _FIXED,
     "media/vips.py _library": _FIXED,
     "migrations.py _register": _FIXED,
     "models/schema.py _references": _FIXED,
