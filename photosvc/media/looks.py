@@ -23,6 +23,7 @@ from PIL import Image
 #: Sizes of the pictures whose frequencies are taken: the whole one, and its versions, where a quarter is enough.
 _WHOLE, _SMALL = (32, 32), (16, 16)
 _LANCZOS: Final = Image.Resampling.LANCZOS
+_BILINEAR: Final = Image.Resampling.BILINEAR
 _LOW: Final = 8
 _BLOCK_BITS: Final = 16
 #: Grey levels between the darkest and the lightest pixel; pictures with fewer have no hash, as all would look alike.
@@ -50,8 +51,10 @@ _VALUES: Final = struct.Struct(f"<{_LOW * _LOW}Q")
 _CROPS: Final = (0.025, 0.05)
 #: Degrees by which copies were straightened; the largest box of the same shape is left of them.
 _TURNS: Final = (-3.0, 3.0)
-#: Pixels of the longer side from which the versions of a picture are made.
-_BASE: Final = 120
+#: Least pixels of the longer side from which the versions of a picture are made, and the size of straightened ones,
+#: which are then made as small as the others.
+_BASE: Final = 80
+_TURNED: Final = (64, 64)
 _DIGITS: Final = 16
 #: Bits of odd frequencies in one direction: they change their sign in a picture that is mirrored in that direction.
 _ACROSS: Final = 0x5555555555555555
@@ -147,17 +150,23 @@ def _grey(picture: Image.Image) -> Image.Image:
 
 def _changed(grey: Image.Image) -> Iterator[Image.Image]:
     """Yield 16x16 versions of a grey picture, cropped and straightened."""
-    base = grey.copy()
-    base.thumbnail((_BASE, _BASE), Image.Resampling.BOX)
+    base = grey.reduce(max(1, max(grey.size) // _BASE))
     width, height = base.size
     for cut in _CROPS:
         yield base.resize(_SMALL, _LANCZOS, (width * cut, height * cut, width * (1 - cut), height * (1 - cut)))
     for degrees in _TURNS:
-        angle = math.radians(abs(degrees))
-        share = 1 / (math.cos(angle) + max(width / height, height / width) * math.sin(angle))
-        x, y = width * (1 - share) / 2, height * (1 - share) / 2
-        straight = base.rotate(degrees, Image.Resampling.BICUBIC)
-        yield straight.resize(_SMALL, _LANCZOS, (x, y, width - x, height - y))
+        yield base.transform(_TURNED, Image.Transform.AFFINE, _turn(degrees, base.size), _BILINEAR).reduce(4)
+
+
+def _turn(degrees: float, size: tuple[int, int]) -> tuple[float, ...]:
+    """Return the affine transformation that turns a picture and keeps the largest box of its shape, in `_TURNED`."""
+    angle, (width, height), (across, down) = math.radians(degrees), size, _TURNED
+    cosine, sine = math.cos(angle), math.sin(angle)
+    share = 1 / (cosine + max(width / height, height / width) * abs(sine))
+    x, y = width * share / across, height * share / down
+    a, b, d, e = cosine * x, -sine * y, sine * x, cosine * y
+    left, upper = (width - a * across - b * down) / 2, (height - d * across - e * down) / 2
+    return a, b, left, d, e, upper
 
 
 def _frequencies_of(grey: Image.Image) -> Sequence[int] | None:
