@@ -45,7 +45,7 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
     request = parse_request({"q": query, "count": str(count), "offset": str(offset), "order": order, "s": album})
     with service.reading() as connection:
         if explain:
-            explanation = explain_search(connection, request, sees_private=True)
+            explanation = explain_search(connection, request, query, sees_private=True)
         else:
             records = orjson.loads(find(connection, request, sees_private=True).body)
     if explain:
@@ -64,6 +64,7 @@ def _print_explanation(explanation: "Explanation", output: str) -> None:
         return
     counts = [f"{count.found} found, sorted up to {count.limit}: {count.conditions}" for count in explanation.counts]
     for heading, lines in (
+        *([("Understood", explanation.understood)] if explanation.understood else []),
         ("Parsed", explanation.parsed),
         ("Resolved", explanation.resolved),
         ("Counted", counts or ["nothing"]),

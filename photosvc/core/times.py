@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from photosvc.core.errors import InvalidValueError
@@ -23,6 +23,11 @@ _MOMENT = re.compile(
 def system_clock() -> datetime:
     """Return the current time, aware and in UTC."""
     return datetime.now(UTC)
+
+
+def local_day() -> date:
+    """Return the present day by the clock and the time zone of this machine."""
+    return datetime.now().astimezone().date()
 
 
 def shifted(at: datetime, by: timedelta) -> datetime:

@@ -25,6 +25,7 @@ from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
 from photosvc.pages.layout import page, show
 from photosvc.pages.tiles import DEFAULT_ORDER, Asked, Chip, Day, chips_of, days_of, grid_data
+from photosvc.query.lexer import close_quote
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.figures import library_state
@@ -195,7 +196,7 @@ def show_search(
 
     """
     query, order, seed = (request.args.get(name, "").strip() for name in ("q", "order", "seed"))
-    search, number = Asked(query, order, seed, album, usual), page_number()
+    search, number = Asked(close_quote(query), order, seed, album, usual), page_number()
     found, message, status, chips = None, "", 200, list[Chip]()
     try:
         asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT))

@@ -13,9 +13,9 @@ from photosvc.index.places import country_name
 from photosvc.pages.blueprint import pages
 from photosvc.pages.layout import allow_pictures, page, show
 from photosvc.pages.tiles import Asked, Chip, chips_of, grid_data, read_asked
+from photosvc.query.alternatives import quote
 from photosvc.query.lexer import TokenKind, tokens
 from photosvc.query.parser import OPERATOR_WORDS, split_order
-from photosvc.query.typed import quote
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.photos import CountedTown, PhotoQuery, find_towns
 from photosvc.search.reading.request import parse_request

@@ -17,8 +17,9 @@ from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.pictures.sizes import NAMED, thumbnail_size
-from photosvc.query.lexer import TokenKind, tokens
-from photosvc.query.parser import NEGATION_WORD, OPERATOR_WORDS
+from photosvc.query.alternatives import quote
+from photosvc.query.lexer import TokenKind, close_quote, tokens
+from photosvc.query.parser import OPERATOR_WORDS, negates, understand
 from photosvc.web.actions import is_mounted
 from photosvc.web.current import current_service
 
@@ -99,7 +100,7 @@ class Asked:
 def read_asked(given: MultiDict[str, str]) -> Asked:
     """Read the search from the parameters of a photo's page; an invalid album counts as none."""
     query, order, seed, album = (given.get(name, "").strip() for name in ("q", "order", "seed", "s"))
-    return Asked(query, order, seed, album if is_uid(album, ALBUM) else "")
+    return Asked(close_quote(query), order, seed, album if is_uid(album, ALBUM) else "")
 
 
 def _query_string(pairs: dict[str, str]) -> str:
@@ -109,25 +110,36 @@ def _query_string(pairs: dict[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter of the query."""
+    """A filter of the query, or words that mean one."""
 
     name: str
+    """The name of the filter, or the words."""
     value: str
+    """The value of the filter, or the query that the words mean."""
     negated: bool
     rest: str
-    """The query without this filter."""
+    """The query without this filter, or with these words in quotes, where they mean only themselves."""
+    spoken: bool = False
+    """True for words."""
 
 
 def chips_of(query: str) -> list[Chip]:
-    """Return the filters of a valid query outside of groups and alternatives, in order."""
+    """Return the filters of a valid query outside of groups and alternatives, and words that mean some, in order."""
     found, depth = list[Chip](), 0
     known = list(tokens(query))
+    meanings = {one.start: one for one in understand(query)}
     if any(token.kind is TokenKind.EITHER or token.text.lower() in _EITHER_WORDS for token in known):
         return []
     for before, token in zip([None, *known], known, strict=False):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
-        if token.kind is TokenKind.FILTER and depth == 0 and len(found) < _MOST:
-            sign = before if before and (before.kind is TokenKind.NEGATE or before.text == NEGATION_WORD) else None
+        if depth or len(found) == _MOST:
+            continue
+        sign = before if before and (before.kind is TokenKind.NEGATE or negates(before, token)) else None
+        if meant := meanings.get(token.start):
+            words = query[meant.start : meant.end]
+            rest = f"{query[: meant.start]}{quote(words, always=True)}{query[meant.end :]}"
+            found.append(Chip(words, meant.meaning.text, sign is not None, rest, True))
+        elif token.kind is TokenKind.FILTER:
             start = sign.start if sign else token.start
             rest = f"{query[:start].rstrip()} {query[token.end :].lstrip()}".strip()
             found.append(Chip(token.key, token.text[len(token.key) + 1 :], sign is not None, rest))

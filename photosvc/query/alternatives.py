@@ -14,15 +14,32 @@ The rule for words decides whether a piece of text is a word or a phrase; free t
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from photosvc.query.fold import LONGEST_WORD, other_forms, words
+from photosvc.query.fold import LONGEST_WORD, other_forms, umlaut_forms, words
 from photosvc.query.nodes import Phrase, Word
 
 #: Beginnings of the Unicode names of digits and of letters in scripts whose words have many letters.
 _MANY_LETTERS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT", "MODIFIER")
+#: Articles and pronouns that lose their vowel in front of another word, as in `l'été` and `d'anniversaire`.
+_ELIDED = re.compile(r"(?:[cdjlmnst]|qu|all|dell|nell|sull|un)['\u2019\u02bc](?=\w\w)", re.IGNORECASE)
+#: Names of models as people write them, without blanks: `iphone11`, `a7iii`.
+_MODEL = re.compile(r"([a-z]{1,12})(\d{1,4})([a-z]{0,4})", re.ASCII)
+_SHORTEST_MODEL = 4
+#: Sony cameras, which call themselves ILCE-7M3.
+_SONY = re.compile(r"a(\d{1,4})([rsc]?)(ii|iii|iv|v)?", re.ASCII)
+_ROMAN = {"ii": "m2", "iii": "m3", "iv": "m4", "v": "m5"}
+_PLAIN = re.compile(r"[^\W_][\w./-]*\Z")
+_SPECIAL = re.compile(r'[\\"|&*]')
 _PIECE = re.compile(r'\\(?P<escaped>[\\"|&*])|(?P<quote>")|(?P<operator>[|&*])|[^\\"|&*]+|\\')
+
+
+def quote(text: str, *, always: bool = False) -> str:
+    """Return the text as a value of a filter, in quotes if it needs them, or always."""
+    if _PLAIN.match(text) and not always:
+        return text
+    return '"' + _SPECIAL.sub(r"\\\g<0>", text) + '"'
 
 
 def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase | None:
@@ -30,7 +47,9 @@ def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase 
 
     Text of several words, quoted or joined by punctuation (`IMG_1234`), is a phrase. The last word may be the start of
     a longer one if a `*` follows it, or if it is long enough and the text is not quoted. A single word that is neither
-    quoted nor followed by a `*` also stands for its plural or singular. A `*` in front of words is ignored.
+    quoted nor followed by a `*` also stands for its plural or singular, and for itself with other letters in place of
+    umlauts: `muenchen` and `münchen`. A `*` in front of words is ignored, and unless the text is quoted, an elided
+    article: `l'été` is `été`.
 
     Args:
         text: the text.
@@ -44,14 +63,18 @@ def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase 
     if text.isascii() and text.isalnum():  # most words: they need neither folding nor splitting
         return _word(text[:LONGEST_WORD].lower(), starred=False, quoted=quoted, whole=whole)
     body = text.rstrip("*")
+    if not quoted:
+        body = _ELIDED.sub("", body, 1) if _ELIDED.match(body) else body
     if "*" in body.lstrip("*") and not quoted:
         raise ValueError("in free text * may only end a word")
     found = words(body)
     if not found:
         return None
-    starred = body != text and not body[-1].isspace()
+    starred = text.endswith("*") and not body[-1].isspace()
     if len(found) == 1:
-        return _word(found[0], starred=starred, quoted=quoted, whole=whole)
+        word = _word(found[0], starred=starred, quoted=quoted, whole=whole)
+        further = () if starred or quoted or body.isascii() else umlaut_forms(body)
+        return replace(word, forms=(*word.forms, *further)) if further else word
     return Phrase(found, starred or not (quoted or whole or len(found[-1]) < shortest_prefix(found[-1])))
 
 
@@ -59,7 +82,22 @@ def _word(word: str, *, starred: bool, quoted: bool, whole: bool) -> Word:
     if starred or quoted:
         return Word(word, starred)
     prefix = not whole and len(word) >= shortest_prefix(word)
-    return Word(word, prefix, other_forms(word, prefix=prefix))
+    return Word(word, prefix, other_forms(word, prefix=prefix) + umlaut_forms(word))
+
+
+def read_models(text: str) -> list[Phrase]:
+    """Return the names of models that a word without blanks may be, as `iphone11` is `iPhone 11`."""
+    word = text.lower()
+    found = _MODEL.fullmatch(word) if len(word) >= _SHORTEST_MODEL else None
+    if found is None:
+        return []
+    name, number, version = found.groups()
+    phrases = [Phrase((name, number + version))]
+    if version:
+        phrases += [Phrase((name + number, version)), Phrase((name, number, version))]
+    if sony := _SONY.fullmatch(word):
+        phrases.append(Phrase(("ilce", f"{sony[1]}{sony[2]}{_ROMAN.get(sony[3], '')}")))
+    return phrases
 
 
 def shortest_prefix(word: str) -> int:
@@ -87,10 +125,6 @@ class Alternative(NamedTuple):
     def text(self) -> str:
         """Return the text with its wildcards."""
         return "*".join(self.pieces)
-
-
-class UnclosedQuoteError(ValueError):
-    """A quote is not closed."""
 
 
 @dataclass(slots=True)
@@ -137,11 +171,8 @@ class _Draft:
 def read_groups(raw: str, operators: str, *, empties: bool = False) -> list[list[Alternative]]:
     """Return the groups of alternatives in `raw`, in which the characters of `operators` are operators.
 
-    Empty alternatives and groups are left out: `a||b` is `a|b`. With `empties`, `""` is an alternative.
-
-    Raises:
-        UnclosedQuoteError: a quote is not closed.
-
+    Empty alternatives and groups are left out: `a||b` is `a|b`. With `empties`, `""` is an alternative. A quote that is
+    not closed ends with the value.
     """
     if '"' not in raw and "\\" not in raw:
         return _read_unquoted(raw, operators)
@@ -168,9 +199,7 @@ def read_groups(raw: str, operators: str, *, empties: bool = False) -> list[list
             elif draft.after_operator and draft.pieces == [""]:
                 text = text.lstrip()
             draft.add(text, inside=inside)
-    if inside:
-        raise UnclosedQuoteError("a quote is not closed")
-    groups[-1] += draft.finish(len(raw))
+    groups[-1] += draft.finish(len(raw), inside=inside)
     return [group for group in groups if group]
 
 

@@ -28,7 +28,10 @@ class Kind(StrEnum):
     PROSE = "prose"
     """Words by the rule of free text; with wildcards the whole text, like text. `false` is the empty text."""
     NAME = "name"
-    """The folded words of a whole name, so that the slug `jane-doe` finds `Jane Doe`; for albums also the UID."""
+    """The folded words of a name, so that the slug `jane-doe` finds `Jane Doe`; for albums also the UID.
+
+    In quotes, the whole name. Otherwise the beginning of the title of an album, or whole words in the name of a person.
+    """
     WORDS = "words"
     """Words or phrases within a name, by the rule of free text."""
     WHOLE_WORDS = "whole words"
@@ -55,10 +58,12 @@ class Kind(StrEnum):
     """Like integer; 0 counts as no value, and `-1` is unknown."""
     MONTH = "month"
     """Like calendar number, or names."""
+    WEEKDAY = "weekday"
+    """Like integer, or names."""
     AT_LEAST = "least number"
     """A single number is the lower end of a range; 0 counts as no value."""
     COUNT = "count"
-    """Like least number; 0 and `false` mean none, `true` one or more."""
+    """Like least number; 0 and `false` mean none, `true` one or more, `new` one or more without a name."""
     CHROMA = "chroma"
     """A single number from 1 to 9 is an upper limit, a higher number a lower limit."""
     DECIMAL = "decimal"
@@ -123,8 +128,9 @@ EXPECTED: dict[Kind, str] = {
     Kind.BYTES: "a number of bytes or a range, also with units, such as 500kb-2mb or >5mb",
     Kind.CALENDAR: "a number or a range such as 5-7, >=5 or -7",
     Kind.MONTH: "a month such as 7, july or jul, or a range such as june-august",
+    Kind.WEEKDAY: "a day of the week such as 7, sunday or sun, or a range such as mon-fri",
     Kind.AT_LEAST: "a number or a range such as 3-5 or <3",
-    Kind.COUNT: "a number, a range such as 1-3, yes or no",
+    Kind.COUNT: "a number, a range such as 1-3, yes, no or new",
     Kind.ABSENT: "any text",
     Kind.CHROMA: "a number or a range such as 10-50 or >50",
     Kind.DECIMAL: "a number or a range such as 1.8-2.8, >=4 or -4",

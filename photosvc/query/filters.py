@@ -41,7 +41,7 @@ TEXTS = (
     text("hash", "SHA1 hashes of files, or their beginnings with a wildcard.", "hash:2fd4e1*"),
     # Names and texts
     text("path", "Folders of the photo.", 'path:"2023/Summer*"', kind=Kind.PATH, aliases=("folder",)),
-    text("name", "Names of the photo, without folder and extension.", "name:IMG_*"),
+    text("name", "Names of the photo, without folder; with or without extension.", "name:IMG_*"),
     text("filename", "Names of files with folder and extension.", "filename:2023/*.jpg", "file_name", kind=Kind.PATH),
     FilterSpec(
         "ext",
@@ -85,7 +85,7 @@ TEXTS = (
     words(
         "subject",
         "subjects",
-        "Whole names of people; & asks for several of them.",
+        "Whole words in the names of people, or whole names in quotes; & asks for several of them.",
         'subject:"Jane Doe"&"John Doe"',
         Kind.NAME,
         ("person",),
@@ -101,7 +101,7 @@ TEXTS = (
         "faces",
         Kind.COUNT,
         ("faces",),
-        "Faces marked on a photo, with or without a name: at least so many.",
+        "Faces marked on a photo, with or without a name: at least so many; new are those without.",
         "faces:2",
         operators=RANGE,
         least=0,
@@ -113,7 +113,13 @@ TEXTS = (
             ("category", "Nothing: places have no categories."),
         )
     ),
-    words("album", "albums", "UIDs or whole titles of albums.", 'album:"Summer 2023"', Kind.NAME),
+    words(
+        "album",
+        "albums",
+        "UIDs of albums, or the beginnings of their titles; in quotes, whole ones.",
+        'album:"Summer 2023"',
+        Kind.NAME,
+    ),
     words("albums", "albums", "Words in the titles of albums.", "albums:summer|winter"),
     flag("unsorted", "has_album", "Photos that are in no album.", FALSE),
 )
@@ -158,10 +164,13 @@ PICTURES = (
     number("iso", "iso", "Light sensitivity.", "iso:100-400", least=1),
     number("mm", "focal_length", "Focal length in millimetres.", "mm:24-70", least=1),
     number("f", "f_number", "Aperture as f-number.", "f:1.8-2.8", Kind.DECIMAL, 0.01),
+    text("exposure", "Shutter times in seconds, as cameras show them.", "exposure:1/250", aliases=("shutter",)),
     # Time
     number("year", "year", "Years; -1 is unknown.", "year:2019-2023", Kind.CALENDAR, 1),
     number("month", "month", "Months from 1 to 12 or by name; -1 is unknown.", "month:june-august", Kind.MONTH, 1),
     number("day", "day", "Days from 1 to 31; -1 is unknown.", "day:24", Kind.CALENDAR, 1),
+    number("weekday", "weekday", "Days of the week, by name or from 1 for Monday.", "weekday:sat-sun", Kind.WEEKDAY, 1),
+    number("hour", "hour", "Local hours from 0 to 23.", "hour:5-11", least=0),
     number(
         "taken",
         "taken_day",

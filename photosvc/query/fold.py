@@ -29,6 +29,9 @@ _PICTURES = "".join(
     for code in (*range(0x2300, 0x2C00), *range(0x1F000, 0x1FB00))
     if unicodedata.category(chr(code)) in {"So", "Cn"}
 )
+#: German spelling of umlauts without their letters; `ue` is no umlaut in `neue`, `Frauen`, `Quelle`.
+_SPELLED_OUT = re.compile(r"ae|oe|(?<![aeq])ue")
+_SPELLING = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
 _BLANKS = re.compile(r"\s+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _SHORTEST: Final = 3
@@ -138,6 +141,19 @@ def other_forms(word: str, *, prefix: bool) -> tuple[str, ...]:
         return ()
     found = tuple(_singulars(word)) or tuple(_plurals(word))
     return tuple(form for form in found if len(form) > 1 and not (prefix and form.startswith(word)))
+
+
+def umlaut_forms(word: str) -> tuple[str, ...]:
+    """Return the word that German spelling without umlauts makes of this one, or the other way around.
+
+    `muenchen` is folded as it is, and `münchen` to `munchen`: each gives the folded form of the other.
+    """
+    if word.isascii():
+        other = _SPELLED_OUT.sub(lambda found: found[0][0], word)
+        return (other,) if other != word else ()
+    composed = unicodedata.normalize("NFC", word)
+    spelled = composed.translate(_SPELLING)
+    return words(spelled)[:1] if spelled != composed else ()
 
 
 def _singulars(word: str) -> Iterator[str]:

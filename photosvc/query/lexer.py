@@ -74,6 +74,17 @@ def check(text: str, field: str) -> None:
         raise InvalidQueryError(f"{field} holds a control character", field=field, position=found.start())
 
 
+def close_quote(text: str) -> str:
+    """Return the text with a last quote that is not closed closed at its end."""
+    if '"' not in text:
+        return text
+    opened = next((token for token in tokens(text) if token.kind is TokenKind.STRAY), None)
+    if opened is None:
+        return text
+    slashes = len(text) - len(text.rstrip("\\"))
+    return text + "\\" * (slashes % 2) + '"'
+
+
 def tokens(text: str) -> Iterator[Token]:
     """Yield the tokens of `text` from left to right, without blanks, up to an unclosed quote.
 

@@ -10,7 +10,7 @@ The value of a filter is a `Choice` of operands of any type; flags are plain `bo
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from photosvc.core.geo import Box
 from photosvc.query.fold import fold
@@ -56,6 +56,10 @@ class Pattern:
                 return False
             at = found + len(piece)
         return True
+
+
+#: Faces without a name, as a value of the filter `faces`.
+UNNAMED: Final = Pattern(("new",))
 
 
 @dataclass(frozen=True, slots=True)

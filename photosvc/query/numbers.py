@@ -1,6 +1,7 @@
 """Numbers and ranges of numbers in filter values."""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 
 from photosvc.query.nodes import Range
@@ -25,6 +26,9 @@ _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "augu
            "november", "december")  # fmt: skip
 #: The numbers of the months by their names, and by beginnings of at least three letters.
 MONTHS = {name[:end]: str(number) for number, name in enumerate(_MONTHS, 1) for end in range(3, len(name) + 1)}
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+#: The numbers of the days of the week, from 1 for Monday, in the same way.
+WEEKDAYS = {name[:end]: str(number) for number, name in enumerate(_WEEKDAYS, 1) for end in range(3, len(name) + 1)}
 
 
 def read_range(text: str, least: float | None = None) -> Range:
@@ -144,8 +148,16 @@ def read_calendar(text: str, least: float | None) -> Range | None:
 
 def read_month(text: str, least: float | None) -> Range | None:
     """Read a month by its number or its English name, or a range of months; raise ValueError for anything else."""
-    numbers = re.sub(r"[a-z]{3,9}", lambda found: MONTHS.get(found[0], found[0]), text.lower())
-    return read_calendar(numbers, least)
+    return read_calendar(_numbered(text, MONTHS), least)
+
+
+def read_weekday(text: str, least: float | None) -> Range:
+    """Read a day of the week by its number or its English name, or a range; raise ValueError for anything else."""
+    return read_range(_numbered(text, WEEKDAYS), least)
+
+
+def _numbered(text: str, numbers: Mapping[str, str]) -> str:
+    return re.sub(r"[a-z]{3,9}", lambda found: numbers.get(found[0], found[0]), text.lower())
 
 
 def read_least(text: str, least: float | None) -> Range | None:

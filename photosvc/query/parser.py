@@ -1,27 +1,28 @@
 """The parser of queries: from query text and GET parameters to nodes.
 
-Some plain words, neither quoted nor with a `*` at the end, have a meaning of their own: `videos` is also the filter
-`video:true`, and `the` is left out.
+Some plain words, neither quoted nor with a `*` at the end, have a meaning of their own: `june 2019` is the filter
+`taken:2019-06` (see `spoken`), `not` negates, and `the` is left out.
 """
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date
+from functools import lru_cache
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from photosvc.core.vocabulary import COLOR_NUMBERS
-from photosvc.query.alternatives import read_term
+from photosvc.core.times import local_day
+from photosvc.query.alternatives import read_models, read_term
 from photosvc.query.areas import locate
 from photosvc.query.errors import InvalidQueryError, shown
 from photosvc.query.filters import FILTERS, NAMES, find_filter
-from photosvc.query.lexer import Token, TokenKind, check, tokens
+from photosvc.query.lexer import Token, TokenKind, check, close_quote, tokens
 from photosvc.query.nodes import (
     Everything,
     Filter,
     Node,
     Not,
     Source,
-    Word,
     conjunction,
     conjuncts,
     disjunction,
@@ -30,44 +31,28 @@ from photosvc.query.nodes import (
     terms,
 )
 from photosvc.query.reader import read_filter
+from photosvc.query.spoken import MOST_WORDS, may_mean, read_spoken, takes_phrase
+from photosvc.query.spoken_dates import Meaning
 
 #: Articles, prepositions and `and`: left out if the query has other words.
 LITTLE_WORDS: Final = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to", "with"))
-#: Words that people write for a kind of photos, and the filter that finds these photos.
-_MAGIC: Final = {
-    "animated": "animated", "gif": "animated", "gifs": "animated",
-    "audio": "audio", "sound": "audio", "sounds": "audio",
-    "document": "document", "documents": "document",
-    "faces": "faces", "people": "faces",
-    "favorite": "favorite", "favorites": "favorite", "favourite": "favorite", "favourites": "favorite",
-    "live": "live",
-    "mono": "mono", "monochrome": "mono",
-    "panorama": "panorama", "panoramas": "panorama",
-    "photo": "photo", "photos": "photo", "picture": "photo", "pictures": "photo",
-    "raw": "raw", "raws": "raw",
-    "scan": "scan", "scans": "scan",
-    "stack": "stack", "stacks": "stack",
-    "vector": "vector", "vectors": "vector",
-    "video": "video", "videos": "video",
-}  # fmt: skip
-MAGIC_WORDS: Final = {word: (name, "true") for word, name in _MAGIC.items()} | {
-    color: ("color", color) for color in COLOR_NUMBERS
-}
-_APERTURE: Final = re.compile(r"f/(\d{1,2}(?:\.\d{1,2})?)", re.ASCII | re.IGNORECASE)
-_YEARS: Final = re.compile(r"\d{4}\.\.\d{4}", re.ASCII)
 #: A comparison without a colon, or without the name of a filter.
 _COMPARISON: Final = re.compile(r"(?P<key>[^\W\d_][\w-]*+)?(?P<sign>[<>]=?|=)(?P<value>.*)", re.DOTALL)
 DEEPEST_NESTING = 64
 MOST_LEVELS = 20
 """Levels of `and` inside `or` inside `and` …: the parser of SQLite has room for about 28."""
 MOST_TERMS = 256
+#: The terms of a query among which words may be the names of models, which are not counted.
+_MOST_MODELS = 16
 MOST_TOKENS = 5 * MOST_TERMS
 """A term may have a sign, two parentheses and an operator."""
 #: Words that are operators between two terms, as in PhotoPrism.
 OPERATOR_WORDS = {"or": TokenKind.EITHER, "and": TokenKind.BOTH}
-#: Only in capitals, because of phrases such as `to be or not to be`. Signs of an odd length negate: like `-`, this word
-#: has one.
-NEGATION_WORD = "NOT"
+#: Words that negate the term behind them, like `-`; but not before words as in `to be or not to be`, nor `no` before a
+#: number. In capitals, `NOT` always does.
+_NEGATION_WORD = "NOT"
+NEGATION_WORDS = {"not", "without", "no"}
+_NOT_NEGATED = {*LITTLE_WORDS, *OPERATOR_WORDS, *NEGATION_WORDS, "be"}
 _TOO_DEEP = f"more than {MOST_LEVELS} changes between 'and' and 'or' inside each other"
 #: The key for the order of a whole query; it is no filter.
 ORDER = "order"
@@ -76,23 +61,6 @@ _BOTH_ENDS = {TokenKind.EITHER, TokenKind.CLOSE}
 _TERM_ENDS = {TokenKind.CLOSE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
 _TERM_STARTS = {TokenKind.OPEN, TokenKind.NEGATE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
 Pairs: TypeAlias = Mapping[str, Sequence[str]] | Iterable[tuple[str, str]]
-
-
-def also_means(text: str, word: str, source: Source) -> Node | None:
-    """Return the filter that a plain word also means, or None.
-
-    Args:
-        text: the word as it was typed.
-        word: the folded word: `Vidéos` and `videos:` mean the same filter as `videos`.
-        source: the position of the word.
-
-    """
-    name, value = MAGIC_WORDS.get(word, ("", ""))
-    if aperture := _APERTURE.fullmatch(text):
-        name, value = "f", aperture[1]
-    elif _YEARS.fullmatch(text):
-        name, value = "year", text
-    return read_filter(FILTERS[name], value, source) if name else None
 
 
 def refuse_comparison(word: str, source: Source) -> None:
@@ -115,26 +83,37 @@ def refuse_comparison(word: str, source: Source) -> None:
     raise InvalidQueryError(msg, field=source.field, position=source.start)
 
 
-def parse_query(text: str, field: str = "q") -> Node:
+class Understood(NamedTuple):
+    """Words of a query that mean a filter, and what they mean."""
+
+    start: int
+    end: int
+    """The characters of the query."""
+    meaning: Meaning
+
+
+def parse_query(text: str, field: str = "q", today: date | None = None) -> Node:
     r"""Parse `text` as a query; blank text means everything.
 
         query   = either
         either  = both { ( "|" | "or" ) both }
         both    = [ term { [ "&" | "and" ] term } ]
-        term    = { "-" | "!" | "NOT" } ( "(" either ")" | phrase | filter | word )
-        phrase  = '"' text '"'
+        term    = { "-" | "!" | "not" } ( "(" either ")" | phrase | filter | spoken | word )
+        phrase  = '"' text ( '"' | end of the query )
+        spoken  = word { word }                 words that mean a filter, as in `spoken`
         filter  = key ":" value                 a name of `FILTERS`; the value as in `alternatives`
         word    = characters other than blanks and ( ) | & "
 
     - `and` binds tighter than `or`. The two words are operators in any case of letters, but only between terms;
-      quoted, or at the ends of a query or group, they are words. `NOT` in capitals before a term is a sign.
-    - A sign negates the term that follows it without a blank; with blanks around it, it is punctuation.
+      quoted, or at the ends of a query or group, they are words. `not`, `no` and `without` before a term are signs.
+    - A sign negates the term that follows it without a blank; with blanks around it, it is punctuation. Of words that
+      mean a filter together, `-` negates only the first.
     - Operators without operand, empty groups and words without letters, digits and emoji are ignored; so are little
       words (`in of the`) beside other words.
     - A word of three characters or more, of two in scripts other than Latin, Greek and Cyrillic, also matches longer
       words that start with it; a shorter one does with a `*` (`ab*`), a quoted one (`"abc"`) never does. Words joined
       by punctuation, such as `IMG_1234`, are a phrase. A word also stands for its plural or singular, and some for a
-      filter (see `MAGIC_WORDS`): either may match.
+      filter: either may match.
     - `12:30` and `http://…` are words, and so is `note:` with nothing after it, unless it names a filter: a filter
       without a value has no effect.
 
@@ -143,23 +122,45 @@ def parse_query(text: str, field: str = "q") -> Node:
             `or` inside each other, and 256 terms (words, groups, and alternatives of filters; an alternative with
             wildcards counts as their number).
         field: the request parameter that errors name.
+        today: the day that `yesterday` follows; the present one if it is left out.
 
     Raises:
         InvalidQueryError: the text is not a query; the message says where and why.
 
     """
     check(text, field)
-    return _Parser(text, field).query()
+    return _Parser(text, field, today or local_day()).query()
+
+
+def understand(text: str, today: date | None = None) -> list[Understood]:
+    """Return the words of a query that mean a filter, in their order; the query may name an order.
+
+    Raises:
+        InvalidQueryError: the text is not a query.
+
+    """
+    text, _ = split_order(text)
+    parser = _Parser(text, "q", today or local_day())
+    parser.query()
+    return parser.understood
+
+
+@lru_cache(maxsize=512)
+def _meant(query: str, field: str) -> Node:
+    """Return the condition that words mean; all of its words stand in quotes."""
+    return _Parser(query, field, date.min).query()
 
 
 class _Parser:
     """A recursive descent parser, one function for each rule."""
 
-    def __init__(self, text: str, field: str) -> None:
+    def __init__(self, text: str, field: str, today: date) -> None:
         self.field = field
-        self.tokens = _with_operator_words(list(islice(tokens(text), MOST_TOKENS + 1)))
+        self.today = today
+        self.tokens = _with_operator_words(list(islice(tokens(close_quote(text)), MOST_TOKENS + 1)))
         self.next = 0
         self.terms = 0
+        self.understood: list[Understood] = []
 
     def query(self) -> Node:
         if len(self.tokens) > MOST_TOKENS:
@@ -180,32 +181,64 @@ class _Parser:
     def both(self, depth: int) -> Node:
         parts: list[Node] = []
         little: list[int] = []
+        spoken = False
         while (token := self.peek()) is not None and token.kind not in _BOTH_ENDS:
             self.next += 1
-            if token.kind is TokenKind.WORD and token.text.lower() in LITTLE_WORDS:
+            if token.kind is TokenKind.BOTH:
+                continue
+            known = len(self.understood)
+            part = self.term(token, depth)
+            if token.kind is TokenKind.WORD and token.text.lower() in LITTLE_WORDS and known == len(self.understood):
                 little.append(len(parts))
-            if token.kind is not TokenKind.BOTH:
-                parts.append(self.term(token, depth))
+            spoken = spoken or known != len(self.understood)
+            parts.append(part)
         others = [part for at, part in enumerate(parts) if at not in little]
-        return conjunction(parts if all(isinstance(part, Filter | Not | Everything) for part in others) else others)
+        alone = not spoken and all(isinstance(part, Filter | Not | Everything) for part in others)
+        return conjunction(parts if alone else others)
 
     def term(self, token: Token, depth: int) -> Node:
-        negated = False
+        negated, longest = False, MOST_WORDS
         while token.kind is TokenKind.NEGATE:  # a token only if something follows it, so there is a next one
             negated ^= bool(len(token.text) % 2)
+            longest = 1 if token.end == self.tokens[self.next].start else MOST_WORDS
             token = self.tokens[self.next]
             self.next += 1
-        node = self.operand(token, depth)
+        node = self.operand(token, depth, longest)
         return negation(node) if negated else node
 
-    def operand(self, token: Token, depth: int) -> Node:
-        if token.kind is TokenKind.WORD or token.kind is TokenKind.PHRASE:
-            return self.text(token)
+    def operand(self, token: Token, depth: int, longest: int) -> Node:
         if token.kind is TokenKind.FILTER:
             return self.filter(token)
         if token.kind is TokenKind.OPEN:
             return self.group(token, depth + 1)
-        raise self.error("this quote is not closed", token)
+        return self.text(token) if token.kind is TokenKind.PHRASE else self.word(token, longest)
+
+    def word(self, token: Token, longest: int) -> Node:
+        """Return the condition for a word, or for what it means with at most so many words from it on."""
+        first = self.next - 1
+        meaning = read_spoken(self.words_from(first, longest), self.today) if may_mean(token.text) else None
+        if meaning is None:
+            return self.text(token)
+        self.next = first + meaning.words
+        last = self.tokens[self.next - 1]
+        self.understood.append(Understood(token.start, last.end, meaning))
+        node = _meant(meaning.query, self.field)
+        if meaning.words == 1:
+            return disjunction([self.text(token), self.counted(node, token)])
+        return self.counted(node, token)
+
+    def words_from(self, first: int, longest: int) -> list[str]:
+        """Return this word and the words behind it; `and` and a phrase may be among them."""
+        found = [self.tokens[first].text]
+        for token in self.tokens[first + 1 : first + longest]:
+            if token.kind is TokenKind.PHRASE:
+                if takes_phrase(found):
+                    found.append(token.text)
+                break
+            if token.kind is not TokenKind.WORD and token.kind is not TokenKind.BOTH:
+                break
+            found.append(token.text)
+        return found
 
     def group(self, opening: Token, depth: int) -> Node:
         if depth > DEEPEST_NESTING:
@@ -221,7 +254,7 @@ class _Parser:
     def filter(self, token: Token) -> Node:
         raw = token.text[len(token.key) + 1 :]
         if not raw and token.key.lower() not in NAMES:
-            return self.text(token)
+            return self.word(token, 1)
         if token.key.lower() == ORDER:
             msg = "order: is no condition; it stands at the top of q, beside its conditions, or is a parameter"
             raise self.error(msg, token)
@@ -241,11 +274,12 @@ class _Parser:
             raise self.error(str(error), token) from error
         node: Node = found or Everything()
         if not quoted:
-            source = Source(self.field, token.start, token.end)
-            refuse_comparison(token.text, source)
-            starred = token.text.endswith("*")
-            word = found.text if isinstance(found, Word) and not starred else token.text
-            node = disjunction([node, also_means(token.text, word, source) or node])
+            refuse_comparison(token.text, Source(self.field, token.start, token.end))
+        models = not quoted and self.terms < _MOST_MODELS
+        self.counted(node, token)
+        return disjunction([node, *read_models(token.text)]) if models else node
+
+    def counted(self, node: Node, token: Token) -> Node:
         self.count(max(terms(node), 1), token)
         return node
 
@@ -268,16 +302,29 @@ class _Parser:
 
 
 def _with_operator_words(found: list[Token]) -> list[Token]:
-    """Turn `and` and `or` between two terms into operators, and `NOT` before a term into a sign."""
+    """Turn `and` and `or` between two terms into operators, and `not` before a term into a sign."""
     for at in range(len(found) - 2, -1, -1):
-        if found[at].text == NEGATION_WORD and found[at].kind is TokenKind.WORD and found[at + 1].kind in _TERM_STARTS:
-            found[at] = found[at]._replace(kind=TokenKind.NEGATE)
+        if negates(found[at], found[at + 1]):
+            found[at] = found[at]._replace(kind=TokenKind.NEGATE, text="-")
     for at in range(1, len(found) - 1):
         token = found[at]
         kind = OPERATOR_WORDS.get(token.text.lower()) if token.kind is TokenKind.WORD else None
         if kind and found[at - 1].kind in _TERM_ENDS and found[at + 1].kind in _TERM_STARTS:
             found[at] = token._replace(kind=kind)
     return found
+
+
+def negates(token: Token, following: Token) -> bool:
+    """Return whether a token is a word that negates the term behind it."""
+    if token.kind is not TokenKind.WORD or following.kind not in _TERM_STARTS:
+        return False
+    word = token.text.lower()
+    if word not in NEGATION_WORDS or token.text == _NEGATION_WORD:
+        return token.text == _NEGATION_WORD
+    behind = following.text.lower()
+    if following.kind is not TokenKind.WORD:
+        return following.kind is not TokenKind.NEGATE
+    return behind not in _NOT_NEGATED and not (word == "no" and behind[0].isdecimal())
 
 
 def split_order(text: str, field: str = "q") -> tuple[str, str]:
@@ -292,10 +339,10 @@ def split_order(text: str, field: str = "q") -> tuple[str, str]:
     """
     check(text, field)
     order, depth = "", 0
-    found = list(islice(tokens(text), MOST_TOKENS + 1))
+    found = list(islice(tokens(close_quote(text)), MOST_TOKENS + 1))
     for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
-        bound = (before and (before.kind in _BINDERS or before.text == NEGATION_WORD)) or (
+        bound = (before and (before.kind in _BINDERS or negates(before, token))) or (
             after and after.kind is TokenKind.EITHER
         )
         if token.kind is TokenKind.FILTER and token.key.lower() == ORDER and not depth and not bound:
@@ -327,7 +374,7 @@ def parse_parameters(pairs: Pairs) -> Node:
     return conjunction(parts)
 
 
-def parse_scope(pairs: Pairs) -> Node:
+def parse_scope(pairs: Pairs, today: date | None = None) -> Node:
     """Parse the last parameter `filter` that is not empty: a query that narrows the whole search down.
 
     Raises:
@@ -335,7 +382,7 @@ def parse_scope(pairs: Pairs) -> Node:
 
     """
     texts = [text for key, text in _flat(pairs) if key == "filter" and text.strip()]
-    return locate(parse_query(texts[-1], field="filter")) if texts else Everything()
+    return locate(parse_query(texts[-1], "filter", today)) if texts else Everything()
 
 
 def combine(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:

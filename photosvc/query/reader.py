@@ -6,10 +6,10 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from photosvc import data
-from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
+from photosvc.core.ids import ALBUM, FILE, PHOTO, SUBJECT, is_hash, is_uid
 from photosvc.core.vocabulary import COLOR_NUMBERS, COLORS
 from photosvc.core.words import did_you_mean
-from photosvc.query.alternatives import Alternative, UnclosedQuoteError, read_groups, read_term
+from photosvc.query.alternatives import Alternative, read_groups, read_models, read_term
 from photosvc.query.areas import (
     read_box,
     read_cell,
@@ -25,6 +25,7 @@ from photosvc.query.filter_spec import BOOLEANS, EXPECTED, MOST_WILDCARDS, Filte
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words
 from photosvc.query.nodes import (
+    UNNAMED,
     Choice,
     Filter,
     Node,
@@ -49,6 +50,7 @@ from photosvc.query.numbers import (
     read_month,
     read_range,
     read_signed,
+    read_weekday,
 )
 
 #: Codes of countries by further names in use, as folded words.
@@ -75,6 +77,10 @@ STATES: Final[dict[str, tuple[str, Value]]] = {
     "description": ("description", _SET),
     "caption": ("description", _SET),
 }  # fmt: skip
+#: A title in quotes that may also name several albums, which all have the photo.
+_TITLE_WITH_AND = re.compile(r'"([^"\\|*]*\w[^"\\|*]*&[^"\\|*]*\w[^"\\|*]*)"')
+#: The extension in the name of a file.
+_EXTENSION = re.compile(r"\.[a-z][a-z0-9]{1,4}\Z", re.ASCII)
 #: Values of a filter on text that ask for any text, or for none.
 _HAS_ANY = frozenset(("true", "false"))
 LONGEST_PATTERN = 10_000
@@ -131,18 +137,25 @@ class TooLongError(ValueError):
     """A text has more bytes than the databases compare."""
 
 
-def _text(found: Alternative, _: FilterSpec) -> Operand | None:
-    return _pattern([fold(piece) for piece in found.pieces], quoted=found.quoted)
+def _text(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | None:
+    pieces = [fold(piece) for piece in found.pieces]
+    pattern = _pattern(pieces, quoted=found.quoted)
+    bare = _EXTENSION.sub("", pattern.pieces[-1]) if spec.name == "name" and pattern else None
+    if pattern is None or bare is None or (*pattern.pieces[:-1], bare) in {pattern.pieces, ("",)}:
+        return pattern
+    return [pattern, Pattern((*pattern.pieces[:-1], bare))]
 
 
-def _prose(found: Alternative, spec: FilterSpec) -> Operand | None:
+def _prose(found: Alternative, _: FilterSpec) -> Operand | None:
     if found.pieces == ("",) or (not found.quoted and found.text.lower() in _HAS_ANY):
         return Pattern(("",))
     term = read_term(found.text, quoted=found.quoted) if len(found.pieces) == 1 else None
-    return term or _text(found, spec)
+    return term or _pattern([fold(piece) for piece in found.pieces], quoted=found.quoted)
 
 
 def _count(found: Alternative, spec: FilterSpec) -> Operand | None:
+    if found.text.lower() == "new":
+        return UNNAMED
     if found.text == "0" or BOOLEANS.get(found.text.lower(), True) is False:
         return Range(0, 0)
     return Range(1, None) if found.text.lower() in BOOLEANS else read_least(found.text, spec.least)
@@ -176,9 +189,14 @@ def _pattern(pieces: list[str], *, quoted: bool = False) -> Pattern | None:
 
 def _name(found: Alternative, spec: FilterSpec) -> Operand | None:
     pattern = _pattern([_spaced(piece) for piece in found.pieces])
-    if spec.name == "album" and pattern and len(pattern.pieces) == 1 and is_uid(pattern.pieces[0], ALBUM):
-        return Uid(pattern.pieces[0], spec.columns[0])
-    return pattern
+    if pattern is None or len(pattern.pieces) > 1:
+        return pattern
+    (name,) = pattern.pieces
+    if spec.name == "album" and is_uid(name, ALBUM):
+        return Uid(name, spec.columns[0])
+    if found.quoted or (spec.name != "album" and is_uid(name, SUBJECT)):
+        return pattern
+    return Pattern((name, "")) if spec.name == "album" else read_term(name, quoted=False, whole=True)
 
 
 def _spaced(piece: str) -> str:
@@ -191,10 +209,12 @@ def _words(found: Alternative, spec: FilterSpec) -> Word | Phrase | None:
     return read_term(found.text, quoted=found.quoted, whole=spec.kind is Kind.WHOLE_WORDS)
 
 
-def _id_or_words(found: Alternative, spec: FilterSpec) -> Operand | None:
+def _id_or_words(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | None:
     if not found.quoted and re.fullmatch(r"\d{1,9}", found.text, re.ASCII):
         return int(found.text) or None
-    return _words(found, spec)
+    term = _words(found, spec)
+    models = [] if found.quoted else read_models(found.text)
+    return [term, *models] if term and models else term
 
 
 def _uid(found: Alternative, _: FilterSpec) -> Operand:
@@ -251,6 +271,7 @@ _ITEMS: dict[Kind, _Reader] = {
     Kind.BYTES: lambda found, spec: read_bytes(found.text, spec.least),
     Kind.CALENDAR: lambda found, spec: read_calendar(found.text, spec.least),
     Kind.MONTH: lambda found, spec: read_month(found.text, spec.least),
+    Kind.WEEKDAY: lambda found, spec: read_weekday(found.text, spec.least),
     Kind.AT_LEAST: lambda found, spec: read_least(found.text, spec.least),
     Kind.COUNT: _count,
     Kind.ABSENT: _text,
@@ -278,10 +299,7 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
         InvalidQueryError: the value is not valid for this filter.
 
     """
-    try:
-        groups = read_groups(raw, spec.operators, empties=spec.kind is Kind.PROSE)
-    except UnclosedQuoteError as error:
-        raise InvalidQueryError(f"{spec.name}: {error}", field=source.field, position=source.start) from error
+    groups = read_groups(raw, spec.operators, empties=spec.kind is Kind.PROSE)
     if spec.kind is Kind.STATE:
         return read_states(spec, groups, source)
     if spec.kind in _SINGLE:
@@ -289,7 +307,10 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     else:
         values = [_read_choice(spec, group, source) for group in groups]
     filters: list[Node] = [Filter(spec.name, value, source) for value in values if value is not None]
-    return filters[0] if len(filters) == 1 else conjunction(filters)
+    node = filters[0] if len(filters) == 1 else conjunction(filters)
+    if spec.name == "album" and (title := _TITLE_WITH_AND.fullmatch(raw)):
+        return disjunction([Filter(spec.name, Choice((Pattern((" ".join(words(title[1])),)),)), source), node])
+    return node
 
 
 def _read_single(spec: FilterSpec, found: Alternative, source: Source) -> Value | None:
@@ -303,6 +324,7 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
     read = _ITEMS[spec.kind]
     wanted: list[Operand] = []
     unwanted: list[Operand] = []
+    spellings: list[Operand] = []
     for found in group:
         try:
             item = read(found, spec)
@@ -311,6 +333,10 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
             raise InvalidQueryError(msg, field=source.field, position=source.start + found.start) from error
         except (KeyError, ValueError) as error:
             raise _unreadable(spec, found, source) from error
+        if isinstance(item, list):
+            spellings += item
+        elif item in spellings:  # beside `img_1.jpg`, `img_1` says nothing new
+            continue
         if item is not None:
             without = spec.kind is Kind.PROSE and not found.quoted and found.text.lower() == "true"
             (unwanted if found.negated is not without else wanted).extend(item if isinstance(item, list) else [item])

@@ -12,8 +12,6 @@ from photosvc.query.parser import MOST_TOKENS
 #: Characters that may follow the position and still belong to the same word.
 _REST: Final = re.compile(r'[^\s()"|&]*')
 _MARKS: Final = re.compile(r'\\([\\"|&*])|"')
-_PLAIN: Final = re.compile(r"[^\W_][\w./-]*\Z")
-_SPECIAL: Final = re.compile(r'[\\"|&*]')
 _SIGNS: Final = "!-"
 _OPERATORS: Final = frozenset("|&")
 _QUOTED_KINDS: Final = {TokenKind.PHRASE, TokenKind.STRAY}
@@ -56,13 +54,6 @@ def find_typed(query: str, at: int) -> Typed:
     if last.kind in {TokenKind.WORD, *_QUOTED_KINDS} and last.text.strip(_SIGNS):
         return Typed(last.start, end, "", _unquoted(last.text.replace('"', "")))
     return Typed(at, at, "", "")
-
-
-def quote(text: str) -> str:
-    """Return the text as a value of a filter, in quotes if it needs them."""
-    if _PLAIN.match(text):
-        return text
-    return '"' + _SPECIAL.sub(r"\\\g<0>", text) + '"'
 
 
 def _rest(query: str, at: int) -> str:

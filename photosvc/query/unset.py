@@ -6,7 +6,7 @@ They change nothing by themselves, but the query has the last word: a parameter 
 from itertools import islice
 
 from photosvc.query.filters import NAMES
-from photosvc.query.lexer import TokenKind, tokens
+from photosvc.query.lexer import TokenKind, close_quote, tokens
 from photosvc.query.nodes import Everything, Source
 from photosvc.query.reader import read_filter
 
@@ -21,7 +21,7 @@ def unset_filters(text: str, most_tokens: int) -> frozenset[str]:
         most_tokens: the most tokens that a query may have.
 
     """
-    found = list(islice(tokens(text), most_tokens))
+    found = list(islice(tokens(close_quote(text)), most_tokens))
     names, depth = set[str](), 0
     for at, token in enumerate(found):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)

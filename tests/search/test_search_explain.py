@@ -28,6 +28,13 @@ def explained(connection, query="", **parameters):
     return explain(connection, parse_request({"q": query, **parameters}), sees_private=True)
 
 
+def test_words_that_mean_a_filter_are_explained(connection):
+    query = "order:oldest lake january 2020 -videos"
+    explanation = explain(connection, parse_request({"q": query}), query, sees_private=True)
+    assert explanation.understood == ["january 2020 = taken:2020-01", "videos = video:true"]
+    assert explained(connection, "lake").understood == []
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -85,7 +92,7 @@ def test_names_are_resolved_to_ids_and_points(connection):
 
 
 def test_a_smart_album_is_resolved_to_the_query_of_its_filter(connection):
-    assert explained(connection, "album:winter").resolved == [
+    assert explained(connection, 'album:"winter"').resolved == [
         "And",
         "  Or",
         "    Word(text='snow', prefix=True)",

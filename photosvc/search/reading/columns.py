@@ -7,10 +7,24 @@ from typing import Any
 
 import orjson
 import s2cell
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, and_, cast, func, literal, not_, or_, select, true
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    and_,
+    case,
+    cast,
+    extract,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    true,
+)
 
 from photosvc.core.geo import Box, bounding_boxes, cell_range, chord, unit_vector
-from photosvc.models import FILTER_COLUMNS, SearchRow
+from photosvc.models import FILTER_COLUMNS, Photo, SearchRow
 from photosvc.models.search_values import day_number, microseconds
 from photosvc.models.statements import Column, unindexed
 from photosvc.query.nodes import Cell, Circle, Days, Operand, Pattern, PlusCode, Range, Since
@@ -44,9 +58,26 @@ class Context:
 
 
 def column_named(name: str) -> Column:
-    """Return the column of search rows that `FilterSpec.columns` calls `name`."""
+    """Return the column of search rows that `FilterSpec.columns` calls `name`, or what is computed for a row."""
+    match name:
+        case "weekday":
+            return _weekday()
+        case "hour":
+            hour = func.coalesce(extract("hour", Photo.taken_at_local), -1)
+            known = case((Photo.year > 0, hour), else_=-1)
+            return select(known).where(Photo.id == SearchRow.photo_id).correlate(SearchRow).scalar_subquery()
+        case "exposure":
+            return select(Photo.exposure).where(Photo.id == SearchRow.photo_id).correlate(SearchRow).scalar_subquery()
     column: Column = getattr(SearchRow, FILTER_COLUMNS.get(name, name))
     return column
+
+
+def _weekday() -> ColumnElement[int]:
+    """Return the day of the week of a row, from 1 for Monday (Zeller's congruence); -1 if the day is unknown."""
+    months = SearchRow.year * 12 + SearchRow.month - 3  # a year that begins in March
+    year, month = months // 12, months % 12 + 3
+    day = (SearchRow.day + (13 * (month + 1)) // 5 + year + year // 4 - year // 100 + year // 400 + 5) % 7 + 1
+    return case((SearchRow.taken_day > 0, day), else_=-1)
 
 
 def compare(name: str, item: Operand | str, context: Context) -> Condition:

@@ -14,6 +14,7 @@ from photosvc.models.statements import unindexed
 from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import (
+    UNNAMED,
     And,
     Cell,
     Choice,
@@ -170,6 +171,9 @@ def _any(spec: FilterSpec, items: tuple[Operand, ...], context: Context) -> Cond
             return or_(*(words.contains(section, item, context) for item in items if isinstance(item, Word | Phrase)))
         case "nothing":
             return false()
+        case "faces" if UNNAMED in items:
+            counted = tuple(item for item in items if item != UNNAMED)
+            return or_(_shows_strangers(context), *(_item(spec, item, context) for item in counted))
     if spec.kind in {Kind.COLOR, Kind.COUNTRY, Kind.ID_OR_WORDS, Kind.PHOTO} or spec.columns == ("photo_type",):
         exact, rest = columns.split_exact(items)
         listed = [columns.one_of(spec.columns[0], exact, context)] if exact else []
@@ -212,6 +216,12 @@ def members(album_ids: list[int], *, hidden: bool = False) -> Any:  # noqa: ANN4
     """Return the ids of the photos in these albums; with `hidden`, of those that a person took out of them."""
     of_them = AlbumPhoto.album_id == album_ids[0] if len(album_ids) == 1 else AlbumPhoto.album_id.in_(album_ids)
     return select(AlbumPhoto.photo_id).where(of_them, AlbumPhoto.hidden == literal(hidden))
+
+
+def _shows_strangers(context: Context) -> Condition:
+    """Return the condition that a photo has a marked face without a name."""
+    photos = select(File.photo_id).join(Marker).where(Marker.type == "face", Marker.name == "", not_(File.missing))
+    return context.column(SearchRow.photo_id).in_(photos)
 
 
 def _shows(operands: Iterable[Operand], context: Context) -> Condition:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from sqlalchemy import Connection
 
 from photosvc.query.nodes import And, Filter, Node, Not, Or
+from photosvc.query.parser import understand
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.window import Search, plain_query, prepare
 
@@ -28,6 +29,8 @@ class Count:
 class Explanation:
     """One search explained, as text."""
 
+    understood: list[str]
+    """The words of the query that mean a filter, each with what it means."""
     parsed: list[str]
     """The query as parsed, one node a line, indented by depth."""
     resolved: list[str]
@@ -42,8 +45,14 @@ class Explanation:
     """The steps by which the database runs it."""
 
 
-def explain(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Explanation:
+def explain(connection: Connection, request: SearchRequest, query: str = "", *, sees_private: bool) -> Explanation:
     """Explain the statement that finds the rows of a page.
+
+    Args:
+        connection: in a read transaction.
+        request: the search.
+        query: the text of its query.
+        sees_private: whether private photos are shown.
 
     Raises:
         NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
@@ -56,6 +65,7 @@ def explain(connection: Connection, request: SearchRequest, *, sees_private: boo
         for counted in search.plan.counted
     ]
     return Explanation(
+        understood=[f"{query[one.start : one.end]} = {one.meaning.text}" for one in understand(query)],
         parsed=list(_lines(request.node)),
         resolved=list(_lines(search.node)),
         plan=search.plan.driver,

@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
+from photosvc.core.times import local_day
 from photosvc.models import (
     CHANGES,
     PROJECTION_VERSION,
@@ -170,7 +171,8 @@ def state_tag(connection: Connection, *made_of: object, sees_private: bool) -> s
 
 
 def _tag(state: int, *made_of: object, sees_private: bool) -> str:
-    text = repr((state, PROJECTION_VERSION, sees_private, *made_of))
+    # The filter of a smart album may say `last week`.
+    text = repr((state, local_day().toordinal(), PROJECTION_VERSION, sees_private, *made_of))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -6,6 +6,7 @@ is looked up once for each search.
 Pictures that look alike are found by the Hamming distance of their perceptual hashes (`media.looks`).
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
@@ -44,6 +45,8 @@ from photosvc.search.word_text import gear_name, needles, word_text
 
 Operands: TypeAlias = tuple[Operand, ...]
 AlbumRow: TypeAlias = Row[Any]
+#: The place between a letter and a digit.
+_JOINED: Final = re.compile(r"(?<=[^\W\d_])(?=\d)")
 #: Bits that may differ from the photo a search names, as in resized, recompressed and slightly cropped copies.
 SIMILAR: Final = 10
 #: The same for a photo that was turned, cropped or straightened.
@@ -140,9 +143,14 @@ def _albums_in(node: Node | None) -> Iterator[Operands]:
                 yield from _albums_in(part)
 
 
-def fits(name: str, operands: Iterable[Operand]) -> bool:
-    """Return whether a name has one of these words, or its words make one of these whole names."""
-    text, whole = word_text((name,)), " ".join(words(name))
+def _fits_gear(name: str, terms: Iterable[Operand]) -> bool:
+    """Return whether the name of a camera or lens has one of these words; `85mm` is a word of `EF85mm` as well."""
+    return fits(name, terms, _JOINED.sub(" ", name))
+
+
+def fits(name: str, operands: Iterable[Operand], *spellings: str) -> bool:
+    """Return whether a name has one of these words, maybe in another spelling, or is one of these whole names."""
+    text, whole = word_text((name, *spellings)), " ".join(words(name))
     return any(
         any(needle in text for needle in needles(operand))
         if isinstance(operand, Word | Phrase)
@@ -240,7 +248,7 @@ class Lookups:
         if terms:
             query = select(kind.id, kind.make, kind.model)
             every = self.once(kind, lambda: self._connection.execute(query).all())
-            ids |= {row.id for row in every if fits(gear_name(row.make, row.model), terms)}
+            ids |= {row.id for row in every if _fits_gear(gear_name(row.make, row.model), terms)}
         return tuple(sorted(ids))
 
     def people(self, operands: Operands) -> Operands:

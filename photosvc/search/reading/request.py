@@ -3,10 +3,12 @@
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import lru_cache
 from itertools import chain
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.core.times import local_day
 from photosvc.query.filter_spec import BOOLEANS
 from photosvc.query.nodes import And, Everything, Node, Or, Phrase, Word, conjunction
 from photosvc.query.parser import (
@@ -75,7 +77,8 @@ def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> 
 
     """
     pairs = tuple(parameters.items() if isinstance(parameters, Mapping) else parameters)
-    request = _parse(pairs) if is_short(pairs) else _parse.__wrapped__(pairs)
+    today = local_day()
+    request = _parse(pairs, today) if is_short(pairs) else _parse.__wrapped__(pairs, today)
     return request if request.repeats else replace(request, seed=secrets.randbelow(PRIME))
 
 
@@ -85,7 +88,7 @@ def is_short(pairs: Iterable[tuple[str, str]]) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
+def _parse(pairs: tuple[tuple[str, str], ...], today: date) -> SearchRequest:
     """Return the request, except for a seed that must be drawn; cached, because clients repeat requests."""
     given = {name: value.strip() for name, value in reversed(pairs) if value.strip()}
     cursor = parse_cursor(given["cursor"]) if "cursor" in given else None
@@ -94,7 +97,7 @@ def _parse(pairs: tuple[tuple[str, str], ...]) -> SearchRequest:
     if typed:
         given[ORDER] = typed
     order = _order(given, cursor, merged=merged, field="q" if typed else ORDER)
-    node = parse_node(pairs)
+    node = parse_node(pairs, today)
     if "archived" not in asked_open(node):
         order = without_archive(order)
     drawn = order.base == "random" and "seed" not in given and cursor is None
@@ -130,8 +133,12 @@ def _order(given: Mapping[str, str], cursor: Cursor | None, *, merged: bool, fie
     return named.reversed() if backwards else named
 
 
-def parse_node(pairs: Iterable[tuple[str, str]]) -> Node:
+def parse_node(pairs: Iterable[tuple[str, str]], today: date | None = None) -> Node:
     """Return the query that `q` and filters as parameters make together, within the scope of `filter`.
+
+    Args:
+        pairs: names and values of parameters.
+        today: the present day; that of the clock if it is left out.
 
     Raises:
         InvalidQueryError: one of them is not valid.
@@ -139,9 +146,9 @@ def parse_node(pairs: Iterable[tuple[str, str]]) -> Node:
     """
     pairs = list(pairs)
     query, _ = split_order(next((value for name, value in pairs if name == "q" and value.strip()), ""))
-    asked, parameters = parse_query(query), parse_parameters(pairs)
+    asked, parameters = parse_query(query, today=today), parse_parameters(pairs)
     unset = () if isinstance(parameters, Everything) else unset_filters(query, MOST_TOKENS)
-    return conjunction([combine(asked, parameters, unset), parse_scope(pairs)])
+    return conjunction([combine(asked, parameters, unset), parse_scope(pairs, today)])
 
 
 def _check_cursor(cursor: Cursor, request: SearchRequest, given: Mapping[str, str]) -> None:

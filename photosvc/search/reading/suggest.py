@@ -14,13 +14,14 @@ from photosvc import data
 from photosvc.core.vocabulary import COLORS
 from photosvc.models import Album, Camera, Keyword, Lens, Marker, Place
 from photosvc.models.library import UNKNOWN_ID, UNKNOWN_PLACE
+from photosvc.query.alternatives import quote
 from photosvc.query.filter_spec import FilterSpec
 from photosvc.query.filter_spec import Kind as ValueKind
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words, words_recurring
-from photosvc.query.numbers import MONTHS
+from photosvc.query.numbers import MONTHS, WEEKDAYS
 from photosvc.query.reader import STATES
-from photosvc.query.typed import Typed, quote
+from photosvc.query.typed import Typed
 from photosvc.search.reading.compile import visible_albums
 from photosvc.search.reading.figures import years
 from photosvc.search.reading.suggest_values import KINDS, MOST_COUNTED, MOST_KEYS, compare, count, recent
@@ -45,7 +46,11 @@ _FIRST_FILTERS: Final = (
     "taken", "year", "country", "city", "subject", "album", "keywords", "camera", "type", "color", "is", "near",
 )  # fmt: skip
 _FLAGS: Final = {ValueKind.FLAG: ("true", "false"), ValueKind.SWITCH: ("true",)}
-_MONTHS: Final = tuple(name for name in MONTHS if not any(other != name and other.startswith(name) for other in MONTHS))
+#: Full names of months and of days of the week.
+_NAMED_NUMBERS: Final = {
+    kind: tuple(name for name in names if not any(other != name and other.startswith(name) for other in names))
+    for kind, names in ((ValueKind.MONTH, MONTHS), (ValueKind.WEEKDAY, WEEKDAYS))
+}
 
 
 #: The most names of one kind that are read.
@@ -206,8 +211,8 @@ def _for_value(connection: Connection, typed: Typed, names: Names, *, sees_priva
     known: Iterable[str] = _FLAGS.get(spec.kind, ())
     if spec.kind is ValueKind.STATE:
         known = STATES
-    elif spec.kind is ValueKind.MONTH:
-        known = _MONTHS
+    elif spec.kind in _NAMED_NUMBERS:
+        known = _NAMED_NUMBERS[spec.kind]
     return [Suggestion("value", text, text, _state_help(spec, text), None) for text in known if text.startswith(begun)]
 
 

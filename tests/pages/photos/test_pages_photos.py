@@ -109,12 +109,29 @@ def test_filters_are_chips_that_can_be_removed(alice):
         assert "Remove" not in alice.open("/", headers=OWN, query_string={"q": query}).text
 
 
+def test_words_that_mean_a_filter_are_chips_that_can_be_taken_back(alice):
+    answer = alice.open("/", headers=OWN, query_string={"q": "tree february 2020 -videos order:oldest"})
+    chips = re.findall(r'<a href="([^"]+)" aria-label="Search for the words ([^"]+)"', answer.text)
+    assert [(unescape(href), unescape(name)) for href, name in chips] == [
+        ("/?q=tree+%22february+2020%22+-videos+order%3Aoldest", "february 2020"),
+        ("/?q=tree+february+2020+-%22videos%22+order%3Aoldest", "videos"),
+    ]
+    assert "taken:2020-02" in text_of(answer)
+    places = alice.open("/places", headers=OWN, query_string={"q": "february 2020"})
+    assert "Search for the words february 2020" in places.text
+
+
+def test_a_quote_that_is_not_closed_ends_with_the_query(alice):
+    answer = alice.open("/", headers=OWN, query_string={"q": '"lake si'})
+    assert answer.status_code == 200
+    assert 'value="&#34;lake si&#34;"' in answer.text
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [
         ("yaer:2020", 'did you mean "year"?'),
         ("(lake", "this ( is not closed"),
-        ('"lake', "this quote is not closed"),
         ("year:x", "year"),
         ("x" * 5000, "4096 are allowed"),
         ("a\x01b", "control character"),

@@ -1,13 +1,14 @@
 """Nodes to canonical text, which must parse to the same nodes: the way back of the parser, for its tests."""
 
 import re
+import unicodedata
 from datetime import timedelta
 from decimal import Decimal
 from types import UnionType
 
 from photosvc.core.geo import Box
 from photosvc.core.vocabulary import COLORS
-from photosvc.query.alternatives import read_term
+from photosvc.query.alternatives import read_models, read_term
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import (
@@ -33,7 +34,8 @@ from photosvc.query.nodes import (
     Value,
     Word,
 )
-from photosvc.query.parser import LITTLE_WORDS, MAGIC_WORDS, OPERATOR_WORDS
+from photosvc.query.parser import LITTLE_WORDS, NEGATION_WORDS, OPERATOR_WORDS
+from photosvc.query.spoken import may_mean
 
 _PLAIN = re.compile(r"[\w.][\w./-]*\Z")
 _SPECIAL = re.compile(r'[\\"|&*]')
@@ -64,14 +66,26 @@ def _grouped(part: Node, loose: type | UnionType) -> str:
 
 
 def _term(term: Word | Phrase) -> str:
-    if isinstance(term, Word) and _is_plain(term) and read_term(term.text, quoted=False) == term:
-        return term.text
+    if isinstance(term, Word) and (text := _spelled(term)) and (term.forms or _is_plain(text)):
+        # In a group, a word neither begins words that mean a filter nor belongs to them.
+        return text if _is_plain(text) else f"({text})"
     return _quoted(term) if isinstance(term, Phrase) or not term.prefix else f"{term.text}*"
 
 
-def _is_plain(word: Word) -> bool:
-    """Whether the word, written as it is, means itself; one that also means a filter stands beside that filter."""
-    return word.text not in OPERATOR_WORDS.keys() | LITTLE_WORDS and (bool(word.forms) or word.text not in MAGIC_WORDS)
+def _is_plain(text: str) -> bool:
+    """Whether the word, written as it is, means itself beside any other."""
+    reserved = OPERATOR_WORDS.keys() | LITTLE_WORDS | NEGATION_WORDS
+    return text not in reserved and not may_mean(text) and not read_models(text)
+
+
+def _spelled(word: Word, *, whole: bool = False) -> str:
+    """The word as it is written without quotes, with the umlauts of which it has forms; empty if it cannot be."""
+    spellings = [word.text]
+    for at in reversed(range(len(word.text))):
+        if word.forms and word.text[at] in "aou" and len(spellings) < 256:
+            spellings += [text[: at + 1] + "\u0308" + text[at + 1 :] for text in spellings]
+    texts = (unicodedata.normalize("NFC", text) for text in spellings)
+    return next((text for text in texts if read_term(text, quoted=False, whole=whole) == word), "")
 
 
 def _quoted(term: Word | Phrase, star: str = "*") -> str:
@@ -97,6 +111,8 @@ def _item(name: str, item: Operand) -> str:  # noqa: C901 - one line for each ki
             return _word_value(item, FILTERS[name].kind)
         case Pattern((_, extension)) if name == "ext":
             return extension.removeprefix(".")
+        case Pattern((name_,)) if name in {"album", "subject"}:
+            return f'"{name_}"'
         case Pattern(pieces):
             return _pattern(pieces, "/" if name in {"path", "filename"} else "")
         case Range():
@@ -135,12 +151,14 @@ def _distance(km: float | None) -> str:
 def _word_value(term: Word | Phrase, kind: Kind) -> str:
     """A term inside a value, where `and` is a word, a number could be an id, and `*` is for patterns in prose."""
     prose = kind is Kind.PROSE
+    if kind is Kind.NAME:
+        return "-".join(term.words) if isinstance(term, Phrase) else _spelled(term, whole=True)
     star = r"\*" if prose else "*"
     if isinstance(term, Phrase) or (term.text.isdecimal() and not prose):
         return _quoted(term, star)
     reserved = prose and term.text in {"true", "false"}
-    if read_term(term.text, quoted=False, whole=kind is Kind.WHOLE_WORDS) == term and not reserved:
-        return term.text
+    if (text := _spelled(term, whole=kind is Kind.WHOLE_WORDS)) and not reserved:
+        return text
     return f"{term.text}{star}" if term.prefix else _quoted(term)
 
 

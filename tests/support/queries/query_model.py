@@ -1,5 +1,7 @@
 """A reference model of queries: matches files in plain Python, over the library's rows, without search rows or SQL."""
 
+import re
+from datetime import date
 from functools import cache
 
 import s2cell
@@ -11,6 +13,7 @@ from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import words
 from photosvc.query.nodes import (
+    UNNAMED,
     And,
     Cell,
     Choice,
@@ -109,6 +112,13 @@ class Matcher:
                 return text in {"photo_uid": [file.photo.uid], "file_uid": [file.uid], "hash": [file.hash]}.get(
                     column, [album.uid for album in self.albums_of(file)]
                 )
+        if item is UNNAMED:
+            return any(
+                marker.type == "face" and not marker.name
+                for one in file.photo.files
+                if not one.missing
+                for marker in one.markers
+            )
         return any(compare(item, value) for column in spec.columns for value in self.values(column, file))
 
     def albums_of(self, file):
@@ -135,12 +145,15 @@ class Matcher:
             return [album.title for album in self.albums_of(file)]
         photo = file.photo
         camera, lens = photo.camera, photo.lens
+        local = photo.taken_at_local
         values = {
             "keywords": [keyword.word for keyword in photo.keywords],
             "subjects": [name for name in people(photo) if name],
             "has_album": [any(photo.id in chosen for album, chosen in self.albums if not album.filter)],
-            "camera_text": [f"{camera.make} {camera.model}"],
-            "lens_text": [f"{lens.make} {lens.model}"],
+            "camera_text": spellings(f"{camera.make} {camera.model}"),
+            "lens_text": spellings(f"{lens.make} {lens.model}"),
+            "hour": [local.hour if photo.year > 0 else -1],
+            "weekday": [date(photo.year, photo.month, photo.day).isoweekday() if has_day(photo) else -1],
             "photo_type": [photo.type],
             "is_primary": [file.primary],
             "stacked": [sum(not (other.sidecar or other.missing) for other in photo.files) > 1],
@@ -217,6 +230,15 @@ def sections(photo):
         if gear.id != 1:
             texts.append(f"{gear.make} {gear.model}")
     return [words(text) for text in texts]
+
+
+def spellings(name):
+    """A name of a camera or lens, as it is and with blanks before its numbers."""
+    return [name, re.sub(r"(?<=[^\W\d_])(?=\d)", " ", name)]
+
+
+def has_day(photo):
+    return min(photo.year, photo.month, photo.day) > 0
 
 
 def place_names(photo):

@@ -39,7 +39,7 @@ VALUES = {
         "%",
         "lakes",
     ),
-    Kind.COUNT: ("1", "yes", "no", "0-1", ">1", "0", "!2"),
+    Kind.COUNT: ("1", "yes", "no", "0-1", ">1", "0", "!2", "new", "!new"),
     Kind.ABSENT: ("x", "!x", "yes"),
     Kind.PATH: ("2020/*", "/", '"2020/Lake"', "*/lake*", "!2020*", "misc/bar", "*.jpg"),
     Kind.NAME: (
@@ -86,6 +86,7 @@ VALUES = {
     Kind.BYTES: ("1000", ">1001", "1kb-2mb", "1kib", "<1002|1003", "!1..1002"),
     Kind.CALENDAR: ("2020", "-1", "1-6", "31", "2019|2020", "!2020", ">5", "2019..2020", "<=2019"),
     Kind.MONTH: ("january", "-1", "1-6", "dec|2", "!jan", ">jan", "nov..december"),
+    Kind.WEEKDAY: ("monday", "6-7", "sat|sun", "!fri", ">3"),
     Kind.AT_LEAST: ("3", "1-3", "4", "<4", ">=4"),
     Kind.CHROMA: ("5", "10", "0-40", ">5"),
     Kind.DECIMAL: ("1.8", "1.8-2.8", "-2", "<2.8", ">=1.8", "1.8..2", "0-2"),
@@ -115,7 +116,10 @@ VALUES = {
 TERMS = ("lake", "LAKE", "snow", "la", "x", '"lake at"', '"the old lak*"', "strasse", "ELAN", "東京", "50", "nikon",
          "bav", "mun", "dawn*", "sun-set", "sunset", "orig", "note", "jane", '"jane doe"', "%", "_",
          "lakes", "sunsets", "beaches", "🎉", "한강", "raw", "videos", "NOT lake", "the lake", "of", "f/1.8",
-         "2019..2020", "*sun*", "photos", "blue")  # fmt: skip
+         "2019..2020", "*sun*", "photos", "blue", "january 2020", "2020", "weekends", "at night", "summer 2020",
+         "not lake", "no snow", "iphone11", "a7iii", "85mm", "eos5d", "l'lake", "muenchen", "m\u00fcnchen", "portrait",
+         "since 2020", "1/250", "in album win", "near munich", "black and white", "5 stars",
+         "without people")  # fmt: skip
 
 FILTER_TEXTS = st.sampled_from(sorted(FILTERS)).flatmap(
     lambda name: st.sampled_from(VALUES[FILTERS[name].kind]).map(lambda value: f"{name}:{value}")
@@ -161,7 +165,18 @@ ODD_VALUES = st.one_of(
     HOSTILE,
 )  # fmt: skip
 
+#: Words that mean a filter in one order or another, and none in most.
+_SPOKEN = st.lists(
+    st.sampled_from((
+        "june", "14", "2019", "may", "last", "summer", "days", "3", "ago", "iso", "100", "not", "no", "without", "near",
+        "berlin", "in", "album", "black", "and", "white", "christmas", "the", "80s", "galaxy", "s21", "before", "from",
+        "to", "iphone11", "m\u00fcnchen", "muenchen", "l'\u00e9t\u00e9", "stars", "5", "85mm", "videos",
+        '"new york"', "-",
+    )),
+    max_size=6,
+).map(" ".join)  # fmt: skip
 _ODD_TERMS = st.one_of(
+    _SPOKEN,
     st.builds("{}:{}".format, st.sampled_from(sorted(NAMES)), ODD_VALUES),
     st.sampled_from(["a", "abc", "ab*", "and", "or", '"a b"', '"abc*"', "IMG_12", "\u6771\u4eac", "x:", "-", "*"]),
     HOSTILE,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.query.alternatives import Alternative, UnclosedQuoteError, read_groups
+from photosvc.query.alternatives import Alternative, read_groups
 from tests.support.examples import examples
 
 ALL = "|!-*&"
@@ -61,9 +61,9 @@ def test_alternatives_know_their_place() -> None:
     assert [(a.start, a.end) for a in read_groups("ab|cd", ALL)[0]] == [(0, 2), (3, 5)]
 
 
-def test_an_open_quote_is_an_error() -> None:
-    with pytest.raises(UnclosedQuoteError):
-        read_groups('a"b', ALL)
+def test_an_open_quote_ends_with_the_value() -> None:
+    assert read_groups('a"b ', ALL) == [[Alternative(("ab",), False, False, 0, 4)]]
+    assert read_groups('"a|b', ALL)[0][1] == Alternative(("b",), False, True, 3, 4)
 
 
 @examples(1000)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.query.alternatives import read_groups
-from photosvc.query.typed import Typed, find_typed, quote
+from photosvc.query.alternatives import quote, read_groups
+from photosvc.query.typed import Typed, find_typed
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from photosvc.core.geo import Box
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import (
+    UNNAMED,
     And,
     Cell,
     Choice,
@@ -17,6 +18,7 @@ from photosvc.query.nodes import (
     Near,
     Node,
     Operand,
+    Or,
     Pattern,
     Phrase,
     Range,
@@ -67,12 +69,20 @@ def item(name: str, raw: str) -> Operand:
         ("path", "2023/*", Pattern(("2023/", ""))),
         ("country", "DE", Pattern(("de",))),
         ("album", '"Rock & Roll"', Pattern(("rock",))),
-        ("subject", "jane-doe", Pattern(("jane doe",))),
+        ("subject", "jane-doe", Phrase(("jane", "doe"))),
+        ("subject", '"jane-doe"', Pattern(("jane doe",))),
+        ("subject", "j", Word("j", prefix=False)),
+        ("album", "wedd", Pattern(("wedd", ""))),
+        ("album", '"wedding"', Pattern(("wedding",))),
+        ("faces", "new", UNNAMED),
+        ("weekday", "Sat-sun", Range(6, 7)),
+        ("hour", "0", Range(0, 0)),
+        ("exposure", "1/250", Pattern(("1/250",))),
         ("subject", '"Jane *"', Pattern(("jane ", ""))),
         ("subject", '"Jane*Doe"', Pattern(("jane", "doe"))),
         ("album", "aqbcf5j446s0futy", Uid("aqbcf5j446s0futy", "albums")),
         ("subject", "JQBCF5J446S0FUTY", Pattern(("jqbcf5j446s0futy",))),
-        ("album", "jqbcf5j446s0futy", Pattern(("jqbcf5j446s0futy",))),
+        ("album", "jqbcf5j446s0futy", Pattern(("jqbcf5j446s0futy", ""))),
         ("keywords", "sun", Word("sun", prefix=True)),
         ("keywords", '"sun"', Word("sun", prefix=False)),
         ("keywords", "su", Word("su", prefix=False)),
@@ -91,7 +101,7 @@ def item(name: str, raw: str) -> Operand:
 )
 def test_names_and_texts(name: str, raw: str, expected: Operand) -> None:
     if (name, raw) == ("album", '"Rock & Roll"'):
-        assert isinstance(node(name, raw), And)  # & asks for several albums
+        assert isinstance(node(name, raw), Or)  # an album of this name, or & asks for several albums
         assert value(name, r'"Rock \& Roll"') == Choice((Pattern(("rock roll",)),))
     else:
         assert item(name, raw) == expected
@@ -287,8 +297,8 @@ def test_negated_alternatives_are_taken_away() -> None:
 def test_and_makes_several_filters_of_one() -> None:
     assert node("subject", "a|b&c") == And(
         (
-            Filter("subject", Choice((Pattern(("a",)), Pattern(("b",))))),
-            Filter("subject", Choice((Pattern(("c",)),))),
+            Filter("subject", Choice((Word("a", prefix=False), Word("b", prefix=False)))),
+            Filter("subject", Choice((Word("c", prefix=False),))),
         )
     )
 

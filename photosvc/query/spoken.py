@@ -1,0 +1,153 @@
+"""Words of free text that mean a filter: dates, numbers of cameras, kinds of photos, places and albums.
+
+Each meaning is itself a query, which says everything explicitly; explanations show it. A single word finds what it
+means, and itself as well: `videos` in a title, too. Several words, such as `june 2019`, are what they mean alone. In
+quotes or with a `*` at the end, words are always only themselves.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from functools import lru_cache
+from typing import Final
+
+from photosvc.core.vocabulary import COLOR_NUMBERS
+from photosvc.data import PlacesTable
+from photosvc.query.alternatives import quote
+from photosvc.query.fold import fold, words
+from photosvc.query.reader import country_codes
+from photosvc.query.spoken_dates import FIRST_WORDS, LEADING_WORDS, Meaning, read_dates
+
+#: Words that people write for a kind of photos, and the query that finds these photos.
+_MAGIC: Final = {
+    word: query
+    for query, names in (
+        ("animated:true", "animated gif gifs"),
+        ("audio:true", "audio sound sounds"),
+        ("document:true", "document documents"),
+        ("faces:true", "faces people"),
+        ("favorite:true", "favorite favorites favourite favourites starred"),
+        ("live:true", "live"),
+        ("mono:true", "mono monochrome bw"),
+        ("panorama:true", "panorama panoramas"),
+        ("photo:true", "photo photos picture pictures"),
+        ("portrait:true", "portrait portraits"),
+        ("landscape:true", "landscape landscapes"),
+        ("raw:true", "raw raws"),
+        ("scan:true", "scan scans"),
+        ("stack:true", "stack stacks"),
+        ("vector:true", "vector vectors"),
+        ("video:true", "video videos"),
+        ("lens:front", "selfie selfies"),
+        ("camera:dji|parrot|autel|skydio|mavic|drone", "drone drones"),
+        ('name:"img-*-wa*"|"vid-*-wa*"', "whatsapp"),
+    )
+    for word in names.split()
+} | {color: f"color:{color}" for color in COLOR_NUMBERS}
+#: The numbers of models that Samsung writes into photos in place of their names.
+_GALAXIES: Final = {"s10": ("g973", "g975"), "s20": ("g98",), "s21": ("g99",), "s22": ("s90",), "s23": ("s91",),
+                    "s24": ("s92",)}  # fmt: skip
+_END: Final = r"(?![^ ])"
+#: Numbers of cameras and other kinds of photos, with the queries that they mean.
+_FORMS: Final = tuple(
+    (re.compile(form + _END, re.ASCII), query)
+    for form, query in (
+        (r"iso ?(\d{2,6}(?:-\d{2,6})?)", r"iso:\1"),
+        (r"f/(\d{1,2}(?:\.\d{1,2})?)", r"f:\1"),
+        (r"f(\d{1,2}\.\d{1,2})", r"f:\1"),
+        (r"(\d{1,3}) ?mm", r"mm:\1 | lens:\1mm"),
+        (r"1/(\d{1,5})s?", r'exposure:"1/\1"'),
+        (r"(\d{4})\.\.(\d{4})", r"year:\1..\2"),
+        (r"([1-5])\+ stars?", r"rating:\1-"),
+        (r"([1-5]) stars?", r"rating:\1"),
+        (r"(\d{1,3}) ?(?:mp|megapixels?)", r"mp:\1"),
+        (r"black (?:and|&) white", r"mono:true"),
+    )
+)
+_FIRST: Final = frozenset((*FIRST_WORDS, *_MAGIC, "iso", "black", "near", "galaxy"))
+#: Signs with which a word begins that is read here: `2019`, `'80s`, `iso100`, `f/1.8`.
+_SIGNS: Final = re.compile(r"'?\d|iso\d|f/?\d", re.ASCII)
+_FOLLOWING: Final = frozenset(("album", "of", "de"))
+_PUNCTUATION: Final = ",.;:!?"
+_IN_ALBUM: Final = ["in", "album"]
+#: The most words that are read together, and those of a date and of the name of a place.
+MOST_WORDS: Final = 12
+_MOST_OF_DATE: Final = 7
+_MOST_OF_PLACE: Final = 4
+_TABLE: Final = PlacesTable()
+_TOWN: Final = """
+    SELECT 1 FROM town WHERE folded = :name OR :long AND folded > :name || ' ' AND folded < :name || '!' LIMIT 1
+"""
+_REGION: Final = "SELECT state FROM region"
+
+
+def may_mean(word: str) -> bool:
+    """Return whether a word may begin words that mean a filter; this costs next to nothing."""
+    low = word.lower()
+    if low in _FIRST:
+        return True
+    if low.isascii() and low.isalpha():
+        return False
+    return bool(_SIGNS.match(low)) or fold(low).strip(_PUNCTUATION) in _FIRST
+
+
+def _may_follow(word: str) -> bool:
+    """Return whether a word may stand behind one that means nothing alone."""
+    return word.lower() in _FOLLOWING or may_mean(word)
+
+
+def takes_phrase(typed: Sequence[str]) -> bool:
+    """Return whether a phrase in quotes behind these words may belong to them."""
+    return [word.lower() for word in typed] in (["near"], _IN_ALBUM)
+
+
+def read_spoken(typed: Sequence[str], today: date) -> Meaning | None:
+    """Return what the words at the beginning of these mean; None if they mean only themselves.
+
+    Args:
+        typed: words of a query, as they were typed; a phrase in quotes may follow `near` and `in album`.
+        today: the present day.
+
+    """
+    if typed[0].lower() in LEADING_WORDS and not (len(typed) > 1 and _may_follow(typed[1])):
+        return None
+    plain = [fold(word).strip(_PUNCTUATION) for word in typed[:_MOST_OF_DATE]]
+    if plain[:2] == _IN_ALBUM and len(typed) > len(_IN_ALBUM):
+        return Meaning(len(typed), f"album:{_beginning(' '.join(typed[2:]))}")
+    if plain[0] == "near":
+        return _near(typed)
+    text = " ".join(plain)
+    for form, query in _FORMS:
+        if found := form.match(text):
+            return Meaning(found[0].count(" ") + 1, found.expand(query))
+    if plain[0] == "galaxy" and (models := _GALAXIES.get("".join(plain[1:2]))):
+        return Meaning(2, f'"{plain[0]} {plain[1]}" | camera:{"|".join(f"sm-{model}*" for model in models)}')
+    if plain[0] in _MAGIC:
+        return Meaning(1, _MAGIC[plain[0]])
+    return read_dates(text, today)
+
+
+def _beginning(title: str) -> str:
+    """Return the value of `album` for titles that begin so; a phrase in quotes is the whole title."""
+    quoted = quote(title)
+    return title if title.startswith('"') or quoted == title else f'{quoted[:-1]}*"'
+
+
+def _near(typed: Sequence[str]) -> Meaning | None:
+    """Return the surroundings of a place whose name the words behind `near` are; the longest name counts."""
+    for length in range(min(len(typed) - 1, _MOST_OF_PLACE), 0, -1):
+        name, _, region = " ".join(typed[1 : length + 1]).strip('"').strip(_PUNCTUATION).partition(",")
+        town, in_region = words(name), not region or " ".join(words(region)) in _regions()
+        if town and in_region and _is_town(" ".join(town), long=len(town) > 1):
+            return Meaning(length + 1, f"near:{quote(f'{name},{region}'.strip(','))}")
+    return None
+
+
+def _is_town(name: str, *, long: bool) -> bool:
+    """Return whether a city, town or village has this name; a name of several words may go on."""
+    return bool(_TABLE.connection.execute(_TOWN, {"name": name, "long": long}).fetchone())
+
+
+@lru_cache(1)
+def _regions() -> frozenset[str]:
+    return frozenset(" ".join(words(row[0])) for row in _TABLE.connection.execute(_REGION)) | country_codes().keys()

@@ -1,0 +1,299 @@
+"""Dates, seasons, days of the week and times of day as people write them, and the queries that they mean.
+
+Names of months and days of the week are understood in English, German, French and Spanish, everything else in English.
+The table is our own: libraries for dates in words find a day in nearly any text, such as `sun`, `may` or `1600`.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Final, NamedTuple, TypeAlias
+
+
+class Meaning(NamedTuple):
+    """The query that some words mean."""
+
+    words: int
+    """The number of words."""
+    query: str
+    shown: str = ""
+    """The meaning for people, if it is not the query."""
+
+    @property
+    def text(self) -> str:
+        """Return the meaning for people."""
+        return self.shown or self.query
+
+
+_MONTHS: Final = (
+    "january januar janner janvier enero",
+    "february februar fevrier febrero",
+    "march marz maerz mars marzo",
+    "april avril abril",
+    "may mai mayo",
+    "june juni juin junio",
+    "july juli juillet julio",
+    "august aout agosto",
+    "september septembre septiembre",
+    "october oktober octobre octubre",
+    "november novembre noviembre",
+    "december dezember decembre diciembre",
+)
+#: Short names, which are months only beside a day or year.
+_SHORT: Final = ("jan janv", "feb fevr", "mar mrz", "apr avr", "", "jun", "jul juil", "aug", "sep sept", "oct okt",
+                 "nov", "dec dez")  # fmt: skip
+_WEEKDAYS: Final = (
+    "monday montag lundi lunes",
+    "tuesday dienstag mardi martes",
+    "wednesday mittwoch mercredi miercoles",
+    "thursday donnerstag jeudi jueves",
+    "friday freitag vendredi viernes",
+    "saturday samstag sonnabend samedi sabado",
+    "sunday sonntag dimanche domingo",
+)
+#: Seasons from the first month of each in the north; in the south they begin six months later.
+_SEASONS: Final = (
+    "", "", "spring fruhling fruhjahr printemps primavera",
+    "", "", "summer sommer ete verano",
+    "", "", "autumn fall herbst automne otono",
+    "", "", "winter hiver invierno",
+)  # fmt: skip
+_HOURS: Final = {"morning": "5-11", "afternoon": "12-16", "evening": "17-21", "night": "22-23|0-4"}
+_CHRISTMAS: Final = (12, 24, 26)
+#: The month, the first and the last day of feasts.
+_FEASTS: Final = dict.fromkeys(("christmas", "xmas", "weihnachten", "noel", "navidad"), _CHRISTMAS) | {
+    "halloween": (10, 31, 31),
+    "silvester": (12, 31, 31),
+}
+#: Codes in capitals in place of folded names: M and N for months by their full and short names, S for seasons, D for
+#: days of the week.
+_CODES = {
+    name: f"{letter}{at}"
+    for letter, table in (("M", _MONTHS), ("N", _SHORT), ("D", _WEEKDAYS), ("S", _SEASONS))
+    for at, names in enumerate(table, 1)
+    for name in names.split()
+}
+_CODES |= {f"{name}s": code for name, code in _CODES.items() if code[0] == "D"}
+_YEAR: Final = r"((?:1[89]|20)\d\d)"
+_DAY: Final = r"(\d\d?)(?:st|nd|rd|th|er)?"
+_OF: Final = r"(?: of| de)? "
+_MONTH: Final = r"[MN](\d\d?)"
+_WEEKDAY: Final = r"D(\d)"
+_SEASON: Final = r"S(?P<season>\d\d?)"
+_FEAST: Final = rf"(?P<feast>{'|'.join(_FEASTS)})"
+_NUMBER: Final = r"(0?[1-9]|1[0-2])"
+_END: Final = r"(?![^ ])"
+#: Days, months and years, the longest form first, and the order of year, month and day in it.
+_PERIODS: Final = tuple(
+    (re.compile(form + _END, re.ASCII), places)
+    for form, places in (
+        (rf"{_YEAR}(?P<sign>[-/.]){_NUMBER}(?P=sign)(\d\d?)", (1, 3, 4)),
+        (rf"(\d\d?)(?P<sign>[-/.])(\d\d?)(?P=sign){_YEAR}", (4, 3, 1)),
+        (rf"{_DAY}{_OF}{_MONTH}{_OF}{_YEAR}", (3, 2, 1)),
+        (rf"{_MONTH} {_DAY} {_YEAR}", (3, 1, 2)),
+        (rf"{_MONTH}{_OF}{_YEAR}", (2, 1)),
+        (rf"{_YEAR} {_MONTH}", (1, 2)),
+        (rf"{_YEAR}[-/.]{_NUMBER}", (1, 2)),
+        (rf"(0[1-9]|1[0-2])[-/.]{_YEAR}", (2, 1)),
+        (_YEAR, (1,)),
+    )
+)
+_BOUNDS: Final = {"before": "<", "since": ">=", "after": ">", "until": "<="}
+_UNIT: Final = r"(day|week|month|year)"
+#: Everything south of the equator.
+_SOUTH: Final = "latlng:0,180,-90,-180"
+_Reader: TypeAlias = Callable[[re.Match[str], date], str | Meaning]
+
+
+def _month_start(day: date, months: int) -> date:
+    """Return the first day of the month that is so many months after that of `day`."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, 1)
+
+
+def _period_around(unit: str, ago: int, today: date) -> str:
+    """Return the day, week, month or year that lies so many of them back, as a value of `taken`."""
+    if unit == "day":
+        return (today - timedelta(days=ago)).isoformat()
+    if unit == "week":
+        monday = today - timedelta(days=today.weekday() + 7 * ago)
+        return f"{monday}..{monday + timedelta(days=6)}"
+    return _month_start(today, -ago).isoformat()[:7] if unit == "month" else f"{date(today.year - ago, 1, 1).year:04}"
+
+
+def _ago(found: re.Match[str], today: date) -> str:
+    return f"taken:{_period_around(found[2], int(found[1]), today)}"
+
+
+def _this_or_last(found: re.Match[str], today: date) -> str:
+    return f"taken:{_period_around(found[2], int(found[1] != 'this'), today)}"
+
+
+def _past(found: re.Match[str], today: date) -> str:
+    number = int(found[1])
+    days, months = {"day": (1, 0), "week": (7, 0), "month": (0, 1), "year": (0, 12)}[found[2]]
+    start = today - timedelta(days=days * number)
+    if months:
+        first = _month_start(today, -months * number)
+        start = first.replace(day=min(today.day, (_month_start(first, 1) - timedelta(days=1)).day))
+    return f"taken:>={start}"
+
+
+def _weekend(found: re.Match[str], today: date) -> str:
+    saturday = today - timedelta(days=(today.weekday() + 2) % 7)
+    if found[1] == "last" and saturday + timedelta(days=1) >= today:
+        saturday -= timedelta(days=7)
+    return f"taken:{saturday}..{saturday + timedelta(days=1)}"
+
+
+def _last_day(found: re.Match[str], today: date) -> str:
+    return f"taken:{today - timedelta(days=(today.weekday() - int(found[1])) % 7 + 1)}"
+
+
+def _last_month(found: re.Match[str], today: date) -> str:
+    return f"taken:{_month_start(today, -((today.month - int(found[1]) - 1) % 12 + 1)).isoformat()[:7]}"
+
+
+def _season(found: re.Match[str], today: date) -> Meaning:
+    """Return the three months of a season in the north, and those in the south for photos that were taken there."""
+    first, year, spans = int(found["season"]), found["year"], list[str]()
+    for month in (first, (first + 5) % 12 + 1):
+        start = date(int(year) if year.isdecimal() else today.year, month, 1)
+        while not year.isdecimal() and (start if year == "this" else _month_start(start, 3)) > today:
+            start = _month_start(start, -12)
+        spans.append(f"{start.isoformat()[:7]}..{_month_start(start, 2).isoformat()[:7]}")
+    north, south = spans
+    outer = f"{min(spans).partition('..')[0]}..{max(spans).partition('..')[2]}"
+    query = f"taken:{outer} ((taken:{north} -{_SOUTH}) | (taken:{south} {_SOUTH}))"
+    return Meaning(found[0].count(" ") + 1, query, f"taken:{north}, south of the equator taken:{south}")
+
+
+def _feast(found: re.Match[str], today: date) -> str:
+    month, first, last = _FEASTS[found["feast"]]
+    days = f"month:{month} day:{first}-{last}"
+    year = found["year"]
+    if year in {None, ""}:
+        return days
+    if not year.isdecimal():
+        year = str(today.year - (today < date(today.year, month, last) or today.month < month))
+    return f'("{found["feast"]}" | ({days})) year:{year}'
+
+
+def _day_of_month(found: re.Match[str], _: date) -> str:
+    day = date(2000, int(found["month"]), int(found["day"]))  # a leap year
+    return f"month:{day.month} day:{day.day}"
+
+
+def _months_of_year(found: re.Match[str], _: date) -> str:
+    first, last = (f"{found[3]}-{int(month):02}" for month in found.group(1, 2))
+    return f"taken:{first}..{last}"
+
+
+def _decade(found: re.Match[str], _: date) -> str:
+    first = int(found[1]) if len(found[1]) == 4 else 1900 + int(found[1])
+    return f"year:{first}-{first + 9}"
+
+
+#: What is read after the periods.
+_FORMS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = tuple(
+    (re.compile(form + _END, re.ASCII), read)
+    for form, read in (
+        (rf"{_MONTH} (?:to|until|-) {_MONTH} {_YEAR}", _months_of_year),
+        (rf"{_SEASON}{_OF}(?P<year>{_YEAR})", _season),
+        (rf"(?P<year>last|this|{_YEAR}) {_SEASON}", _season),
+        (rf"{_FEAST} (?P<year>{_YEAR})", _feast),
+        (rf"(?P<year>last) {_FEAST}", _feast),
+        (rf"{_FEAST}(?P<year>)", _feast),
+        (r"today", lambda _, today: f"taken:{today}"),
+        (r"yesterday", lambda _, today: f"taken:{today - timedelta(days=1)}"),
+        (r"on this day", lambda _, today: f"month:{today.month} day:{today.day}"),
+        (rf"(\d{{1,3}}) {_UNIT}s? ago", _ago),
+        (rf"(?:last|past) (\d{{1,3}}) {_UNIT}s?", _past),
+        (rf"(last|this) {_UNIT}", _this_or_last),
+        (r"(last|this) weekend", _weekend),
+        (rf"last {_WEEKDAY}", _last_day),
+        (rf"last {_MONTH}", _last_month),
+        (r"[MN](?P<month>\d\d?) (?P<day>\d\d?)(?:st|nd|rd|th)?", _day_of_month),
+        (rf"(?P<day>\d\d?)(?:st|nd|rd|th|er)?{_OF}[MN](?P<month>\d\d?)", _day_of_month),
+        (r"(?:the )?'?((?:1[89]|20)\d0|[3-9]0)'?s", _decade),
+        (rf"{_YEAR}-{_YEAR}", lambda found, _: f"year:{found[1]}-{found[2]}"),
+        (r"M(\d\d?)", lambda found, _: f"month:{found[1]}"),
+        (rf"(?:on )?{_WEEKDAY}", lambda found, _: f"weekday:{found[1]}"),
+        (r"(?:at |on )?(?:week-?ends?|wochenende)", lambda _, __: "weekday:6-7"),
+        (r"(?:at |by |in the )?(morning|afternoon|evening|night)", lambda found, _: f"hour:{_HOURS[found[1]]}"),
+    )
+)
+#: Frequent words that mean something only before others of this table.
+LEADING_WORDS: Final = frozenset((
+    "at", "between", "by", "from", "in", "on", "the", *(name for names in _SEASONS for name in names.split()),
+))  # fmt: skip
+#: The first words of everything that is read here and does not begin with a digit.
+FIRST_WORDS: Final = frozenset((
+    *_CODES, *_HOURS, *_FEASTS, *_BOUNDS, *LEADING_WORDS, "last", "past", "this", "today", "yesterday", "weekend", "weekends", "week-end", "week-ends", "wochenende",
+))  # fmt: skip
+
+
+def read_dates(text: str, today: date) -> Meaning | None:
+    """Return the meaning of the words at the beginning of a text; None if they are no date.
+
+    Args:
+        text: folded words, with single blanks between them.
+        today: the present day.
+
+    """
+    text = " ".join(_CODES.get(word, word) for word in text.split(" "))
+    bound, _, rest = text.partition(" ")
+    if bound in _BOUNDS:
+        period = _read_period(rest)
+        return Meaning(period.words + 1, f"taken:{_BOUNDS[bound]}{_first(period)}") if period else None
+    if found := _read_span(rest if bound in {"between", "from"} else text):
+        return found._replace(words=found.words + (bound in {"between", "from"}))
+    if (period := _read_period(text)) and (period.words > 1 or len(period.query) > 4):
+        return period._replace(query=f"taken:{period.query}")
+    for form, read in _FORMS:
+        if match := form.match(text):
+            try:
+                meaning = read(match, today)
+            except (ValueError, OverflowError):  # there is no such day
+                continue
+            return meaning if isinstance(meaning, Meaning) else Meaning(match[0].count(" ") + 1, meaning)
+    return period._replace(query=f"year:{period.query}") if period else None
+
+
+def _read_span(text: str) -> Meaning | None:
+    """Return the days between two periods."""
+    first = _read_period(text)
+    if first is None:
+        return None
+    rest = " ".join(text.split(" ")[first.words :])
+    second = _read_period(rest.partition(" ")[2]) if rest.startswith(("to ", "until ", "and ", "- ")) else None
+    if second is None:
+        return None
+    return Meaning(first.words + 1 + second.words, f"taken:{_first(first)}..{_first(second)}")
+
+
+def _first(period: Meaning) -> str:
+    """Return the first reading of a period: of several readings no range is made."""
+    return period.query.partition("|")[0]
+
+
+def _read_period(text: str) -> Meaning | None:
+    """Return the day, month or year at the beginning of a text, as a value of `taken`."""
+    for form, places in _PERIODS:
+        if match := form.match(text):
+            parts = [match[place] for place in places]
+            periods = [_written(parts)]
+            if match.re.groupindex and match["sign"] == "/" and places[0] == 4:  # the month may stand before the day
+                periods.append(_written([parts[0], parts[2], parts[1]]))
+            found = "|".join(dict.fromkeys(filter(None, periods)))
+            if found:
+                return Meaning(match[0].count(" ") + 1, found)
+    return None
+
+
+def _written(parts: list[str]) -> str:
+    """Return a year, month and day as ISO 8601 writes them; empty if there is no such day."""
+    try:
+        return date(*[*map(int, parts), 1, 1][:3]).isoformat()[: (4, 7, 10)[len(parts) - 1]]
+    except ValueError:
+        return ""

@@ -1,0 +1,315 @@
+"""Words that mean a filter: what people type, and what it means."""
+
+from datetime import date
+
+import pytest
+
+from photosvc.query.nodes import And, Choice, Everything, Filter, Not, Or, Pattern, Phrase, Range, Word
+from photosvc.query.parser import parse_query, understand
+from photosvc.query.spoken import _FORMS, _MAGIC, read_spoken
+from photosvc.query.spoken_dates import read_dates
+
+#: A Wednesday.
+TODAY = date(2026, 11, 25)
+SUMMER = (
+    "taken:2019-06..2020-02 ((taken:2019-06..2019-08 -latlng:0,180,-90,-180) | "
+    "(taken:2019-12..2020-02 latlng:0,180,-90,-180))"
+)
+
+
+def meanings(query, today=TODAY):
+    return [(query[one.start : one.end], one.meaning.query) for one in understand(query, today)]
+
+
+def word(text):
+    return Word(text, prefix=len(text) >= 3)
+
+
+@pytest.mark.parametrize(
+    ("typed", "query"),
+    [
+        ("june 2019", "taken:2019-06"),
+        ("juni 2019", "taken:2019-06"),
+        ("Juin 2019", "taken:2019-06"),
+        ("junio de 2019", "taken:2019-06"),
+        ("2019 june", "taken:2019-06"),
+        ("sept 2019", "taken:2019-09"),
+        ("März 2019", "taken:2019-03"),
+        ("décembre 2019", "taken:2019-12"),
+        ("June 14 2019", "taken:2019-06-14"),
+        ("June 14th, 2019", "taken:2019-06-14"),
+        ("14. Juni 2019", "taken:2019-06-14"),
+        ("14 de junio de 2019", "taken:2019-06-14"),
+        ("1er mai 2019", "taken:2019-05-01"),
+        ("14 june", "month:6 day:14"),
+        ("june 14", "month:6 day:14"),
+        ("29 february", "month:2 day:29"),
+        ("may 2019", "taken:2019-05"),
+        ("march 3", "month:3 day:3"),
+        ("summer 2019", SUMMER),
+        ("2019 summer", SUMMER),
+        ("Sommer 2019", SUMMER),
+        ("last week", "taken:2026-11-16..2026-11-22"),
+        ("this week", "taken:2026-11-23..2026-11-29"),
+        ("last month", "taken:2026-10"),
+        ("last year", "taken:2025"),
+        ("3 days ago", "taken:2026-11-22"),
+        ("1 day ago", "taken:2026-11-24"),
+        ("2 weeks ago", "taken:2026-11-09..2026-11-15"),
+        ("12 months ago", "taken:2025-11"),
+        ("10 years ago", "taken:2016"),
+        ("last 3 days", "taken:>=2026-11-22"),
+        ("past 9 months", "taken:>=2026-02-25"),
+        ("last weekend", "taken:2026-11-21..2026-11-22"),
+        ("this weekend", "taken:2026-11-21..2026-11-22"),
+        ("last sunday", "taken:2026-11-22"),
+        ("last wednesday", "taken:2026-11-18"),
+        ("last june", "taken:2026-06"),
+        ("last december", "taken:2025-12"),
+        ("last november", "taken:2025-11"),
+        ("on this day", "month:11 day:25"),
+        ("before 2013", "taken:<2013"),
+        ("since 2020", "taken:>=2020"),
+        ("after june 2019", "taken:>2019-06"),
+        ("until 14.06.2019", "taken:<=2019-06-14"),
+        ("since 03/04/2019", "taken:>=2019-04-03"),
+        ("from 2019 to 2021", "taken:2019..2021"),
+        ("between june 2019 and august 2019", "taken:2019-06..2019-08"),
+        ("2019 - 2021", "taken:2019..2021"),
+        ("june to august 2019", "taken:2019-06..2019-08"),
+        ("the 80s", "year:1980-1989"),
+        ("christmas 2021", '("christmas" | (month:12 day:24-26)) year:2021'),
+        ("last christmas", '("christmas" | (month:12 day:24-26)) year:2025'),
+        ("last halloween", '("halloween" | (month:10 day:31-31)) year:2026'),
+        ("at night", "hour:22-23|0-4"),
+        ("in the morning", "hour:5-11"),
+        ("on sunday", "weekday:7"),
+        ("iso 1600", "iso:1600"),
+        ("iso 100-400", "iso:100-400"),
+        ("85 mm", "mm:85 | lens:85mm"),
+        ("5 stars", "rating:5"),
+        ("1 star", "rating:1"),
+        ("4+ stars", "rating:4-"),
+        ("black and white", "mono:true"),
+        ("Black & white", "mono:true"),
+        ("12 megapixels", "mp:12"),
+        ("galaxy s21", '"galaxy s21" | camera:sm-g99*'),
+        ("near Berlin", "near:Berlin"),
+        ("near new york", 'near:"new york"'),
+        ('near "New York"', 'near:"New York"'),
+        ("near Paris, Texas", 'near:"Paris, Texas"'),
+        ("in album wedding", "album:wedding"),
+        ("in album Summer 2023", 'album:"Summer 2023*"'),
+        ('in album "Summer 2023"', 'album:"Summer 2023"'),
+    ],
+)
+def test_several_words_are_what_they_mean(typed, query):
+    assert meanings(typed) == [(typed, query)]
+    assert parse_query(typed, today=TODAY) == parse_query(query, today=TODAY)
+    assert meanings(query) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "query"),
+    [
+        ("2019", "year:2019"),
+        ("14.06.2019", "taken:2019-06-14"),
+        ("14.6.2019", "taken:2019-06-14"),
+        ("12/31/2019", "taken:2019-12-31"),
+        ("03/04/2019", "taken:2019-04-03|2019-03-04"),
+        ("2019-06-14", "taken:2019-06-14"),
+        ("2019/06", "taken:2019-06"),
+        ("06/2019", "taken:2019-06"),
+        ("2019-2020", "year:2019-2020"),
+        ("2019..2021", "year:2019..2021"),
+        ("1950s", "year:1950-1959"),
+        ("90s", "year:1990-1999"),
+        ("today", "taken:2026-11-25"),
+        ("yesterday", "taken:2026-11-24"),
+        ("december", "month:12"),
+        ("Mai", "month:5"),
+        ("august", "month:8"),
+        ("sunday", "weekday:7"),
+        ("samstags", "weekday:6"),
+        ("weekends", "weekday:6-7"),
+        ("christmas", "month:12 day:24-26"),
+        ("morning", "hour:5-11"),
+        ("iso1600", "iso:1600"),
+        ("f/1.8", "f:1.8"),
+        ("f/8", "f:8"),
+        ("f1.8", "f:1.8"),
+        ("85mm", "mm:85 | lens:85mm"),
+        ("1/250", 'exposure:"1/250"'),
+        ("1/2000", 'exposure:"1/2000"'),
+        ("12mp", "mp:12"),
+        ("starred", "favorite:true"),
+        ("portrait", "portrait:true"),
+        ("landscape", "landscape:true"),
+        ("selfies", "lens:front"),
+        ("drone", "camera:dji|parrot|autel|skydio|mavic|drone"),
+        ("whatsapp", 'name:"img-*-wa*"|"vid-*-wa*"'),
+        ("videos", "video:true"),
+        ("Vidéos", "video:true"),
+        ("blue", "color:blue"),
+    ],
+)
+def test_a_single_word_is_itself_or_what_it_means(typed, query):
+    assert meanings(typed) == [(typed, query)]
+    found = parse_query(typed, today=TODAY)
+    assert isinstance(found, Or)
+    assert any(isinstance(part, Word | Phrase) for part in found.parts)
+    meant = parse_query(query, today=TODAY)
+    assert set(meant.parts if isinstance(meant, Or) else (meant,)) <= set(found.parts)
+    assert meanings(f'"{typed}" {typed}*' if typed.isalnum() else f'"{typed}"') == []
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["lake", "summer", "jan", "last", "before june", "1600", "feb 30 x", "31.02.2019", "f1", "iso", "galaxy",
+     "near", "near xyzzy", "in album", "3 days", "black dog", "mars rover", "999 years agone", "june*", "since when",
+     "from here to 2x", "near ???"],
+)  # fmt: skip
+def test_other_words_are_words(typed):
+    assert not [one for one in meanings(typed) if one[0] == typed]
+
+
+def test_words_before_the_beginning_of_the_calendar_are_words():
+    assert read_dates("999 years ago", date(100, 1, 1)) is None
+    assert read_dates("last week", date(1, 1, 1)) is None
+
+
+@pytest.mark.parametrize(
+    ("today", "typed", "days"),
+    [
+        (date(2026, 7, 1), "last summer", "taken:2025-06..2025-08, south of the equator taken:2025-12..2026-02"),
+        (date(2026, 7, 1), "this summer", "taken:2026-06..2026-08, south of the equator taken:2025-12..2026-02"),
+        (date(2026, 1, 9), "this winter", "taken:2025-12..2026-02, south of the equator taken:2025-06..2025-08"),
+        (date(2026, 3, 1), "last winter", "taken:2025-12..2026-02, south of the equator taken:2025-06..2025-08"),
+    ],
+)
+def test_a_season_says_which_months_it_has(today, typed, days):
+    assert [one.meaning.text for one in understand(typed, today)] == [days]
+
+
+@pytest.mark.parametrize(
+    ("today", "typed", "query"),
+    [
+        (date(2026, 11, 22), "last weekend", "taken:2026-11-14..2026-11-15"),
+        (date(2026, 11, 22), "this weekend", "taken:2026-11-21..2026-11-22"),
+        (date(2026, 12, 25), "last christmas", '("christmas" | (month:12 day:24-26)) year:2025'),
+        (date(2026, 12, 26), "last christmas", '("christmas" | (month:12 day:24-26)) year:2026'),
+        (date(2026, 3, 31), "last 1 month", "taken:>=2026-02-28"),
+        (date(2024, 2, 29), "past 1 year", "taken:>=2023-02-28"),
+        (date(2026, 1, 1), "last month", "taken:2025-12"),
+    ],
+)
+def test_the_present_day_counts(today, typed, query):
+    assert meanings(typed, today) == [(typed, query)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("lake june 2019", [("june 2019", "taken:2019-06")]),
+        ("june 2019 lake", [("june 2019", "taken:2019-06")]),
+        ("-june 2019", [("june", "month:6"), ("2019", "year:2019")]),
+        ("not june 2019", [("june 2019", "taken:2019-06")]),
+        ("(june) 2019", [("june", "month:6"), ("2019", "year:2019")]),
+        ("june | 2019", [("june", "month:6"), ("2019", "year:2019")]),
+        ("near new york lake", [("near new york", 'near:"new york"')]),
+        ("near Paris, lake", [("near Paris,", "near:Paris")]),
+        (
+            "june 2019 iso 100 2 stars",
+            [("june 2019", "taken:2019-06"), ("iso 100", "iso:100"), ("2 stars", "rating:2")],
+        ),
+        ("VIDEOS:", [("VIDEOS:", "video:true")]),
+    ],
+)
+def test_words_that_mean_a_filter_stand_beside_others(typed, found):
+    assert meanings(typed) == found
+
+
+@pytest.mark.parametrize("typed", ["in june 2019", "from june 2019", "the june 2019"])
+def test_little_words_beside_words_that_mean_a_filter_are_left_out(typed):
+    assert parse_query(typed) == parse_query("taken:2019-06")
+
+
+@pytest.mark.parametrize(
+    ("typed", "node"),
+    [
+        ("not dog", Not(word("dog"))),
+        ("Without dog", Not(word("dog"))),
+        ("no dog", Not(word("dog"))),
+        ("beach not dog", And((word("beach"), Not(word("dog"))))),
+        ("not dog beach", And((Not(word("dog")), word("beach")))),
+        ('no "old dog"', Not(Phrase(("old", "dog")))),
+        ("not (dog | cat)", Not(Or((word("dog"), word("cat"))))),
+        ("not name:e", Not(Filter("name", Choice((Pattern(("e",)),))))),
+        ("without people", Not(Or((Word("people", True, ("person",)), Filter("faces", Choice((Range(1, None),))))))),
+        ("no 7", And((Word("no", prefix=False), Word("7", prefix=False)))),
+        ("to not be", And((word("not"), Word("be", prefix=False)))),
+        ("not", word("not")),
+        ("dog not", And((word("dog"), word("not")))),
+        ('"not" dog', And((Word("not", prefix=False), word("dog")))),
+        ("not -dog", And((word("not"), Not(word("dog"))))),
+        ("not not dog", And((word("not"), Not(word("dog"))))),
+    ],
+)
+def test_not_without_and_no_exclude_the_term_behind_them(typed, node):
+    assert parse_query(typed) == node
+
+
+@pytest.mark.parametrize(
+    ("typed", "node"),
+    [
+        ("iphone11", Or((word("iphone11"), Phrase(("iphone", "11"))))),
+        ("d750", Or((word("d750"), Phrase(("d", "750"))))),
+        (
+            "a7iii",
+            Or((
+                word("a7iii"), Phrase(("a", "7iii")), Phrase(("a7", "iii")), Phrase(("a", "7", "iii")),
+                Phrase(("ilce", "7m3")),
+            )),
+        ),
+        ("mp4", word("mp4")),
+        ("l'\u00e9t\u00e9", word("ete")),
+        ("d\u2019anniversaire", word("anniversaire")),
+        ("qu'ici*", Word("ici", prefix=True)),
+        ("\"l'\u00e9t\u00e9\"", Phrase(("l", "ete"))),
+        ("o'hara", Phrase(("o", "hara"), prefix=True)),
+        ("muenchen", Word("muenchen", True, ("munchen",))),
+        ("m\u00fcnchen", Word("munchen", True, ("muenchen",))),
+        ("mu\u0308nchen", Word("munchen", True, ("muenchen",))),
+        ('"m\u00fcnchen"', Word("munchen", prefix=False)),
+        ("camera:iphone11", Filter("camera", Choice((word("iphone11"), Phrase(("iphone", "11")))))),
+        ('camera:"iphone11"', Filter("camera", Choice((Word("iphone11", prefix=False),)))),
+        ("name:IMG_0101.jpg", Filter("name", Choice((Pattern(("img_0101.jpg",)), Pattern(("img_0101",)))))),
+        ("name:IMG_*.jpg", Filter("name", Choice((Pattern(("img_", ".jpg")), Pattern(("img_", "")))))),
+        ('"lake side', Phrase(("lake", "side"))),
+        ('title:"lake side', Filter("title", Choice((Phrase(("lake", "side")),)))),
+        ('lake "', word("lake")),
+        ('"lake\\', Word("lake", prefix=False)),
+        ('-"', Everything()),
+        (
+            'album:"Wedding Lisa & Tom"',
+            Or((
+                Filter("album", Choice((Pattern(("wedding lisa tom",)),))),
+                Filter("album", Choice((Pattern(("wedding lisa",)),))),
+            )),
+        ),
+    ],
+)  # fmt: skip
+def test_spellings(typed, node):
+    if typed.startswith("album:"):
+        node = Or((node.parts[0], And((node.parts[1], Filter("album", Choice((Pattern(("tom",)),)))))))
+    assert parse_query(typed) == node
+
+
+@pytest.mark.parametrize("query", [*sorted(set(_MAGIC.values())), "iso:1", *(query for _, query in _FORMS)])
+def test_what_words_mean_has_no_words_with_a_meaning(query):
+    assert understand(query.replace(r"\1", "2").replace(r"\2", "3")) == []
+
+
+def test_the_most_words_are_read_together_at_most():
+    meaning = read_spoken(["in", "album", *["e"] * 10], TODAY)
+    assert (meaning.words, meaning.query) == (12, 'album:"e e e e e e e e e e*"')
