@@ -95,7 +95,7 @@ def search_for_map() -> Response:
     """
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
-    asked = parse_request((*pairs, ("count", str(MAX_COUNT))))  # of a repeated parameter the first value counts
+    asked = parse_request((("count", str(MAX_COUNT)), *pairs))  # of a repeated parameter the last value counts
     asked = replace(asked, node=conjunction([asked.node, _ON_MAP]), merged=False)
     with searching(who.owner_uid) as connection:
         etag = page_tag(library_state(connection), asked, sees_private=who.sees_private)

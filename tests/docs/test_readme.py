@@ -69,5 +69,5 @@ def test_the_readme_is_one_page_with_a_picture_that_loads_quickly():
 
 def test_the_readme_counts_filters_and_orders():
     assert f"and {len(FILTERS)} filters" in README
-    assert len(ORDERS) == 13
-    assert "thirteen orders" in README
+    assert len(ORDERS) == 14
+    assert "fourteen orders" in README

@@ -98,6 +98,12 @@ ORDERS = {
         _order("similar", "By colour, place and structure", falling=False),
         _order("name", "By folder and file name", falling=False),
         _order("title", "By title", falling=False),
+        Order(
+            "place",
+            lambda _seed: (SearchRow.country, SearchRow.state_key, SearchRow.city_key, SearchRow.oldest_key),
+            False,
+            "By country, state and city",
+        ),
         Order("random", _shuffled, True, "Shuffled by `seed`"),
     )
 }
@@ -115,7 +121,7 @@ ALBUM_ORDERS = (*ORDERS, MANUAL.name)
 ORDER_ALIASES = {"imported": "added", "updated_at": "updated"}
 
 #: Orders without an index of their own.
-UNINDEXED_ORDERS = frozenset({"random", "archived"})
+UNINDEXED_ORDERS = frozenset({"random", "archived", "place"})
 
 DEFAULT_ORDER = "added"
 

@@ -15,7 +15,7 @@ from photosvc.query.fold import fold_recurring
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or, Word
 from photosvc.search.reading.figures import library_state
 from photosvc.search.reading.plan import ALL_ROWS, Plan, make_plan
-from photosvc.search.reading.request import parse_node
+from photosvc.search.reading.request import last_value, parse_node
 from photosvc.search.reading.resolve import resolve
 from photosvc.search.reading.window import context_of, matching
 
@@ -71,8 +71,7 @@ def parse_query(pairs: Iterable[tuple[str, str]], *, sees_private: bool) -> Phot
 
     """
     pairs = list(pairs)
-    album = next((value.strip() for name, value in pairs if name == "s" and value.strip()), "")
-    return PhotoQuery(parse_node(pairs), album, sees_private)
+    return PhotoQuery(parse_node(pairs), last_value(pairs, "s").strip(), sees_private)
 
 
 def parse_number(text: str, name: str, low: int, high: int, default: int) -> int:

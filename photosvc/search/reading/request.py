@@ -70,7 +70,7 @@ class SearchRequest:
 def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> SearchRequest:
     """Return the request of these parameters.
 
-    An empty value counts as absent; of a repeated parameter the first value counts.
+    An empty value counts as absent; of a repeated parameter the last value counts.
 
     Raises:
         InvalidValueError: a value is not valid; `field` names the parameter.
@@ -90,7 +90,7 @@ def is_short(pairs: Iterable[tuple[str, str]]) -> bool:
 @lru_cache(maxsize=256)
 def _parse(pairs: tuple[tuple[str, str], ...], today: date) -> SearchRequest:
     """Return the request, except for a seed that must be drawn; cached, because clients repeat requests."""
-    given = {name: value.strip() for name, value in reversed(pairs) if value.strip()}
+    given = {name: value.strip() for name, value in pairs if value.strip()}
     cursor = parse_cursor(given["cursor"]) if "cursor" in given else None
     merged = _boolean(given, "merged")
     _, typed = split_order(given.get("q", ""))
@@ -145,10 +145,15 @@ def parse_node(pairs: Iterable[tuple[str, str]], today: date | None = None) -> N
 
     """
     pairs = list(pairs)
-    query, _ = split_order(next((value for name, value in pairs if name == "q" and value.strip()), ""))
+    query, _ = split_order(last_value(pairs, "q"))
     asked, parameters = parse_query(query, today=today), parse_parameters(pairs)
     unset = () if isinstance(parameters, Everything) else unset_filters(query, MOST_TOKENS)
     return conjunction([combine(asked, parameters, unset), parse_scope(pairs, today)])
+
+
+def last_value(pairs: Iterable[tuple[str, str]], name: str) -> str:
+    """Return the last value of a parameter that is not blank; empty if there is none."""
+    return next((value for key, value in reversed(list(pairs)) if key == name and value.strip()), "")
 
 
 def _check_cursor(cursor: Cursor, request: SearchRequest, given: Mapping[str, str]) -> None:

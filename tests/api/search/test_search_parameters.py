@@ -37,7 +37,12 @@ def window_headers(answer):
         ("count=99999999999999999999", (FILES, 100_000, 0)),
         ("count=007", (7, 7, 0)),
         ("count=%2B7", (7, 7, 0)),
-        ("count=3&count=4", (3, 3, 0)),
+        ("count=3&count=4", (4, 4, 0)),
+        ("count=3&count=", (3, 3, 0)),
+        ("q=xyzzy&q=", (0, 100, 0)),
+        ("q=xyzzy&q=-xyzzy", (FILES, 100, 0)),
+        ("country=0", (0, 100, 0)),
+        ("country=0&country=!0", (FILES, 100, 0)),
         ("primary=true&count=100", (30, 100, 0)),
         ("primary=1", (30, 100, 0)),
         ("primary=YES", (30, 100, 0)),
@@ -115,3 +120,20 @@ def test_paging_by_count_and_limit_collects_every_file_once(filled_library):
         if answer.headers["X-Count"] != answer.headers["X-Limit"]:
             break
     assert len(found) == len(set(found)) == FILES
+
+
+def test_a_slash_at_the_end_of_the_address_changes_nothing(library):
+    for path in ("/api/v1/photos/", "/api/v1/photos/facets/"):
+        answer = library.get({"q": "zebra", "by": "year"}, path=path)
+        assert answer.status_code == 200
+        assert answer.json == library.get({"q": "zebra", "by": "year"}, path=path[:-1]).json
+
+
+def test_places_are_an_order(library):
+    def order(**parameters):
+        found = library.find(order="place", **parameters)
+        return [(one["Country"], one["PlaceState"].lower(), one["PlaceCity"].lower()) for one in found]
+
+    assert order() == sorted(order())
+    assert order(reverse="true") == order()[::-1]
+    assert library.find(order="place", count=5, offset=5) == library.find(order="place")[5:10]

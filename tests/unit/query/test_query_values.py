@@ -76,6 +76,7 @@ def item(name: str, raw: str) -> Operand:
         ("album", '"wedding"', Pattern(("wedding",))),
         ("faces", "new", UNNAMED),
         ("weekday", "Sat-sun", Range(6, 7)),
+        ("country", "0", Pattern(("0",))),
         ("hour", "0", Range(0, 0)),
         ("exposure", "1/250", Pattern(("1/250",))),
         ("subject", '"Jane *"', Pattern(("jane ", ""))),
