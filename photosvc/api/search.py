@@ -1,15 +1,17 @@
 """The search: its results (GET /photos), their facets (GET /photos/facets), and suggestions (GET /suggest)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlencode
 from weakref import finalize
 
 from flask import Response, request
+from sqlalchemy import Connection
 
 from photosvc.auth import link_tokens
+from photosvc.auth.principal import Principal
 from photosvc.models import STATE
 from photosvc.query.filter_spec import EXPECTED, FilterSpec, Kind
 from photosvc.query.filters import FILTERS, NAMES
@@ -18,10 +20,11 @@ from photosvc.query.typed import find_typed
 from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.figures import library_state, page_tag, state_tag
+from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.photos import parse_number
-from photosvc.search.reading.request import is_short, parse_node, parse_request
+from photosvc.search.reading.request import is_short, last_value, parse_node, parse_request
 from photosvc.search.reading.suggest import MOST_SUGGESTED, suggest
 from photosvc.search.reading.suggest_values import KINDS
 from photosvc.web.actions import OwnBlueprint
@@ -93,6 +96,9 @@ PAGE_HEADERS = {
     "X-Unknown-Parameters": Header(
         "string", "Parameters that were ignored, each with the one that may be meant: `limit (count)`."
     ),
+    "X-Search-Hint": Header(
+        "string", "If nothing was found: similar words, and what would be found without a part; percent-encoded UTF-8."
+    ),
     "X-Cursor": Header("string", "The `cursor` of the next page, if this one is full."),
     "Link": Header("string", "The next page, if this one is full and its address short enough (RFC 8288)."),
     "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
@@ -110,8 +116,17 @@ _SUGGESTION: Final = json_object(
     count={"type": ["integer", "null"]},
     more=FLAG,
 )
+_HINT: Final = json_object(
+    "kind text label count more",
+    kind={"type": "string", "enum": ["word", "part"]},
+    text=TEXT,
+    label=TEXT,
+    count=NUMBER,
+    more=FLAG,
+)
 _SUGGESTIONS: Final = json_object(
-    "start end suggestions",
+    "start end suggestions hints",
+    hints={"type": "array", "items": _HINT, "maxItems": MOST_HINTS},
     start=NUMBER,
     end=NUMBER,
     suggestions={"type": "array", "items": _SUGGESTION, "maxItems": MOST_SUGGESTED},
@@ -191,10 +206,17 @@ def search_photos() -> Response:
         if is_fresh(etag):
             return _answer(service, etag, None, headers, pairs)
         page = find(connection, asked, sees_private=who.sees_private)
+        if not page.count and not asked.offset and asked.cursor is None:
+            page = replace(page, hint=header_of(_hints(connection, service, who, pairs)))
         if page.is_whole:
             return _answer(service, etag, service.sent_pages.add(etag, page, number), headers, pairs)
         headers += [*cache_headers(etag), *headers_of_page(service, page, "photos", pairs)]
         return send_page(page, page.pieces, headers)
+
+
+def _hints(connection: Connection, service: Service, who: Principal, pairs: Pairs) -> list[Hint]:
+    names = service.names.read(connection, sees_private=who.sees_private)
+    return find_hints(connection, pairs, names, sees_private=who.sees_private)
 
 
 def _answer(
@@ -227,6 +249,8 @@ def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> li
     names = tuple(name for name, _ in pairs if name not in _KNOWN)
     if names and (unknown := unknown_parameters(names, _KNOWN)):
         headers.append(("X-Unknown-Parameters", unknown))
+    if page.hint:
+        headers.append(("X-Search-Hint", page.hint))
     if page.total is not None:
         headers.append(("X-Total-Count", str(page.total)))
     if page.next:
@@ -256,7 +280,8 @@ def count_facets() -> Response:
     who = principal()
     sees_private = who.sees_private
     facets = parse_facets(request.args.get("by", ""))
-    node, album = parse_node(request.args.items(multi=True)), request.args.get("s", "").strip()
+    pairs = tuple(request.args.items(multi=True))
+    node, album = parse_node(pairs), last_value(pairs, "s").strip()
     with searching(who.owner_uid, "by") as connection:
         etag = state_tag(connection, "facets", node, album, facets, sees_private=sees_private)
         if is_fresh(etag):
@@ -288,6 +313,8 @@ def suggest_values() -> Response:
 
     `text` replaces the typed text, `label` is shown. `count` is the number of photos with exactly this value that the
     caller may see; the search may find more. `more` is true if there are more photos than were counted.
+
+    `hints` are queries that find photos, if there are no suggestions and `q` finds nothing.
     """
     query = request.args.get("q", "")
     check(query, "q")
@@ -300,6 +327,19 @@ def suggest_values() -> Response:
         typed = find_typed(query, at)
         names = service.names.read(connection, sees_private=who.sees_private)
         found = suggest(connection, typed, names, sees_private=who.sees_private)
-    answer = json_answer({"start": typed.start, "end": typed.end, "suggestions": [asdict(one) for one in found]})
+        pairs = (("q", query),)
+        hints = (
+            []
+            if found or finds(connection, pairs, sees_private=who.sees_private)
+            else _hints(connection, service, who, pairs)
+        )
+    answer = json_answer(
+        {
+            "start": typed.start,
+            "end": typed.end,
+            "suggestions": [asdict(one) for one in found],
+            "hints": [asdict(one) for one in hints],
+        }
+    )
     answer.headers.extend(cache_headers(etag))
     return answer

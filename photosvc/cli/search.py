@@ -35,6 +35,7 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
     import orjson
 
     from photosvc.search.reading.explain import explain as explain_search
+    from photosvc.search.reading.hints import find_hints
     from photosvc.search.reading.pages import find
     from photosvc.search.reading.request import parse_request
 
@@ -48,12 +49,17 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
             explanation = explain_search(connection, request, query, sees_private=True)
         else:
             records = orjson.loads(find(connection, request, sees_private=True).body)
+            pairs = (("q", query), ("s", album))
+            names = {} if records or offset else service.names.read(connection, sees_private=True)
+            hints = find_hints(connection, pairs, names, sees_private=True) if names else []
     if explain:
         _print_explanation(explanation, chosen_format())
     elif chosen_format() == "json":
         print_json(records)
     else:
         print_list(_COLUMNS, records)
+    for hint in [] if explain else hints:
+        click.echo(hint.label, err=True)
 
 
 def _print_explanation(explanation: "Explanation", output: str) -> None:

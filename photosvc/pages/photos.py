@@ -29,6 +29,7 @@ from photosvc.query.lexer import close_quote
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.figures import library_state
+from photosvc.search.reading.hints import Hint, find_hints
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
@@ -166,6 +167,8 @@ class Found:
     """The number of photos of low quality, which the search leaves out."""
     more: bool
     """True if there is a next page."""
+    hints: Sequence[Hint]
+    """If nothing was found: queries that find photos."""
     first: Mapping[str, Any] | None
     """The same photos for the scripts of the grid; None in orders that the timeline does not have."""
 
@@ -201,7 +204,7 @@ def show_search(
     try:
         asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT))
         chips = chips_of(search.query)
-        found = find_page(asked, principal())
+        found = find_page(asked, principal(), hinted=search.pairs())
         seed = str(asked.seed) if asked.order.base == "random" else ""
         search = replace(search, order=asked.order.name, seed=seed)
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
@@ -235,16 +238,27 @@ def thumbnails(who: Principal) -> str:
     return address.replace("{", "{{").replace("}", "}}").replace("HASH", "{}").replace("SIZE", "{}")
 
 
-def find_page(asked: SearchRequest, who: Principal) -> Found:
-    """Find a page of this search, as this principal may see it."""
+def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[str, str]] = ()) -> Found:
+    """Find a page of this search, as this principal may see it.
+
+    Args:
+        asked: the search.
+        who: the principal.
+        hinted: the parameters of the search, if hints are wanted for an empty first page.
+
+    """
+    hints: Sequence[Hint] = ()
     with searching(who.owner_uid) as connection:
         found = find(connection, asked, sees_private=who.sees_private)
         records = [record for records in found.results() for record in records]
         totals = totals_of(connection, PhotoQuery(asked.node, asked.album, who.sees_private))
+        if hinted and not found.count and not asked.offset:
+            names = current_service().names.read(connection, sees_private=who.sees_private)
+            hints = find_hints(connection, hinted, names, sees_private=who.sees_private)
         behind = replace(asked, count=1, offset=asked.offset + asked.count)
         more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0
     days = days_of(records, thumbnails(who), by_day=asked.order.base in _BY_DAY)
     first = None
     if records and asked.order.name in _BY_DAY:
         first = first_screen(records, oldest_first=asked.order.name == "oldest")
-    return Found(days, *totals, more=more, first=first)
+    return Found(days, *totals, more=more, hints=hints, first=first)

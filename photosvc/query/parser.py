@@ -314,6 +314,11 @@ def _with_operator_words(found: list[Token]) -> list[Token]:
     return found
 
 
+def is_operator(token: Token, kind: TokenKind) -> bool:
+    """Return whether a token is this operator, as a sign or as a word."""
+    return token.kind is kind or (token.kind is TokenKind.WORD and OPERATOR_WORDS.get(token.text.lower()) is kind)
+
+
 def negates(token: Token, following: Token) -> bool:
     """Return whether a token is a word that negates the term behind it."""
     if token.kind is not TokenKind.WORD or following.kind not in _TERM_STARTS:

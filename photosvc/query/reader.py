@@ -59,6 +59,8 @@ _FURTHER: Final = {
     "holland": "nl", "ivory coast": "ci", "scotland": "gb", "swaziland": "sz", "turkiye": "tr", "uae": "ae",
     "uk": "gb", "usa": "us", "united states of america": "us", "vatican": "va", "wales": "gb",
 }  # fmt: skip
+#: What some clients send for no country: no photo is in it.
+_NO_COUNTRY: Final = "0"
 _EMPTY: Final = Choice((Pattern(("",)),))
 _SET: Final = Choice(none_of=_EMPTY.any_of)
 #: The filter and the value for each state that `is` and `has` name: yes-or-no filters, and further properties.
@@ -237,6 +239,8 @@ def _photo(found: Alternative, spec: FilterSpec) -> Operand:
 
 def _country(found: Alternative, _: FilterSpec) -> Operand:
     code = country_code(found.text) or found.text.lower()
+    if code == _NO_COUNTRY:
+        return Pattern((code,))
     if not re.fullmatch(r"[a-z]{2}", code):
         raise ValueError(code)
     return Pattern((code,))

@@ -65,6 +65,8 @@ _FORMS: Final = tuple(
     )
 )
 _FIRST: Final = frozenset((*FIRST_WORDS, *_MAGIC, "iso", "black", "near", "galaxy"))
+#: Words that mean a filter alone.
+SPOKEN_WORDS: Final = frozenset((*_MAGIC, *FIRST_WORDS)) - LEADING_WORDS
 #: Signs with which a word begins that is read here: `2019`, `'80s`, `iso100`, `f/1.8`.
 _SIGNS: Final = re.compile(r"'?\d|iso\d|f/?\d", re.ASCII)
 _FOLLOWING: Final = frozenset(("album", "of", "de"))

@@ -229,7 +229,8 @@ LEADING_WORDS: Final = frozenset((
 ))  # fmt: skip
 #: The first words of everything that is read here and does not begin with a digit.
 FIRST_WORDS: Final = frozenset((
-    *_CODES, *_HOURS, *_FEASTS, *_BOUNDS, *LEADING_WORDS, "last", "past", "this", "today", "yesterday", "weekend", "weekends", "week-end", "week-ends", "wochenende",
+    *_CODES, *_HOURS, *_FEASTS, *_BOUNDS, *LEADING_WORDS, "last", "past", "this", "today", "yesterday",
+    "weekend", "weekends", "week-end", "week-ends", "wochenende",
 ))  # fmt: skip
 
 

@@ -110,6 +110,18 @@ def test_an_explanation_has_the_nodes_the_counts_the_plan_and_the_sql(search):
     assert steps.splitlines()[0] == first
 
 
+def test_an_explanation_says_what_words_mean(search):
+    shown = search("--explain", "zebra february 2020").stdout.splitlines()
+    assert shown[:3] == ["Understood", "  february 2020 = taken:2020-02", "Parsed"]
+
+
+def test_hints_for_a_search_that_finds_nothing_are_no_results(search):
+    answer = search("zebrra")
+    assert "zebra" not in answer.stdout
+    assert (answer.returncode, answer.stderr) == (0, "did you mean zebra?\n")
+    assert search("zebra iso:>6400", "--json").stdout == "[]\n"
+
+
 def test_an_explanation_as_json_has_the_same_parts(search):
     explanation = orjson.loads(search("--explain", "camera:nothing", "--json").stdout)
     assert explanation["parsed"] == ["Filter camera: Choice(any_of=(Word(text='nothing', prefix=True)))"]

@@ -142,6 +142,8 @@ class Page:
     """The start of the next page; None when this one was not full."""
     total: int | None = None
     """The number of files that match, if the request wants it counted."""
+    hint: str = ""
+    """For an empty page: what to search for instead, as a header."""
 
     @property
     def is_whole(self) -> bool:

@@ -113,12 +113,17 @@ def test_words_that_mean_a_filter_are_chips_that_can_be_taken_back(alice):
     answer = alice.open("/", headers=OWN, query_string={"q": "tree february 2020 -videos order:oldest"})
     chips = re.findall(r'<a href="([^"]+)" aria-label="Search for the words ([^"]+)"', answer.text)
     assert [(unescape(href), unescape(name)) for href, name in chips] == [
-        ("/?q=tree+%22february+2020%22+-videos+order%3Aoldest", "february 2020"),
-        ("/?q=tree+february+2020+-%22videos%22+order%3Aoldest", "videos"),
+        ("/?q=tree+%22february+2020%22+-videos+order%3Aoldest&order=oldest", "february 2020"),
+        ("/?q=tree+february+2020+-%22videos%22+order%3Aoldest&order=oldest", "videos"),
     ]
     assert "taken:2020-02" in text_of(answer)
     places = alice.open("/places", headers=OWN, query_string={"q": "february 2020"})
     assert "Search for the words february 2020" in places.text
+
+
+def test_an_empty_page_links_to_what_would_be_found(alice):
+    text = alice.open("/", headers=OWN, query_string={"q": "february year:1900"}).text
+    assert re.findall(r'<a href="([^"]+)">\d+ photos? without year:1900</a>', text) == ["/?q=february"]
 
 
 def test_a_quote_that_is_not_closed_ends_with_the_query(alice):

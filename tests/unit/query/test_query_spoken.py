@@ -4,8 +4,9 @@ from datetime import date
 
 import pytest
 
+from photosvc.query.lexer import TokenKind, tokens
 from photosvc.query.nodes import And, Choice, Everything, Filter, Not, Or, Pattern, Phrase, Range, Word
-from photosvc.query.parser import parse_query, understand
+from photosvc.query.parser import is_operator, parse_query, understand
 from photosvc.query.spoken import _FORMS, _MAGIC, read_spoken
 from photosvc.query.spoken_dates import read_dates
 
@@ -284,6 +285,7 @@ def test_not_without_and_no_exclude_the_term_behind_them(typed, node):
         ("camera:iphone11", Filter("camera", Choice((word("iphone11"), Phrase(("iphone", "11")))))),
         ('camera:"iphone11"', Filter("camera", Choice((Word("iphone11", prefix=False),)))),
         ("name:IMG_0101.jpg", Filter("name", Choice((Pattern(("img_0101.jpg",)), Pattern(("img_0101",)))))),
+        ("name:IMG_1.jpg|IMG_1", Filter("name", Choice((Pattern(("img_1.jpg",)), Pattern(("img_1",)))))),
         ("name:IMG_*.jpg", Filter("name", Choice((Pattern(("img_", ".jpg")), Pattern(("img_", "")))))),
         ('"lake side', Phrase(("lake", "side"))),
         ('title:"lake side', Filter("title", Choice((Phrase(("lake", "side")),)))),
@@ -308,6 +310,11 @@ def test_spellings(typed, node):
 @pytest.mark.parametrize("query", [*sorted(set(_MAGIC.values())), "iso:1", *(query for _, query in _FORMS)])
 def test_what_words_mean_has_no_words_with_a_meaning(query):
     assert understand(query.replace(r"\1", "2").replace(r"\2", "3")) == []
+
+
+def test_a_word_that_is_an_operator_is_known_as_one():
+    found = [is_operator(token, TokenKind.EITHER) for token in tokens('e Or f | "or" g')]
+    assert found == [False, True, False, True, False, False]
 
 
 def test_the_most_words_are_read_together_at_most():

@@ -1,0 +1,221 @@
+"""Hints for a search that found nothing: similar words of the library, and the part of the query that excluded all.
+
+Each hint is a query that finds photos which the caller may see. Looking for them is bounded: by the number of words
+that are compared, by the photos that are counted for each query, and by a time after which nothing is looked for.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from time import perf_counter
+from typing import Any, Final
+from urllib.parse import quote
+
+from sqlalchemy import Connection, func, select
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.models import Keyword, SearchRow, SearchText
+from photosvc.query.errors import nearest, shown
+from photosvc.query.fold import words
+from photosvc.query.lexer import Token, TokenKind, close_quote, tokens
+from photosvc.query.parser import is_operator, negates, split_order, understand
+from photosvc.query.spoken import SPOKEN_WORDS
+from photosvc.search.reading.compile import visible
+from photosvc.search.reading.photos import find_photos, parse_query
+from photosvc.search.reading.request import last_value
+from photosvc.search.reading.suggest import Names
+
+#: Photos that are counted for each hint; answers say when there are more.
+MOST_COUNTED: Final = 100
+MOST_HINTS: Final = 3
+#: Terms of a query that are left out one by one, and words that are compared with those of the library.
+_MOST_PARTS: Final = 8
+_MOST_TYPOS: Final = 4
+#: Similar words that are tried for each word.
+_MOST_TRIED: Final = 2
+_SHORTEST: Final = 4
+#: The photos added last whose words are compared, and the keywords.
+_RECENT: Final = 2000
+_MOST_KEYWORDS: Final = 5000
+#: Seconds after which nothing further is looked for, and counts that are made in any case.
+_LONGEST: Final = 0.03
+_LEAST_COUNTS: Final = 6
+_LONGEST_HEADER: Final = 400
+_PRINTED: Final = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A query that finds photos."""
+
+    kind: str
+    """`word`: a similar word; `part`: without a part of the query."""
+    text: str
+    """The query."""
+    label: str
+    """The hint for people."""
+    count: int
+    more: bool
+    """True if the query finds more photos than `count`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A term of a query outside of groups, or a group."""
+
+    start: int
+    end: int
+    word: str
+    """The word, if the part is one that means only itself."""
+
+
+def find_hints(
+    connection: Connection, pairs: Sequence[tuple[str, str]], names: Names, *, sees_private: bool
+) -> list[Hint]:
+    """Return hints for a search that found nothing, the best first.
+
+    Args:
+        connection: in a read transaction.
+        pairs: the parameters of the search.
+        names: the names of values in the library.
+        sees_private: whether private photos are shown.
+
+    """
+    query = last_value(pairs, "q")
+    try:
+        query = split_order(close_quote(query))[0].strip()
+        parts = _parts(query)
+    except InvalidValueError:
+        return []
+    others = [pair for pair in pairs if pair[0] != "q"]
+    search = _Search(connection, others, sees_private=sees_private, until=perf_counter() + _LONGEST)
+    found = [*_similar(search, query, parts, names), *_without(search, query, parts)]
+    return sorted(found, key=lambda hint: (hint.kind != "word", -hint.count))[:MOST_HINTS]
+
+
+def finds(connection: Connection, pairs: Sequence[tuple[str, str]], *, sees_private: bool) -> bool:
+    """Return whether a search finds any photo; one that is not valid does not."""
+    search = _Search(connection, pairs[1:], sees_private=sees_private, until=perf_counter() + _LONGEST)
+    return bool(search.count(pairs[0][1], most=0))
+
+
+def header_of(hints: Sequence[Hint]) -> str:
+    """Return the hints as the value of a header: printable ASCII characters, others percent-encoded."""
+    text = quote("; ".join(hint.label for hint in hints), safe=_PRINTED)
+    return text if len(text) <= _LONGEST_HEADER else text[: text.rfind(";", 0, _LONGEST_HEADER)]
+
+
+class _Search:
+    """Counts of the photos that variants of a query find, up to a moment."""
+
+    def __init__(
+        self, connection: Connection, others: Sequence[tuple[str, str]], *, sees_private: bool, until: float
+    ) -> None:
+        self.connection = connection
+        self.sees_private = sees_private
+        self._others = others
+        self._until = until
+        self._counts = 0
+
+    @property
+    def has_time(self) -> bool:
+        """Return whether something further may be looked for."""
+        return self._counts < _LEAST_COUNTS or perf_counter() < self._until
+
+    def count(self, query: str, *, alone: bool = False, most: int = MOST_COUNTED) -> int:
+        """Return how many photos a query finds, at most one more than `most`; 0 when there is no time left.
+
+        With `alone`, the other parameters of the search do not count.
+        """
+        if not self.has_time:
+            return 0
+        self._counts += 1
+        pairs = [("q", query), *([] if alone else self._others)]
+        try:
+            asked = parse_query(pairs, sees_private=self.sees_private)
+            photos = find_photos(self.connection, asked, rows_needed=max(most, 1))
+        except (InvalidValueError, NotFoundError):
+            return 0
+        found: Any = photos.select(SearchRow.photo_id).distinct().limit(most + 1).subquery()
+        return self.connection.scalar(select(func.count()).select_from(found)) or 0
+
+
+def _parts(query: str) -> list[_Part]:
+    """Return the terms of a query that all must match; none if it has alternatives."""
+    found, depth = list(tokens(query)), 0
+    for token in found:
+        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
+        if not depth and is_operator(token, TokenKind.EITHER):
+            return []
+    spoken = {one.start: one.end for one in understand(query)}
+    return [part for part in _terms(found, spoken) if part.end > part.start]
+
+
+def _terms(found: Sequence[Token], spoken: dict[int, int]) -> Iterator[_Part]:
+    depth, start, end = 0, None, 0
+    for token, following in zip(found, [*found[1:], None], strict=False):
+        if token.start < end or (depth == 0 and is_operator(token, TokenKind.BOTH)):
+            continue  # it belongs to words that mean a filter, or is an `and`
+        start = token.start if start is None else start
+        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
+        if depth or token.kind is TokenKind.NEGATE or (following and negates(token, following)):
+            continue
+        end = spoken.get(token.start, token.end)
+        plain = token.kind is TokenKind.WORD and start == token.start and token.start not in spoken
+        yield _Part(start, end, token.text if plain else "")
+        start = None
+
+
+def _similar(search: _Search, query: str, parts: Sequence[_Part], names: Names) -> Iterator[Hint]:
+    """Yield the query with a similar word of the library in place of one that no photo has."""
+    known: dict[str, int] = {}
+    for part in [part for part in parts if len(part.word) >= _SHORTEST][:_MOST_TYPOS]:
+        folded = words(part.word)
+        if len(folded) != 1 or search.count(part.word, alone=True, most=0) or not search.has_time:
+            continue
+        known = known or _vocabulary(search, names)
+        near = {**known, **dict.fromkeys(_keywords(search, folded[0]), 1)}
+        for _ in range(_MOST_TRIED):
+            word = nearest(folded[0], near)
+            if not word:
+                break
+            text = query[: part.start] + word + query[part.end :]
+            if count := search.count(text):
+                yield _hint("word", text, f"did you mean {word}?", count)
+                break
+            del near[word]
+
+
+def _vocabulary(search: _Search, names: Names) -> dict[str, int]:
+    """Return words of the photos added last, of the names of values, and words that mean a filter."""
+    seen = visible(sees_private=search.sees_private)
+    query = select(SearchText.words).join(SearchRow, SearchRow.photo_id == SearchText.photo_id)
+    query = query.where(seen, SearchRow.is_first).order_by(SearchRow.newest_key.desc()).limit(_RECENT)
+    found = Counter(chain.from_iterable(text.split() for text in search.connection.scalars(query)))
+    named = chain.from_iterable(one.folded.split() for values in names.values() for one in values[:_MOST_KEYWORDS])
+    found.update(dict.fromkeys((*named, *SPOKEN_WORDS), 1))
+    return {word: number for word, number in found.most_common() if len(word) >= _SHORTEST - 1 and not word.isdecimal()}
+
+
+def _keywords(search: _Search, word: str) -> list[str]:
+    """Return keywords that begin with the same letter."""
+    first = word[0]
+    query = select(Keyword.folded).where(Keyword.folded >= first, Keyword.folded < chr(ord(first) + 1))
+    return [one for one in search.connection.scalars(query.limit(_MOST_KEYWORDS)) if one.isalnum()]
+
+
+def _without(search: _Search, query: str, parts: Sequence[_Part]) -> Iterator[Hint]:
+    """Yield the query without each of its parts, as far as it then finds photos."""
+    if len(parts) < 2:
+        return
+    for part in parts[:_MOST_PARTS]:
+        text = " ".join(f"{query[: part.start]} {query[part.end :]}".split()).strip()
+        if count := search.count(text):
+            counted = f"more than {MOST_COUNTED}" if count > MOST_COUNTED else str(count)
+            photos = "photo" if count == 1 else "photos"
+            yield _hint("part", text, f"{counted} {photos} without {shown(query[part.start : part.end])[1:-1]}", count)
+
+
+def _hint(kind: str, text: str, label: str, count: int) -> Hint:
+    return Hint(kind, text, label, min(count, MOST_COUNTED), count > MOST_COUNTED)

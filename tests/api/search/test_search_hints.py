@@ -1,0 +1,120 @@
+"""Hints for searches that find nothing."""
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from photosvc.media.metadata import Metadata
+from photosvc.models import Photo
+from photosvc.search.reading.hints import Hint, find_hints, header_of
+from photosvc.search.reading.suggest import read_names
+from tests.support.clock import NOW
+from tests.support.factories.photos import edit_photos, new_extraction, store_extractions
+from tests.support.factories.typed_library import fill_typed_library
+from tests.support.library import open_library
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    library = open_library(tmp_path_factory.mktemp("hints"))
+    with library.session() as session:
+        _fill(session)
+    yield library
+    library.close()
+
+
+def _fill(session):
+    fill_typed_library(session, NOW)
+    hidden = new_extraction(99, metadata=Metadata(title="Zugspitze"))
+    store_extractions(session, [("secret/zug.jpg", hidden)], NOW)
+    edit_photos(session, [session.scalars(select(Photo.id).where(Photo.path == "secret")).one()], private=True)
+    session.commit()
+
+
+def hint_of(library, **parameters):
+    role = parameters.pop("role", "admin")
+    answer = library.get(parameters, token=library.token(role=role))
+    assert (answer.status_code, answer.json) == (200, [])
+    return answer.headers.get("X-Search-Hint", "")
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("sumer", "did you mean summer?"),
+        ("flowr", "did you mean flower?"),
+        ("arezo", "did you mean arezzo?"),
+        ("cannon", "did you mean canon?"),
+        ("lake boots", "did you mean boats?; 2 photos without boots"),
+        ("lake iso:>6400", "2 photos without iso:>6400"),
+        ("lake -summer -dawn", "1 photo without -summer; 1 photo without -dawn; 3 photos without lake"),
+        ("dawn not lake", "1 photo without not lake; 3 photos without dawn"),
+        ("dawn december", "1 photo without dawn; 1 photo without december"),
+        ("dawn december 2020", "1 photo without dawn; 1 photo without december 2020"),
+        ("flower (stars | boxes)", "2 photos without flower; 1 photo without (stars | boxes)"),
+        ("xqzzy", ""),
+        ("xqzzy | wqxxy", ""),
+        ("xqz wqx", ""),
+        ("year:1900", ""),
+    ],
+)
+def test_an_empty_answer_says_what_would_be_found(library, query, hint):
+    assert sorted(hint_of(library, q=query).split("; ")) == sorted(hint.split("; "))
+
+
+def test_hints_keep_the_other_parameters(library):
+    assert hint_of(library, q="lake iso:>6400", year="2021") == "1 photo without iso:>6400"
+    assert hint_of(library, q="sumer", year="2019") == ""
+
+
+def test_hints_are_repeated_with_a_page_that_is_kept(library):
+    assert hint_of(library, q="flowr boat") == hint_of(library, q="flowr boat") != ""
+
+
+def test_hints_are_ascii(library):
+    assert hint_of(library, q='lake "\u6771\u4eac%"') == "2 photos without %22%E6%9D%B1%E4%BA%AC%25%22".replace(
+        "%22", '"'
+    )
+
+
+def test_words_that_only_private_photos_have_are_no_hints_for_others(library):
+    assert hint_of(library, q="zugspitse") == "did you mean zugspitze?"
+    assert hint_of(library, q="zugspitse", role="viewer") == ""
+
+
+def test_a_page_that_is_not_empty_has_no_hints(library):
+    answer = library.get({"q": "lake"}, token=library.token(role="admin"))
+    assert "X-Search-Hint" not in answer.headers
+    answer = library.get({"q": "lake", "offset": "50"}, token=library.token(role="admin"))
+    assert "X-Search-Hint" not in answer.headers
+
+
+def hints_for(library, query):
+    return library.get({"q": query}, token=library.token(role="admin"), path="/api/v1/suggest").json["hints"]
+
+
+def test_suggestions_have_hints_if_there_is_nothing_to_suggest(library):
+    hint = {"kind": "word", "text": "lake summer", "label": "did you mean summer?", "count": 1, "more": False}
+    assert hints_for(library, "lake sumner")[0] == hint
+    assert hints_for(library, "lak") == []
+    assert hints_for(library, "xyzzy:2 q") == []
+
+
+def test_a_header_of_hints_is_short():
+    hints = [Hint("part", "x", "9 photos without " + "x" * 250, 9, more=False)] * 3
+    assert header_of(hints) == hints[0].label
+
+
+def test_both_databases_give_the_same_hints(new_database):
+    from sqlalchemy import create_engine
+
+    from photosvc.models.engine import configure_engine
+
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    with Session(engine) as session:
+        _fill(session)
+    with engine.connect() as connection:
+        found = find_hints(connection, [("q", "flowr iso:>6400")], read_names(connection, True), sees_private=True)
+    engine.dispose()
+    assert [hint.label for hint in found] == []
