@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from photosvc.web.current import Service
 
 
+#: Seconds for hints: as searches on the command line, they are not limited to what a server can spare.
+_HINTS = 10.0
 _COLUMNS = {"UID": "UID", "TakenAtLocal": "Taken", "Title": "Title", "FileName": "File"}
 
 
@@ -51,7 +53,7 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
             records = orjson.loads(find(connection, request, sees_private=True).body)
             pairs = (("q", query), ("s", album))
             names = {} if records or offset else service.names.read(connection, sees_private=True)
-            hints = find_hints(connection, pairs, names, sees_private=True) if names else []
+            hints = find_hints(connection, pairs, names, sees_private=True, seconds=_HINTS) if names else []
     if explain:
         _print_explanation(explanation, chosen_format())
     elif chosen_format() == "json":

@@ -4,23 +4,29 @@ Each hint is a query that finds photos which the caller may see. Looking for the
 that are compared, by the photos that are counted for each query, and by a time after which nothing is looked for.
 """
 
-from collections import Counter
+import math
+import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from threading import Timer
 from time import perf_counter
 from typing import Any, Final
 from urllib.parse import quote
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, StaticPool, func, select
+from sqlalchemy.exc import DBAPIError
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.words import counted, names_like
 from photosvc.models import Keyword, SearchRow, SearchText
-from photosvc.query.errors import nearest, shown
+from photosvc.models.statements import run_text
+from photosvc.query.errors import shown
 from photosvc.query.fold import words
 from photosvc.query.lexer import Token, TokenKind, close_quote, tokens
 from photosvc.query.parser import is_operator, negates, split_order, understand
 from photosvc.query.spoken import SPOKEN_WORDS
+from photosvc.search.limits import ended_by_limit
 from photosvc.search.reading.compile import visible
 from photosvc.search.reading.photos import find_photos, parse_query
 from photosvc.search.reading.request import last_value
@@ -35,12 +41,12 @@ _MOST_TYPOS: Final = 4
 #: Similar words that are tried for each word.
 _MOST_TRIED: Final = 2
 _SHORTEST: Final = 4
+_SLIPS: Final = 2
 #: The photos added last whose words are compared, and the keywords.
-_RECENT: Final = 2000
+_RECENT: Final = 1000
 _MOST_KEYWORDS: Final = 5000
-#: Seconds after which nothing further is looked for, and counts that are made in any case.
-_LONGEST: Final = 0.03
-_LEAST_COUNTS: Final = 6
+#: Seconds after which nothing further is looked for.
+LONGEST = 0.04
 _LONGEST_HEADER: Final = 400
 _PRINTED: Final = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
 
@@ -71,7 +77,12 @@ class _Part:
 
 
 def find_hints(
-    connection: Connection, pairs: Sequence[tuple[str, str]], names: Names, *, sees_private: bool
+    connection: Connection,
+    pairs: Sequence[tuple[str, str]],
+    names: Names,
+    *,
+    sees_private: bool,
+    seconds: float | None = None,
 ) -> list[Hint]:
     """Return hints for a search that found nothing, the best first.
 
@@ -80,8 +91,10 @@ def find_hints(
         pairs: the parameters of the search.
         names: the names of values in the library.
         sees_private: whether private photos are shown.
+        seconds: the time after which nothing further is looked for; `LONGEST` if it is left out.
 
     """
+    seconds = LONGEST if seconds is None else seconds
     query = last_value(pairs, "q")
     try:
         query = split_order(close_quote(query))[0].strip()
@@ -89,15 +102,57 @@ def find_hints(
     except InvalidValueError:
         return []
     others = [pair for pair in pairs if pair[0] != "q"]
-    search = _Search(connection, others, sees_private=sees_private, until=perf_counter() + _LONGEST)
-    found = [*_similar(search, query, parts, names), *_without(search, query, parts)]
+    search = _Search(connection, others, sees_private=sees_private, until=perf_counter() + seconds)
+    found: list[Hint] = []
+    with _limited(connection, seconds):
+        found.extend(_similar(search, query, parts, names))
+        found.extend(_without(search, query, parts))
     return sorted(found, key=lambda hint: (hint.kind != "word", -hint.count))[:MOST_HINTS]
 
 
 def finds(connection: Connection, pairs: Sequence[tuple[str, str]], *, sees_private: bool) -> bool:
     """Return whether a search finds any photo; one that is not valid does not."""
-    search = _Search(connection, pairs[1:], sees_private=sees_private, until=perf_counter() + _LONGEST)
-    return bool(search.count(pairs[0][1], most=0))
+    search = _Search(connection, pairs[1:], sees_private=sees_private, until=perf_counter() + LONGEST)
+    counts: list[int] = []
+    with _limited(connection, LONGEST):
+        counts.append(search.count(pairs[0][1], most=0))
+    return counts != [0]  # it may take too long to tell
+
+
+@contextmanager
+def _limited(connection: Connection, seconds: float) -> Iterator[None]:
+    """End the statements in the block, and the block with them, after so many seconds."""
+    driver: Any = connection.connection.driver_connection
+    if isinstance(driver, sqlite3.Connection):
+        if isinstance(connection.engine.pool, StaticPool):  # other threads use the connection of a database in memory
+            yield
+            return
+        timer = Timer(seconds, driver.interrupt)
+        timer.start()
+        try:
+            with _ending():
+                yield
+        finally:
+            timer.cancel()
+            timer.join()  # it must not end a later statement
+        return
+    savepoint = connection.begin_nested()  # the limit ends with it
+    try:
+        run_text(connection, f"SELECT set_config('statement_timeout', '{math.ceil(seconds * 1000)}', true)", ())
+        with _ending():
+            yield
+    finally:
+        savepoint.rollback()
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """Suppress the error of a statement that was ended from outside."""
+    try:
+        yield
+    except DBAPIError as error:
+        if not ended_by_limit(error):
+            raise
 
 
 def header_of(hints: Sequence[Hint]) -> str:
@@ -116,12 +171,11 @@ class _Search:
         self.sees_private = sees_private
         self._others = others
         self._until = until
-        self._counts = 0
 
     @property
     def has_time(self) -> bool:
         """Return whether something further may be looked for."""
-        return self._counts < _LEAST_COUNTS or perf_counter() < self._until
+        return perf_counter() < self._until
 
     def count(self, query: str, *, alone: bool = False, most: int = MOST_COUNTED) -> int:
         """Return how many photos a query finds, at most one more than `most`; 0 when there is no time left.
@@ -130,7 +184,6 @@ class _Search:
         """
         if not self.has_time:
             return 0
-        self._counts += 1
         pairs = [("q", query), *([] if alone else self._others)]
         try:
             asked = parse_query(pairs, sees_private=self.sees_private)
@@ -169,33 +222,40 @@ def _terms(found: Sequence[Token], spoken: dict[int, int]) -> Iterator[_Part]:
 
 def _similar(search: _Search, query: str, parts: Sequence[_Part], names: Names) -> Iterator[Hint]:
     """Yield the query with a similar word of the library in place of one that no photo has."""
-    known: dict[str, int] = {}
+    known: frozenset[str] = frozenset()
     for part in [part for part in parts if len(part.word) >= _SHORTEST][:_MOST_TYPOS]:
         folded = words(part.word)
         if len(folded) != 1 or search.count(part.word, alone=True, most=0) or not search.has_time:
             continue
         known = known or _vocabulary(search, names)
-        near = {**known, **dict.fromkeys(_keywords(search, folded[0]), 1)}
-        for _ in range(_MOST_TRIED):
-            word = nearest(folded[0], near)
-            if not word:
-                break
+        for word in _near(folded[0], [*known, *_keywords(search, folded[0])]):
             text = query[: part.start] + word + query[part.end :]
             if count := search.count(text):
                 yield _hint("word", text, f"did you mean {word}?", count)
                 break
-            del near[word]
 
 
-def _vocabulary(search: _Search, names: Names) -> dict[str, int]:
+def _near(typed: str, known: Sequence[str]) -> list[str]:
+    """Return the known words that are nearest to the typed one.
+
+    Slips at both of the first two letters are rare, and a slip loses one letter at most: few words are left to compare.
+    """
+    first, letters, length = typed[:2], frozenset(typed), len(typed)
+    likely = {
+        word
+        for word in known
+        if word[0] in first and abs(len(word) - length) <= _SLIPS and len(letters.difference(word)) <= _SLIPS
+    }
+    return names_like(typed, likely, _MOST_TRIED)
+
+
+def _vocabulary(search: _Search, names: Names) -> frozenset[str]:
     """Return words of the photos added last, of the names of values, and words that mean a filter."""
     seen = visible(sees_private=search.sees_private)
     query = select(SearchText.words).join(SearchRow, SearchRow.photo_id == SearchText.photo_id)
     query = query.where(seen, SearchRow.is_first).order_by(SearchRow.newest_key.desc()).limit(_RECENT)
-    found = Counter(chain.from_iterable(text.split() for text in search.connection.scalars(query)))
-    named = chain.from_iterable(one.folded.split() for values in names.values() for one in values[:_MOST_KEYWORDS])
-    found.update(dict.fromkeys((*named, *SPOKEN_WORDS), 1))
-    return {word: number for word, number in found.most_common() if len(word) >= _SHORTEST - 1 and not word.isdecimal()}
+    named = (one.folded for values in names.values() for one in values[:_MOST_KEYWORDS])
+    return SPOKEN_WORDS.union(" ".join((*search.connection.scalars(query), *named)).split())
 
 
 def _keywords(search: _Search, word: str) -> list[str]:
@@ -209,12 +269,13 @@ def _without(search: _Search, query: str, parts: Sequence[_Part]) -> Iterator[Hi
     """Yield the query without each of its parts, as far as it then finds photos."""
     if len(parts) < 2:
         return
-    for part in parts[:_MOST_PARTS]:
+    # Words are found fast, so the parts without which only words remain come first.
+    for part in sorted(parts[:_MOST_PARTS], key=lambda part: bool(part.word)):
         text = " ".join(f"{query[: part.start]} {query[part.end :]}".split()).strip()
         if count := search.count(text):
-            counted = f"more than {MOST_COUNTED}" if count > MOST_COUNTED else str(count)
-            photos = "photo" if count == 1 else "photos"
-            yield _hint("part", text, f"{counted} {photos} without {shown(query[part.start : part.end])[1:-1]}", count)
+            photos = counted(min(count, MOST_COUNTED), "photo")
+            more = "more than " * (count > MOST_COUNTED)
+            yield _hint("part", text, f"{more}{photos} without {shown(query[part.start : part.end])[1:-1]}", count)
 
 
 def _hint(kind: str, text: str, label: str, count: int) -> Hint:

@@ -1,17 +1,28 @@
 """Hints for searches that find nothing."""
 
+import time
+
 import pytest
-from sqlalchemy import select
+from sqlalchemy import create_engine, select
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from photosvc.media.metadata import Metadata
 from photosvc.models import Photo
+from photosvc.models.engine import configure_engine
+from photosvc.search.reading import hints
 from photosvc.search.reading.hints import Hint, find_hints, header_of
 from photosvc.search.reading.suggest import read_names
 from tests.support.clock import NOW
 from tests.support.factories.photos import edit_photos, new_extraction, store_extractions
 from tests.support.factories.typed_library import fill_typed_library
 from tests.support.library import open_library
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Time enough for all hints on a busy machine."""
+    monkeypatch.setattr(hints, "LONGEST", 5.0)
 
 
 @pytest.fixture(scope="module")
@@ -101,20 +112,35 @@ def test_suggestions_have_hints_if_there_is_nothing_to_suggest(library):
 
 
 def test_a_header_of_hints_is_short():
-    hints = [Hint("part", "x", "9 photos without " + "x" * 250, 9, more=False)] * 3
-    assert header_of(hints) == hints[0].label
+    found = [Hint("part", "x", "9 photos without " + "x" * 250, 9, more=False)] * 3
+    assert header_of(found) == found[0].label
+
+
+def test_hints_end_after_their_time_and_the_search_goes_on(new_database):
+    slow = {"sqlite": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"}
+    engine = create_engine(new_database())
+    with engine.connect() as connection:
+        started = time.perf_counter()
+        with hints._limited(connection, 0.05):
+            connection.exec_driver_sql(slow.get(connection.dialect.name, "SELECT pg_sleep(60)"))
+            pytest.fail("the statement was not ended")
+        assert time.perf_counter() - started < 30
+        assert connection.exec_driver_sql("SELECT 1").scalar() == 1
+        with pytest.raises(DBAPIError), hints._limited(connection, 0.05):
+            connection.exec_driver_sql("SELECT nothing")
+    engine.dispose()
 
 
 def test_both_databases_give_the_same_hints(new_database):
-    from sqlalchemy import create_engine
-
-    from photosvc.models.engine import configure_engine
-
     engine = create_engine(new_database())
     configure_engine(engine)
     with Session(engine) as session:
         _fill(session)
     with engine.connect() as connection:
-        found = find_hints(connection, [("q", "flowr iso:>6400")], read_names(connection, True), sees_private=True)
+        names = read_names(connection, True)
+        found = [
+            find_hints(connection, [("q", query)], names, sees_private=True) for query in ("flowr", "lake year:1900")
+        ]
+        assert connection.exec_driver_sql("SELECT 1").scalar() == 1
     engine.dispose()
-    assert [hint.label for hint in found] == []
+    assert [one.label for every in found for one in every] == ["did you mean flower?", "2 photos without year:1900"]
