@@ -40,6 +40,10 @@ def test_formats_are_shown_with_their_extra_and_what_is_not_read_with_the_reason
     }  # fmt: skip
     assert (by_extension["jxl"]["extra"], by_extension["jxl"]["supported"]) == ("jxl", False)
     assert (by_extension["svg"]["extra"], by_extension["svg"]["supported"]) == ("vips", True)
-    assert by_extension["psb"]["note"] == "neither Pillow nor libvips reads it"
-    assert not by_extension["psb"]["supported"]
-    assert by_extension["x3f"]["note"] == "by LibRaw; unproven, for want of a free file"
+    assert by_extension["psb"]["note"] == (
+        "its merged picture, of 1 to 32 bits; not of mode Multichannel, nor saved without it"
+    )
+    assert by_extension["psb"]["supported"]
+    assert by_extension["x3f"]["note"] == (
+        "metadata and preview tested with made files; development by LibRaw unproven"
+    )

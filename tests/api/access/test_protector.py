@@ -83,7 +83,6 @@ def test_the_challenge_for_a_missing_scope_names_the_one_that_would_do(api):
     [
         ("GET", "/nothing", 404),
         ("GET", "/", 404),
-        ("GET", "/users/", 404),
         ("DELETE", "/photos", 405),
         ("PUT", "/session", 405),
     ],

@@ -276,4 +276,4 @@ def test_what_may_be_absent_from_a_record_is_not_called_required(document):
         "DocumentID", "Rating", "Faces", "Altitude", "Duration", "CameraType", "LensMake",
     }  # fmt: skip
     assert result["properties"]["Files"]["items"] == {"$ref": "#/components/schemas/File"}
-    assert result["properties"]["TakenAt"] == {"type": "string", "format": "date-time"}
+    assert result["properties"]["TakenAt"] == {"type": "string", "format": "date-time", "description": "In UTC."}

@@ -29,8 +29,8 @@ _PLACES = {
 }
 
 
-def _dated(year: int, month: int, day: int) -> dict[str, object]:
-    taken = datetime(year, month, day, 12, tzinfo=UTC)
+def _dated(year: int, month: int, day: int, hour: int = 12) -> dict[str, object]:
+    taken = datetime(year, month, day, hour, tzinfo=UTC)
     return {"taken_at": taken, "taken_at_local": taken, "year": year, "month": month, "day": day}
 
 
@@ -42,18 +42,18 @@ def _at(lat: float, lng: float, altitude: int = 0) -> dict[str, object]:
 _PHOTOS: dict[str, dict[str, object]] = {
     LAKE: {
         "uid": UID, "title": "Lake", "rating": 3, "favorite": True, "document_id": "xmp.did:4a8e12", "iso": 100,
-        "focal_length": 24, "f_number": 1.8, "resolution": 12,
+        "focal_length": 24, "f_number": 1.8, "exposure": "1/250", "resolution": 12,
         "color": COLORS.index("red"), "created_at": MOMENT, **_dated(2023, 5, 1),
         **_at(48.56344084718813, 8.99689800237958, 300),
     },
     DAWN: {
         "type": "raw", "description": "Boats at sunset", "original_name": "DSC_1.NEF", "rating": 5, "panorama": True,
-        "iso": 400, "focal_length": 70, "f_number": 2.8, "resolution": 8,
-        "color": COLORS.index("orange"), "updated_at": MOMENT, **_dated(2019, 7, 24), **_at(49.45, 8.45, 500),
+        "iso": 400, "focal_length": 70, "f_number": 2.8, "exposure": "1/60", "resolution": 8,
+        "color": COLORS.index("orange"), "updated_at": MOMENT, **_dated(2019, 7, 24, 5), **_at(49.45, 8.45, 500),
     },
     CLIP: {
         "type": "video", "rating": 2, "iso": 401, "focal_length": 71, "f_number": 2.9, "resolution": 7,
-        "edited_at": MOMENT, **_dated(2024, 1, 2), **_at(35.69, 139.692, 299),
+        "edited_at": MOMENT, **_dated(2024, 1, 6), **_at(35.69, 139.692, 299),
     },
     MOVING: {"type": "animated"},
     ALIVE: {"type": "live", "title": "Flakes"},

@@ -80,6 +80,7 @@ def _photo(draw, number, places, nowhere, cameras, lenses, keywords):
         iso=draw.choice((0, 100, 400)),
         focal_length=draw.choice((0, 24, 50)),
         f_number=draw.choice((0.0, 1.8, 2.8)),
+        exposure=("", "1/250", "2")[number % 3],
         camera=camera,
         lens=lens,
         lat=point[0] if point else 0.0,

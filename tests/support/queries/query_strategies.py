@@ -21,6 +21,7 @@ VALUES = {
         "xmp*",
         "bavaria",
         "suva|*4",
+        "1/250",
     ),
     Kind.PROSE: (
         "lake",
