@@ -11,6 +11,7 @@ import errno
 import gc
 import importlib
 import resource
+import signal
 import socket
 import struct
 import time
@@ -117,6 +118,11 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             # Anything else is a middleware around an app, or no app of ours.
             if isinstance(self.wsgi, Flask):
                 write_last_refusals(self.wsgi)
+
+    def handle_quit(self, sig: int, frame: object) -> None:
+        """End at once. The master repeats the signal, which must not interrupt the last writes of this process."""
+        signal.signal(sig, signal.SIG_IGN)
+        super().handle_quit(sig, frame)
 
     def accept(self, listener: socket.socket) -> None:
         """Accept a connection, and wait for its request without a thread."""
