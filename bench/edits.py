@@ -29,7 +29,11 @@ from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.users import add_user, new_user
 from photosvc.core.accounts import ADMIN
-from photosvc.models import Photo, schema
+from photosvc.index.batches import BatchWriter
+from photosvc.index.run_log import Summary
+from photosvc.models import File, Photo, schema
+from photosvc.models.engine import UnitOfWork
+from photosvc.models.statements import among
 from photosvc.web.current import current_service
 
 _MANY = 10_000
@@ -113,6 +117,19 @@ def many(client: FlaskClient, uids: Sequence[str], headers: Mapping[str, str]) -
         print(f"| {name} | {processor / 1000:.1f} | {_MANY / processor * 1000:.0f} | {clock / 1000:.1f} |", flush=True)
 
 
+def vanish(app: Flask) -> None:
+    """Mark the files of many photos, far from each other, as gone from the originals, like an index run."""
+    with app.app_context(), UnitOfWork(current_service().engine()) as session:
+        ids = random.Random(2).sample(session.scalars(select(Photo.id).order_by(Photo.id)).all(), _MANY)
+        names = sorted(session.scalars(select(File.name).where(among(session, File.photo_id, ids))))
+        session.rollback()
+        writer = BatchWriter(session, Path("originals"), current_service().clock, Summary())
+        clock, processor = time.monotonic(), time.process_time()
+        writer.mark_missing(iter(names))
+        spent = time.process_time() - processor
+        print(f"| vanish | {spent:.1f} | {_MANY / spent:.0f} | {time.monotonic() - clock:.1f} |")
+
+
 def main(folder: Path) -> None:
     with library(folder) as app:
         with app.app_context(), current_service().reading() as connection:
@@ -120,6 +137,7 @@ def main(folder: Path) -> None:
         headers = {"X-Auth-Token": new_password(app)}
         single(app.test_client(), uids, headers)
         many(app.test_client(), uids, headers)
+        vanish(app)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,12 @@ def upgrade(service: "Service") -> None:
 
     # Without this, the engine of a host app would create its file with the permissions that the umask leaves.
     with making_closed_files():
+        with service.reading() as connection:
+            pending = schema.pending(connection)
+        if pending:
+            click.echo("Migrating in one transaction:", err=True)
+        for line in pending:
+            click.echo(f"  {line}", err=True)
         before, after = schema.upgrade(service.engine())
     if before == after:
         click.echo(f"The schema is at {after} already.", err=True)

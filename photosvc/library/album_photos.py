@@ -16,6 +16,7 @@ from photosvc.core.words import in_portions
 from photosvc.models import Album, AlbumPhoto, Photo, SearchRow
 from photosvc.models.search import record_change
 from photosvc.models.statements import insert_into
+from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.selection import Selection, selected_ids
 from photosvc.search.rows.write import project_album
@@ -164,7 +165,7 @@ def arrange_photos(
     query = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH)).distinct()
     seen: dict[str, int] = {}
     for portion in in_portions([*uids, *([] if before is None else [before])], _PORTION):
-        found = session.execute(query.where(SearchRow.photo_uid.in_(portion)))
+        found = session.execute(query.where(identified("photo_uid", portion)))
         seen.update({uid: photo_id for uid, photo_id in found if photo_id in known})
     moved = [seen[uid] for uid in uids if uid in seen]
     if len(set(moved)) != len(uids):

@@ -6,6 +6,7 @@ a query with the number of photos that it must find.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, select, update
@@ -18,6 +19,7 @@ from photosvc.index.quality import quality_after_edit
 from photosvc.library.journal import Change, record
 from photosvc.library.values import Difference, difference
 from photosvc.models import Photo, SearchRow
+from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.files import matching_ids
 from photosvc.search.reading.request import parse_request
@@ -54,13 +56,13 @@ def selected_photos(connection: Connection, given: Mapping[str, Any], *, most: i
         if not all(is_uid(uid, PHOTO) for uid in uids):
             msg = "an item of photos is not a photo UID"
             raise InvalidValueError(msg, field="photos")
-        return _ids(connection, SearchRow.photo_uid, uids, sees_private=sees_private)
+        return _ids(connection, partial(identified, "photo_uid"), uids, sees_private=sees_private)
     if given["expected"] is None:
         msg = "say how many photos the query must find"
         raise InvalidValueError(msg, field="expected")
     request = parse_request({"q": query, "order": "oldest", "merged": "true", "count": "100000"})
     files = matching_ids(connection, request, sees_private=sees_private)
-    found = _ids(connection, SearchRow.file_id, files, sees_private=sees_private)
+    found = _ids(connection, SearchRow.file_id.in_, files, sees_private=sees_private)
     if len(found) != given["expected"]:
         msg = f"the query finds {len(found)} photos, not {given['expected']}"
         raise ConflictError(msg, field="expected")
@@ -69,10 +71,13 @@ def selected_photos(connection: Connection, given: Mapping[str, Any], *, most: i
     return found
 
 
-def _ids(connection: Connection, column: Any, values: Any, *, sees_private: bool) -> list[int]:  # noqa: ANN401
+def _ids(
+    connection: Connection, has: Callable[[Sequence[Any]], Any], values: Sequence[Any], *, sees_private: bool
+) -> list[int]:
+    """Return the ids of the photos whose rows fulfil the condition that `has` makes of some values."""
     found: dict[int, None] = {}
     for start in range(0, len(values), _PORTION):
-        query = select(SearchRow.photo_id).where(column.in_(values[start : start + _PORTION]))
+        query = select(SearchRow.photo_id).where(has(values[start : start + _PORTION]))
         seen = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH))
         found |= dict.fromkeys(connection.scalars(seen))
     return sorted(found)

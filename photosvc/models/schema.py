@@ -153,6 +153,15 @@ def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | N
     return before, after
 
 
+def pending(connection: Connection) -> list[str]:
+    """Return the number and purpose of each migration that `upgrade` would apply; none if empty or too old."""
+    version = schema_version(connection)
+    if version is None or version < FIRST_VERSION:
+        return []
+    later = [one for one in _scripts().walk_revisions() if one.revision > version]
+    return [f"{one.revision}: {one.doc}" for one in reversed(later)]
+
+
 def downgrade(engine: Engine, revision: str) -> None:
     """Migrate down to `revision` (`base` removes every table)."""
     from alembic import command

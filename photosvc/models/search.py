@@ -7,7 +7,7 @@ conditions of filters and the planner read these lines.
 To add a stored filter, change three places:
 
 1. here: one line, for example `iso: Mapped[int] = of_photo("iso", Integer)`; with `by_value=True` the values have
-   indexes in the most frequent orders. Increment `PROJECTION_VERSION`: the next index run then fills the column;
+   an index in the order `newest`. Increment `PROJECTION_VERSION`: the next index run then fills the column;
 2. `models/migrations/versions/`: a migration that adds the column (NOT NULL, with a server default) and its indexes;
 3. `query/filters.py`: one row that names the column.
 
@@ -43,15 +43,15 @@ from photosvc.models.statements import run_one
 from photosvc.query.fold import fold, fold_recurring
 
 #: Increment it whenever the projection would give other rows for the same library; older rows are stale.
-PROJECTION_VERSION = 7
+PROJECTION_VERSION = 8
 #: The sort keys of the timeline, all descending: by local day, and within a day like the order `newest`.
 TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
 #: Text that PostgreSQL too sorts by code point, so that both databases give the same pages.
 SortText = Text().with_variant(Text(collation="C"), "postgresql")
 #: The first columns of the index `values`: lenses are looked up in it, and facets are counted by these columns.
 VALUE_GROUPS = ("lens_id", "year")
-#: Columns that few photos have: only rows with more than 0 are in their indexes.
-RARE_COLUMNS = ("rating", "faces")
+#: Columns in which few photos differ from the others, and the condition of the rows in their indexes.
+RARE_COLUMNS = {"rating": "rating > 0", "faces": "faces > 0", "photo_type": "photo_type <> 'image'"}
 # The columns that the timeline, the map and its towns read. With them in an index, these read no rows without a query
 # or with filters of only these columns; otherwise SQLite would sort whole rows to group them.
 _read = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")
@@ -89,8 +89,8 @@ class SearchRow(Base):
     is_first: Mapped[bool] = of_file(search_values.is_first)
     """True for the first listed file of a photo, so for one row of each photo that is shown by default."""
     # photo
-    photo_uid: Mapped[str] = of_photo("uid", Text, index=True)
-    photo_type: Mapped[str] = of_photo("type", Text, by_value=True, scanned=True)
+    photo_uid: Mapped[str] = of_photo("uid", Text)
+    photo_type: Mapped[str] = of_photo("type", Text, lookup="photo_type", scanned=True)
     path: Mapped[str] = of_photo("path", SortText)
     name: Mapped[str] = of_photo("name", SortText)
     path_key: Mapped[str] = of_photo("path", Text, convert=fold_recurring, filter_name="path", lookup="path")
@@ -141,21 +141,21 @@ class SearchRow(Base):
     far_day: Mapped[bool] = of_photo(search_values.is_far_day)
     """True if `taken_at` is neither in the local day nor beside it, all in UTC: the clock of the camera was wrong."""
     created_at: Mapped[int] = of_photo("created_at", BigInteger, convert=search_values.microseconds)
-    updated_at: Mapped[int] = of_photo("updated_at", BigInteger, convert=search_values.microseconds)
+    updated_at: Mapped[int] = of_photo(lambda source: search_values.last_changed(source.photo), BigInteger)
     edited_at: Mapped[int] = of_photo("edited_at", BigInteger, convert=search_values.microseconds)
     """0: never."""
     duration: Mapped[int] = of_photo("duration_ns", BigInteger)
     """Nanoseconds."""
     shuffle: Mapped[int] = of_photo("uid", Integer, convert=search_values.shuffle_key)
     """The fixed random number from which `random` makes an order for each seed."""
-    color: Mapped[int] = of_photo("color", SmallInteger, by_value=True, scanned=True)
+    color: Mapped[int] = of_photo("color", SmallInteger, lookup="similar", scanned=True)
     photo_diff: Mapped[int] = of_photo(search_values.primary_diff, Integer)
     photo_size: Mapped[int] = of_photo(search_values.largest_size, BigInteger)
     """Bytes of the photo's largest file, which keep a photo together if merged results are sorted by size."""
     # file
-    file_uid: Mapped[str] = of_file("uid", Text, index=True)
+    file_uid: Mapped[str] = of_file("uid", Text)
     file_key: Mapped[str] = of_file("name", Text, convert=fold, filter_name="file_name", by_pattern=True)
-    hash: Mapped[str] = of_file("hash", Text, index=True)
+    hash: Mapped[str] = of_file("hash", Text)
     codec: Mapped[str] = of_file("codec", Text, convert=fold_recurring, scanned=True)
     size: Mapped[int] = of_file("size", BigInteger, lookup="size")
     width: Mapped[int] = of_file("width", Integer, scanned=True)
@@ -216,20 +216,14 @@ for _keys in SORT_KEYS.values():
 _index("path", "path_key")
 
 
-for _name in RARE_COLUMNS:
-    _index(_name, _name, "newest_key", condition=f"listed AND {_name} > 0")
+for _name, _is_rare in RARE_COLUMNS.items():
+    _index(_name, _name, "newest_key", condition=f"listed AND {_is_rare}")
 
 
 # SQLite answers a statement from an index alone only if it contains all columns, even the constant `listed`.
 for _name in PATTERN_COLUMNS:
     if _name not in {_keys.columns[0] for _keys in SORT_KEYS.values()}:
         _index(f"{_name}_pattern", _name, "oldest_key", "listed", compared_by_pattern=(_name,))
-
-
-_index("random", "shuffle", "newest_key", "private", "listed", included=("file_id",))
-
-
-_index("created", "created_at")
 
 
 _index("far_day", "taken_day", "taken_at", condition="far_day")

@@ -16,8 +16,11 @@ from photosvc.models.photo import File, Photo
 from photosvc.query.fold import fold
 
 _INFO = "search_column"
-#: Index columns of the most frequent orders: with them a page is read from the index alone.
-_COVERING = ("private", "photo_id")
+#: Index columns of the most frequent orders: a page is read from the index alone, also by the values in it.
+_COVERING = ("private", "listed")
+#: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes.
+_IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year")
+_IN_NEWEST = ("photo_id", "color", "photo_type")
 #: Latitude and longitude of an unknown position: inside no box.
 NOWHERE = 999.0
 #: Most bytes of a title's sort key: folding can turn one character into 18, and cursors contain the whole key.
@@ -128,10 +131,16 @@ class SortKeys:
 #: Sort keys by the name of the order, without `random`, whose key depends on the seed. `photo_size` is the order `size`
 #: of merged results, in which the largest file of a photo counts.
 SORT_KEYS = {
-    "added": SortKeys(("newest_key",), "added", _COVERING, by_value=True, by_album=True),
-    "newest": SortKeys(("taken_at", "newest_key"), "taken", _COVERING, by_value=True, by_album=True),
-    "oldest": SortKeys(("taken_at", "oldest_key"), "oldest", _COVERING, by_album=True),
-    "updated": SortKeys(("updated_at", "newest_key"), "updated"),
+    "added": SortKeys(("newest_key",), "added", (*_COVERING, "shuffle", *_IN_ADDED), by_album=True),
+    "newest": SortKeys(
+        ("taken_at", "newest_key"),
+        "taken",
+        (*_COVERING, *_IN_NEWEST),
+        by_value=True,
+        by_album=True,
+    ),
+    "oldest": SortKeys(("taken_at", "oldest_key"), "oldest", ("private", "photo_id"), by_album=True),
+    "updated": SortKeys(("updated_at", "newest_key"), "updated", ("private", "created_at")),
     "edited": SortKeys(("edited_at", "newest_key"), "edited"),
     "relevance": SortKeys(("quality", "taken_at", "newest_key"), "relevance"),
     "duration": SortKeys(("duration", "newest_key"), "duration"),
@@ -153,6 +162,11 @@ def photo_source(photo: Photo, *, has_album: bool) -> PhotoSource:
 def microseconds(moment: datetime | None) -> int:
     """Return microseconds since 1970; 0 for an unset time."""
     return (moment - _EPOCH) // _MICROSECOND if moment else 0
+
+
+def last_changed(photo: Any) -> int:  # noqa: ANN401 - a photo, or a row with its times
+    """Return when a photo last changed, in microseconds; never before it was added, also if a clock was set back."""
+    return microseconds(max(photo.updated_at, photo.created_at))
 
 
 def title_key(title: str) -> str:

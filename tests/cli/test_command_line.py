@@ -201,6 +201,21 @@ def test_the_schema_is_made_checked_and_named(tmp_path):
     assert (done.returncode, done.stderr) == (0, "The tables are as this version needs them.\n")
 
 
+def test_an_upgrade_names_the_migrations_that_it_applies(tmp_path):
+    from sqlalchemy import create_engine
+
+    from photosvc.models import SCHEMA_VERSION, schema
+
+    engine = create_engine(f"sqlite:///{tmp_path / 'photosvc.db'}")
+    schema.upgrade(engine, "0050")
+    engine.dispose()
+    (tmp_path / "photosvc.db").chmod(0o600)
+    first, second, *_, last = call_svc("db", "upgrade", instance=tmp_path).stderr.splitlines()
+    assert first == "Migrating in one transaction:"
+    assert second.startswith("  0051: Fewer indexes of the search rows")
+    assert last == f"The schema is now at {SCHEMA_VERSION} (was 0050)."
+
+
 def test_an_old_schema_is_one_sentence_that_names_what_to_do(tmp_path):
     import sqlite3
 

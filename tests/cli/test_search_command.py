@@ -95,6 +95,7 @@ def test_an_explanation_has_the_nodes_the_counts_the_plan_and_the_sql(search):
         "Counted",
         "  2 found, sorted up to 47: Word(text='zebra', prefix=False)",
         "  2 found, sorted up to 47: Word(text='zebra', prefix=True)",
+        "  3 found, sorted up to 47: Filter color: Choice(any_of=(1))",
         "Plan",
         "  sort the photos that one condition finds",
         "SQL",
@@ -129,7 +130,7 @@ def test_an_explanation_as_json_has_the_same_parts(search):
     assert explanation["counts"] == []
     assert explanation["plan"] == "walk the order until the page is full"
     assert explanation["sql"].endswith("ORDER BY photosvc_search_rows.newest_key DESC\n LIMIT 100 OFFSET 0")
-    assert explanation["steps"] == ["SCAN photosvc_search_rows USING INDEX ix_photosvc_search_rows_added"]
+    assert explanation["steps"] == ["SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_added"]
 
 
 def test_the_counts_of_an_explanation_have_conditions_matches_and_the_limit(search):

@@ -39,6 +39,21 @@ def test_tables_go_up_down_and_up_again_and_fit_the_models(engine):
     assert schema.differences(engine) == []
 
 
+def test_the_indexes_of_search_rows_are_replaced_and_created_again(engine):
+    def indexes():
+        return {index["name"]: index["column_names"] for index in inspect(engine).get_indexes("photosvc_search_rows")}
+
+    schema.upgrade(engine, "0050")
+    former = indexes()
+    schema.upgrade(engine)
+    assert schema.differences(engine) == []
+    assert (len(former), len(indexes())) == (39, 28)
+    schema.downgrade(engine, "0050")
+    assert indexes() == former
+    schema.upgrade(engine)
+    assert schema.differences(engine) == []
+
+
 def test_a_second_upgrade_changes_nothing(engine):
     schema.upgrade(engine)
     assert schema.upgrade(engine) == (SCHEMA_VERSION, SCHEMA_VERSION)

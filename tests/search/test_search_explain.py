@@ -166,7 +166,7 @@ def test_what_was_counted_is_shown_with_its_limit(connection):
 def test_the_steps_are_those_of_the_database(connection):
     steps = explained(connection, order="newest").steps
     if connection.dialect.name == "sqlite":
-        assert steps == ["SCAN photosvc_search_rows USING INDEX ix_photosvc_search_rows_taken"]
+        assert steps == ["SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_taken"]
     else:
         assert steps[0].startswith("Limit  (cost=")
 
@@ -191,6 +191,9 @@ def test_postgresql_looks_up_the_beginning_of_a_title_itself(connection):
 
 def test_the_index_of_postgresql_has_all_that_random_order_reads(connection):
     only_postgresql(connection)
-    index = "SELECT indexdef FROM pg_indexes WHERE indexname = 'ix_photosvc_search_rows_random'"
-    columns = "(shuffle, newest_key, private, listed) INCLUDE (file_id) WHERE listed"
+    index = "SELECT indexdef FROM pg_indexes WHERE indexname = 'ix_photosvc_search_rows_added'"
+    columns = (
+        "(newest_key, private, listed, shuffle, photo_id, color, photo_type, camera_id, country, year) "
+        "INCLUDE (file_id) WHERE listed"
+    )
     assert connection.exec_driver_sql(index).scalar().endswith(columns)

@@ -6,14 +6,17 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.models.engine import configure_engine
+from photosvc.search.reading.files import file_with_hash, files_of_photo
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
+from photosvc.search.reading.selection import Selection, selected_ids
 from photosvc.search.rows.write import project
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos
 from tests.support.library import migrated_database
 
 ALBUM = "a" + "1" * 15
+SELECTION = Selection(photos=("p" + "1" * 15,), files=("f" + "1" * 15, "a" * 40))
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +40,16 @@ def connection(tmp_path_factory):
 
 def statements(connection, **parameters):
     """What the database is asked for a page."""
+    return asked_by(connection, lambda: find(connection, parse_request(parameters), sees_private=False))
+
+
+def asked_by(connection, call):
+    """What the database is asked by a call."""
     seen = []
     raw = connection.connection.driver_connection
     raw.set_trace_callback(seen.append)
     try:
-        find(connection, parse_request(parameters), sees_private=False)
+        call()
     finally:
         raw.set_trace_callback(None)
     return [text for text in seen if text.startswith("SELECT")]
@@ -83,12 +91,60 @@ def test_an_album_goes_on_behind_a_cursor_along_its_own_index(connection):
     assert "(album_id=? AND (taken_at,newest_key)<(?,?))" in steps[0]
 
 
-@pytest.mark.parametrize("parameters", [{"color": "blue"}, {"country": "it"}, {"camera": "1"}, {"type": "image"}])
-@pytest.mark.parametrize("order", ["added", "newest"])
-def test_one_value_is_walked_along_its_index(connection, order, parameters):
-    steps = window(connection, order=order, **parameters)
-    assert f"_{'taken' if order == 'newest' else 'added'} (" in steps[0]
+@pytest.mark.parametrize("parameters", [{"country": "it"}, {"camera": "1"}, {"year": "2020"}])
+def test_one_value_is_walked_along_its_index(connection, parameters):
+    steps = window(connection, order="newest", **parameters)
+    assert "_taken (" in steps[0]
     assert len(steps) == 1
+
+
+@pytest.mark.parametrize(
+    ("order", "index", "query"),
+    [
+        *(
+            ("added", "added", query)
+            for query in ("-color:blue", "-country:it", "-camera:2", "-year:1999", "type:image")
+        ),
+        *(("newest", "taken", query) for query in ("-color:blue", "type:image")),
+    ],
+)
+def test_a_frequent_value_is_compared_in_the_index_of_the_order(connection, order, index, query):
+    steps = window(connection, order=order, q=query)
+    assert steps == [f"SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_{index}"]
+
+
+@pytest.mark.parametrize("column", ["uid", "file_uid", "hash"])
+def test_uids_and_hashes_are_looked_up_in_the_tables_of_the_library(connection, column):
+    value = {"uid": "p" + "1" * 15, "file_uid": "f" + "1" * 15, "hash": "a" * 40}[column]
+    asked = statements(connection, q=f"uid:{value}")
+    index = "ix_photosvc_files_hash (hash=?)" if column == "hash" else "(uid=?)"
+    steps = [step for statement in asked for step in plan(connection, statement)]
+    assert [step for step in steps if index in step]
+    assert not [step for step in steps if step.startswith("SCAN photosvc_search_rows")]
+
+
+@pytest.mark.parametrize("sees_private", [False, True])
+@pytest.mark.parametrize(
+    "look_up",
+    [
+        lambda *given, **rights: file_with_hash(*given, "a" * 40, **rights),
+        lambda *given, **rights: files_of_photo(*given, "p" + "1" * 15, **rights),
+        lambda *given, **rights: list(selected_ids(*given, SELECTION, limit=9, **rights)),
+    ],
+)
+def test_files_and_photos_are_found_without_reading_a_table(connection, look_up, sees_private):
+    asked = asked_by(connection, lambda: look_up(connection, sees_private=sees_private))
+    steps = [step for statement in asked for step in plan(connection, statement)]
+    assert steps
+    assert not [step for step in steps if step.startswith("SCAN photosvc_")]
+
+
+@pytest.mark.parametrize(
+    ("query", "index"), [("color:blue", "similar (color=?)"), ("type:video", "photo_type (photo_type=?)")]
+)
+def test_the_photos_of_a_rare_value_are_counted_in_an_index(connection, query, index):
+    (count, *_) = [text for text in statements(connection, order="size", q=query) if "count(*)" in text]
+    assert [step for step in plan(connection, count) if f"INDEX ix_photosvc_search_rows_{index}" in step]
 
 
 def counted(connection, **parameters):
@@ -141,7 +197,7 @@ def test_days_are_walked_between_their_times(connection, order):
 @pytest.mark.parametrize("name", ["added", "updated", "edited"])
 def test_what_was_added_or_changed_since_a_day_is_looked_up(connection, name):
     steps = window(connection, order="newest", q=f"{name}:2199-01-01")
-    index = "created" if name == "added" else name
+    index = "updated" if name == "added" else name
     assert [step for step in steps if f"ix_photosvc_search_rows_{index} (" in step]
 
 
@@ -172,4 +228,4 @@ def test_photos_to_review_are_looked_up_by_their_quality(connection):
 
 def test_the_shuffled_order_reads_an_index_alone(connection):
     (found,) = [text for text in statements(connection, order="random", seed="5") if "ORDER BY" in text]
-    assert plan(connection, found)[0] == "SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_random"
+    assert plan(connection, found)[0] == "SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_added"

@@ -10,12 +10,13 @@ together, so all of it is read in a tenth of the time. A walk therefore ends aft
 `most_walked`); if the page is not full by then, the index of values finds the photos that match.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, func, literal_column, select, union_all
+from sqlalchemy import Connection, func, select, text, union_all
 
 from photosvc.models import (
     FILTER_COLUMNS,
@@ -45,11 +46,13 @@ from photosvc.query.nodes import (
     Range,
     Since,
     TakenOut,
+    Uid,
+    Value,
     Word,
 )
 from photosvc.search.reading import words
 from photosvc.search.reading import words as word_index
-from photosvc.search.reading.columns import Context, in_days
+from photosvc.search.reading.columns import Context, identified, in_days
 from photosvc.search.reading.compile import compile_all, compile_query, members
 from photosvc.search.reading.word_plan import Candidates, Counter, by_indexes_alone, few_with
 
@@ -61,6 +64,8 @@ _LEAST: Final = 10
 _SCANNED: Final = frozenset((*SCANNED_COLUMNS, "private"))
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
 BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
+#: The unique key in the index of an order, by the name of the index.
+_KEYS: Final = {keys.index: keys.columns[-1] for keys in SORT_KEYS.values()}
 #: Filters whose columns have an index that keeps no order.
 _LOOKED_UP = frozenset(
     name
@@ -125,24 +130,30 @@ def scan_values(parts: Sequence[Node], context: Context) -> Any:  # noqa: ANN401
     return found.where(SearchRow.listed, compile_all(scanned, replace(context, words_as_sets=True)))
 
 
-def is_scanned(node: Node, context: Context) -> bool:
+def is_covered(node: Node, order: str, context: Context) -> bool:
+    """Return whether the index of an order decides alone what a query matches: a walk along it reads no rows."""
+    return is_scanned(node, context, frozenset(SORT_KEYS[order].appended))
+
+
+def is_scanned(node: Node, context: Context, columns: frozenset[str] = _SCANNED) -> bool:
     """Return whether the index of values, on SQLite with that of words, decides alone what a query matches.
 
-    PostgreSQL would read the rows of all photos with the words instead.
+    PostgreSQL would read the rows of all photos with the words instead. With other `columns`, return this for an index
+    of these columns, and not of words.
     """
     match node:
         case Everything() | Nothing():
             return True
         case Word() | Filter() if words.is_words(node):
-            return not context.on_postgresql
+            return columns is _SCANNED and not context.on_postgresql
         case Filter("unsorted") if not context.sees_private:  # its column counts private albums too
             return False
         case Filter(name):
-            return _SCANNED.issuperset(FILTER_COLUMNS.get(column, column) for column in FILTERS[name].columns)
+            return columns.issuperset(FILTER_COLUMNS.get(column, column) for column in FILTERS[name].columns)
         case Not(part):
-            return is_scanned(part, context)
+            return is_scanned(part, context, columns)
         case And(parts) | Or(parts):
-            return all(is_scanned(part, context) for part in parts)
+            return all(is_scanned(part, context, columns) for part in parts)
         case _:
             return False
 
@@ -179,7 +190,7 @@ def found_by_scan(
     by_index = replace(context, may_use_index=True)
     for part in parts:
         is_mixed = word_index.is_mixed(part, context)
-        photos = _photos(part, by_index) if is_mixed or _is_open_pattern(part) else None
+        photos = _photos(part, by_index) if is_mixed or _is_open_pattern(part) or _is_uid(part) else None
         if photos is not None:
             found, count = counter.find(Candidates((part,), photos, scanned=True), context)
             if count <= counter.limit:
@@ -213,7 +224,6 @@ def _photos_of_any(part: Node, context: Context) -> Any:  # noqa: ANN401
 
 def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     """Return the photos that a conjunct's own index finds; None without such an index."""
-    rows = select(SearchRow.photo_id)
     keys = select(SearchRow.newest_key // 2**RANK_BITS)  # most indexes contain a key, not `photo_id`
     match part:
         case Or(parts) if word_index.is_mixed(part, context):
@@ -222,7 +232,7 @@ def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select t
         case Filter("album" | "albums", Choice(ids)) if ids and not any(isinstance(one, TakenOut) for one in ids):
             return members([one for one in ids if isinstance(one, int)])
         case Filter("uid", Choice(any_of)) if any_of:
-            return rows.where(compile_query(part, context))
+            return union_all(*_identified(one for one in any_of if isinstance(one, Uid)))
         case _ if context.opened:  # the other indexes contain listed rows only
             return None
         case Filter() if (days := days_of(part)) is not None:
@@ -233,13 +243,13 @@ def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select t
             return keys.where(SearchRow.listed, compile_query(part, context))
         case Filter("review", True):  # the index of the order `relevance` begins with the quality
             return keys.where(SearchRow.listed, compile_query(part, context))
-        case Filter(name, Choice(any_of)) if any_of and _column(name) in RARE_COLUMNS:
+        case Filter(name) if _column(name) in RARE_COLUMNS:
             # SQLite recognises the condition of the index by its text.
-            is_rare = getattr(SearchRow, _column(name)) > literal_column("0")
-            more = all(isinstance(one, Range) and one.low is not None and one.low > 0 for one in any_of)
-            return keys.where(SearchRow.listed, is_rare, compile_query(part, context)) if more else None
+            is_rare = text(RARE_COLUMNS[_column(name)])
+            return keys.where(SearchRow.listed, is_rare, compile_query(part, context)) if _is_rare(part) else None
         case Filter(name, Choice(any_of)) if any_of and name in _LOOKED_UP:
-            return keys.where(SearchRow.listed, compile_query(part, context))
+            key = getattr(SearchRow, _KEYS.get(LOOKUP_COLUMNS.get(_column(name), ""), "newest_key"))
+            return select(key // 2**RANK_BITS).where(SearchRow.listed, compile_query(part, context))
         case Filter(name) if _column(name) in VALUE_COLUMNS:
             return keys.where(SearchRow.listed, compile_query(part, context))
         case _:
@@ -250,8 +260,7 @@ def value_column(part: Node) -> str | None:
     """Return the indexed column that a conjunct compares with one value; None without such a column."""
     if not isinstance(part, Filter):
         return None
-    column = _column(part.name)
-    value = FILTERS[part.name].means if part.value is True else part.value
+    column, value = _column(part.name), _value(part)
     if column not in VALUE_COLUMNS or not isinstance(value, Choice) or len(value.any_of) != 1 or value.none_of:
         return None
     return column if _is_value(value.any_of[0]) else None
@@ -259,7 +268,45 @@ def value_column(part: Node) -> str | None:
 
 def _has_index(part: Node) -> bool:
     """Return whether an index of its own finds the photos of a conjunct."""
-    return isinstance(part, Filter) and _column(part.name) in {*VALUE_COLUMNS, *RARE_COLUMNS}
+    if not isinstance(part, Filter):
+        return False
+    column = _column(part.name)
+    return column in VALUE_COLUMNS or LOOKUP_COLUMNS.get(column, "values") != "values"
+
+
+def _is_rare(part: Filter) -> bool:
+    """Return whether all values that a filter asks for are in the index of the rare values of its column."""
+    value = _value(part)
+    if not (isinstance(value, Choice) and value.any_of):
+        return False
+    for one in value.any_of:
+        match one:
+            case Range(low) if low is not None and low > 0:
+                pass
+            case Pattern((name,)) if name != "image":
+                pass
+            case _:
+                return False
+    return True
+
+
+def _value(part: Filter) -> Value | None:
+    """Return the value that a filter compares; that of a flag which is set is named by its declaration."""
+    return FILTERS[part.name].means if part.value is True else part.value
+
+
+def _is_uid(part: Node) -> bool:
+    """Return whether a conjunct names photos or files by their UIDs or hashes."""
+    return isinstance(part, Filter) and part.name == "uid"
+
+
+def _identified(uids: Iterable[Uid]) -> Iterator[Any]:
+    """Yield the SELECTs of the photos with these UIDs, or with files that have these UIDs or hashes."""
+    texts = defaultdict(list)
+    for one in uids:
+        texts[one.column].append(one.text)
+    for column, values in texts.items():
+        yield select(SearchRow.photo_id).where(identified(column, values))
 
 
 def _is_pattern(part: Node) -> bool:

@@ -1,6 +1,6 @@
 """Conditions on columns of search rows (values, patterns, ranges and areas), and the context that they depend on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from photosvc.core.geo import Box, bounding_boxes, cell_range, chord, unit_vector
-from photosvc.models import FILTER_COLUMNS, Photo, SearchRow
+from photosvc.models import FILTER_COLUMNS, File, Photo, SearchRow
 from photosvc.models.search_values import day_number, microseconds
 from photosvc.models.statements import Column, unindexed
 from photosvc.query.nodes import Cell, Circle, Days, Operand, Pattern, PlusCode, Range, Since
@@ -128,8 +128,21 @@ def one_of(name: str, values: list[Any], context: Context) -> Condition:
 
 def since(name: str, value: Since, context: Context) -> Condition:
     """Return the condition that the column holds this moment or a later one; 0 means that it never happened."""
-    column = context.column(column_named(name))
-    return and_(column >= microseconds(value.moment), column != 0)
+    column, moment = context.column(column_named(name)), microseconds(value.moment)
+    happened = and_(column >= moment, column != 0)
+    # The index of changes contains when a photo was added, which is its first change.
+    return and_(happened, context.column(SearchRow.updated_at) >= moment) if name == "created_at" else happened
+
+
+def identified(name: str, values: Collection[str]) -> Condition:
+    """Return the condition that `photo_uid`, `file_uid` or `hash` has one of these values.
+
+    The tables of the library have indexes of them, which search rows would have to repeat.
+    """
+    if name == "photo_uid":
+        return SearchRow.photo_id.in_(select(Photo.id).where(Photo.uid.in_(values)))
+    column = {"file_uid": File.uid, "hash": File.hash}[name]
+    return SearchRow.file_id.in_(select(File.id).where(column.in_(values)))
 
 
 def fits(column: Column, pattern: Pattern) -> Condition:

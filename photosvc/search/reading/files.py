@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, bindparam, not_, select
 from sqlalchemy.engine import Dialect
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm import InstrumentedAttribute, Session, joinedload, selectinload
 
 from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.models import Album, AlbumPhoto, File, Marker, Photo, SearchRow
@@ -57,6 +57,7 @@ _PHOTO: Final = (
     )
 )
 _ALBUM: Final = tuple(Album.__table__.columns)
+_Text: TypeAlias = InstrumentedAttribute[str]
 
 
 class SeenFile(NamedTuple):
@@ -94,13 +95,13 @@ class SeenFile(NamedTuple):
 def file_with_hash(connection: Connection, content_hash: str, *, sees_private: bool) -> SeenFile | None:
     """Return the file with this content; None if it is unknown, may not be seen, or the text is no SHA-1."""
     # PostgreSQL refuses texts with NUL, so only texts in the form of a hash are looked up.
-    found = _run(connection, "hash", content_hash, sees_private=sees_private) if is_hash(content_hash) else ()
+    found = _run(connection, File.hash, content_hash, sees_private=sees_private) if is_hash(content_hash) else ()
     return found[0] if found else None
 
 
 def files_of_photo(connection: Connection, photo_uid: str, *, sees_private: bool) -> Sequence[SeenFile]:
     """Return the files of a photo, primary first; none if it is unknown, may not be seen, or is no UID."""
-    return _run(connection, "photo_uid", photo_uid, sees_private=sees_private) if is_uid(photo_uid, PHOTO) else ()
+    return _run(connection, Photo.uid, photo_uid, sees_private=sees_private) if is_uid(photo_uid, PHOTO) else ()
 
 
 def matching_ids(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Sequence[int]:
@@ -121,15 +122,15 @@ def files_with_ids(connection: Connection, file_ids: Sequence[int], *, sees_priv
     return [found[file_id] for file_id in file_ids if file_id in found]
 
 
-def _run(connection: Connection, column: str, value: str, *, sees_private: bool) -> Sequence[SeenFile]:
+def _run(connection: Connection, column: _Text, value: str, *, sees_private: bool) -> Sequence[SeenFile]:
     rows = _prepared(connection.dialect, column, sees_private=sees_private).run(connection, {"value": value})
     return [SeenFile._make(row) for row in rows]
 
 
 @lru_cache(maxsize=8)
-def _prepared(dialect: Dialect, column: str, *, sees_private: bool) -> Prepared:
+def _prepared(dialect: Dialect, column: _Text, *, sees_private: bool) -> Prepared:
     """Return the compiled statement, cached because every thumbnail of a page asks for it."""
-    statement = _query(sees_private=sees_private).where(getattr(SearchRow, column) == bindparam("value"))
+    statement = _query(sees_private=sees_private).where(column == bindparam("value"))
     return prepare_statement(statement.order_by(File.primary.desc(), File.id), dialect)
 
 

@@ -39,6 +39,7 @@ from photosvc.query.nodes import (
     Word,
 )
 from photosvc.query.parser import parse_query
+from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import visible, visible_albums
 from photosvc.search.reading.towns import find_town
 from photosvc.search.word_text import gear_name, needles, word_text
@@ -165,7 +166,7 @@ def similar_photos(connection: Connection, uid: str, *, sees_private: bool) -> l
     Photos that look like a turned, mirrored, cropped or straightened version of it count. The photo itself is included.
     A photo without contrast is similar to none.
     """
-    shown = select(SearchRow.photo_id).where(SearchRow.photo_uid == uid, visible(sees_private=sees_private))
+    shown = select(SearchRow.photo_id).where(identified("photo_uid", [uid]), visible(sees_private=sees_private))
     photo_id = connection.scalar(shown.limit(1))
     if photo_id is None:
         return None
@@ -309,7 +310,7 @@ class Lookups:
         return tuple(sorted(found))
 
     def _position(self, uid: str, *, required: bool) -> tuple[float, float] | None:
-        query = select(SearchRow.lat, SearchRow.lng).where(SearchRow.photo_uid == uid)
+        query = select(SearchRow.lat, SearchRow.lng).where(identified("photo_uid", [uid]))
         query = query.where(visible(sees_private=self._sees_private)).limit(1)
         found = self.once(("near", uid), lambda: self._connection.execute(query).first())
         if found is None and required:  # in the filter of a smart album an unknown photo is no error of the search

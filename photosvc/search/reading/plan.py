@@ -29,10 +29,11 @@ The estimate assumes that the matching rows are spread evenly over the order. Wh
 | the order is the one by hand of an album | `WALK_POSITIONS` |
 | a conjunct is one plain album, and the order is one that albums are indexed in | `WALK_ALBUM` |
 | PostgreSQL | `DATABASE` |
-| conjuncts compare an indexed column with one value, in order `newest` or `added` | `WALK_VALUE` |
+| conjuncts compare an indexed column with one value, in order `newest` | `WALK_VALUE` |
 | otherwise | `WALK_ORDER` |
 
-The last two end their walk after a twentieth of the library, where an index can be read instead (see `candidates`).
+The last two end their walk after a twentieth of the library, where an index can be read instead (see `candidates`),
+unless the index of the order has all columns that the query compares: then the walk reads no rows.
 
 A unary `+` (`unindexed`) keeps SQLite from using any other index than the driving one.
 """
@@ -53,6 +54,7 @@ from photosvc.search.reading.candidates import (
     Bounds,
     day_bounds,
     found_by_scan,
+    is_covered,
     is_scanned,
     most_selective,
     most_walked,
@@ -203,7 +205,7 @@ def make_plan(
     walk = None
     if not (valued or in_order or (by_values and all(is_scanned(part, context) for part in parts))):
         shown = visible(sees_private=context.sees_private, opened=context.opened, by_index=False)
-    elif others and in_order:
+    elif others and in_order and not (order in SORT_KEYS and all(is_covered(part, order, context) for part in others)):
         walk = _limited_walk(parts, context, counter, shown, by_value)
     return Plan(driver, (shown, *by_value, rest), taken=taken, counted=tuple(counted), walk=walk)
 

@@ -11,6 +11,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, FILE, PHOTO, is_hash, is_uid
 from photosvc.core.words import in_portions
 from photosvc.models import Album, SearchRow
+from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import EVERY_SWITCH, visible, visible_albums
 from photosvc.search.reading.files import matching_ids
 from photosvc.search.reading.library_albums import find_library_album
@@ -149,7 +150,7 @@ def _identified(
     """Yield the ids of files by the values of a column, in their order; the first `most` of each value."""
     seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
     for portion in in_portions(list(dict.fromkeys(values)), _PORTION):
-        query = select(column, SearchRow.file_id).where(seen, column.in_(portion))
+        query = select(column, SearchRow.file_id).where(seen, identified(str(column.key), portion))
         found: dict[str, list[int]] = {}
         for value, file_id in connection.execute(query.order_by(SearchRow.is_primary.desc(), SearchRow.file_id)):
             found.setdefault(value, []).append(file_id)

@@ -43,7 +43,7 @@ from photosvc.models import (
 )
 from photosvc.models.plain import insert_of
 from photosvc.models.search import record_change
-from photosvc.models.search_values import is_hidden, is_set, microseconds
+from photosvc.models.search_values import is_hidden, is_set, last_changed, microseconds
 from photosvc.models.statements import (
     Updates,
     among,
@@ -84,6 +84,7 @@ _row_values, _text_values, _album_keys = itemgetter(*_ROW), itemgetter(*_TEXT), 
 Stored = Sequence[Any]
 _READ: Final = (
     Photo.id, Photo.private, Photo.favorite, Photo.archived_at, Photo.quality, Photo.edited_at, Photo.updated_at,
+    Photo.created_at,
 )  # fmt: skip
 
 
@@ -395,7 +396,7 @@ def project_flags(session: Session, photo_ids: Collection[int]) -> None:
                 "hidden": hidden,
                 "quality": photo.quality,
                 "edited_at": microseconds(photo.edited_at),
-                "updated_at": microseconds(photo.updated_at),
+                "updated_at": last_changed(photo),
             }
         )
         heads.append({"id": file_id, "result_head": _head(head, photo)})
