@@ -104,7 +104,7 @@ FOUND = {
     "before": {LAKE, DAWN, DAWN_RAW},
     "after": {LAKE, CLIP},
     "added": {LAKE},
-    "updated": {DAWN, DAWN_RAW},
+    "updated": {LAKE, DAWN, DAWN_RAW},
     "edited": {CLIP},
     "country": {LAKE, CLIP},
     "state": {LAKE},
