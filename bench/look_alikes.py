@@ -128,7 +128,7 @@ class Hashes:
         self.turned = turned(self.turnable)
 
     def found(self, other: "Hashes") -> tuple[bool, bool]:
-        """Whether the other is found by the hashes alone, and by them or a version."""
+        """Return whether the other is found by the hashes alone, and by them or a version."""
         if self.look is None or other.look is None:
             return False, False
         if (self.look ^ other.look).bit_count() <= MOST_BITS:

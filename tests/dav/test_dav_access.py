@@ -1,4 +1,4 @@
-"""Who may open the originals over WebDAV."""
+"""The accounts and credentials that may open the originals over WebDAV."""
 
 import base64
 import time

@@ -39,12 +39,12 @@ def connection(tmp_path_factory):
 
 
 def statements(connection, **parameters):
-    """What the database is asked for a page."""
+    """Return the statements that a page asks of the database."""
     return asked_by(connection, lambda: find(connection, parse_request(parameters), sees_private=False))
 
 
 def asked_by(connection, call):
-    """What the database is asked by a call."""
+    """Return the statements that a call asks of the database."""
     seen = []
     raw = connection.connection.driver_connection
     raw.set_trace_callback(seen.append)

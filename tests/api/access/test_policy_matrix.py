@@ -220,7 +220,7 @@ NARROW = [item.name for item in SCOPES] + ["photos read", "photos write", "sessi
 
 
 def opens(scope, resource, mode):
-    """Whether a scope covers a route: one resource, one mode, or both."""
+    """Return whether a scope covers a route: one resource, one mode, or both."""
     words = set(scope.split())
     names, modes = words - {"read", "write", "*"}, words & {"read", "write"}
     return (not modes or mode in modes) and (resource in names or not names)

@@ -73,7 +73,7 @@ def _term(term: Word | Phrase) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether the word, written as it is, means itself beside any other."""
+    """Return whether the word, written as it is, means itself beside any other."""
     reserved = OPERATOR_WORDS.keys() | LITTLE_WORDS | NEGATION_WORDS
     return text not in reserved and not may_mean(text) and not read_models(text)
 
