@@ -7,9 +7,9 @@ from tests.pages.chromium import open_chromium
 
 
 # Not for the whole session: Playwright keeps the event loop of its thread running, and clients of other tests need one.
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def chromium():
-    """Chromium, started once for the tests of this folder."""
+    """Chromium, started once for the tests of a file."""
     with open_chromium() as browser:
         yield browser
 
