@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, func, select, text, union_all
+from sqlalchemy import Connection, func, or_, select, text, union_all
 
 from photosvc.models import (
     FILTER_COLUMNS,
@@ -232,7 +232,8 @@ def _photos(part: Node, context: Context) -> Any:  # noqa: ANN401 - the select t
         case Filter("album" | "albums", Choice(ids)) if ids and not any(isinstance(one, TakenOut) for one in ids):
             return members([one for one in ids if isinstance(one, int)])
         case Filter("uid", Choice(any_of)) if any_of:
-            return union_all(*_identified(one for one in any_of if isinstance(one, Uid)))
+            # No union: this may be a part of one, and SQLite knows none within another.
+            return select(SearchRow.photo_id).where(or_(*_identified(one for one in any_of if isinstance(one, Uid))))
         case _ if context.opened:  # the other indexes contain listed rows only
             return None
         case Filter() if (days := days_of(part)) is not None:
@@ -301,12 +302,12 @@ def _is_uid(part: Node) -> bool:
 
 
 def _identified(uids: Iterable[Uid]) -> Iterator[Any]:
-    """Yield the SELECTs of the photos with these UIDs, or with files that have these UIDs or hashes."""
+    """Yield the conditions that a photo has one of these UIDs, or a file with one of these UIDs or hashes."""
     texts = defaultdict(list)
     for one in uids:
         texts[one.column].append(one.text)
     for column, values in texts.items():
-        yield select(SearchRow.photo_id).where(identified(column, values))
+        yield identified(column, values)
 
 
 def _is_pattern(part: Node) -> bool:
