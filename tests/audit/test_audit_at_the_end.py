@@ -58,6 +58,7 @@ def test_a_server_that_stops_records_what_its_workers_counted(empty_library, num
     assert counted(empty_library) == TIMES
 
 
+@pytest.mark.slow
 def test_workers_that_are_replaced_record_what_they_counted(empty_library):
     with serving(empty_library, options=OWN, workers=1, threads=2) as address:
         refuse(address)

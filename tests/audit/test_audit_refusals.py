@@ -115,6 +115,7 @@ def test_links_with_wrong_tokens_are_told_without_them(api, caplog, path):
     assert token not in caplog.text
 
 
+@pytest.mark.slow
 def test_a_flood_from_many_addresses_with_many_names_adds_a_bounded_number_of_entries_a_minute(api):
     for number in range(300):
         api.log_in(f"user{number}", "wrong", address=f"198.51.100.{number % 250}")

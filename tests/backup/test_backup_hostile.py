@@ -258,6 +258,7 @@ def test_a_strange_database_that_takes_too_long_to_check_is_refused(backed_up, t
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 1)])
 def test_a_signal_ends_the_check_of_a_strange_database(backed_up, tmp_path, number, code):
     with_database(backed_up, COSTLY)

@@ -211,6 +211,7 @@ def killed(instance, target, number):
     return is_killed_before(number, EVENTS, lambda: write_backup(source, target, NOW))
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_an_archive_is_whole_or_not_there_and_the_next_run_removes_the_rest(backed_up, tmp_path):
     number = whole = 0
     while True:

@@ -266,6 +266,7 @@ def test_killed_at_any_step_the_library_is_the_old_one_or_says_that_the_restore_
     assert number > 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_killed_first", [False, True])
 def test_a_library_of_which_a_part_cannot_be_moved_stays_as_it_was(backed_up, tmp_path, is_killed_first):
     other = make(tmp_path / "other", "bob").instance
@@ -295,6 +296,7 @@ def test_what_two_restores_of_one_second_replace_is_kept_aside_in_two_folders(ba
     assert kept == ["first" * 10, "second" * 10]
 
 
+@pytest.mark.slow
 def test_another_archive_is_restored_after_one_that_was_not_finished(backed_up, tmp_path):
     other = make(tmp_path / "other", "bob").instance
     carol = make(tmp_path / "third", "carol").instance

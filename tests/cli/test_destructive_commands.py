@@ -162,6 +162,7 @@ def test_who_has_read_enough_stops_a_list_quietly(api):
     assert (done.stdout, "Traceback" in done.stderr) == ("Scope,Description,In use\n", False)
 
 
+@pytest.mark.slow
 def test_many_at_once_make_what_they_promise_and_no_name_twice(api):
     instance = api.library.instance
 

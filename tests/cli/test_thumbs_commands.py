@@ -145,6 +145,7 @@ def test_show_sizes_lists_every_size(api):
     assert sorted(f"{row['size']}.jpg" for row in rows if row["usual"]) == USUAL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["thumbs", "index --thumbs"])
 def test_a_cache_that_cannot_be_written_is_named_with_what_to_do(pictures, tmp_path, command):
     library = pictures.library

@@ -79,6 +79,7 @@ def every_page(session, query, **parameters):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_all_pages_have_exactly_the_files_that_match(sparse_session, walks, query):
     rows = sparse_session.scalars(select(SearchRow).order_by(SearchRow.taken_at.desc(), SearchRow.newest_key.desc()))

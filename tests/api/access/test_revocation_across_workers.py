@@ -115,6 +115,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("end", "kind"), CASES)
 def test_from_the_next_request_on_every_worker_refuses(served, end, kind):
     api, base = served

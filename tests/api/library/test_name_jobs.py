@@ -83,6 +83,7 @@ ENDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ENDS)
 def test_one_request_changes_many_photos_also_when_the_indexer_is_killed(jobs_library, call, uid_of, action):
     method, path, body = request_for(uid_of, action)
@@ -131,6 +132,7 @@ def test_who_sees_no_private_photos_has_a_person_renamed_on_the_others_alone(job
     call("GET", f"/jobs/{job}", 404, token=everything)
 
 
+@pytest.mark.slow
 def test_the_last_of_several_requests_for_a_label_counts_and_they_are_limited(jobs_library, call, uid_of, monkeypatch):
     lake = f"/labels/{uid_of('labels', 'lake')}"
     first = call("PUT", lake, 202, json={"Name": "Water"})

@@ -47,6 +47,7 @@ def live(oauth, client):
         return count_live(session, client.client_id, oauth.library.clock())
 
 
+@pytest.mark.slow
 def test_eight_processes_at_once_never_pass_the_limit(tmp_path, settings):
     with open_oauth_api(tmp_path, settings=settings) as oauth:
         limits = (1, 10, -1)

@@ -16,7 +16,7 @@ from tests.support.queries.query_model import Matcher, shown
 from tests.support.queries.query_strategies import QUERIES
 
 PATH = "/api/v1/photos/clusters"
-QUICK = examples(20, suppress_health_check=list(HealthCheck))
+QUICK = examples(20, everyday=6, suppress_health_check=list(HealthCheck))
 SLOW = settings(QUICK, max_examples=400)
 GLOBE = (-180, -90, 180, 90)
 BOXES = (

@@ -38,6 +38,7 @@ def near(served, name):
         return answer.status, json.loads(answer.read())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [2, 16])
 def test_searches_near_places_that_overlap_all_end(served, threads):
     # Each in a region of its own, so that none finds what another one looked up.

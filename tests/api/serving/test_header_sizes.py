@@ -41,6 +41,7 @@ def size(answer):
     return len("\r\n".join(lines).encode("latin-1")) + len("Server: nginx\r\nDate: Sun, 22 Nov 2026 06:31:12 GMT\r\n")
 
 
+@pytest.mark.slow
 def test_no_answer_of_any_route_to_long_input_has_long_headers_or_a_redirect(api):
     """A page may lead to another one."""
     rules = list(api.library.app.url_map.iter_rules())

@@ -59,6 +59,7 @@ def first_line(connection):
     return connection.makefile("rb").readline()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent",
     [

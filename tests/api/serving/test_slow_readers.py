@@ -82,6 +82,7 @@ def own(pictures):
         yield Served(address, pictures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("headers", ["", "Range: bytes=0-\r\n", "Range: bytes=0-3000000,4000000-\r\n"])
 def test_fifty_clients_that_do_not_read_a_large_original_do_not_delay_a_search(served, headers):
     with ExitStack() as stack:

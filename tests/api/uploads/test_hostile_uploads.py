@@ -131,6 +131,7 @@ def test_no_name_leads_out_of_the_originals_or_into_an_answer_unescaped(api, tok
     assert all(name.startswith("2024/05/20240501_120000_") for name in added)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step", ["uploads._receive", "resumable.append", "uploads.add_uploads", "resumable.add_uploads"]
 )

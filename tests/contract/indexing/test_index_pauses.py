@@ -113,6 +113,7 @@ def test_a_label_of_many_photos_is_renamed_in_the_pauses_of_a_run_over_everythin
     assert seen["run"] == "running"
 
 
+@pytest.mark.slow
 def test_a_folder_with_much_to_read_waits_for_the_rest_and_its_newest_file_comes_first(inline_library, monkeypatch):
     monkeypatch.setattr(module, "_SMALL_SECONDS", 0)
     for number in range(60):

@@ -402,6 +402,7 @@ COPIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", list(permutations(COPIES)))
 def test_sidecars_of_pictures_with_equal_content_complete_each_other_in_any_order(library, order):
     for name in order:

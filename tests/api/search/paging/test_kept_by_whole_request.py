@@ -103,6 +103,7 @@ def ask(library, request):
     return answer.status_code, answer.headers.get("ETag"), answer.data, told
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 @examples(600, everyday=25)
 @given(st.lists(_REQUESTS, min_size=2, max_size=4))

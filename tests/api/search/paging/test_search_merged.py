@@ -11,7 +11,7 @@ from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.support.library import open_library
 
-STEPS = (1, 3, 8)
+STEPS = (pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(8, marks=pytest.mark.slow))
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +109,7 @@ def test_merged_by_size_goes_by_the_largest_file_of_a_photo(stacked_library):
     assert found == sorted(found, reverse=True)
 
 
+@pytest.mark.slow
 def test_what_is_added_meanwhile_neither_loses_nor_repeats_what_was_there(new_database, tmp_path):
     library = open_library(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()})
     with library.session() as session:

@@ -99,6 +99,7 @@ def test_pages_by_offset_and_by_cursor_are_the_whole_without_repetition(paged_li
     assert ids(by_cursor(paged_library, order, FILES, **seed)) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("merged", ["true", "false"])
 def test_pages_of_an_album_are_those_of_the_library_that_are_in_it(paged_library, order, merged):

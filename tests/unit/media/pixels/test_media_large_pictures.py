@@ -78,6 +78,7 @@ def test_a_sequential_jpeg_of_200_megapixels_needs_no_memory(worker, width, heig
         assert picture.size == (width, height)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("subsampling", "needed"), [("4:2:0", 611), ("4:4:4", 1211), ("4:2:2", 811)])
 def test_a_progressive_jpeg_needs_memory_for_its_coefficients(worker, subsampling, needed):
     options = {"progressive": True, "subsampling": subsampling, "exif": exif({0x010F: "Canon", 0x0110: "EOS R5"})}
