@@ -12,13 +12,17 @@ from photosvc.core.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from photosvc.library.trash_deletion import Emptied
     from photosvc.library.trash_folder import Kept
     from photosvc.web.current import Service
 
 
-_LISTED: Final = {"DeletedAt": "Deleted", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo", "Item": "Item"}
+_LISTED: Final = {
+    "DeletedAt": "Deleted", "KeptUntil": "Kept until", "Size": "Bytes", "Name": "Name", "PhotoUID": "Photo",
+    "Item": "Item",
+}  # fmt: skip
 _UNITS: Final = {"": 86_400, "d": 86_400, "h": 3600, "m": 60, "s": 1, "w": 604_800}
 _LONGEST: Final = 100 * 365 * 86_400
 
@@ -47,6 +51,7 @@ def ls(service: "Service", text: str, count: int) -> None:
     """List the originals in the trash, the last one first; with TEXT, only those with this text in their names."""
     from itertools import islice
 
+    from photosvc.library.trash_deletion import kept_until
     from photosvc.library.trash_folder import Trash
     from photosvc.library.trash_restore import photos_of
 
@@ -55,7 +60,7 @@ def ls(service: "Service", text: str, count: int) -> None:
     listed = list(islice(found, count))
     with service.reading(orm=True) as session:
         photos = photos_of(session, listed)
-    print_list(_LISTED, [_row(kept, photos.get(kept.path, "")) for kept in listed])
+    print_list(_LISTED, [_row(kept, photos.get(kept.path, ""), kept_until(kept, service.settings)) for kept in listed])
 
 
 @trash.command()
@@ -124,9 +129,10 @@ def empty(service: "Service", older_than: timedelta, dry_run: bool, as_json: boo
     _report_emptied(done, dry_run=dry_run, as_json=as_json)
 
 
-def _row(kept: "Kept", photo_uid: str) -> dict[str, Any]:
+def _row(kept: "Kept", photo_uid: str, until: "datetime | None") -> dict[str, Any]:
     return {
         "DeletedAt": f"{kept.deleted_at:%Y-%m-%dT%H:%M:%SZ}",
+        "KeptUntil": f"{until:%Y-%m-%dT%H:%M:%SZ}" if until else "",
         "Size": kept.size,
         "Name": kept.name,
         "PhotoUID": photo_uid,

@@ -24,7 +24,16 @@ from photosvc.core.paths import disk_name, open_folder
 from photosvc.index.scan import GONE_FOLDER
 from photosvc.library import disk
 from photosvc.library.staging_part import NameTakenError, ReadOnlyError, typed_errors
-from photosvc.library.trash_folder import TRASH_FOLDER, UNFINISHED, Trash, is_deletion, new_deletion, time_of, within
+from photosvc.library.trash_folder import (
+    TRASH_FOLDER,
+    UNFINISHED,
+    Kept,
+    Trash,
+    is_deletion,
+    new_deletion,
+    time_of,
+    within,
+)
 from photosvc.models import File, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
 from photosvc.settings import Settings
@@ -290,3 +299,10 @@ def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
     if settings.readonly or not settings.trash_days:
         return Emptied()
     return empty(writing, Trash(settings.originals), now - timedelta(days=settings.trash_days))
+
+
+def kept_until(kept: Kept, settings: Settings) -> datetime | None:
+    """Return the time from which `sweep` deletes a file; None if it stays until the trash is emptied."""
+    if settings.readonly or not settings.trash_days:
+        return None
+    return kept.deleted_at + timedelta(days=settings.trash_days)

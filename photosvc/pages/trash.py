@@ -9,7 +9,7 @@ from flask import Response, request, url_for
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.library.journal import Actor
 from photosvc.library.problems import trash_use
-from photosvc.library.trash_deletion import END_OF_TIME, count, empty_in_request, open_trash
+from photosvc.library.trash_deletion import END_OF_TIME, count, empty_in_request, kept_until, open_trash
 from photosvc.library.trash_folder import Kept, Trash
 from photosvc.library.trash_restore import MOST_RESTORED, chosen_files, every_file, photos_of, restore
 from photosvc.pages import wording
@@ -118,6 +118,7 @@ def _trash(error: PhotosvcError | None = None) -> Response:
             photos=photos_of(session, files[:_COUNT]),
             use=trash_use(trash),
             days=service.settings.trash_days,
+            until=lambda kept: kept_until(kept, service.settings),
             readonly=service.settings.readonly,
             size_text=size_text,
             wording=wording,

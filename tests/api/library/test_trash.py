@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import select
@@ -288,6 +289,9 @@ def test_the_trash_is_emptied_of_what_is_old(copied_library):
         call(copied_library, "POST", "/batch/photos/delete", json={"photos": [uids(copied_library)[name]]})
         copied_library.clock.move(days=10)
     sizes = {row["Name"]: row["Size"] for row in listed(copied_library)}
+    for row in listed(copied_library):
+        deleted, until = (datetime.fromisoformat(row[name]) for name in ("DeletedAt", "KeptUntil"))
+        assert until - deleted == timedelta(days=30)
     would = json.loads(svc(copied_library, "trash", "empty", "--older-than", "15", "--dry-run", "--json").stdout)
     assert would == {"files": 1, "bytes": sizes["b/1.jpg"], "dry_run": True}
     assert "1 file with" in svc(copied_library, "trash", "empty", "--older-than", "15d", "--yes").stdout

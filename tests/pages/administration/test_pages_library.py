@@ -2,11 +2,13 @@
 
 import html
 import re
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
 
 from photosvc.models import Photo
+from photosvc.pages.wording import day
 from photosvc.web.indexer import Indexer
 from tests.pages.browser import OWN, Browser, text_of
 from tests.support.factories.indexing_requests import look_at_once
@@ -91,6 +93,7 @@ def test_the_trash_is_listed_restored_and_emptied_with_a_question(ann, api):
     trash(api, "2024/1.jpg", "2024/2.jpg", "2024/3.jpg")
     page = shown(ann, TRASH)
     assert "3 files," in text_of(page)
+    assert text_of(page).count(f"kept until {day(api.clock() + timedelta(days=30))}") == 3
     items = re.findall(r'name="item" value="([^"]*)"', page.text)
     assert "File restored" in text_of(followed(ann, f"{TRASH}/restore", {"item": items[0]}))
     assert ann.send(f"{TRASH}/restore", {"item": items[0]}).status_code == 404

@@ -155,7 +155,9 @@ def test_archived_photos_are_deleted_after_a_question_and_come_back_from_the_tra
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog", state="detached")
     page.keyboard.press("Delete")
-    page.click("dialog .primary")
+    color = page.evaluate("getComputedStyle(document.querySelector('dialog .primary')).backgroundColor")
+    assert color == "rgb(179, 38, 30)"
+    page.click("dialog .primary:text-is('Delete')")
     says(page, "1 photo moved to the trash")
     page.wait_for_selector(".empty:has-text('No photos left.')")
     assert not (served[1].library.originals / "IMG_4.jpg").exists()

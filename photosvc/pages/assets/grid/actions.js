@@ -69,7 +69,7 @@ export class Actions {
     const last = new Date(Date.now() + days * 86400e3).toLocaleDateString(undefined, {dateStyle: "long"});
     const until = days ? `until ${last}` : "until the trash is emptied";
     const becomes = trash ? `The originals move to the trash and can be restored ${until}.` : "The originals stay where they are; index runs leave them out.";
-    if (!(await confirmed(`Delete ${counted(list.length)}? ${becomes}`, "Delete"))) return;
+    if (!(await confirmed(`Delete ${counted(list.length)}? ${becomes}`, "Delete", true))) return;
     const next = this.#next(new Set(list)), result = await send(list, "delete", {});
     this.#gone(next);
     this.say(asFar(`${counted(result.count)} ${trash ? "moved to the trash" : "deleted"}`, result), may("untrash") && (async () => {
