@@ -47,11 +47,12 @@ _HASH: Final = re.compile(r"([0-9a-f]{40})(?:-([0-9a-f]{12}))?")
 #: Longest side sent as WebP, which saves a third of the bytes; larger pictures take too long to encode on demand.
 _WEBP_SIDE: Final = 500
 _TYPES: Final = {"jpg": "image/jpeg", "webp": "image/webp"}
-#: The address contains the hash of the content, so its picture never changes; the token in it makes it private.
+#: The address contains all that the picture depends on: the hash of the content, and the turn of a turned one. The
+#: token in it makes it private.
 _CACHED: Final = ("Cache-Control", "private, max-age=31536000, immutable")
 #: Seconds that a page waits for a thumbnail: browsers have few connections, which other requests need too.
 _QUIET_SECONDS: Final = 2.0
-#: For pictures that a person turned and may turn again: clients have to revalidate.
+#: For addresses whose picture may change, as that of a turned picture without its turn: clients have to revalidate.
 _CHECKED: Final = ("Cache-Control", "private, no-cache")
 
 
@@ -66,7 +67,8 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
 
     The area is twelve hexadecimal digits: left, top, width and height in thousandths, three digits each.
     The token is a preview token, or a download token for as long as that is valid. With `quiet`, for pages, the answer
-    is 202 for a thumbnail that is not ready, and 200 with an icon for a file that cannot be shown.
+    is 202 for a thumbnail that is not ready, and 200 with an icon for a file that cannot be shown. Browsers keep the
+    answer if `turn` is the turn of the file, as the timeline has it.
     """
     target, content_hash = _target(content_hash, size)
     with current_service().reading() as connection:
@@ -77,7 +79,8 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
         msg = "there is no such file"
         raise NotFoundError(msg, field="hash")
     keep = target.area == WHOLE or any(target.area.shows(*area) for area in areas)
-    return _show(found, target, keep=keep, cached=_CACHED)
+    names_turn = request.args.get("turn", "1") == str(found.turn)
+    return _show(found, target, keep=keep, cached=_CACHED if names_turn else _CHECKED)
 
 
 def show_cover(found: SeenFile, size: str) -> Response:
@@ -130,7 +133,6 @@ def _target(content_hash: str, name: str) -> tuple[Target, str]:
 
 
 def _headers(found: SeenFile, target: Target, cached: tuple[str, str]) -> HeaderList:
-    cached = cached if target.turn == 1 else _CHECKED
     headers = [cached, ("Vary", "Accept")] if target.size.fills else [cached]
     if "download" in request.args:
         headers.append(disposition(f"{target.size.name}-{found.hash[:8]}.{target.encoding}"))

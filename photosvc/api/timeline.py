@@ -47,7 +47,7 @@ _COLUMNS = json_object(
     type={"type": "string", "pattern": "^[0-7]*$"},
 )
 _PHOTO = json_object(
-    "uid hash duration favorite private width height text",
+    "uid hash duration favorite private width height turn text",
     uid=TEXT,
     hash=TEXT,
     duration=NUMBER,
@@ -55,6 +55,7 @@ _PHOTO = json_object(
     private=FLAG,
     width=NUMBER,
     height=NUMBER,
+    turn=NUMBER,
     text=TEXT,
 )
 _PHOTOS = json_object(
@@ -134,7 +135,10 @@ def timeline_month(month: str) -> Response:
 @answers(_PHOTOS, "The photos at these positions.", headers=ETAG)
 @refuses(404, 409)
 def timeline_photos(month: str) -> Response:
-    """List the photos at positions of a month, counted from 0 in the order of its columns; fewer at its end."""
+    """List the photos at positions of a month, counted from 0 in the order of its columns; fewer at its end.
+
+    Thumbnails of photos whose `turn` is not 1 have `turn` in their address, so that browsers show no older ones.
+    """
     number = parse_month(month)
     start = parse_number(request.args.get("from", ""), "from", 0, _LAST_POSITION, 0)
     count = parse_number(request.args.get("n", ""), "n", 1, MOST_SHOWN, DEFAULT_SHOWN)

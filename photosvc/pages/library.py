@@ -34,8 +34,9 @@ from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.layout import see_other
 from photosvc.pages.photo import size_text
-from photosvc.pages.photos import thumbnails
+from photosvc.pages.tiles import Thumbnails
 from photosvc.pictures.cache import cache_use
+from photosvc.search.reading.files import turns_of
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
@@ -92,6 +93,8 @@ def list_failures() -> Response:
     number = page_number()
     with current_service().reading(orm=True) as session:
         found = failed_files(session, text=text, count=_COUNT + 1, offset=(number - 1) * _COUNT)
+        photos = photos_of_failed(session, found)
+        turns = turns_of(session.connection(), {photo.content_hash for photo in photos.values()})
         return show_administration(
             "failures",
             "library",
@@ -100,8 +103,8 @@ def list_failures() -> Response:
             more=len(found) > _COUNT,
             number=number,
             total=count_failed(session),
-            photos=photos_of_failed(session, found),
-            thumbs=thumbnails(principal()),
+            photos=photos,
+            thumbs=Thumbnails(principal(), turns),
             imported=any(one.source == IMPORT for one in found),
             search=text,
             wording=wording,

@@ -17,7 +17,8 @@ from photosvc.pages.forms import read_form, whole_number
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.layout import see_other
 from photosvc.pages.photo import size_text
-from photosvc.pages.photos import thumbnails
+from photosvc.pages.tiles import Thumbnails
+from photosvc.search.reading.files import turns_of
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
@@ -110,19 +111,21 @@ def _look_alikes(error: PhotosvcError | None = None) -> Response:
         connection = session.connection()
         archived = [uid for uid in given.get("archived", "").split()[: look_alikes.MOST_DECIDED] if is_uid(uid, PHOTO)]
         gone = select(Photo.uid).where(Photo.uid.in_(archived), Photo.archived_at.is_not(None))
+        found = look_alikes.read_groups(connection, after=after, count=_COUNT)
+        turns = turns_of(connection, {member.content_hash for group in found.groups for member in group.members})
         return show_administration(
             "look-alikes",
             "look_alikes",
             error=error,
             told=_DONE,
-            page=look_alikes.read_groups(connection, after=after, count=_COUNT),
+            page=found,
             after=after,
             total=look_alikes.count_groups(connection),
             looked_at=look_alikes.looked_at(session),
             looking=look_alikes.is_look_wished(session),
             archived=session.scalars(gone).all() if archived else (),
             apart=whole_number(given.get("apart", ""), low=1, high=_LAST_SET, default=0),
-            thumbs=thumbnails(principal()),
+            thumbs=Thumbnails(principal(), turns),
             size_text=size_text,
             wording=wording,
         )

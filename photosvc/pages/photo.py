@@ -13,8 +13,7 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.times import ZERO_TIME
 from photosvc.pages.blueprint import pages
 from photosvc.pages.layout import page, show
-from photosvc.pages.photos import thumbnails
-from photosvc.pages.tiles import Asked, alt_text, date_label, duration_text, read_asked
+from photosvc.pages.tiles import Asked, Thumbnails, alt_text, date_label, duration_text, read_asked
 from photosvc.pictures.sizes import SIZES, thumbnail_size
 from photosvc.records.fields import compile_schema, rfc3339
 from photosvc.records.photo import PhotoSchema, without_empty
@@ -73,7 +72,7 @@ def show_photo(uid: str) -> Response:
         "photo",
         photo=record,
         alt=alt_text(record),
-        picture=_picture(record, thumbnails(who)),
+        picture=_picture(record, Thumbnails(who, {file.hash: file.turn for file in seen if file.turn != 1})),
         video=_video(record, seen, link_tokens.preview_token(current_service().settings, who)),
         facts=list(_facts(record)),
         keywords=[label["Label"]["Name"] for label in record["Labels"]],
@@ -97,13 +96,13 @@ def _beside(owner_uid: str, search: Asked, photo_id: int, *, sees_private: bool)
     return _NOWHERE
 
 
-def _picture(record: dict[str, Any], thumbs: str) -> dict[str, Any]:
+def _picture(record: dict[str, Any], thumbs: Thumbnails) -> dict[str, Any]:
     whole = (max(record["Width"], 1), max(record["Height"], 1))
     sources: dict[int, str] = {}
     for size in _SIZES:
-        sources.setdefault(thumbnail_size(whole, size)[0], thumbs.format(record["Hash"], size.name))
+        sources.setdefault(thumbnail_size(whole, size)[0], thumbs.address(record["Hash"], size.name))
     return {
-        "src": thumbs.format(record["Hash"], "fit_1280"),
+        "src": thumbs.address(record["Hash"], "fit_1280"),
         "srcset": ", ".join(f"{address} {width}w" for width, address in sources.items()),
         "width": record["Width"],
         "height": record["Height"],

@@ -13,10 +13,9 @@ from itertools import groupby
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
-from flask import Response, request, url_for
+from flask import Response, request
 from sqlalchemy import Connection, not_
 
-from photosvc.auth import link_tokens
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -24,11 +23,12 @@ from photosvc.models import SearchRow
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
 from photosvc.pages.layout import page, show
-from photosvc.pages.tiles import DEFAULT_ORDER, Asked, Chip, Day, chips_of, days_of, grid_data
+from photosvc.pages.tiles import DEFAULT_ORDER, Asked, Chip, Day, Thumbnails, chips_of, days_of, grid_data
 from photosvc.query.lexer import close_quote
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.figures import library_state
+from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.hints import Hint, find_hints
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.photos import PhotoQuery, find_photos
@@ -67,15 +67,18 @@ ORDERS: Final = (
 )
 
 
-def first_screen(records: Iterable[Record], *, oldest_first: bool) -> dict[str, Any]:
-    """Return columns and photos of these search results, which are sorted by time.
+def first_screen(records: Iterable[Record], turns: Mapping[str, int], *, oldest_first: bool) -> dict[str, Any]:
+    """Return columns and photos of these search results, which are sorted by time; `turns` as for `Thumbnails`.
 
     Searches sort by UTC, with photos without a date among the others. The timeline sorts by local days first, with
     photos without a date at its end, so these are left out here.
     """
     dated = sorted(filter(_month, records), key=_day, reverse=not oldest_first)
-    months = [(name, list(photos)) for name, photos in groupby(dated, key=_month)]
-    return {"months": [_columns(name, photos) for name, photos in months], "photos": [_photo(one) for one in dated]}
+    months = [(name, list(of_month)) for name, of_month in groupby(dated, key=_month)]
+    return {
+        "months": [_columns(name, of_month) for name, of_month in months],
+        "photos": [_photo(one, turns) for one in dated],
+    }
 
 
 def _columns(name: str, photos: Sequence[Record]) -> dict[str, Any]:
@@ -88,11 +91,11 @@ def _columns(name: str, photos: Sequence[Record]) -> dict[str, Any]:
     }
 
 
-def _photo(record: Record) -> tuple[Any, ...]:
-    """Return UID, hash, duration, favorite, private and text of a photo."""
+def _photo(record: Record, turns: Mapping[str, int]) -> tuple[Any, ...]:
+    """Return UID, hash, duration, favorite, private, turn and text of a photo."""
     text = next((text.strip() for text in (record["Title"], record["Description"]) if text.strip()), "")
     marks = int(bool(record["Favorite"])), int(bool(record["Private"]))
-    return (record["UID"], record["Hash"], record.get("Duration", 0), *marks, text[:200])
+    return (record["UID"], record["Hash"], record.get("Duration", 0), *marks, turns.get(record["Hash"], 1), text[:200])
 
 
 def _month(record: Record) -> str:
@@ -231,13 +234,6 @@ def show_search(
     return answer
 
 
-def thumbnails(who: Principal) -> str:
-    """Return the address of thumbnails that this principal may see, with `{}` for hash and size."""
-    token = link_tokens.preview_token(current_service().settings, who)
-    address = url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1)
-    return address.replace("{", "{{").replace("}", "}}").replace("HASH", "{}").replace("SIZE", "{}")
-
-
 def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[str, str]] = ()) -> Found:
     """Find a page of this search, as this principal may see it.
 
@@ -257,8 +253,9 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
             hints = find_hints(connection, hinted, names, sees_private=who.sees_private)
         behind = replace(asked, count=1, offset=asked.offset + asked.count)
         more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0
-    days = days_of(records, thumbnails(who), by_day=asked.order.base in _BY_DAY)
+        turns = turns_of(connection, {record["Hash"] for record in records})
+    days = days_of(records, Thumbnails(who, turns), by_day=asked.order.base in _BY_DAY)
     first = None
     if records and asked.order.name in _BY_DAY:
-        first = first_screen(records, oldest_first=asked.order.name == "oldest")
+        first = first_screen(records, turns, oldest_first=asked.order.name == "oldest")
     return Found(days, *totals, more=more, hints=hints, first=first)

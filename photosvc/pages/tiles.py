@@ -146,6 +146,24 @@ def chips_of(query: str) -> list[Chip]:
     return found
 
 
+class Thumbnails:
+    """The addresses of thumbnails that a principal may see."""
+
+    def __init__(self, who: Principal, turns: Mapping[str, int]) -> None:
+        """Prepare them; `turns` are those of the files that a person turned, by hash (`turns_of`)."""
+        token = link_tokens.preview_token(current_service().settings, who)
+        address = url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1)
+        before, _, behind = address.partition("HASH")
+        self._parts = before, *behind.split("SIZE", 1)
+        self._turns = turns
+
+    def address(self, content_hash: str, size: str) -> str:
+        """Return the address of a thumbnail: browsers keep it, so that it differs with the turn of the file."""
+        before, between, behind = self._parts
+        turn = f"&turn={self._turns[content_hash]}" if content_hash in self._turns else ""
+        return f"{before}{content_hash}{between}{size}{behind}{turn}"
+
+
 @dataclass(frozen=True, slots=True)
 class Tile:
     """A photo in the grid."""
@@ -181,12 +199,12 @@ class Day:
     tiles: Sequence[Tile]
 
 
-def days_of(records: Iterable[Record], thumbs: str, *, by_day: bool) -> list[Day]:
+def days_of(records: Iterable[Record], thumbs: Thumbnails, *, by_day: bool) -> list[Day]:
     """Group the results by day, or all together.
 
     Args:
         records: search results in their order.
-        thumbs: the address of thumbnails, with `{}` for hash and size.
+        thumbs: the addresses of their thumbnails.
         by_day: True if the order follows the time at which photos were taken.
 
     """
@@ -221,7 +239,7 @@ def duration_text(nanoseconds: int) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def _group(iso: str, records: Sequence[Record], thumbs: str, *, by_day: bool) -> Day:
+def _group(iso: str, records: Sequence[Record], thumbs: Thumbnails, *, by_day: bool) -> Day:
     tiles = [_tile(record, thumbs) for record in records]
     tenths = ceil(sum(tile.shape for tile in tiles) / 10 + _GAP * 10 * len(tiles))
     places = Counter(filter(None, map(_place, records)))
@@ -230,7 +248,7 @@ def _group(iso: str, records: Sequence[Record], thumbs: str, *, by_day: bool) ->
     return Day(iso, label, place if by_day else "", tenths if by_day and tenths <= _WIDEST_DAY else 0, tiles)
 
 
-def _tile(record: Record, thumbs: str) -> Tile:
+def _tile(record: Record, thumbs: Thumbnails) -> Tile:
     width, height = record["Width"], record["Height"]
     ratio = width / height if width > 0 and height > 0 else 1.0
     shape = min(max(round(ratio * 100 / _STEP) * _STEP, _NARROWEST), _WIDEST)
@@ -238,7 +256,7 @@ def _tile(record: Record, thumbs: str) -> Tile:
     whole = (max(width, 1), max(height, 1))
     sources: list[str] = []
     for size in _SHOWN:
-        shown = f"{thumbs.format(content_hash, size.name)} {thumbnail_size(whole, size)[0]}w"
+        shown = f"{thumbs.address(content_hash, size.name)} {thumbnail_size(whole, size)[0]}w"
         if not sources or not sources[-1].endswith(shown.rpartition(" ")[2]):
             sources.append(shown)
     phone, desk = (round(shape / 100 * row * _GROWTH) for row in (_PHONE_ROW, _ROW))
@@ -248,7 +266,7 @@ def _tile(record: Record, thumbs: str) -> Tile:
         alt=alt_text(record),
         shape=shape,
         color=f"{record['Color']:x}" if 0 <= record["Color"] <= 0xF else "1",
-        src=thumbs.format(content_hash, _SHOWN[0].name),
+        src=thumbs.address(content_hash, _SHOWN[0].name),
         srcset=", ".join(sources),
         sizes=f"(max-width: 699px) {phone}px, {desk}px",
         width=width,

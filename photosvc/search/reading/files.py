@@ -1,7 +1,7 @@
 """Files by their identifiers, and one photo with its files and albums, limited to what the caller may see."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -102,6 +102,12 @@ def file_with_hash(connection: Connection, content_hash: str, *, sees_private: b
 def files_of_photo(connection: Connection, photo_uid: str, *, sees_private: bool) -> Sequence[SeenFile]:
     """Return the files of a photo, primary first; none if it is unknown, may not be seen, or is no UID."""
     return _run(connection, Photo.uid, photo_uid, sees_private=sees_private) if is_uid(photo_uid, PHOTO) else ()
+
+
+def turns_of(connection: Connection, hashes: Collection[str]) -> dict[str, int]:
+    """Return the turns of those files with these hashes, at most some hundreds, that a person turned."""
+    turned = select(File.hash, File.turn).where(File.hash.in_(hashes), File.turn != 1)
+    return {row.hash: row.turn for row in connection.execute(turned)}
 
 
 def matching_ids(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Sequence[int]:

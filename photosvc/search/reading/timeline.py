@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, select
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.models import TIMELINE_KEYS, FileKey, Photo, SearchRow
+from photosvc.models import TIMELINE_KEYS, File, FileKey, Photo, SearchRow
 from photosvc.models.statements import unindexed
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
@@ -45,6 +45,8 @@ class Shown:
     width: int
     height: int
     """In pixels of the upright picture; 0 when unknown."""
+    turn: int
+    """Exif orientation that leads from the picture as the file shows it to the one that a person chose; 1: none."""
     text: str
     """The text in place of the picture: title, description or name."""
 
@@ -156,15 +158,17 @@ def _details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Sh
     statement = (
         select(
             SearchRow.file_id, SearchRow.photo_uid, SearchRow.hash, SearchRow.duration, SearchRow.favorite,
-            SearchRow.private, SearchRow.width, SearchRow.height, Photo.title, Photo.description, Photo.name,
+            SearchRow.private, SearchRow.width, SearchRow.height, File.turn, Photo.title, Photo.description, Photo.name,
         )
         .join(Photo, Photo.id == SearchRow.photo_id)
+        .join(File, File.id == SearchRow.file_id)
         .where(SearchRow.file_id.in_(file_ids))
     )  # fmt: skip
     return dict(_shown(connection.execute(statement)))
 
 
 def _shown(rows: Iterable[Any]) -> Iterator[tuple[int, Shown]]:
-    for file_id, uid, content_hash, duration, favorite, private, width, height, *texts in rows:
+    for file_id, uid, content_hash, duration, favorite, private, width, height, turn, *texts in rows:
         text = next((text.strip() for text in texts if text.strip()), "")
-        yield file_id, Shown(uid, content_hash, duration, favorite, private, width, height, text[:_LONGEST_TEXT])
+        text = text[:_LONGEST_TEXT]
+        yield file_id, Shown(uid, content_hash, duration, favorite, private, width, height, turn, text)

@@ -160,3 +160,29 @@ def test_files_of_a_stack_are_shown_turned_and_taken_out(served, chromium):
         page.wait_for_function("() => document.querySelectorAll('.files li').length === 1")
         page.wait_for_selector(".pswp__position:text-matches('of 2')")
         assert len(served[1].library.find(q="taken:2023-06", count=5)) == 2
+
+
+def test_a_photo_that_somebody_turns_shows_so_at_once_also_where_a_browser_kept_it_unturned(served, chromium):
+    shown = "document.querySelector('.pswp__img:not(.pswp__img--placeholder)')"
+    tile = f'document.querySelector("{FIRST} img.here")'
+    is_upright, lies = "{0}?.naturalHeight > {0}?.naturalWidth", "{0}?.naturalWidth > {0}?.naturalHeight"
+    with open_page(chromium, served[0]) as other, open_page(chromium, served[0]) as page:
+        other.goto(f"{served[0]}/?q=name:IMG_0")
+        until(other, lies.format(tile))
+        open_panel(page, served[0], "name:IMG_0")
+        until(page, lies.format(shown))
+        page.click(".files button:text-is('Turn')")
+        until(page, is_upright.format(shown))
+        page.keyboard.press("Escape")
+        until(page, is_upright.format(tile))
+        for address in (f"{served[0]}/?q=name:IMG_0", f"{served[0]}/photos/{record(served, 'IMG_0')['UID']}"):
+            other.goto(address)
+            until(other, is_upright.format("document.querySelector('.tiles img.here, .stage img')"))
+            with_turn = "document.querySelector('.tiles img.here, .stage img').currentSrc.endsWith('&turn=6')"
+            assert other.evaluate(with_turn)
+        other.goto(f"{served[0]}/?q=name:IMG_0&page=1")
+        until(other, is_upright.format("document.querySelector('.grid img')"))
+
+
+def until(page, condition):
+    page.wait_for_function(f"() => {condition}")

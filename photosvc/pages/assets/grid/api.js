@@ -53,7 +53,8 @@ export function asked(values) {
 // The parameters that select the photos of this page.
 export const search = () => ({q: site.query, s: site.album, order: site.order});
 
-export const thumbnail = (hash, size) => site.thumbs.replace("HASH", hash).replace("SIZE", size);
+// Browsers keep thumbnails by their addresses, which differ with the turn of a photo.
+export const thumbnail = ({hash, turn = 1}, size) => site.thumbs.replace("HASH", hash).replace("SIZE", size) + (turn === 1 ? "" : `&turn=${turn}`);
 export const video = (hash) => site.videos.replace("HASH", hash);
 export const photoPage = (uid) => site.photo.replace("UID", uid);
 

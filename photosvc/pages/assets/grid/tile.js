@@ -16,7 +16,7 @@ export class Tile {
   photo = null;   // what is known of it, once that was asked for
   stale = true;   // whether the elements show less than is known
   video = null;
-  #hash = ""; #width = 0; #height = 0;
+  #src = ""; #width = 0; #height = 0;
 
   constructor() {
     this.image = make("img", {decoding: "async", alt: ""});
@@ -51,7 +51,7 @@ export class Tile {
     this.link.href = photoPage(photo.uid);
     this.image.alt = photo.text || [this.kind === VIDEO ? "Video" : "Photo", dayPlain(name, day)].filter(Boolean).join(", ");
     this.box.setAttribute("aria-label", `Select ${this.image.alt}`);
-    this.#load(photo.hash);
+    this.#load(photo);
     const badges = [];
     if (photo.favorite) badges.push(make("span", {className: "badge", title: "Favorite"}, icon("heart")));
     if (photo.private) badges.push(make("span", {className: "badge", title: "Private"}, icon("lock")));
@@ -60,20 +60,21 @@ export class Tile {
     if (badges.length || this.badges.firstChild) this.badges.replaceChildren(...badges);
   }
 
-  #load(hash) {
+  #load(photo) {
     const sizes = `${Math.ceil(this.#width)}px`, ratio = this.#width / this.#height;
     if (this.image.sizes !== sizes) this.image.sizes = sizes;
-    if (hash === this.#hash) return;
-    this.#hash = hash;
+    const src = thumbnail(photo, SIZES[0][0]);
+    if (src === this.#src) return;
+    this.#src = src;
     this.image.className = "";
-    this.image.srcset = SIZES.map(([name, width, height]) => `${thumbnail(hash, name)} ${Math.round(Math.min(width, height * ratio))}w`).join(", ");
-    this.image.src = thumbnail(hash, SIZES[0][0]);
+    this.image.srcset = SIZES.map(([name, width, height]) => `${thumbnail(photo, name)} ${Math.round(Math.min(width, height * ratio))}w`).join(", ");
+    this.image.src = src;
   }
 
   // Leaves the page, and what it still loads is not wanted any longer.
   clear() {
     this.item.remove();
-    this.photo = null; this.stale = true; this.#hash = "";
+    this.photo = null; this.stale = true; this.#src = "";
     this.image.removeAttribute("srcset"); this.image.removeAttribute("src");
     this.image.className = ""; this.image.alt = "";
     if (this.badges.firstChild) this.badges.replaceChildren();

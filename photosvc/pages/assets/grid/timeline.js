@@ -30,7 +30,7 @@ export class Timeline extends EventTarget {
     super();
     if (!first) return;
     this.#know(first.months.map(({name, ratio}) => [name, ratio.length]));
-    const photos = first.photos.map(([uid, hash, duration, favorite, private_, text]) => ({uid, hash, duration, favorite, private: private_, text}));
+    const photos = first.photos.map(([uid, hash, duration, favorite, private_, turn, text]) => ({uid, hash, duration, favorite, private: private_, turn, text}));
     const columns = new Map(first.months.map((month) => [month.name, month]));
     this.months.forEach(([name, count], month) => {
       const data = joined(this.#parts[month].map(([part]) => columns.get(part)));

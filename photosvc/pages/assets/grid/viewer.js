@@ -102,16 +102,16 @@ export class Viewer {
       return {width: Math.round(1000 * ratio), height: 1000, html: "", waiting: true};
     }
     const width = photo.width || Math.round(1000 * ratio), height = photo.height || 1000;
-    const msrc = this.#grid.tile(month, index)?.image.currentSrc || thumbnail(photo.hash, "fit_720");
+    const msrc = this.#grid.tile(month, index)?.image.currentSrc || thumbnail(photo, "fit_720");
     if (kind === VIDEO) return {type: "video", width, height, photo, alt: photo.text, msrc};
     const sources = [];
     for (const [name, w, h] of SIZES) {
       const scale = Math.min(1, w / width, h / height);
-      sources.push(`${thumbnail(photo.hash, name)} ${Math.round(width * scale)}w`);
+      sources.push(`${thumbnail(photo, name)} ${Math.round(width * scale)}w`);
       if (scale === 1) break;
     }
     return {
-      src: thumbnail(photo.hash, "fit_1920"), srcset: sources.join(", "), msrc,
+      src: thumbnail(photo, "fit_1920"), srcset: sources.join(", "), msrc,
       width, height, photo, live: kind === LIVE, alt: photo.text || "Photo",
     };
   }

@@ -122,7 +122,7 @@ function mark({clusters, cell}, map, layer) {
   for (const {lat, lng, count, hash, place, squares} of discs) {
     const size = count >= 100 ? 44 : count >= 10 ? 40 : 36;
     const link = make("a", {href: searchOf(squares), ariaLabel: [photos(count), place].filter(Boolean).join(", "), title: place},
-      make("img", {src: thumbnail(hash, "tile_100"), alt: "", width: size, height: size, decoding: "async", draggable: false}));
+      make("img", {src: thumbnail({hash}, "tile_100"), alt: "", width: size, height: size, decoding: "async", draggable: false}));
     if (count > 1) link.append(make("b", {textContent: number(count)}));
     const name = place.split(",")[0];
     if (zoom >= NAMED && !site.tiles && name) link.append(make("i", {dir: "auto", textContent: name}));

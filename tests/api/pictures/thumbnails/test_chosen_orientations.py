@@ -141,6 +141,20 @@ def test_a_thumbnail_of_a_turned_picture_has_a_tag_of_its_own_and_is_asked_for_a
     )
 
 
+def test_browsers_keep_a_turned_thumbnail_of_an_address_that_says_how_it_is_turned(pictures, send):
+    content_hash = pictures.hash_of("six.jpg")
+    send.turn(1)  # which the library does by turning the picture, of orientation 6, back
+    token = pictures.library.token(role="admin")
+    ((month, _),) = pictures.api.call("GET", "/photos/timeline?q=name:six", token).json["months"]
+    (shown,) = pictures.api.call("GET", f"/photos/timeline/{month}/photos?q=name:six", token).json["photos"]
+    assert (shown["hash"], shown["turn"]) == (content_hash, 8)
+    for turn, kept in ((8, "immutable"), (6, "no-cache"), (1, "no-cache"), ("x", "no-cache")):
+        answer = pictures.thumbnail(content_hash, query=f"?turn={turn}")
+        assert answer.headers["Cache-Control"].endswith(kept), turn
+    send.turn(None)
+    assert pictures.thumbnail(content_hash, query="?turn=8").headers["Cache-Control"] == "private, no-cache"
+
+
 @pytest.mark.parametrize("orientation", [0, 9, -1, 1.5, "6", True, [], {}])
 def test_only_the_eight_orientations_are_accepted(send, orientation):
     answer = send.turn(orientation, status=400)
