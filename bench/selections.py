@@ -3,7 +3,7 @@
 Usage: `python -m bench.selections FOLDER [--nginx] [--clients N] [--patient]`.
 
 FOLDER holds a library made by `bench.libraries.library`; a copy of it is changed. Two gunicorn workers of sixteen
-threads, as deploy/gunicorn.conf.py has them, serve it, with `--nginx` behind deploy/nginx.conf. One account asks for a
+threads, as `svc deploy show` has them, serve it, with `--nginx` behind nginx. One account asks for a
 search and for a viewer's page in turn: alone, then while 39 connections of a viewer send `POST /zip` and an
 administrator edits 10,000 photos again and again. The clients that make the load are a process of their
 own; with `--patient` they wait for as long as `Retry-After` says.
@@ -34,11 +34,11 @@ from photosvc.app import create_app
 from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.users import add_user, new_user
+from photosvc.cli.deploy import Deployment, files_of
 from photosvc.models import Photo, schema
 from photosvc.web.current import current_service
 
 _SELECTED, _EDITED = 100, 10_000
-_DEPLOY = Path(__file__).parents[1] / "deploy"
 READS = {"search": "/api/v1/photos?count=100&q=summer", "page": "/api/v1/photos/view?count=100"}
 _PAUSE = 0.02
 
@@ -61,11 +61,9 @@ def prepare(folder: Path) -> tuple[dict[str, str], list[str]]:
 @contextmanager
 def nginx(folder: Path, upstream: int, instance: Path) -> Iterator[int]:
     """nginx with the shipped configuration in front of a server; gives its port."""
-    text = (_DEPLOY / "nginx.conf").read_text().replace("server 127.0.0.1:8080;", f"server 127.0.0.1:{upstream};")
-    text = text.replace("listen 80;", "listen PORT;").replace("/var/log/nginx/photosvc.log", f"{folder}/access.log")
-    text = text.replace("/srv/pictures/", f"{instance}/originals/").replace(
-        "/var/cache/photosvc/", f"{instance}/cache/"
-    )
+    values = Deployment(originals=instance / "originals", cache=instance / "cache", bind=f"127.0.0.1:{upstream}")
+    text = files_of("nginx", values)["nginx.conf"].replace("listen [::]:80;", "").replace("listen 80;", "listen PORT;")
+    text = text.replace("/var/log/nginx/photosvc.log", f"{folder}/access.log")
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     paths = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
     template = folder / "template"
@@ -150,14 +148,9 @@ def main() -> None:
         instance = temporary / "library"
         shutil.copytree(given.folder, instance)
         tokens, uids = prepare(instance)
-        command = [
-            sys.executable,
-            "-m",
-            "gunicorn",
-            "--config",
-            str(_DEPLOY / "gunicorn.conf.py"),
-            "--no-control-socket",
-        ]
+        config = temporary / "gunicorn.conf.py"
+        config.write_text(files_of("gunicorn", Deployment())[config.name])
+        command = [sys.executable, "-m", "gunicorn", "--config", str(config)]
         command += ["--bind", "{address}", "photosvc.app:create_app()"]
         environ = {"PHOTOSVC_INSTANCE": str(instance), "PHOTOSVC_PROXIES": "1" if given.nginx else "0"}
         server = stack.enter_context(serve(command, temporary / "log", "/api/v1/status", **environ))

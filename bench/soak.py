@@ -1,6 +1,6 @@
 """Memory of two workers under large answers: `python -m bench.soak FOLDER [--seconds N] [--code FOLDER] [case…]`.
 
-FOLDER holds a library made by `bench.libraries.library`. It is served as deploy/gunicorn.conf.py says; twelve
+FOLDER holds a library made by `bench.libraries.library`. It is served as `svc deploy show gunicorn` says; twelve
 connections of one account ask for large answers without a pause, and another account for a plain search ten times a
 second. Private memory (RssAnon) of both workers together, in MB: idle, at its peak, a second and a minute afterwards.
 Each case has workers of its own and takes 12 seconds, the last one, which mixes the others, ten minutes.
@@ -27,6 +27,7 @@ from urllib.parse import quote
 
 from bench.peers.serve import Server, serve
 from bench.searches.costly import tokens
+from photosvc.cli.deploy import Deployment, files_of
 
 CONNECTIONS = 12
 MIXED = "mixed"
@@ -35,7 +36,7 @@ _SAMPLE = 0.05
 #: Seconds between a refusal and the next request, and between two plain searches.
 _REFUSED, _BESIDE = 0.1, 0.1
 _PLAIN = "/photos?count=100&q=summer"
-_CONFIG = Path(__file__).parent.parent / "deploy" / "gunicorn.conf.py"
+_CODE = Path(__file__).parent.parent
 _BODY_PIECE = 1 << 18
 
 
@@ -159,8 +160,10 @@ def measure(server: Server, cases: list[str], seconds: float, heavy: str, plain:
 @contextmanager
 def served(folder: Path, code: Path, log: Path) -> Iterator[Server]:
     """The library in this folder, served by a checkout as its gunicorn.conf.py says."""
+    config = log.with_name("gunicorn.conf.py")
+    config.write_text(files_of("gunicorn", Deployment())[config.name])
     program = "import sys; sys.argv[0] = 'gunicorn'; from gunicorn.app.wsgiapp import run; run()"
-    command = [sys.executable, "-c", program, "--config", str(_CONFIG), "--bind", "{address}", "--no-control-socket"]
+    command = [sys.executable, "-c", program, "--config", str(config), "--bind", "{address}"]
     command += ["--chdir", str(code), "photosvc.app:create_app()"]
     environ = {"PHOTOSVC_INSTANCE": str(folder), "PYTHONPATH": str(code)}
     with serve(command, log, "/api/v1/status", **environ) as server:
@@ -201,7 +204,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", choices=[*CASES, MIXED, []], metavar="case")
     parser.add_argument("--seconds", type=float, help="of each case; by default 12, and 600 of the mixed one")
     parser.add_argument("--rest", type=float, default=_REST, help="seconds afterwards until memory is looked at again")
-    parser.add_argument("--code", type=Path, default=_CONFIG.parent.parent, help="the checkout that is served")
+    parser.add_argument("--code", type=Path, default=_CODE, help="the checkout that is served")
     given = parser.parse_intermixed_args()
     heavy, plain, *_ = tokens(given.folder)
     print("Private memory of two workers in MB:\n")

@@ -30,6 +30,10 @@ svc = LazyGroup(
         "check": ("photosvc.cli.check:check", "Check the library, or one SUBFOLDER of its originals."),
         "clients": ("photosvc.cli.clients:clients", "Register, list, change and remove OAuth2 clients."),
         "db": ("photosvc.cli.db:db", "Upgrade or check the database schema."),
+        "deploy": (
+            "photosvc.cli.deploy:deploy",
+            "Print files for nginx, gunicorn and systemd, filled in with the settings in force.",
+        ),
         "duplicates": (
             "photosvc.cli.duplicates:duplicates",
             "List photos that look alike, in groups, the best file of each first.",

@@ -51,6 +51,9 @@ def backup(service: "Service", target: Path, verify: bool) -> None:
     target = target.expanduser().absolute()
     if target.is_dir():
         target /= archive_name(service.now())
+    elif target.suffix != ".zip":
+        msg = f"There is no folder {target}: make it, or give a name that ends with .zip."
+        raise PlainError(msg, 1)
     engine = service.engine()
     database = _database_file(service)
     source = Source(service.settings, service.instance, database, lambda: writing.postgres_state(engine))

@@ -88,6 +88,10 @@ def test_what_is_missing_is_said_in_a_sentence(backed_up, tmp_path):
     done = call_svc("backup", str(tmp_path / "none" / "a.zip"), instance=backed_up.instance)
     assert done.returncode == 1
     assert done.stderr.startswith("Error: No such file or directory: ")
+    done = call_svc("backup", str(tmp_path / "archives"), instance=backed_up.instance)
+    wanted = f"Error: There is no folder {tmp_path}/archives: make it, or give a name that ends with .zip.\n"
+    assert (done.returncode, done.stderr) == (1, wanted)
+    assert not (tmp_path / "archives").exists()
     (tmp_path / "empty").mkdir()
     done = call_svc("backup", str(tmp_path / "a.zip"), instance=tmp_path / "empty")
     assert done.returncode == 1

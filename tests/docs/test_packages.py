@@ -40,7 +40,7 @@ def files(tmp_path_factory):
 
 def test_it_holds_documents_tests_and_all_that_is_needed_to_run_and_build(files):
     expected = {"CHANGELOG.md", "LICENSE", "Makefile", "README.md", "requirements.lock", "setup.cfg", "wsgi.py"}
-    expected |= {"bench/RESULTS.md", "deploy/nginx.conf", "docs/operations.md", "docs/photo-grid.jpg"}
+    expected |= {"bench/RESULTS.md", "docs/operations.md", "docs/photo-grid.jpg"}
     expected |= {"tests/conftest.py", "tests/docs/test_packages.py"}
     assert expected - files.keys() == set()
     of_package = {str(path.relative_to(ROOT)) for path in (ROOT / "photosvc").rglob("*") if path.is_file()}

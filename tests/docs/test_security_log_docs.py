@@ -9,12 +9,14 @@ import pytest
 from photosvc.app import create_app
 from photosvc.auth.audit_log import PARTS, Event
 from photosvc.auth.audit_store import MOST_KINDS, MOST_OF_NETWORK
+from photosvc.cli.deploy import Deployment, files_of
 from photosvc.records.accounts import AuditEntrySchema
 from photosvc.settings import setting_fields
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/security-log.md").read_text()
-NGINX = (ROOT / "deploy/nginx.conf").read_text()
+NGINX = files_of("nginx", Deployment())["nginx.conf"]
+GUNICORN = files_of("gunicorn", Deployment())["gunicorn.conf.py"]
 
 
 def cells(line):
@@ -40,19 +42,20 @@ def test_the_guide_has_the_limits_and_settings_that_there_are():
     assert f"{setting_fields()['audit_entries']['default']:,}" in GUIDE
 
 
-def test_the_shipped_log_formats_have_nothing_that_can_contain_a_token_or_user_name():
+def test_the_shipped_log_formats_have_nothing_that_can_contain_a_token_or_user_name(tmp_path):
     log_format = re.search(r"log_format photosvc (.*?);", NGINX, re.DOTALL)[1]
     assert re.findall(r"\$(\w+)", log_format) == [
         *("remote_addr", "time_local", "request_method", "photosvc_path", "photosvc_query", "server_protocol"),
         *("status", "body_bytes_sent", "http_user_agent", "request_time", "request_id"),
     ]
-    gunicorn = runpy.run_path(str(ROOT / "deploy/gunicorn.conf.py"))["access_log_format"]
+    (tmp_path / "gunicorn.conf.py").write_text(GUNICORN)
+    gunicorn = runpy.run_path(str(tmp_path / "gunicorn.conf.py"))["access_log_format"]
     for atom in re.findall(r"`%\((\w)\)s`", GUIDE):
         assert f"%({atom})s" not in gunicorn
 
 
 def masked(address):
-    """What the maps of deploy/nginx.conf make of an address."""
+    """What the maps of nginx.conf make of an address."""
     return "".join(mapped(name, address) for name in ("photosvc_path", "photosvc_query"))
 
 

@@ -1,4 +1,4 @@
-"""Behind nginx with deploy/nginx.conf: the service checks, nginx sends, and answers are those of the service alone."""
+"""Behind nginx as `svc deploy show` configures it: the service checks, nginx sends, answers are those without it."""
 
 import http.client
 import os
@@ -15,13 +15,13 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
+from photosvc.cli.deploy import Deployment, files_of
 from tests.support.api_client import open_api
 from tests.support.clients.picture_client import PictureClient
 from tests.support.pictures import encoded, quarters
 from tests.support.programs.ports import free_port, wait_for
 from tests.support.programs.server import serve
 
-CONFIG = Path(__file__).parents[3] / "deploy" / "nginx.conf"
 NAMES = [
     b"plain.png",
     b"a b/100% #1?&.png",
@@ -39,14 +39,13 @@ pytestmark = [
 
 
 def main_file(folder: Path, port: int, upstream: str, library) -> Path:
-    """A main file around the shipped one, with its addresses and folders replaced."""
-    text = CONFIG.read_text()
+    """A main file around the one for a service, with its own port and log."""
+    cache = library.instance / "cache"
+    (text,) = files_of("nginx", Deployment(originals=library.originals, cache=cache, bind=upstream)).values()
     for old, new in (
-        ("server 127.0.0.1:8080;", f"server {upstream};"),
         ("listen 80;", f"listen 127.0.0.1:{port};"),
+        ("listen [::]:80;", ""),
         ("access_log /var/log/nginx/photosvc.log", f"access_log {folder}/access.log"),
-        ("alias /srv/pictures/;", f"alias {library.originals}/;"),
-        ("alias /var/cache/photosvc/;", f"alias {library.instance}/cache/;"),
     ):
         assert text.count(old) == 1, old
         text = text.replace(old, new)
@@ -78,10 +77,12 @@ def pictures(tmp_path_factory):
 def nginx(tmp_path_factory, pictures):
     """A function that asks nginx, which stands in front of gunicorn."""
     folder = tmp_path_factory.mktemp("nginx")
+    settings_file = folder / "gunicorn.conf.py"
+    settings_file.write_text(files_of("gunicorn", Deployment())["gunicorn.conf.py"])
     with serve(
         pictures.library.instance,
         threads=16,
-        options=["--config", str(CONFIG.with_name("gunicorn.conf.py"))],
+        options=["--config", str(settings_file)],
         environ={"PHOTOSVC_SENDFILE_HEADER": "X-Accel-Redirect", "PHOTOSVC_PROXIES": "1"},
     ) as address:
         port = free_port()
@@ -328,7 +329,7 @@ def test_originals_arrive_over_webdav_as_from_the_service(nginx, pictures):
 def test_the_shipped_file_names_the_default_prefix(pictures):
     with pictures.library.app.app_context():
         prefix = pictures.library.app.extensions["photosvc"].settings.sendfile_prefix
-    assert set(re.findall(r"location \^~ (/[^/]*)/", CONFIG.read_text())) == {prefix}
+    assert set(re.findall(r"location \^~ (/[^/]*)/", files_of("nginx", Deployment())["nginx.conf"])) == {prefix}
 
 
 def test_pages_of_long_queries_arrive_through_stock_buffers(nginx, pictures):
@@ -364,5 +365,8 @@ def test_a_body_over_the_limit_gets_the_answer_of_the_service_and_no_request_aft
 
 
 def test_nginx_gives_up_idle_connections_before_the_service_does():
-    served = int(re.search(r"(?m)^keepalive = (\d+)$", CONFIG.with_name("gunicorn.conf.py").read_text())[1])
-    assert int(re.search(r"(?m)^ *keepalive_timeout (\d+)s;$", CONFIG.read_text())[1]) + 10 <= served
+    served = int(re.search(r"(?m)^keepalive = (\d+)$", files_of("gunicorn", Deployment())["gunicorn.conf.py"])[1])
+    assert (
+        int(re.search(r"(?m)^ *keepalive_timeout (\d+)s;$", files_of("nginx", Deployment())["nginx.conf"])[1]) + 10
+        <= served
+    )

@@ -1,0 +1,244 @@
+"""`svc deploy show`: files for the programs that run the service, filled in with the settings in force."""
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import click
+
+from photosvc.cli.group import LazyGroup, PlainError, with_service
+from photosvc.cli.terminal import FullPath
+
+if TYPE_CHECKING:
+    from photosvc.settings import Settings
+    from photosvc.web.current import Service
+
+#: The files for each program, by its name.
+FILES: Final[Mapping[str, tuple[str, ...]]] = {
+    "nginx": ("nginx.conf",),
+    "gunicorn": ("gunicorn.conf.py",),
+    "systemd": (
+        "photosvc.socket",
+        "photosvc.service",
+        "photosvc-watch.service",
+        "photosvc-check.service",
+        "photosvc-check.timer",
+        "photosvc-backup.service",
+        "photosvc-backup.timer",
+    ),
+}
+_TEMPLATES: Final = Path(__file__).parents[1] / "data" / "deploy"
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_HOST: Final = "photos.example.org"
+_BIND: Final = "127.0.0.1:8080"
+_SENDFILE: Final = "X-Accel-Redirect"
+#: Settings that these files need, whatever the environment says.
+_NEEDED: Final = {"proxies": "1", "sendfile_header": _SENDFILE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """The values that the files are filled in with."""
+
+    originals: Path = Path("/srv/pictures")
+    cache: Path = Path("/var/cache/photosvc")
+    instance: Path = Path("/var/lib/photosvc")
+    import_folder: Path | None = None
+    """The folder from which pictures are imported, if a process may have to move files out of it."""
+    readonly: bool = False
+    base_url: str = ""
+    """The public address; empty: an example."""
+    sendfile_prefix: str = "/photosvc-files"
+    bind: str = _BIND
+    """Host and port on which gunicorn listens."""
+    workers: int = 2
+    user: str = "photosvc"
+    backups: Path = Path("/var/backups/photosvc")
+    python: Path = Path("/opt/photosvc/bin/python")
+    database_is_file: bool = True
+    """False if processes reach the database over a network."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Settings of the environment that are not secret, by the names of their variables."""
+    secrets: tuple[str, ...] = ()
+    """Variables of the environment that are secret."""
+
+
+def files_of(program: str, deployment: Deployment) -> dict[str, str]:
+    """Return the files for a program: name -> text.
+
+    Args:
+        program: a key of `FILES`.
+        deployment: the values to fill in.
+
+    Raises:
+        PlainError: a value cannot be written in such a file.
+
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    templates = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701  # nosec B701 - no HTML; each value is quoted for its file
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    values = {"nginx": _of_nginx, "gunicorn": _of_gunicorn, "systemd": _of_systemd}[program](deployment)
+    return {name: templates.get_template(f"{name}.jinja").render(values) for name in FILES[program]}
+
+
+def _of_nginx(deployment: Deployment) -> dict[str, Any]:
+    address = urlsplit(deployment.base_url or f"http://{_HOST}")
+    if address.path.strip("/"):
+        msg = f"PHOTOSVC_BASE_URL has the path {address.path}: this file serves a whole address. Write its locations."
+        raise PlainError(msg, 2)
+    return {
+        "originals": _line(deployment.originals),
+        "cache": _line(deployment.cache),
+        "base_url": _line(deployment.base_url or f"https://{_HOST}"),
+        "bind": deployment.bind,
+        "tls": address.scheme == "https",
+        "port": address.port or 80,
+        "host": address.hostname,
+        "prefix": deployment.sendfile_prefix.rstrip("/"),
+        "originals_folder": _nginx(f"{deployment.originals}/"),
+        "cache_folder": _nginx(f"{deployment.cache}/"),
+    }
+
+
+def _of_gunicorn(deployment: Deployment) -> dict[str, Any]:
+    return {"bind": deployment.bind, "workers": deployment.workers}
+
+
+def _of_systemd(deployment: Deployment) -> dict[str, Any]:
+    state = [_unit(deployment.instance), _unit(deployment.cache)]
+    written = [] if deployment.readonly else [str(deployment.originals)]
+    if deployment.import_folder is not None:
+        written.append(f"-{deployment.import_folder}")  # it may be missing
+    names = {"PHOTOSVC_" + name.upper(): value for name, value in _NEEDED.items()}
+    return {
+        "bind": deployment.bind,
+        "user": deployment.user,
+        "home": any(path.is_relative_to("/home") or path.is_relative_to("/root") for path in _paths(deployment)),
+        "instance": _unit(deployment.instance),
+        "settings": [_unit(f"{name}={value}") for name, value in {**deployment.environment, **names}.items()],
+        "secrets": deployment.secrets,
+        "python": _unit(deployment.python, command=True),
+        "svc": _unit(deployment.python.with_name("svc"), command=True),
+        "gunicorn_config": "/etc/photosvc/gunicorn.conf.py",
+        "backups": _unit(deployment.backups, command=True),
+        "state": state,
+        "writes": [*state, *map(_unit, written)],
+        "database_network": not deployment.database_is_file,
+    }
+
+
+def _paths(deployment: Deployment) -> tuple[Path, ...]:
+    return deployment.originals, deployment.cache, deployment.instance, deployment.python
+
+
+def _line(value: object) -> str:
+    """Return a value for one line of a file.
+
+    Raises:
+        PlainError: it has characters that would end the line.
+
+    """
+    text = str(value)
+    if _CONTROL.search(text):
+        msg = f"{text!r} has control characters, which no configuration file can contain."
+        raise PlainError(msg, 2)
+    return text
+
+
+def _nginx(value: str) -> str:
+    """Return a quoted text of nginx.
+
+    Raises:
+        PlainError: it has a dollar sign, for which nginx has no way of writing.
+
+    """
+    if "$" in value:
+        msg = f"nginx cannot serve the folder {value!r}, because of the dollar sign in it."
+        raise PlainError(msg, 2)
+    escaped = _line(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _unit(value: object, *, command: bool = False) -> str:
+    """Return a text of a systemd unit, quoted where needed; in the line of a `command`, dollar signs are doubled."""
+    text = _line(value).replace("%", "%%")
+    if command:
+        text = text.replace("$", "$$")
+    if re.fullmatch(r"[\w./:@%+,=$-]+", text, re.ASCII):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+@click.group(cls=LazyGroup)
+def deploy() -> None:
+    """Print files for nginx, gunicorn and systemd, filled in with the settings in force."""
+
+
+@deploy.command()
+@click.argument("program", type=click.Choice(list(FILES)))
+@click.option("--to", "folder", type=FullPath(file_okay=False), metavar="FOLDER", help="Write the files into FOLDER.")
+@click.option("--bind", default=_BIND, show_default=True, metavar="HOST:PORT", help="Address of gunicorn.")
+@click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes of gunicorn.")
+@click.option("--user", default="photosvc", show_default=True, help="User of the system that runs the service.")
+@click.option(
+    "--backups", type=FullPath(), default="/var/backups/photosvc", show_default=True, help="Folder of nightly backups."
+)
+@with_service
+def show(
+    service: "Service", program: str, folder: Path | None, bind: str, workers: int, user: str, backups: Path
+) -> None:
+    """Print the files for PROGRAM, or write them into a folder."""
+    if not re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+):[0-9]{1,5}", bind, re.ASCII):
+        raise click.BadParameter(f"{bind!r} is no host with a port, such as {_BIND}", param_hint="--bind")
+    if not re.fullmatch(r"[a-z_][a-z0-9_-]{0,31}", user, re.ASCII):
+        raise click.BadParameter(f"{user!r} is no name of a user", param_hint="--user")
+    files = files_of(program, _deployment(service, bind=bind, workers=workers, user=user, backups=backups))
+    if folder is None:
+        for number, (name, text) in enumerate(files.items()):
+            if len(files) > 1:
+                click.echo(f"{'' if not number else chr(10)}# {name}")
+            click.echo(text, nl=False)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+        click.echo(folder / name)
+
+
+def _deployment(service: "Service", **given: Any) -> Deployment:  # noqa: ANN401
+    settings = service.settings
+    return Deployment(
+        originals=settings.originals,
+        cache=settings.cache,
+        instance=service.instance,
+        import_folder=None if settings.readonly else settings.import_folder,
+        readonly=settings.readonly,
+        base_url=settings.base_url,
+        sendfile_prefix=settings.sendfile_prefix,
+        python=Path(sys.executable),
+        database_is_file=service.engine().url.get_backend_name() == "sqlite",
+        **_environment(settings),
+        **given,
+    )
+
+
+def _environment(settings: "Settings") -> dict[str, Any]:
+    """Return the settings that the environment gives, and the names of those that are secret."""
+    from photosvc.settings import PREFIX, setting_fields
+
+    named = {name: PREFIX + name.upper() for name in setting_fields() if settings.origins.get(name) == "environment"}
+    hidden = {name for name, data in setting_fields().items() if data["secret"]}
+    values = {key: getattr(settings, name) for name, key in named.items() if name not in hidden}
+    texts = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
+    return {"environment": texts, "secrets": tuple(key for name, key in named.items() if name in hidden)}
