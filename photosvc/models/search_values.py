@@ -18,9 +18,10 @@ from photosvc.query.fold import fold
 _INFO = "search_column"
 #: Index columns of the most frequent orders: a page is read from the index alone, also by the values in it.
 _COVERING = ("private", "listed")
-#: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes.
+#: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes
+#: and serves common words that also mean a value: `2019`, `december`, `portrait`.
 _IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year")
-_IN_NEWEST = ("photo_id", "color", "photo_type")
+_IN_NEWEST = ("photo_id", "color", "photo_type", "year", "month", "portrait")
 #: Latitude and longitude of an unknown position: inside no box.
 NOWHERE = 999.0
 #: Most bytes of a title's sort key: folding can turn one character into 18, and cursors contain the whole key.

@@ -131,8 +131,15 @@ def scan_values(parts: Sequence[Node], context: Context) -> Any:  # noqa: ANN401
 
 
 def is_covered(node: Node, order: str, context: Context) -> bool:
-    """Return whether the index of an order decides alone what a query matches: a walk along it reads no rows."""
-    return is_scanned(node, context, frozenset(SORT_KEYS[order].appended))
+    """Return whether the index of an order decides alone what a query matches: a walk along it reads no rows.
+
+    On SQLite, words beside another condition are looked up once, and compared with the key that the index has.
+    """
+    appended = frozenset(SORT_KEYS[order].appended)
+    if isinstance(node, Or) and words.is_mixed(node, context) and "newest_key" in SORT_KEYS[order].columns:
+        others = [part for part in node.parts if not isinstance(part, Word)]
+        return not context.on_postgresql and all(is_scanned(part, context, appended) for part in others)
+    return is_scanned(node, context, appended)
 
 
 def is_scanned(node: Node, context: Context, columns: frozenset[str] = _SCANNED) -> bool:
