@@ -45,7 +45,7 @@ _TIFF_RAWS = (
 _TIFF_NOTE: Final = (
     "big-endian BigTIFF, floating point RGB, CIELAB of 16 bits, LogLuv, and those larger than the memory: extra vips"
 )
-_PSD_NOTE: Final = "its merged picture, of 1 to 32 bits; not of mode Multichannel, nor saved without it"
+_PSD_NOTE: Final = "its merged picture, of 1 to 32 bits, all packings; not in mode Multichannel, nor saved without it"
 _HEIC_NOTE: Final = "a sequence without a still is a video"
 _PREVIEW_TESTED: Final = "metadata and preview tested with made files; development by LibRaw unproven"
 _VC5: Final = "LibRaw does not decode its pixels (VC-5): metadata, and a preview where the file contains one"
