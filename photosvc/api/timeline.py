@@ -8,6 +8,8 @@ from flask import Response, request
 from sqlalchemy import Connection
 
 from photosvc.api.search import overview_parameters
+from photosvc.auth.policy import may
+from photosvc.index.run_log import progress
 from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_CLUSTERS, find_clusters, parse_box
 from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.photos import PhotoQuery, parse_number, parse_query, version_of
@@ -26,6 +28,7 @@ from photosvc.search.reading.timeline import (
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import is_fresh, json_answer, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
+from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 
@@ -65,6 +68,8 @@ _PHOTOS = json_object(
     **{"from": NUMBER},
     photos={"type": "array", "items": _PHOTO},
 )
+_PROGRESS = json_object("done total", done=NUMBER, total=NUMBER)
+_STATE = json_object("version indexing", version=TEXT, indexing={"anyOf": [_PROGRESS, {"type": "null"}]})
 _DEGREES = {"type": "number"}
 _CLUSTER = {"type": "array", "prefixItems": [_DEGREES, _DEGREES, NUMBER, TEXT, TEXT], "minItems": 5, "maxItems": 5}
 _CLUSTERS = json_object(
@@ -86,6 +91,22 @@ def _parameters(*, positions: bool = False) -> list[dict[str, Any]]:
         further["from"] = ({"type": "integer", "minimum": 0, "default": 0}, "The first position.")
         further["n"] = (shown, "The number of positions.")
     return overview_parameters(further)
+
+
+@timeline.get("/photos/state")
+@require("photos.timeline")
+@answers(_STATE, "The version of the library, and how far the index run is; null without one, or without the right.")
+def library_version() -> Response:
+    """Say cheaply whether the library has changed, for pages that ask every few seconds.
+
+    `version` is the one that the answers of the timeline have.
+    """
+    service = current_service()
+    with service.reading() as connection:
+        version = version_of(connection)
+        present = progress(connection, service.now()) if may(principal(), "index.view") else None
+    indexing = None if present is None else {"done": present[0], "total": present[1]}
+    return json_answer({"version": version, "indexing": indexing})
 
 
 @timeline.get("/photos/timeline", endpoint="timeline")

@@ -8,11 +8,11 @@ from enum import StrEnum
 from math import inf
 from typing import Any, Final, NamedTuple, Self
 
-from sqlalchemy import delete, select
+from sqlalchemy import Connection, delete, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.problems import Problem, Severity
-from photosvc.index.jobs import INDEX, State
+from photosvc.index.jobs import INDEX, State, runs
 from photosvc.index.lease import Lease
 from photosvc.models import Job, named_number, set_named_numbers
 from photosvc.models.engine import write_if_free, write_session
@@ -233,6 +233,13 @@ def reports(session: Session, now: datetime, *, count: int) -> Sequence[Report]:
     began = select(Job).where(Job.kind == INDEX.name, Job.started_at.is_not(None))
     last = session.scalars(began.order_by(Job.started_at.desc(), Job.id.desc()).limit(count))
     return list(_reported(last, now))
+
+
+def progress(connection: Connection, now: datetime) -> tuple[int, int] | None:
+    """Return the numbers of files that the present run has read and has to read; None while there is no run."""
+    running = select(Job.report).where(Job.kind == INDEX.name, runs(), Job.leased_until > now)
+    report = connection.scalar(running.order_by(Job.started_at.desc()).limit(1))
+    return None if report is None else (report.get("read", 0), report.get("to_read", 0))
 
 
 def _reported(last: Iterator[Job], now: datetime) -> Iterator[Report]:

@@ -31,7 +31,7 @@ from photosvc.search.reading.figures import library_state
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.hints import Hint, find_hints
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.photos import PhotoQuery, find_photos
+from photosvc.search.reading.photos import PhotoQuery, find_photos, version_of
 from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.timeline import TYPES
@@ -40,7 +40,7 @@ from photosvc.web.protector import principal
 from photosvc.web.searching import searching
 
 _FIRST: Final = "main timeline window api tile layouts near span rows words icons beside"
-_REST: Final = "tools scrubber selection actions bar line keys viewing moving suggest upload"
+_REST: Final = "tools scrubber selection actions bar line keys viewing moving suggest upload news"
 #: The scripts that the first photos need, then those of the rest of the grid.
 GRID_SCRIPTS: Final = tuple(f"grid/{name}.js" for name in f"{_FIRST} {_REST}".split())
 Record = Mapping[str, Any]
@@ -172,6 +172,8 @@ class Found:
     """True if there is a next page."""
     hints: Sequence[Hint]
     """If nothing was found: queries that find photos."""
+    version: str
+    """The version of the library; see `GET /photos/state`."""
     first: Mapping[str, Any] | None
     """The same photos for the scripts of the grid; None in orders that the timeline does not have."""
 
@@ -253,9 +255,10 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
             hints = find_hints(connection, hinted, names, sees_private=who.sees_private)
         behind = replace(asked, count=1, offset=asked.offset + asked.count)
         more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0
+        version = version_of(connection)
         turns = turns_of(connection, {record["Hash"] for record in records})
     days = days_of(records, Thumbnails(who, turns), by_day=asked.order.base in _BY_DAY)
     first = None
     if records and asked.order.name in _BY_DAY:
         first = first_screen(records, turns, oldest_first=asked.order.name == "oldest")
-    return Found(days, *totals, more=more, hints=hints, first=first)
+    return Found(days, *totals, more=more, hints=hints, version=version, first=first)

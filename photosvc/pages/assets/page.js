@@ -54,9 +54,9 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-// A library that is indexed for the first time: look again until there are photos.
+// Something is under way of which scripts cannot ask: look again until it is there, unless somebody types.
 const waiting = document.querySelector("[data-waiting]");
-if (waiting) setInterval(() => { if (!document.querySelector(".uploads:not([hidden])")) location.reload(); }, 2000);
+if (waiting) setInterval(() => { if (!document.activeElement?.matches("input, textarea, select")) location.reload(); }, 2000);
 
 // Where scripts make the grid, the photos that the page came with are text: for a contact sheet that is printed, also
 // where the grid shows others since, and for a grid that cannot start.

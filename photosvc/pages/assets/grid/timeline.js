@@ -6,6 +6,7 @@ const KEPT = 24, PIECE = 100, MOST = 500;
 const AHEAD = 3;  // months that are read before others are replaced, at most
 const AT_ONCE = 4;  // months of a selection that are asked for at once
 const FAR = 5000;   // photos of a month among which one is looked for
+const TRIES = 3;     // to read photos of one version while others are added
 const AGAIN = 3000; // milliseconds after which what failed is asked for again
 // Months with few photos stand together, so that their days share rows: those with fewer than FEW, up to TOGETHER photos.
 const FEW = 8, TOGETHER = 30;
@@ -24,6 +25,7 @@ export class Timeline extends EventTarget {
   #last = null;
   #busy = false;
   #rest = 0;
+  #torn = false;  // whether an answer had another version
 
   // With the photos that a page came with, of which nothing else is known: positions, and how many there are.
   constructor(first = null) {
@@ -54,16 +56,19 @@ export class Timeline extends EventTarget {
   // they can be shown at once.
   async renew(name = "", index = 0) {
     await this.#pending;
-    const next = new Timeline();
-    const {months, version} = await get(`/photos/timeline${asked(search())}`);
-    next.#know(months);
-    next.version = version;
-    const reads = [], begin = Math.max(0, next.find(name));
-    for (let month = begin, from = index, rest = PIECE; rest > 0 && month < begin + AHEAD && next.months[month]; month++, from = 0) {
-      reads.push(next.want(month), next.need(month, from, from + rest).catch(() => {}));
-      rest -= Math.max(1, next.months[month][1] - from);
+    let next;
+    for (let tries = 0; (!next || next.#torn) && tries < TRIES; tries++) {
+      next = new Timeline();
+      const {months, version} = await get(`/photos/timeline${asked(search())}`);
+      next.#know(months);
+      next.version = version;
+      const reads = [], begin = Math.max(0, next.find(name));
+      for (let month = begin, from = index, rest = PIECE; rest > 0 && month < begin + AHEAD && next.months[month]; month++, from = 0) {
+        reads.push(next.want(month), next.need(month, from, from + rest).catch(() => {}));
+        rest -= Math.max(1, next.months[month][1] - from);
+      }
+      await Promise.all(reads);
     }
-    await Promise.all(reads);
     this.#become(next);
   }
 
@@ -133,7 +138,7 @@ export class Timeline extends EventTarget {
     if (this.rests) return Promise.resolve();
     const entry = {data: null};
     entry.promise = Promise.all(this.#parts[month].map(([part]) => this.#read(`/photos/timeline/${part}`, {}))).then((all) => {
-      if (all.includes(null)) return;
+      if (all.includes(null)) { this.#columns.delete(name); return; }
       entry.data = joined(all);
       this.dispatchEvent(new CustomEvent("month", {detail: month}));
     }, () => { this.#columns.delete(name); this.#fail(); });
@@ -187,31 +192,33 @@ export class Timeline extends EventTarget {
         const start = Math.max(0, from - before);
         return this.#read(`/photos/timeline/${part}/photos`, {from: String(start), n: Math.min(MOST, to - before - start)});
       }));
-      if (all.includes(null)) return;
+      if (all.includes(null)) { this.#forget(name, from, to); return; }
       const list = this.#photos.get(name) || this.#photos.set(name, []).get(name);
       all.forEach((data, part) => data.photos.forEach((photo, at) => { list[parts[part][2] + data.from + at] = photo; }));
       this.dispatchEvent(new CustomEvent("photos", {detail: month}));
     } catch (error) {
-      const known = this.#asked.get(name);
-      for (let piece = Math.floor(from / PIECE); piece * PIECE < to; piece++) known?.delete(piece);
+      this.#forget(name, from, to);
       this.#fail();
       throw error;
     }
   }
 
+  #forget(name, from, to) {
+    const known = this.#asked.get(name);
+    for (let piece = Math.floor(from / PIECE); piece * PIECE < to; piece++) known?.delete(piece);
+  }
+
+  // The answer; null if the library changed, so that positions no longer fit together.
   async #read(path, more) {
     for (let tries = 0; ; tries++) {
       await this.#pending;
-      const {version} = this;
-      try {
-        return await get(path + asked({...search(), version, ...more}));
-      } catch (error) {
-        if (!(error instanceof Failure && error.status === 409)) throw error;
-        await this.#pending;
-        if (this.version !== version && tries < 3) continue;
-        this.dispatchEvent(new CustomEvent("moved"));  // the library changed: positions no longer fit together
-        return null;
-      }
+      const {version} = this, data = await get(path + asked({...search(), ...more}));
+      if (data.version === version) return data;
+      await this.#pending;
+      if (this.version !== version && tries < TRIES) continue;
+      this.#torn = true;
+      this.dispatchEvent(new CustomEvent("moved"));
+      return null;
     }
   }
 
@@ -235,7 +242,12 @@ export class Timeline extends EventTarget {
 
   // The position among all of a photo that is in the month of one of these names; -1: not there, or far behind in it.
   async locate(uid, names) {
-    for (const month of new Set(names.map((name) => this.find(name)))) {
+    const months = new Set(names.map((name) => this.find(name)));
+    for (const month of months) {
+      const index = this.#photos.get(this.months[month]?.[0])?.findIndex((photo) => photo?.uid === uid) ?? -1;
+      if (index >= 0) return this.begins[month] + index;
+    }
+    for (const month of months) {
       const last = Math.min(this.months[month]?.[1] ?? 0, FAR);
       for (let from = 0; from < last; from += MOST) {
         await this.need(month, from, from + MOST);

@@ -4,7 +4,9 @@ import {tileKeys, pageKeys} from "./keys.js";
 import {watchMoving} from "./moving.js";
 import {Scrubber} from "./scrubber.js";
 import {Selection} from "./selection.js";
+import {site} from "./api.js";
 import {make} from "./icons.js";
+import {isBusy, watchLibrary} from "./news.js";
 import "./suggest.js";
 import {uploading} from "./upload.js";
 import {viewing} from "./viewing.js";
@@ -13,6 +15,11 @@ import {photos} from "./words.js";
 let renew = null;
 // Without a grid the page is loaded again, once nothing is told about the files any longer.
 uploading((ended) => { if (renew) renew(); else if (ended) location.reload(); });
+
+// Pages without a grid show their photos as they were; those without photos show the first ones.
+if (!document.querySelector("#grid[data-first]")) {
+  watchLibrary(() => site.version, () => { if (document.querySelector(".empty") && !isBusy()) location.reload(); });
+}
 
 export function attach(root, timeline, grid) {
   const scrubber = new Scrubber(root, timeline, grid);
@@ -24,6 +31,7 @@ export function attach(root, timeline, grid) {
   });
   const selection = new Selection(root, timeline, grid), {actions} = selection;
   following(root, timeline, grid, scrubber, actions);
+  watchLibrary(() => timeline.version, () => timeline.dispatchEvent(new CustomEvent("moved")));
   tileKeys(root, timeline, grid, selection);
   pageKeys(scrubber);
   watchMoving(root, grid);
@@ -39,11 +47,12 @@ function following(root, timeline, grid, scrubber, actions) {
   const empty = make("div", {className: "empty", hidden: true}, make("p", {textContent: "No photos left."}));
   root.after(empty);
   const follow = async ({next, kept}) => {
-    const place = grid.place(), month = timeline.months[place.month]?.[0];
+    const place = grid.place(), anchor = grid.anchor(), month = timeline.months[place.month]?.[0];
     const first = Math.min(...[...grid.tiles].filter((tile) => tile.month === place.month).map((tile) => tile.index));
     await timeline.renew(month, Number.isFinite(first) ? first : 0);
-    const at = timeline.find(month);
-    grid.reset({month: Math.max(0, at), offset: at < 0 ? 0 : place.offset});
+    const seen = anchor ? await timeline.locate(anchor.uid, [anchor.name]) : -1, at = timeline.find(month);
+    if (seen >= 0) grid.reset({...timeline.at(seen), below: anchor.below});
+    else grid.reset({month: Math.max(0, at), offset: at < 0 ? 0 : place.offset});
     scrubber.draw();
     empty.hidden = timeline.total > 0;
     grid.dispatchEvent(new CustomEvent("renewed", {detail: kept}));

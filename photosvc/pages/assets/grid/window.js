@@ -55,6 +55,28 @@ export class Window extends EventTarget {
   // The month at the upper edge, the pixels of it that are above, and its height.
   place() { return this.#span.at(this.#scroll - this.#base + this.top); }
 
+  // The first photo on the screen, with the name of its month, and its pixels below the upper edge.
+  anchor() {
+    const at = this.#scroll - this.#base + this.top;
+    let first = null;
+    for (const tile of this.#tiles.values()) {
+      const laid = tile.photo && this.#layouts.of(tile.month);
+      if (!laid || !this.#span.has(tile.month)) continue;
+      const below = this.#span.top(tile.month) + inside(laid, tile.index) - at;
+      if (below + laid.h[tile.index] <= 0 || (first && (first.month - tile.month || first.index - tile.index) <= 0)) continue;
+      first = {month: tile.month, index: tile.index, below, uid: tile.photo.uid, name: this.#timeline.nameOf(tile.month, tile.index)};
+    }
+    return first;
+  }
+
+  // Where a month begins above the edge when one of its photos is so many pixels below it.
+  #placeOf({month, index, below, offset}) {
+    const laid = index !== undefined && this.#layouts.of(month);
+    let above = laid ? inside(laid, index) - below : offset ?? 0;
+    while (above < 0 && month > 0) above += this.#layouts.height(--month);
+    return [month, above];
+  }
+
   // Shows this place of a month: pixels inside of it.
   goTo(month, offset, fast = false) {
     this.#fast = fast;
@@ -186,7 +208,8 @@ export class Window extends EventTarget {
     for (const [key, day] of this.#days) if (key.startsWith(`${month}:`)) { day.remove(); this.#days.delete(key); }
   }
 
-  // All again, at this place: the library changed. Photos that are shown again keep their pictures.
+  // All again, at this place (see `place` and `anchor`): the library changed. Photos that are shown again keep their
+  // pictures.
   reset(place) {
     const focused = this.#root.contains(document.activeElement) ? this.tileOf(document.activeElement)?.photo?.uid : null;
     for (const tile of this.#tiles.values()) if (tile.photo) this.#kept.set(tile.photo.uid, tile);
@@ -194,7 +217,7 @@ export class Window extends EventTarget {
     this.#span.clear((month) => this.#drop(month));
     this.#layouts.clear();
     this.#held = null;
-    if (this.#timeline.months.length) this.#build(place?.month ?? 0, place?.offset ?? 0);
+    if (this.#timeline.months.length) this.#build(...this.#placeOf(place ?? {month: 0}));
     for (const tile of this.#kept.values()) this.#release("", tile);
     this.#kept.clear();
     const tile = focused && [...this.tiles].find(({photo}) => photo?.uid === focused);
@@ -227,17 +250,20 @@ export class Window extends EventTarget {
   }
 
   #scrollTo(month, index, laid) {
-    const inside = laid.days[dayOf(laid, index)].top + laid.y[index];
-    const shown = this.#span.has(month) ? this.#span.top(month) + inside - (this.#scroll - this.#base) : null;
+    const within = inside(laid, index);
+    const shown = this.#span.has(month) ? this.#span.top(month) + within - (this.#scroll - this.#base) : null;
     const upper = this.top + this.#layouts.size.head, lower = innerHeight - (innerWidth < 700 ? 70 : 10);
     if (shown !== null && shown >= upper && shown + laid.h[index] <= lower) return;
     if (shown !== null && Math.abs(shown) < innerHeight * 2) {
       this.#scroll = Math.max(0, Math.round(this.#scroll + (shown < upper ? shown - upper : shown + laid.h[index] - lower)));
       scrollTo(0, this.#scroll);
       this.#step();
-    } else this.goTo(month, Math.max(0, inside - innerHeight / 3));
+    } else this.goTo(month, Math.max(0, within - innerHeight / 3));
   }
 
   // The tile next to one: by keys of the keyboard. Null at the ends.
   beside(place, key) { return beside(this.#timeline, this.#layouts, place, key); }
 }
+
+// Pixels from the top of its month to a photo.
+const inside = (laid, index) => laid.days[dayOf(laid, index)].top + laid.y[index];

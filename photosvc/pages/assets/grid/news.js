@@ -1,0 +1,47 @@
+// What happens to the library while somebody looks at it: an index run goes on, and photos come or change.
+
+import {get} from "./api.js";
+import {make} from "./icons.js";
+import {number} from "./words.js";
+
+const OFTEN = 3000, SELDOM = 15000;  // milliseconds between two looks while a run goes on, and else
+const IDLE = 600000;  // milliseconds without a touch, key or movement after which nothing is asked for
+const SHARE = 10;     // a look and what follows it take at most one of so many parts of the time
+const SIGNS = ["keydown", "pointerdown", "pointermove", "scroll"];
+
+// Whether loading the page again would lose what somebody types or does.
+export const isBusy = () => Boolean(document.querySelector("dialog[open], [data-unsaved], .uploads:not([hidden])")
+  || document.activeElement?.matches("input, textarea, select"));
+
+// Calls `changed` when the library has another version than the one that the page shows.
+export function watchLibrary(version, changed) {
+  const line = make("p", {className: "indexing muted", hidden: true});
+  document.querySelector(".summary")?.append(line);
+  let timer = 0, asking = false, active = performance.now();
+  const look = async () => {
+    clearTimeout(timer);
+    timer = 0;
+    if (asking || document.hidden || performance.now() - active > IDLE) return;
+    asking = true;
+    const begin = performance.now();
+    let pause = SELDOM;
+    try {
+      const {version: now, indexing} = await get("/photos/state");
+      line.hidden = !indexing?.total;
+      if (indexing) {
+        line.textContent = `Indexing: ${number(indexing.done)} of ${number(indexing.total)}`;
+        pause = OFTEN;
+      }
+      if (now !== version()) await changed();
+    } catch { /* the next look may find the server */ }
+    asking = false;
+    timer = setTimeout(look, Math.max(pause, SHARE * (performance.now() - begin)));
+  };
+  const notice = () => {
+    active = performance.now();
+    if (!timer) look();
+  };
+  for (const name of SIGNS) addEventListener(name, notice, {passive: true});
+  document.addEventListener("visibilitychange", notice);
+  look();
+}
