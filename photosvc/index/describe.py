@@ -199,10 +199,11 @@ def _set_times(photo: Photo, now: datetime) -> None:
 
 def _describe_time(photo: Photo, sources: Sources, stacked: Sequence[StackedFile], now: datetime) -> None:
     metadata = sources.metadata
-    if metadata.lat is None and metadata.taken_local is not None and photo.place_src == ESTIMATE:
-        # The zone of an estimated position; a place without position is too far away in space or time.
-        positioned = photo.cell_id != UNKNOWN_PLACE
-        metadata = replace(metadata, lat=photo.lat, lng=photo.lng) if positioned else metadata
+    estimated = metadata.lat is None and metadata.taken_local is not None and photo.place_src == ESTIMATE
+    # The zone is that of the position which the photo has now. A place without position tells none: an estimated one
+    # is too far away in space or time.
+    if (estimated or photo.place_src == MANUAL) and photo.cell_id != UNKNOWN_PLACE:
+        metadata = replace(metadata, lat=photo.lat, lng=photo.lng)
     when = taken(metadata, stacked, now if photo.id is None else photo.created_at)
     # The source of the new time does not matter: a time guessed now replaces one that the file no longer contains.
     if not gives_way(photo.taken_src, XMP):

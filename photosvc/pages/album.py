@@ -11,6 +11,7 @@ from photosvc.auth.policy import decide, may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import digest
+from photosvc.index.places import country_name
 from photosvc.library.albums import album_of_people, album_to_change, change_album
 from photosvc.models import Album
 from photosvc.pages.blueprint import pages
@@ -100,7 +101,7 @@ def subtitle_of(album: AlbumRecord) -> str:
     """Return the subtitle that distinguishes equal titles: the folder around a folder, the country of a region."""
     if album.type == FOLDER:
         return album.path.rpartition("/")[0]
-    return album.country.upper() if album.type == STATE else ""
+    return country_name(album.country) if album.type == STATE else ""
 
 
 @dataclass(frozen=True, slots=True)

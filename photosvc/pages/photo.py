@@ -13,8 +13,9 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.times import ZERO_TIME
 from photosvc.pages.blueprint import pages
 from photosvc.pages.layout import page, show
-from photosvc.pages.tiles import Asked, Thumbnails, alt_text, date_label, duration_text, read_asked
+from photosvc.pages.tiles import Asked, Thumbnails, alt_text, date_label, duration_text, read_asked, taken_label
 from photosvc.pictures.sizes import SIZES, thumbnail_size
+from photosvc.query.alternatives import quote
 from photosvc.records.fields import compile_schema, rfc3339
 from photosvc.records.photo import PhotoSchema, without_empty
 from photosvc.search.limits import SearchEndedError
@@ -76,6 +77,7 @@ def show_photo(uid: str) -> Response:
         video=_video(record, seen, link_tokens.preview_token(current_service().settings, who)),
         facts=list(_facts(record)),
         keywords=[label["Label"]["Name"] for label in record["Labels"]],
+        with_value=with_value,
         files=[_medium(file, downloads=may(who, "photos.download")) for file in record["Files"]],
         before=beside.before and url_for(".photo", uid=beside.before) + search.where,
         behind=beside.behind and url_for(".photo", uid=beside.behind) + search.where,
@@ -118,21 +120,16 @@ def _video(record: dict[str, Any], seen: Sequence[SeenFile], token: str) -> str:
 
 
 def _facts(record: dict[str, Any]) -> Iterator[Fact]:
-    if record["Year"] > 0 and record["TakenAtLocal"] != _ZERO:
-        local = record["TakenAtLocal"]
-        moment = f"{date_label(local[:10])}, {local[11:16]}"
-        yield Fact("Taken", moment, f"taken:{local[:10]}")
-    else:
-        yield Fact("Taken", "The date is not known")
+    yield _taken(record)
     if (place := record["PlaceLabel"]) not in _UNKNOWN:
-        yield Fact("Place", place, f'city:"{record["PlaceCity"]}"' if record["PlaceCity"] not in _UNKNOWN else "")
+        yield Fact("Place", place, with_value("city", record["PlaceCity"]))
     if record["Lat"] or record["Lng"]:
         yield Fact("Position", f"{record['Lat']:.5f}, {record['Lng']:.5f}", f"near:{record['UID']}")
     camera = f"{record['CameraMake']} {record['CameraModel']}".strip()
     if record["CameraModel"] not in _UNKNOWN:
-        yield Fact("Camera", camera, f'camera:"{record["CameraModel"]}"')
+        yield Fact("Camera", camera, with_value("camera", record["CameraModel"]))
     if record["LensModel"] not in _UNKNOWN:
-        yield Fact("Lens", record["LensModel"], f'lens:"{record["LensModel"]}"')
+        yield Fact("Lens", record["LensModel"], with_value("lens", record["LensModel"]))
     exposure = [
         f"{record['Exposure']} s" if record["Exposure"] else "",
         f"f/{record['FNumber']:g}" if record["FNumber"] else "",
@@ -151,6 +148,22 @@ def _facts(record: dict[str, Any]) -> Iterator[Fact]:
             yield Fact(name, details[name])
     if albums := [album["Title"] for album in record["Albums"]]:
         yield Fact("Albums", ", ".join(albums))
+
+
+def _taken(record: dict[str, Any]) -> Fact:
+    """Return the time when it was taken, as far as that is known, and a search for the same day, month or year."""
+    local, known = record["TakenAtLocal"], record["Year"] > 0
+    if known and min(record["Month"], record["Day"]) > 0 and local != _ZERO:
+        return Fact("Taken", f"{date_label(local[:10])}, {local[11:16]}", f"taken:{local[:10]}")
+    if not known:
+        return Fact("Taken", "The date is not known")
+    month = f" month:{record['Month']}" if record["Month"] > 0 else ""
+    return Fact("Taken", taken_label(record), f"year:{record['Year']}{month}")
+
+
+def with_value(name: str, value: str) -> str:
+    """Return the query for photos of which a filter has this value; empty for an unknown value."""
+    return "" if value in _UNKNOWN else f"{name}:{quote(value, always=True)}"
 
 
 def _medium(file: dict[str, Any], *, downloads: bool) -> Medium:

@@ -223,13 +223,21 @@ def month_label(year: int, month: int) -> str:
     return f"{_MONTHS[month - 1]} {year}"
 
 
+def taken_label(record: Record) -> str:
+    """Return the date of a photo as far as it is known: `18 October 2026`, `May 1987`, `1987`; empty if it is not."""
+    if iso := _day(record):
+        return date_label(iso).partition(", ")[2]
+    if record["Year"] <= 0:
+        return ""
+    return month_label(record["Year"], record["Month"]) if record["Month"] > 0 else str(record["Year"])
+
+
 def alt_text(record: Record) -> str:
     """Return the alternative text of a picture."""
     if title := record["Title"].strip():
         return str(title)
     kind = "Video" if record["Type"] == _VIDEO else "Photo"
-    iso = _day(record)
-    return ", ".join(filter(None, (kind, date_label(iso).partition(", ")[2] if iso else "", _place(record))))
+    return ", ".join(filter(None, (kind, taken_label(record), _place(record))))
 
 
 def duration_text(nanoseconds: int) -> str:

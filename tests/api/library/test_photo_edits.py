@@ -128,6 +128,18 @@ def test_a_position_names_its_place(copied_library, send):
     assert [record["FileName"] for record in copied_library.find(q="city:Munich")] == ["a/lake.jpg"]
 
 
+def test_a_position_has_the_zone_of_its_place_unless_a_person_chose_one(send):
+    first = send("GET").json
+    answer = send(json={"Lat": 35.6895, "Lng": 139.6917}).json
+    assert (answer["TimeZone"], answer["TakenAtLocal"]) == ("Asia/Tokyo", first["TakenAtLocal"])
+    assert answer["TakenAt"] == "2020-01-01T18:04:05Z"
+    answer = send(json={"Lat": None, "Lng": None}).json
+    assert [answer[name] for name in ("TimeZone", "TakenAt")] == [first[name] for name in ("TimeZone", "TakenAt")]
+    assert send(json={"TimeZone": "Europe/Vienna"}).json["TakenAt"] == "2020-01-02T02:04:05Z"
+    answer = send(json={"Lat": 35.6895, "Lng": 139.6917}).json
+    assert (answer["TimeZone"], answer["TakenAt"]) == ("Europe/Vienna", "2020-01-02T02:04:05Z")
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -68,7 +68,7 @@ def write(page, name, text):
 
 
 def test_values_of_every_kind_are_changed_in_place(served, page):
-    place = {"Country": "ch", "Position": "47.56903, 9.37510", "Altitude": "395", "TimeZone": "Europe/Zurich"}
+    place = {"Country": "ch", "Position": "47.56903, 9.37510", "Altitude": "395", "TimeZone": "Europe/Vienna"}
     camera = {"Iso": "400", "FNumber": "2.8", "CameraModel": "EOS 5D", "LensModel": "EF 50mm", "Scan": "true"}
     typed = {"Rating": "4", "Artist": "Ada", "Subject": "A boat", **place, **camera}
     for name, text in typed.items():
@@ -77,7 +77,7 @@ def test_values_of_every_kind_are_changed_in_place(served, page):
     position = {"Lat": 47.56903, "Lng": 9.3751, "Altitude": 395}
     expected = {"Rating": 4, **position, "Iso": 400, "FNumber": 2.8, "CameraModel": "EOS 5D"}
     assert {name: now[name] for name in expected} == expected
-    assert (now["LensModel"], now["Scan"], now["TimeZone"]) == ("EF 50mm", True, "Europe/Zurich")
+    assert (now["LensModel"], now["Scan"], now["TimeZone"]) == ("EF 50mm", True, "Europe/Vienna")
     assert (now["Details"]["Artist"], now["Details"]["Subject"], now["PlaceCountry"]) == ("Ada", "A boat", "ch")
     page.wait_for_selector(".history li:has-text('Time zone')")
     assert not re.search(r"Src|Manual|CellID", page.inner_text(".history"))
@@ -186,3 +186,20 @@ def test_a_photo_that_somebody_turns_shows_so_at_once_also_where_a_browser_kept_
 
 def until(page, condition):
     page.wait_for_function(f"() => {condition}")
+
+
+def test_facts_are_links_that_find_the_photo_whatever_its_values_are(served, chromium):
+    base, api = served
+    values = {"LensModel": 'Lens 1" Pro | 50*', "CameraModel": "Back\\slash & Co", "Lat": 35.6895, "Lng": 139.6917}
+    uid = record(served, "IMG_2")["UID"]
+    answer = api.call("PUT", f"/photos/{uid}", api.access_token(), json=values)
+    assert answer.status_code == 200, answer.text
+    with open_page(chromium, base) as page:
+        open_panel(page, base, "name:IMG_2")
+        assert page.input_value(".panel [name=TimeZone]") == "Asia/Tokyo"
+        links = {link.inner_text(): link.get_attribute("href") for link in page.query_selector_all(".panel dl a")}
+        links.pop("On the map")
+        assert len(links) == 5
+        for link in links.values():
+            page.goto(base + link)
+            page.wait_for_selector(f"{FIRST}[aria-setsize='1'] a[href*='{uid}']")

@@ -216,3 +216,60 @@ def test_the_grid_begins_with_photos_whose_month_is_known_as_the_timeline_does(a
     assert browser.sign_in().status_code == 303
     text = unescape(re.search(r"data-first='([^']+)'", browser.open("/").text)[1])
     assert [month["name"] for month in json.loads(text)["months"]] == ["2024-05"]
+
+
+#: Values that mean something in queries.
+STRANGE = {
+    "LensModel": 'Lens 1" Pro | 50*',
+    "CameraModel": "Back\\slash & Co",
+    "Details": {"Keywords": 'the "old" pier'},
+    "Lat": 47.2692,
+    "Lng": 11.4041,
+}
+
+
+@pytest.fixture
+def strange(api):
+    """The UID of a photo with values that mean something in queries; there is another one without them."""
+    api.library.put("lake.jpg", jpeg(9, 6))
+    api.library.put("pier.jpg", jpeg(9, 8, exif=exif({}, {0x9003: "2024:05:01 10:00:00"})))
+    api.library.index()
+    (found,) = api.library.find(q="name:pier", count=1)
+    answer = api.call("PUT", f"/photos/{found['UID']}", api.access_token(), json=STRANGE)
+    assert answer.status_code == 200, answer.text
+    return found["UID"]
+
+
+def test_each_link_of_a_photo_finds_it_whatever_its_values_are(api, strange):
+    browser = Browser(api)
+    browser.sign_in()
+    page = browser.open(f"/photos/{strange}", headers=OWN)
+    links = [unescape(link) for link in re.findall(r'href="(/\?q=[^"]+)"', page.text)]
+    links = [link for link in links if "favorite" not in link and "archived" not in link]
+    assert [link[4:].partition(":")[0] for link in links] == ["taken", "city", "near", "camera", "lens", "keywords"]
+    for link in links:
+        assert set(photos_of(browser.open(link, headers=OWN))) == {strange}, link
+
+
+@pytest.mark.parametrize(
+    ("date", "shown", "query"),
+    [
+        ({"Month": 5, "Day": -1}, "May 1987", "year:1987+month:5"),
+        ({"Month": -1, "Day": -1}, "1987", "year:1987"),
+        ({"Month": 5, "Day": 1}, "Friday, 1 May 1987, 10:00", "taken:1987-05-01"),
+    ],
+)
+def test_a_date_is_shown_as_far_as_it_is_known(api, strange, date, shown, query):
+    body = {"TakenAtLocal": "1987-05-01T10:00:00Z", "Title": "", "Year": 1987, **date}
+    answer = api.call("PUT", f"/photos/{strange}", api.access_token(), json=body)
+    assert answer.status_code == 200, answer.text
+    browser = Browser(api)
+    browser.sign_in()
+    page = browser.open(f"/photos/{strange}", headers=OWN)
+    assert f'<a href="/?q={query}">{shown}</a>' in page.text
+    place = re.search("city:%22([^%]+)%22", page.text)[1]
+    day = shown.removeprefix("Friday, ").removesuffix(", 10:00")
+    assert f"<title>Photo, {day}, {place} · " in page.text
+    found = browser.open(f"/?q={query}", headers=OWN)
+    assert f'alt="Photo, {day}, {place}"' in found.text
+    assert set(photos_of(found)) == {strange}

@@ -37,7 +37,7 @@ export async function editing(list, change) {
     for (const [, input] of asked) input.removeAttribute("aria-invalid");
     try {
       const body = values(asked.map(([field, input]) => [field, input.value.trim()]));
-      done = {...await send(list, body, change), title: body.values.Title, moved: Boolean(body.shift || body.values.TakenAtLocal || body.values.TimeZone)};
+      done = {...await send(list, body, change), title: body.values.Title, moved: Boolean(body.shift || body.values.TakenAtLocal || body.values.TimeZone || "Lat" in body.values)};
       dialog.close();
     } catch (error) {
       tell(error, asked, wrong, save);

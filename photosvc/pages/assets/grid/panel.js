@@ -8,7 +8,7 @@ const full = new Intl.DateTimeFormat(undefined, {dateStyle: "full", timeStyle: "
 const inMonth = new Intl.DateTimeFormat(undefined, {month: "long", year: "numeric", timeZone: "UTC"});
 const UNKNOWN = new Set(["", "Unknown", "zz"]);
 // Values with which a photo gets another place in the grid, or another picture.
-const MOVING = ["TakenAt", "TakenAtLocal", "TimeZone", "Primary", "Files", "Orientations"];
+const MOVING = ["TakenAt", "TakenAtLocal", "TimeZone", "Lat", "Lng", "Primary", "Files", "Orientations"];
 
 export class Panel {
   #timeline; #resized; #say; #element; #head = make("div"); #body = make("div");
@@ -171,7 +171,8 @@ export class Panel {
 const kept = (record) => ({kept: {uid: record.UID, name: record.Year > 0 && record.Month > 0 ? record.TakenAtLocal.slice(0, 7) : "0000-00"}});
 
 const recordIn = ({data}) => data.photo ?? data;
-const quoted = (text) => `"${text.replace(/["\\]/g, "\\$&")}"`;
+// The query for photos of which a filter has this value; empty for an unknown value.
+const withValue = (name, value) => (UNKNOWN.has(value) ? "" : `${name}:"${value.replace(/[\\"|&*]/g, "\\$&")}"`);
 const link = (textContent, query, page = site.photos) => make("a", {href: `${page}?q=${encodeURIComponent(query)}`, textContent});
 
 function facts(record) {
@@ -181,21 +182,21 @@ function facts(record) {
   };
   const fact = (name, value, query = "") => { if (value) several(name, [query ? link(value, query) : value]); };
   fact("Taken", ...taken(record));
-  if (!UNKNOWN.has(record.PlaceLabel)) fact("Place", record.PlaceLabel, UNKNOWN.has(record.PlaceCity) ? "" : `city:${quoted(record.PlaceCity)}`);
+  if (!UNKNOWN.has(record.PlaceLabel)) fact("Place", record.PlaceLabel, withValue("city", record.PlaceCity));
   if (record.Lat || record.Lng) {
     const at = [record.Lat.toFixed(5), record.Lng.toFixed(5)];
     fact("Position", at.join(", "), `near:${record.UID}`);
     list.lastElementChild.append(" ", make("a", {href: `${site.places}#14/${at.join("/")}`, textContent: "On the map"}));
   }
-  if (!UNKNOWN.has(record.CameraModel)) fact("Camera", `${record.CameraMake} ${record.CameraModel}`.trim(), `camera:${quoted(record.CameraModel)}`);
-  if (!UNKNOWN.has(record.LensModel)) fact("Lens", record.LensModel, `lens:${quoted(record.LensModel)}`);
+  if (!UNKNOWN.has(record.CameraModel)) fact("Camera", `${record.CameraMake} ${record.CameraModel}`.trim(), withValue("camera", record.CameraModel));
+  if (!UNKNOWN.has(record.LensModel)) fact("Lens", record.LensModel, withValue("lens", record.LensModel));
   fact("Exposure", [record.Exposure && `${record.Exposure} s`, record.FNumber && `f/${record.FNumber}`, record.Iso && `ISO ${record.Iso}`, record.FocalLength && `${record.FocalLength} mm`].filter(Boolean).join(" · "));
   if (record.Duration) fact("Duration", playing(record.Duration));
   if (record.Rating > 0 && !may("update")) fact("Rating", "★".repeat(record.Rating));
   const people = new Set(record.Files.flatMap((file) => file.Markers.map((marker) => marker.Name)).filter(Boolean));
-  several("People", [...people].map((name) => link(name, `subject:${quoted(name)}`)));
+  several("People", [...people].map((name) => link(name, withValue("subject", name))));
   several("Albums", record.Albums.map((album) => make("a", {href: site.albumpage.replace("UID", album.UID), textContent: album.Title})));
-  several("Labels", record.Labels.map(({Label: {Name}}) => link(Name, `label:${quoted(Name)}`)));
+  several("Labels", record.Labels.map(({Label: {Name}}) => link(Name, withValue("label", Name))));
   // Who may change them has them in the form.
   if (!may("update")) for (const name of ["Subject", "Artist", "Copyright", "License", "Notes"]) fact(name, record.Details[name]);
   return list;
@@ -205,7 +206,7 @@ function facts(record) {
 function taken({Year: year, Month: month, Day: day, TakenAtLocal: local}) {
   if (year <= 0) return ["The date is not known"];
   if (month <= 0) return [String(year), `year:${year}`];
-  if (day <= 0) return [inMonth.format(new Date(local)), `taken:${local.slice(0, 7)}`];
+  if (day <= 0) return [inMonth.format(new Date(local)), `year:${year} month:${month}`];
   return [full.format(new Date(local)), `taken:${local.slice(0, 10)}`];
 }
 
