@@ -6,10 +6,10 @@ They contain no stored passwords, secrets or digests.
 from collections.abc import Collection
 from typing import Any, cast
 
-from marshmallow import EXCLUDE, Schema, fields
+from marshmallow import Schema, fields
 
 from photosvc.core.accounts import ADMIN, CREDENTIAL_LIFETIME, USER
-from photosvc.records.fields import NullableTimestamp, Timestamp
+from photosvc.records.fields import LenientSchema, NullableTimestamp, Timestamp
 
 #: The type of computed fields, for the OpenAPI document.
 _FLAG = {"type": "boolean"}
@@ -41,14 +41,7 @@ class UserSchema(Schema):
         return user.role in self.webdav_roles and not user.disabled
 
 
-class _Body(Schema):
-    class Meta:
-        """Options: ignore unknown fields, because clients may send back whole records with read-only fields."""
-
-        unknown = EXCLUDE
-
-
-class NewUserSchema(_Body):
+class NewUserSchema(LenientSchema):
     """A request to add an account."""
 
     Name = fields.String(required=True, attribute="name", metadata={"example": "alice"})
@@ -58,7 +51,7 @@ class NewUserSchema(_Body):
     Email = fields.String(load_default="", attribute="email")
 
 
-class UserChangesSchema(_Body):
+class UserChangesSchema(LenientSchema):
     """Changes of an account; absent fields keep their value."""
 
     Role = fields.String(attribute="role")
@@ -67,7 +60,7 @@ class UserChangesSchema(_Body):
     Disabled = fields.Boolean(attribute="disabled")
 
 
-class PasswordChangeSchema(_Body):
+class PasswordChangeSchema(LenientSchema):
     """A change of the password."""
 
     old = fields.String(load_default="", metadata={"example": "the password"})
@@ -75,7 +68,7 @@ class PasswordChangeSchema(_Body):
     code = fields.String(load_default=None, allow_none=True)
 
 
-class PasswordSchema(_Body):
+class PasswordSchema(LenientSchema):
     """A password that confirms a request."""
 
     password = fields.String(required=True, metadata={"example": "the password"})
@@ -87,7 +80,7 @@ class ProofSchema(PasswordSchema):
     code = fields.String(load_default=None, allow_none=True)
 
 
-class PasscodeSchema(_Body):
+class PasscodeSchema(LenientSchema):
     """A code of the second factor."""
 
     code = fields.String(required=True, metadata={"example": "123456"})
@@ -153,7 +146,7 @@ class OpenSessionSchema(Schema):
         return bool(credential.id == self.current_id)
 
 
-class NewAppPasswordSchema(_Body):
+class NewAppPasswordSchema(LenientSchema):
     """A request to create an app password."""
 
     name = fields.String(required=True, metadata={"example": "laptop"})
@@ -162,7 +155,7 @@ class NewAppPasswordSchema(_Body):
     password = fields.String(required=True, metadata={"example": "the password"})
 
 
-class LoginSchema(_Body):
+class LoginSchema(LenientSchema):
     """A log-in request; clients also send other fields, such as `email` or `token`."""
 
     username = fields.String(load_default="", metadata={"example": "alice"})

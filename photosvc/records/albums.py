@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, fields, pre_load, validate
+from marshmallow import Schema, fields, pre_load, validate
 
 from photosvc.records.fields import ALBUM_UID, PHOTO_UID, AnyCaseSchema, CleanText
 from photosvc.records.photo import AlbumSchema
@@ -28,11 +28,6 @@ class AlbumResultSchema(AlbumSchema):
 class AlbumEditSchema(AnyCaseSchema):
     """Changes of an album; fields that are absent or null keep their value."""
 
-    class Meta:
-        """Options: ignore unknown fields, because clients send the whole record back."""
-
-        unknown = EXCLUDE
-
     Title = CleanText(_TITLE, attribute="title", metadata={"example": "Summer"})
     Description = CleanText(_LONG, attribute="description")
     Filter = CleanText(_LONG, attribute="filter", metadata={"description": "The query of a smart album."})
@@ -48,11 +43,6 @@ class AlbumEditSchema(AnyCaseSchema):
 class AlbumSelectionSchema(AnyCaseSchema):
     """A selection of albums."""
 
-    class Meta:
-        """Options: ignore unknown fields, because clients send selections of all kinds."""
-
-        unknown = EXCLUDE
-
     albums = fields.List(
         fields.String(),
         load_default=None,
@@ -63,11 +53,6 @@ class AlbumSelectionSchema(AnyCaseSchema):
 
 class ArrangementSchema(AnyCaseSchema):
     """A manual order of photos."""
-
-    class Meta:
-        """Options: ignore unknown fields."""
-
-        unknown = EXCLUDE
 
     photos = fields.List(
         fields.String(), required=True, metadata={"description": "Photo UIDs in their order.", "example": [PHOTO_UID]}
@@ -106,11 +91,6 @@ class MomentSchema(Schema):
 class AdditionSchema(AnyCaseSchema):
     """A request to add uploaded files to the library, and to albums."""
 
-    class Meta:
-        """Options: ignore unknown fields, because clients send some of their own."""
-
-        unknown = EXCLUDE
-
     albums = fields.List(
         fields.String(validate=validate.Length(1, 255)),
         load_default=None,
@@ -125,11 +105,6 @@ class AdditionSchema(AnyCaseSchema):
 
 class ZipSelectionSchema(AnyCaseSchema):
     """The selection of an archive, in the form in which known clients send selections of all kinds."""
-
-    class Meta:
-        """Options: ignore unknown fields, because clients also send `all`, `labels`, `places` and `subjects`."""
-
-        unknown = EXCLUDE
 
     photos = fields.List(
         fields.String(),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate
+from marshmallow import Schema, ValidationError, fields, pre_load, validate
 
 from photosvc.records.fields import PHOTO_UID, AnyCaseSchema, CleanText, Timestamp, clean_text
 
@@ -81,11 +81,6 @@ def _decimal(name: str, least: float, most: float) -> fields.Float:
 class DetailsEditSchema(AnyCaseSchema):
     """Changes of the texts of a photo."""
 
-    class Meta:
-        """Options: ignore unknown fields, because clients send the whole record back."""
-
-        unknown = EXCLUDE
-
     Keywords = Keywords(
         attribute="keywords",
         allow_none=True,
@@ -104,11 +99,6 @@ class DetailsEditSchema(AnyCaseSchema):
 
 class PhotoEditSchema(AnyCaseSchema):
     """Changes of a photo: absent fields keep their value, and null restores the value in the files."""
-
-    class Meta:
-        """Options: ignore unknown fields, because clients send the whole record back."""
-
-        unknown = EXCLUDE
 
     Title = _text(_TITLE, attribute="title", metadata={"example": "At the lake"})
     Description = _text(_LONG, attribute="description")
@@ -147,11 +137,6 @@ class PhotoEditSchema(AnyCaseSchema):
 class OrientationSchema(AnyCaseSchema):
     """The orientation that a person chooses for a file."""
 
-    class Meta:
-        """Options: ignore unknown fields."""
-
-        unknown = EXCLUDE
-
     Orientation = fields.Integer(
         attribute="orientation",
         required=True,
@@ -177,11 +162,6 @@ class ChangeSchema(Schema):
 
 class BatchSchema(AnyCaseSchema):
     """The photos that a batch changes, in the form in which known clients send selections of all kinds."""
-
-    class Meta:
-        """Options: ignore unknown fields, because clients also send `all`, `files`, `albums`, `labels`, `subjects`."""
-
-        unknown = EXCLUDE
 
     photos = fields.List(
         fields.String(),

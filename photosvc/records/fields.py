@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, Final, cast
 
-from marshmallow import Schema, fields, pre_load, validate
+from marshmallow import EXCLUDE, Schema, fields, pre_load, validate
 
 from photosvc.core.times import ZERO_TIME
 
@@ -24,8 +24,17 @@ ALBUM_UID: Final = "at5m2xk9h6wbj3su"
 LABEL_UID: Final = "lt5m2xk7c3vnf9ey"
 
 
-class AnyCaseSchema(Schema):
-    """A schema that loads names of fields in any case of letters, and with underscores.
+class LenientSchema(Schema):
+    """A schema that ignores unknown fields: clients send whole records back, and fields of their own."""
+
+    class Meta:
+        """Options: ignore unknown fields."""
+
+        unknown = EXCLUDE
+
+
+class AnyCaseSchema(LenientSchema):
+    """A lenient schema that loads names of fields in any case of letters, and with underscores.
 
     photoprism 0.1.0 sends `time_zone`, all others `TimeZone`.
     """

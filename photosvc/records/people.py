@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate
 
 from photosvc.core.times import ZERO_TIME
 from photosvc.records.fields import LABEL_UID, AnyCaseSchema, rfc3339
@@ -84,11 +84,6 @@ class _Name(fields.String):
 class SubjectEditSchema(AnyCaseSchema):
     """Changes of a person: the name, and the mark as a favourite."""
 
-    class Meta:
-        """Options: ignore unknown fields, because clients send the whole record back."""
-
-        unknown = EXCLUDE
-
     Name = _Name(attribute="name", validate=validate.Length(1, _LONGEST), metadata={"example": "Ada Lovelace"})
     Favorite = fields.Boolean(attribute="favorite", truthy={True}, falsy={False})
 
@@ -113,11 +108,6 @@ class LabelEditSchema(SubjectEditSchema):
 class PhotoLabelEditSchema(AnyCaseSchema):
     """A label that is added to a photo or removed from it."""
 
-    class Meta:
-        """Options: ignore unknown fields, because clients send a priority too."""
-
-        unknown = EXCLUDE
-
     Name = _LabelName(
         attribute="name",
         validate=validate.Length(1, _LONGEST_LABEL),
@@ -137,11 +127,6 @@ class PhotoLabelEditSchema(AnyCaseSchema):
 class MarkerEditSchema(AnyCaseSchema):
     """A new name of a marked area."""
 
-    class Meta:
-        """Options: ignore unknown fields, because clients send the whole record back."""
-
-        unknown = EXCLUDE
-
     Name = _Name(
         attribute="name",
         required=True,
@@ -156,11 +141,6 @@ class MarkerEditSchema(AnyCaseSchema):
 
 class LabelSelectionSchema(AnyCaseSchema):
     """A selection of labels."""
-
-    class Meta:
-        """Options: ignore unknown fields, because clients send selections of all kinds."""
-
-        unknown = EXCLUDE
 
     labels = fields.List(
         fields.String(),

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from marshmallow import EXCLUDE, Schema, fields, validate
+from marshmallow import Schema, fields, validate
 
-from photosvc.records.fields import PHOTO_UID, NullableTimestamp, Timestamp
+from photosvc.records.fields import PHOTO_UID, LenientSchema, NullableTimestamp, Timestamp
 
 _TIME: Final = Timestamp()
 
@@ -21,21 +21,14 @@ def _flag(description: str) -> fields.Boolean:
     )
 
 
-class _RunSchema(Schema):
-    class Meta:
-        """Options: ignore unknown fields, because clients send some of their own, such as `cleanup` and `convert`."""
-
-        unknown = EXCLUDE
-
-
-class IndexRunSchema(_RunSchema):
+class IndexRunSchema(LenientSchema):
     """A request for an index run."""
 
     path = _path("A folder below the originals; without it all of them.")
     rescan = _flag("Read unchanged files again.")
 
 
-class ImportRunSchema(_RunSchema):
+class ImportRunSchema(LenientSchema):
     """A request for an import."""
 
     path = _path("A folder below that of PHOTOSVC_IMPORT_FOLDER; without it all of that.")
@@ -156,13 +149,8 @@ class KeptSchema(Schema):
     PhotoUID = fields.Function(lambda pair: pair[1], metadata={"type": "string"})
 
 
-class RestoreSchema(Schema):
+class RestoreSchema(LenientSchema):
     """A request to restore files from the trash."""
-
-    class Meta:
-        """Options: ignore unknown fields."""
-
-        unknown = EXCLUDE
 
     items = fields.List(
         fields.String(validate=validate.Length(1, 8192)),
@@ -183,13 +171,8 @@ class RestoreSchema(Schema):
     )
 
 
-class EmptySchema(Schema):
+class EmptySchema(LenientSchema):
     """A request to empty the trash."""
-
-    class Meta:
-        """Options: ignore unknown fields."""
-
-        unknown = EXCLUDE
 
     days = fields.Integer(
         load_default=None,
