@@ -74,12 +74,7 @@ def issue(
 
 
 def require_room(session: Session, now: datetime, user: User) -> None:
-    """Raise `AppPasswordLimitError` unless the account may have one more; others wait until the write transaction ends.
-
-    Raises:
-        AppPasswordLimitError: the account has as many app passwords as it may have.
-
-    """
+    """Raise `AppPasswordLimitError` unless the account may have one more; lock it until the transaction ends."""
     session.execute(select(User.id).where(User.id == user.id).with_for_update())
     valid = or_(Credential.expires_at.is_(None), Credential.expires_at > now)
     own = select(func.count()).where(Credential.user_id == user.id, Credential.kind == APP_PASSWORD, valid)
@@ -136,7 +131,6 @@ def list_credentials(
     kinds: Sequence[str] = (),
     search: str = "",
     limit: int = 100,
-    now: datetime | None = None,
 ) -> list[Credential]:
     """Return credentials with their users and clients, the most recently used first.
 
@@ -146,7 +140,6 @@ def list_credentials(
         kinds: only these kinds; empty for all.
         search: a UID, or the beginning of a name, user name or kind.
         limit: at most this many.
-        now: only credentials that had expired by then.
 
     """
     statement = (
@@ -171,8 +164,6 @@ def list_credentials(
                 User.name.istartswith(search, autoescape=True),
             )
         )
-    if now is not None:
-        statement = statement.where(Credential.expires_at <= now)
     return list(session.scalars(statement))
 
 

@@ -71,12 +71,7 @@ class Operation:
             policy.check_proof(self._known_principal(), action, self.now)
 
     def check_grantable(self, scope: Scope) -> None:
-        """Raise `ScopeTooWideError` if a new credential would have a wider scope than the one that makes it.
-
-        Raises:
-            ScopeTooWideError: the new scope is wider.
-
-        """
+        """Raise `ScopeTooWideError` if a new credential would have a wider scope than the one that makes it."""
         if not self.is_command:
             policy.check_grantable(self._known_principal(), scope)
 

@@ -170,10 +170,6 @@ def check_proof(principal: Principal, action: str, now: datetime, *, owner_uid: 
     """Raise `PasswordNeededError` if `action` needs a password sent within the last hour and the principal's is older.
 
     A log-in counts. Views ask for the password themselves where owners change their own account.
-
-    Raises:
-        PasswordNeededError: the password was sent over an hour ago.
-
     """
     rule = RULES[action]
     owns = rule.own and owner_uid is not None and owner_uid == principal.user_uid
@@ -186,10 +182,6 @@ def check_recent_proof(principal: Principal, now: datetime) -> None:
 
     A log-in counts. Users of a host app and sessions made from app passwords have no password to send: the policy alone
     decides on them.
-
-    Raises:
-        PasswordNeededError: the password was sent over an hour ago.
-
     """
     if may(principal, "session.confirm"):
         _check_hour(principal, now)
@@ -211,12 +203,7 @@ def may(principal: Principal, action: str, *, owner_uid: str | None = None) -> b
 
 
 def check_grantable(principal: Principal, scope: Scope) -> None:
-    """Raise `ScopeTooWideError` if a new credential would have a wider scope than the one that makes it.
-
-    Raises:
-        ScopeTooWideError: the new scope is wider.
-
-    """
+    """Raise `ScopeTooWideError` if a new credential would have a wider scope than the one that makes it."""
     if not is_within(scope, principal.scope):
         msg = "a credential cannot create one with more rights than its own"
         raise ScopeTooWideError(msg, field="scope")

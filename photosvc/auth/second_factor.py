@@ -199,13 +199,9 @@ def _digest(key: bytes, user: User, code: str) -> str:
 
 
 def prove_password(user: User, password: str, *, field: str = "password") -> None:
-    """Raise `InvalidCredentialsError` unless `password` is the account's.
+    """Raise `InvalidCredentialsError`, which names `field`, unless `password` is the account's.
 
     This takes about 20 ms: call it before a write transaction.
-
-    Raises:
-        InvalidCredentialsError: the password is wrong; the error names `field`.
-
     """
     if not verify_password(password, user.password_hash):
         raise InvalidCredentialsError(field=field)

@@ -103,7 +103,7 @@ def index(
     else:
         os.nice(10)  # requests come first
     options = IndexOptions(subfolder=subfolder, force=force, workers=workers or 0, thumbnails=thumbs, dry_run=dry_run)
-    shown = nullcontext(progress_lines("Indexing")) if parent is not None else progress_bar("Indexing")
+    shown = nullcontext(progress_lines()) if parent is not None else progress_bar("Indexing")
     with shown as progress:
         summary = run_and_report(service, options, progress, as_json=as_json)
     if summary.failed or summary.cache_refusal or summary.left:

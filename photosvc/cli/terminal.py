@@ -91,8 +91,8 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def progress_lines(what: str) -> Callable[[int, int], None]:
-    """Return the update of a progress in lines: one on stderr every ten seconds of a run, none for short runs."""
+def progress_lines() -> Callable[[int, int], None]:
+    """Return a function that prints the progress of index runs: a line on stderr every ten seconds of a long run."""
     next_at, last = 0.0, sys.maxsize
 
     def show(done: int, total: int) -> None:
@@ -103,7 +103,7 @@ def progress_lines(what: str) -> Callable[[int, int], None]:
             next_at = now + _PAUSE
         elif now >= next_at:
             next_at = now + _PAUSE
-            click.echo(f"{what}: {done:,} of {total:,} files", err=True)
+            click.echo(f"Indexing: {done:,} of {total:,} files", err=True)
 
     return show
 

@@ -62,9 +62,7 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
     with _ended_by_signals(), ExitStack() as lock:
         os.nice(10)  # requests come first
         click.echo(f"Watching {service.settings.originals}", err=True)
-        reporter = Reporter(
-            ran, failed_file, trouble, progress_lines("Indexing"), looked if parent is not None else None
-        )
+        reporter = Reporter(ran, failed_file, trouble, progress_lines(), looked if parent is not None else None)
         cache = service.pictures.cache
         chores = chores_of(service, lock=lock)
         Watcher(service.engine(), service.settings, service.clock, cache, reporter, interval, chores).run()

@@ -46,12 +46,7 @@ def schema_version(session: Session | Connection) -> str | None:
 
 
 def check_schema(session: Session | Connection) -> None:
-    """Raise SchemaError unless the schema is the one that this code needs.
-
-    Raises:
-        SchemaError: the schema is missing, older or newer; the message names the command to run.
-
-    """
+    """Raise `SchemaError`, which names the command to run, unless the schema is the one that this code needs."""
     version = schema_version(session)
     if version == SCHEMA_VERSION:
         return

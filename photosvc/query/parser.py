@@ -332,7 +332,7 @@ def negates(token: Token, following: Token) -> bool:
     return behind not in _NOT_NEGATED and not (word == "no" and behind[0].isdecimal())
 
 
-def split_order(text: str, field: str = "q") -> tuple[str, str]:
+def split_order(text: str) -> tuple[str, str]:
     """Return the query with blanks in place of `order:name`, and the name; it is empty if the query names no order.
 
     An order applies to the whole query, so it must stand beside the conditions at the top: not in a group or after a
@@ -342,7 +342,7 @@ def split_order(text: str, field: str = "q") -> tuple[str, str]:
         InvalidQueryError: the text is too long, or contains characters that no database can store.
 
     """
-    check(text, field)
+    check(text, "q")
     order, depth = "", 0
     found = list(islice(tokens(close_quote(text)), MOST_TOKENS + 1))
     for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):

@@ -6,7 +6,7 @@ from photosvc.cli import terminal
 def test_a_run_tells_its_progress_every_ten_seconds_and_short_runs_do_not(monkeypatch, capsys):
     now = 100.0
     monkeypatch.setattr(terminal.time, "monotonic", lambda: now)
-    show = terminal.progress_lines("Indexing")
+    show = terminal.progress_lines()
     now = 500.0  # a watcher had nothing to do
     for done in (1, 2, 3):
         show(done, 3)
