@@ -39,7 +39,7 @@ from photosvc.web.protector import token_of
 from photosvc.web.requests import warn_of_unread_proxy
 from photosvc.web.same_origin import OtherSiteError, is_foreign
 
-#: The blueprints of each part; those of the empty part are always there.
+#: The blueprints of each part; those of the empty name are always mounted.
 _RESOURCES = {
     parts.SEARCH: (
         search.search,

@@ -161,10 +161,10 @@ def like_album(album_uid: str) -> Response:
 
 @albums.delete("/albums/<album_uid>/like")
 @require("albums.update")
-@answers(MESSAGE, "The album is no favourite.")
+@answers(MESSAGE, "The album is not a favourite.")
 @refuses(404, 409)
 def dislike_album(album_uid: str) -> Response:
-    """Make an album no favourite."""
+    """Remove an album from the favourites."""
     return json_answer({"code": 200, "message": "Album saved", **_changed(album_uid, {"favorite": False})})
 
 

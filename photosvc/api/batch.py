@@ -46,7 +46,7 @@ _EDITED: Final = json_object(
     code=NUMBER,
     message=TEXT,
     photos=NUMBER,
-    change={"type": ["integer", "null"], "description": "Number of the edit, for undo; null: nothing changed."},
+    change={"type": ["integer", "null"], "description": "The number of the edit, for undo; null if nothing changed."},
 )
 _UNDONE: Final = json_object("code message photos left", code=NUMBER, message=TEXT, photos=NUMBER, left=NUMBER)
 _MEANING: Final = "Number of changed photos."

@@ -134,7 +134,7 @@ def saved_name(found: SeenFile, kind: str) -> str:
 
 def _send(found: SeenFile) -> Response:
     service = current_service()
-    service.close()  # a large file is read for long, without the database
+    service.close()  # sending a large file takes long and needs no database
     with while_there(service, found.name):
         file = FileIO(descriptor_of(original_of(service.settings, found)))
     return send_file(
@@ -163,20 +163,20 @@ class ArchiveTooLargeError(PhotosvcError):
 
 
 class TooManyArchivesError(PhotosvcError):
-    """You are downloading several archives already: wait until one of them is complete."""
+    """You are downloading several archives already: wait until one is complete."""
 
     status = HTTPStatus.TOO_MANY_REQUESTS
     retry_after = _RETRY_AFTER
 
 
 class SelectionsBusyError(ServerBusyError):
-    """The server selects files for as many archives as it may: send it again."""
+    """The server is selecting files for too many archives: try again in a moment."""
 
     retry_after = 1
 
 
 class TooManySelectionsError(TooManyAtOnceError):
-    """You are selecting files for several archives already: wait until one of them is stored."""
+    """You are selecting files for several archives already: wait until one is stored."""
 
     retry_after = 1
 
@@ -263,7 +263,7 @@ def _find(service: Service, who: Principal, name: str) -> Waiting:
 
 
 def _files(service: Service) -> SelectionFiles | None:
-    """Return the store of selections in files if the database is SQLite, which one machine has to itself, else None."""
+    """Return the file store of selections if the database is SQLite, which only one machine uses, else None."""
     return SelectionFiles(service.settings.cache) if service.engine().dialect.name == "sqlite" else None
 
 

@@ -24,7 +24,7 @@ from photosvc.web.searching import searching
 folders = OwnBlueprint("folders", __name__)
 
 _ORIGINALS, _IMPORT = "originals", "import"
-#: More folders and months than any library has.
+#: A limit that no library reaches: all folders and months.
 _ALL: Final = 1 << 31
 #: Most names of an import folder in one answer.
 _MOST_NAMES: Final = 10_000
@@ -37,9 +37,9 @@ _folder, _moment = FolderSchema(), MomentSchema()
 
 def _parameters() -> list[dict[str, Any]]:
     described = {
-        "files": ({"type": "boolean", "default": False}, "Also the files that are directly in it."),
-        "recursive": ({"type": "boolean", "default": False}, "Also the folders below those in it."),
-        **page_parameters("files", "Files of one answer; it has all folders."),
+        "files": ({"type": "boolean", "default": False}, "Include the files directly in the folder."),
+        "recursive": ({"type": "boolean", "default": False}, "Include the folders at all levels below it."),
+        **page_parameters("files", "The most files in the answer; folders are not limited."),
     }
     return describe(described)
 

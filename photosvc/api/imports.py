@@ -50,10 +50,10 @@ def list_imports() -> Response:
 @answers(_STARTED, "The indexer that takes the job.")
 @refuses(400, 404, 409, 429, 503)
 def start_import(given: dict[str, Any]) -> Response:
-    """Ask for the files in the import folder, or in a folder below it, to be brought into the originals.
+    """Request an import of the import folder, or of a folder in it, into the originals.
 
-    They are copied or moved, named by the time at which they were taken, and indexed. Files that the originals have
-    already are not stored again. A request for a folder that waits replaces the earlier one.
+    Its files are copied or moved, named by the time at which they were taken, and indexed. Files that the originals
+    have already are not stored again. A request replaces an earlier one for the same folder that still waits.
     """
     return _start(given, given["path"] or "")
 
@@ -65,7 +65,7 @@ def start_import(given: dict[str, Any]) -> Response:
 @answers(_STARTED, "The indexer that takes the job.")
 @refuses(400, 404, 409, 429, 503)
 def start_import_of_folder(given: dict[str, Any], folder: str) -> Response:
-    """Ask for the folder of the import folder that the address names to be brought into the originals."""
+    """Request an import of the folder that the path names, below the import folder."""
     return _start(given, folder)
 
 

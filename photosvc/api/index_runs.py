@@ -38,7 +38,7 @@ _wish, _report = IndexWishSchema(), IndexReportSchema()
 _ARRAY: Final = {"type": "array", "items": {"type": "object"}}
 _LISTED: Final = json_object("running waiting runs", running=FLAG, waiting=_ARRAY, runs=_ARRAY)
 _job = JobSchema()
-#: The greatest number that the databases hold.
+#: The largest integer that both databases store.
 _LAST = 2**63 - 1
 _failed = FailedFileSchema()
 #: Characters of the longest part of a name to look for.
@@ -69,7 +69,7 @@ def list_index_runs() -> Response:
 )
 @refuses(400, 503)
 def start_index(given: dict[str, Any]) -> Response:
-    """Ask for the originals, or a folder of them, to be indexed. Equal requests that wait become one."""
+    """Request an index run over the originals or one of their folders. Equal waiting requests are merged."""
     service = current_service()
     with service.writing() as session:
         requested.wish(session, service.now(), (given["path"] or "").strip("/"), force=bool(given["rescan"]))

@@ -114,7 +114,7 @@ def like_label(label_uid: str) -> Response:
 @answers(LabelEntitySchema, "The changed label.")
 @refuses(404)
 def dislike_label(label_uid: str) -> Response:
-    """Make a label no favourite."""
+    """Remove a label from the favourites."""
     _mark(_find(label_uid), favorite=False)
     return _answer(label_uid)
 

@@ -1,4 +1,4 @@
-"""The common part of people and labels: their lists, and changes of one on all photos that have it.
+"""Functions shared by people and labels: their lists, and changes of one in all photos that have it.
 
 A change of few photos is made at once, one of many by a job.
 """
@@ -37,9 +37,9 @@ _ORDERS: Final[dict[str, Callable[[Person | Label], Any]]] = {
 #: The answer of a view that leaves a change to a job.
 JOB: Final = Contract(
     json_object("code message job indexer", code=NUMBER, message=TEXT, job=NUMBER, indexer=INDEXER),
-    meaning="Over 1,000 photos have it: a job changes them. Its `State` tells when it is done.",
+    meaning="Over 1,000 photos have it, so a job changes them; its `State` says whether it is done.",
     status=202,
-    headers={"Location": Header("string", "Address that tells the progress of the job.")},
+    headers={"Location": Header("string", "The address of the job's progress.")},
 )
 
 

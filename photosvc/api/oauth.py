@@ -21,7 +21,7 @@ _TOKEN = json_object(
 _NAMED_TOKEN = json_object("token", token=TEXT, token_type_hint=TEXT, **_CLIENT)
 
 
-#: A blueprint with errors in another form. Extensions of a host know it by this name alone.
+#: Its errors have the form of RFC 6749. Extensions of a host app see it only by the name `oauth`.
 oauth = OwnBlueprint("oauth", __name__, url_prefix="/oauth")
 register_errors(oauth, render_oauth)
 

@@ -176,7 +176,7 @@ def like_photo(photo_uid: str) -> Response:
 @answers(WRAPPED, "The changed photo.")
 @refuses(404, 412)
 def dislike_photo(photo_uid: str) -> Response:
-    """Make a photo no favourite."""
+    """Remove a photo from the favourites."""
     return _favorite(photo_uid, favorite=False)
 
 
@@ -256,8 +256,8 @@ def change_one(photo_uid: str, action: str, change: Callable[[Editing], int | No
 
 def _parameters() -> list[dict[str, Any]]:
     count = {"type": "integer", "minimum": 1, "maximum": _MOST, "default": 100}
-    before = "Only changes with a lower `ID`: the last one of the page before."
-    return describe({"count": (count, "The most changes to give."), "before": ({"type": "integer"}, before)})
+    before = "Only changes with a lower `ID`: that of the last change of the previous page."
+    return describe({"count": (count, "The most changes in the answer."), "before": ({"type": "integer"}, before)})
 
 
 @photos.get("/photos/<photo_uid>/history")

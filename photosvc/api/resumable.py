@@ -122,7 +122,7 @@ def measured(who: Sender, upload: Upload) -> int:
 
 @contextmanager
 def adding_elsewhere(who: Sender, token: str) -> Iterator[None]:
-    """Refuse a part that is missing in the block as locked if another request has completed and is adding it.
+    """Raise `PartLockedError` instead of `PartMissingError` in the block if another request is adding the part.
 
     Raises:
         PartLockedError: another request is adding the file, or has added it; HEAD shows the progress.
@@ -219,7 +219,7 @@ def describe_upload(token: str) -> Response:  # noqa: ARG001 - alike for every u
 @takes_headers(
     Tus_Resumable=VERSION, Upload_Length="Bytes of the file.", Upload_Metadata="`filename` and `upload`, in Base64."
 )
-@answers(None, "The upload has this address.", 201, headers={"Location": Header("string", "Where to send pieces.")})
+@answers(None, "The upload was created.", 201, headers={"Location": Header("string", "The address for its pieces.")})
 @refuses(400, 412, 413, 503, 507)
 def create_upload() -> Response:
     """Begin a resumable upload (tus 1.0, creation) of `Upload-Length` bytes.
@@ -234,12 +234,12 @@ def create_upload() -> Response:
         raise InvalidValueError(msg, field="Upload-Concat")
     length, metadata = whole_number("Upload-Length"), upload_metadata()
     if length == 0:
-        msg = "Upload-Length: an empty file is no picture"
+        msg = "Upload-Length: the file is empty"
         raise InvalidValueError(msg, field="Upload-Length")
     name = metadata.get("filename") or metadata.get("name") or "file"
     bundle = metadata.get("upload", "")
     if bundle and not UPLOAD_TOKEN.fullmatch(bundle):
-        msg = "upload: the token has 1 to 200 letters, digits, dots, dashes, tildes and low lines"
+        msg = "upload: the token has 1 to 200 letters, digits, dots, hyphens, tildes and underscores"
         raise InvalidValueError(msg, field="Upload-Metadata")
     now = service.now()
     with who.staging.receive(most_bytes=_largest(), expected_length=length, keep=True) as part:

@@ -67,7 +67,7 @@ _FLAG = {"type": "boolean"}
 #: Parameters that select photos.
 _WHICH: Parameters = {
     "q": (_QUERY, "Words and filters."),
-    "filter": (_QUERY, "A query within which everything else is searched."),
+    "filter": (_QUERY, "A query that limits the whole search."),
     "s": ({"type": "string"}, "Only photos of the album with this UID."),
 }
 #: Parameters for the order and form of the results.
@@ -78,10 +78,10 @@ _HOW: Parameters = {
         {"type": "string", "enum": [*ALBUM_ORDERS, *ORDER_ALIASES], "default": DEFAULT_ORDER},
         "The order of the results; `manual` is that of one album, and its default if its `Order` is `manual`.",
     ),
-    "reverse": (_FLAG, "The order backwards."),
+    "reverse": (_FLAG, "Reverse the order."),
     "seed": ({"type": "integer", "minimum": 0, "maximum": PRIME - 1}, "The seed of a random order."),
     "merged": (_FLAG, "One result for each photo, with its files in `Files`."),
-    "total": (_FLAG, "Count everything that matches, in `X-Total-Count`."),
+    "total": (_FLAG, "Count all matches, in `X-Total-Count`."),
 }
 #: Every parameter of a search, with its aliases.
 _KNOWN = frozenset({*_WHICH, *_HOW, *NAMES})
@@ -97,7 +97,7 @@ PAGE_HEADERS = {
         "string", "Parameters that were ignored, each with the one that may be meant: `limit (count)`."
     ),
     "X-Search-Hint": Header(
-        "string", "If nothing was found: similar words, and what would be found without a part; percent-encoded UTF-8."
+        "string", "If nothing was found: similar words, and shorter queries that find photos; percent-encoded UTF-8."
     ),
     "X-Cursor": Header("string", "The `cursor` of the next page, if this one is full."),
     "Link": Header("string", "The next page, if this one is full and its address short enough (RFC 8288)."),
@@ -311,8 +311,8 @@ def _parameters() -> list[dict[str, Any]]:
 def suggest_values() -> Response:
     """Suggest filters, and values such as cameras, places, people, albums and keywords, for the text at `at`.
 
-    `text` replaces the typed text, `label` is shown. `count` is the number of photos with exactly this value that the
-    caller may see; the search may find more. `more` is true if there are more photos than were counted.
+    `text` replaces the typed text, and `label` is the text to show. `count` is the number of photos with exactly this
+    value that the caller may see; the search may find more. `more` is true if there are more photos than were counted.
 
     `hints` are queries that find photos, if there are no suggestions and `q` finds nothing.
     """

@@ -116,7 +116,7 @@ def _own_token(session_id: str | None) -> str:
     token = token_of(request) or ""
     if session_id is not None:
         if session_id == token:
-            msg = "session_id: a token does not belong into an address; leave it out, or send the session's own id"
+            msg = "session_id: an address must not contain a token; leave it out, or send the id of the session"
             raise InvalidValueError(msg, field="session_id")
         if session_id not in (ids.digest(token), principal().credential_uid):
             msg = "This is not your own session."

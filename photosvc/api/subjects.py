@@ -105,7 +105,7 @@ def like_subject(subject_uid: str) -> Response:
 @answers(SubjectSchema, "The changed person.")
 @refuses(404)
 def dislike_subject(subject_uid: str) -> Response:
-    """Make a person no favourite."""
+    """Remove a person from the favourites."""
     _mark(subject_uid, favorite=False)
     return _answer(subject_uid)
 

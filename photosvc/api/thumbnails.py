@@ -97,7 +97,7 @@ def show_cover(found: SeenFile, size: str) -> Response:
 
 def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str]) -> Response:
     service = current_service()
-    service.close()  # making a thumbnail may take a while, and needs no database
+    service.close()  # making a thumbnail may take long and needs no database
     if (problem := Problem.from_columns(found.error, found.error_detail)) is not None:
         raise FileProblemError(problem.reason, *problem.details)
     target = replace(target, turn=found.turn)

@@ -34,7 +34,7 @@ from photosvc.web.searching import searching
 
 timeline = OwnBlueprint("timeline", __name__)
 
-#: More photos than any library has.
+#: A limit that no library reaches: all photos.
 _LAST_POSITION = 2**31 - 1
 _NUMBERS = {"type": "array", "items": NUMBER}
 _PAIR = {"type": "array", "prefixItems": [NUMBER, NUMBER], "minItems": 2, "maxItems": 2}
@@ -84,7 +84,7 @@ def _parameters(*, positions: bool = False) -> list[dict[str, Any]]:
     orders = {"type": "string", "enum": [NEWEST, OLDEST], "default": NEWEST}
     further: dict[str, tuple[dict[str, Any], str]] = {
         "order": (orders, "The order of the months and of the photos in them."),
-        "version": (TEXT, "The version that an earlier answer had: another one is answered 409."),
+        "version": (TEXT, "The version in an earlier answer; 409 if the library has changed since."),
     }
     if positions:
         shown = {"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "default": DEFAULT_SHOWN}
@@ -189,7 +189,7 @@ def _cluster_parameters() -> list[dict[str, Any]]:
     further: dict[str, tuple[dict[str, Any], str]] = {
         "bbox": (TEXT, "west,south,east,north in degrees; the whole globe when left out."),
         "zoom": ({"type": "integer", "minimum": 0, "maximum": DEEPEST_ZOOM, "default": 0}, "The zoom of the map."),
-        "version": (TEXT, "The version that an earlier answer had: another one is answered 409."),
+        "version": (TEXT, "The version in an earlier answer; 409 if the library has changed since."),
     }
     return overview_parameters(further)
 

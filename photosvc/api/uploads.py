@@ -73,7 +73,7 @@ _PORTION: Final = 500
 #: The token in the address of an upload, which the client chooses.
 UPLOAD_TOKEN: Final = re.compile(r"[\w.~-]{1,200}", re.ASCII)
 _MIB: Final = 1 << 20
-#: Bytes of a form besides its files.
+#: Most bytes of a form in addition to its files.
 _ROOM: Final = 1 << 20
 _RECEIVED: Final = json_object(
     "code message files",
@@ -317,7 +317,7 @@ def _check_address(user_uid: str, token: str) -> None:
     if user_uid != principal().user_uid:
         raise PermissionDeniedError
     if not UPLOAD_TOKEN.fullmatch(token):
-        msg = "the token of an upload has 1 to 200 letters, digits, dots, dashes, tildes and low lines"
+        msg = "the token of an upload has 1 to 200 letters, digits, dots, hyphens, tildes and underscores"
         raise InvalidValueError(msg, field="token")
 
 

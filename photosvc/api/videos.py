@@ -62,7 +62,7 @@ def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa
         raise NotFoundError(msg, field="format")
     service = current_service()
     found = _find(service, content_hash.lower())
-    service.close()  # the rest may take a while, and needs no database
+    service.close()  # the rest may take long and needs no database
     with while_there(service, found.name):
         file = FileIO(descriptor_of(original_of(service.settings, found)))
         try:

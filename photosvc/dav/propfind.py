@@ -47,7 +47,7 @@ TOO_MANY_VALUES: Final = "number-of-matches-within-limits"
 
 
 class ListingsBusyError(ServerBusyError):
-    """The server sends as many long lists of files as it may: ask again."""
+    """The server is sending too many long lists of files: try again in a moment."""
 
 
 class TooManyListingsError(TooManyAtOnceError):

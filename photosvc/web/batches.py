@@ -14,7 +14,7 @@ from photosvc.web.sending import ServerBusyError, TooManyAtOnceError, take_slot
 
 
 class BatchesBusyError(ServerBusyError):
-    """The server changes as many selections of photos as it may: try again."""
+    """The server is changing too many selections of photos: try again in a moment."""
 
 
 class TooManyBatchesError(TooManyAtOnceError):

@@ -35,15 +35,15 @@ _ERRORS: Mapping[int, str] = {
     404: "It does not exist, or the credential may not see it.",
     405: "The method is not allowed here; `Allow` lists those that are.",
     409: "It already exists, or its state does not allow this.",
-    410: "The file is not as the library knows it, and an index run is due; or the upload was not continued in time.",
+    410: "The file differs from the indexed one, so an index run is due; or the upload was not continued in time.",
     412: "A precondition in the headers is not met.",
     413: "The body is too long, or the request asks for too much at once.",
     415: "The media type of the body, or of the file to convert, is not supported.",
     416: "No requested range overlaps the file.",
     422: "The file cannot be shown or added; the message says why.",
     423: "Another request is writing to the upload.",
-    429: "Too many failed tries, or transfers at once; `Retry-After` says in how many seconds the next is accepted.",
-    460: "The checksum is not that of the piece, which was dropped.",
+    429: "Too many failed attempts or simultaneous transfers; `Retry-After` has the seconds to wait.",
+    460: "The checksum does not match the piece, which was discarded.",
     503: "The search took too long, and `details` name its costly parts; or the service is busy or its database cannot "
     "be reached, and `Retry-After` says in how many seconds to try again.",
     507: "A folder of this service is full or cannot be written, or the account may not upload so much.",
@@ -55,14 +55,14 @@ _MOUNTS: Final = 8
 _DESCRIPTION = "A photo library that PhotoPrism clients can talk to: search, accounts, credentials and OAuth2."
 _ERROR = json_object(
     "code error",
-    code={"type": "integer", "description": "The status, except where clients tell cases apart by it."},
+    code={"type": "integer", "description": "The status, or another number where clients distinguish cases by it."},
     error={"type": "string", "description": "Error and remedy."},
     details={"type": "array", "items": json_object("field message", field=TEXT, message=TEXT)},
-    photos={"type": "integer", "description": "Of a batch that stopped: how many photos it had changed."},
-    change={"type": ["integer", "null"], "description": "Of an edit that stopped: its number, for undo."},
+    photos={"type": "integer", "description": "If a batch stopped: the number of photos that it had changed."},
+    change={"type": ["integer", "null"], "description": "If an edit stopped: its number, for undo."},
     left={
         "type": "integer",
-        "description": "Of an undo that stopped: how many photos stay because they changed since.",
+        "description": "If an undo stopped: the number of photos left alone because they changed since.",
     },
 )
 _OAUTH_ERROR = {**json_object("error", error=TEXT, error_description=TEXT), "description": "RFC 6749 section 5.2."}

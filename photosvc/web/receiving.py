@@ -106,11 +106,11 @@ def read_piece(stream: IO[bytes]) -> bytes:
 
 
 class ReceptionsBusyError(ServerBusyError):
-    """The server receives as many files as it may: send it again."""
+    """The server is receiving too many files: try again in a moment."""
 
 
 class TooManyReceptionsError(TooManyAtOnceError):
-    """You are sending several files already: wait until one of them is complete."""
+    """You are sending several files already: wait until one is complete."""
 
 
 class Sender(NamedTuple):
@@ -164,7 +164,7 @@ class VersionError(PhotosvcError):
 
 
 class ChecksumError(PhotosvcError):
-    """The checksum is not that of the piece, which was dropped."""
+    """The checksum does not match the piece, which was discarded."""
 
     status = 460  # type: ignore[assignment]  # of tus, not of HTTP
 
@@ -187,12 +187,7 @@ def with_tus_headers(view: Callable[Args, Response]) -> Callable[Args, Response]
 
 
 def check_version() -> None:
-    """Raise `VersionError` unless the client uses this version of the protocol.
-
-    Raises:
-        VersionError: the client does not send the version, or sends another.
-
-    """
+    """Raise `VersionError` unless the client uses this version of the protocol."""
     if request.headers.get("Tus-Resumable") != VERSION:
         raise VersionError
 

@@ -50,14 +50,14 @@ HeaderList = list[tuple[str, str]]
 
 
 class ServerBusyError(PhotosvcError):
-    """The server does as much of this as it may: ask again."""
+    """The server has too many such requests: try again in a moment."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 5
 
 
 class TooManyAtOnceError(PhotosvcError):
-    """You are doing several of these already: wait until one of them is complete."""
+    """You have too many such requests in progress: wait until one is complete."""
 
     status = HTTPStatus.TOO_MANY_REQUESTS
     retry_after = 5
@@ -176,13 +176,13 @@ def range_applies(headers: Headers, etag: str, modified: datetime | None) -> boo
 
 
 class TransfersBusyError(ServerBusyError):
-    """The server sends as many large answers as it may: ask again."""
+    """The server is sending too many large answers: try again in a moment."""
 
     retry_after = 10
 
 
 class TooManyTransfersError(TooManyAtOnceError):
-    """You are downloading several large answers already: wait until one of them is complete."""
+    """You are downloading several large answers already: wait until one is complete."""
 
     retry_after = 10
 
@@ -316,11 +316,10 @@ def while_there(service: Service, name: str) -> Iterator[None]:
         raise
 
 
-def disposition(name: str, *, inline: bool = False) -> tuple[str, str]:
+def disposition(name: str) -> tuple[str, str]:
     """Return the header that names a file to be saved (RFC 6266): safe ASCII, and all of Unicode where that differs."""
-    kind = "inline" if inline else "attachment"
     plain = re.sub(r"[^ !#$&-:<>@-\[\]-~]", "_", name)
-    value = f'{kind}; filename="{plain}"'
+    value = f'attachment; filename="{plain}"'
     if plain != name:
         value += f"; filename*=UTF-8''{quote(name, safe='')}"
     return "Content-Disposition", value

@@ -38,7 +38,7 @@ def test_a_process_without_a_slot_refuses_large_answers_and_sends_small_ones(pic
     content_hash, token = pictures.hash_of("large.png"), pictures.tokens()[1]
     taken = [slots.take(owner) for owner in ("one", "other")]
     answer = pictures.download(content_hash, token, **headers)
-    assert check_error(answer, 503)["error"] == "The server sends as many large answers as it may: ask again."
+    assert check_error(answer, 503)["error"] == "The server is sending too many large answers: try again in a moment."
     assert answer.headers["Retry-After"] == "10"
     assert pictures.download(content_hash, token, method="HEAD").status_code == 200
     assert [pictures.download(content_hash, token, **small).status_code for small in SMALL] == [206, 304]
@@ -56,7 +56,7 @@ def test_an_owner_without_a_slot_is_refused_and_others_are_not(pictures):
     begun = pictures.api.call("GET", path + one)
     answer = pictures.api.call("GET", path + one)
     assert check_error(answer, 429)["error"] == (
-        "You are downloading several large answers already: wait until one of them is complete."
+        "You are downloading several large answers already: wait until one is complete."
     )
     assert pictures.api.call("GET", path + other, buffered=True).status_code == 200
     begun.close()
