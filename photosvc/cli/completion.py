@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from photosvc.web.current import Service
 
 
-#: Most names that are offered at once.
+#: The most completions that a shell shows.
 _MOST: Final = 100
 #: Returns the values that begin with the typed text, each with a name or description for people.
 Finder = Callable[["Service", str], Iterable[tuple[str, str]]]

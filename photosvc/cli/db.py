@@ -41,7 +41,7 @@ def upgrade(service: "Service") -> None:
         stale = is_stale(session)
         files = database_files(session.connection())
     service.check_database()
-    # A host may have reasons for the permissions of its file, so they are reported and not changed.
+    # The permissions of a host app's file are reported, not changed: the host may need them.
     for line in open_files(files):
         click.echo(line, err=True)
     if stale:

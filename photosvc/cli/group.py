@@ -1,4 +1,4 @@
-"""The surroundings of every command: a group that imports it on use, the app with the service, and error messages.
+"""Support of all commands: a group that imports them on use, the app with the service, and error messages.
 
 The app is that of `flask svc`, or the one that the console script makes.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Args = ParamSpec("Args")
 Result = TypeVar("Result")
-#: Key in the context's `meta` of a command that shows the routes, which all others do without.
+#: Key in the context's `meta` of a command that needs the routes; for others the app is made without them.
 VIEWS = "photosvc.views"
 
 

@@ -61,7 +61,7 @@ def choose_folder(service: "Service", given: Path | None, *, replace: bool) -> P
 
 
 def keep_folder(service: "Service", *, replace: bool) -> None:
-    """Make sure that the settings name the folder that `svc run` remembers, or that the user agrees to another one.
+    """Make sure that the settings name the folder that `svc run` remembers, or that the user accepts another one.
 
     Raises:
         PlainError: they name another one, and there is no terminal to ask.

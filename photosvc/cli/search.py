@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from photosvc.web.current import Service
 
 
-#: Seconds for hints: as searches on the command line, they are not limited to what a server can spare.
+#: Seconds for hints. Searches on the command line need not leave time for other requests.
 _HINTS = 10.0
 _COLUMNS = {"UID": "UID", "TakenAtLocal": "Taken", "Title": "Title", "FileName": "File"}
 

@@ -128,7 +128,7 @@ PICTURES = (
     number("width", "width", "Width of the file in pixels, as it is shown.", "width:>=4000", least=1),
     number("height", "height", "Height of the file in pixels, as it is shown.", "height:1000-2000", least=1),
     number("size", "size", "Size of the file in bytes.", "size:>5mb", Kind.BYTES, 0),
-    flag("portrait", "portrait", "Pictures higher than wide."),
+    flag("portrait", "portrait", "Pictures taller than wide."),
     # The ratio is kept with two decimals: the limits lie between them.
     flag("landscape", "aspect_ratio", "Pictures wider than 5:4.", Choice((Range(1.255, None),))),
     flag("square", "aspect_ratio", "Pictures as wide as high.", Choice((Range(0.995, 1.005),))),
@@ -206,7 +206,7 @@ PLACES = (
     words(
         "place", "place", "Words in the names of cities, states and countries.", "place:tuscany", aliases=("location",)
     ),
-    flag("geo", "cell_id", "Photos with a known place.", is_not(Pattern(("zz",)))),
+    flag("geo", "cell_id", "Photos with a known position.", is_not(Pattern(("zz",)))),
     number("alt", "altitude", "Altitude in metres.", "alt:300-500", Kind.SIGNED),
     FilterSpec(
         "near",

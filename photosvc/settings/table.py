@@ -70,7 +70,7 @@ class Settings:
     readonly: bool = _setting(
         values.switch,
         "`true` or `false`",
-        "Refuse everything that writes into the folder of originals: uploads, imports and changes over WebDAV",
+        "Refuse all changes of the originals: uploads, imports and changes over WebDAV",
         default=False,
     )
     delete_originals: bool = _setting(
@@ -80,12 +80,12 @@ class Settings:
         default=True,
     )
     trash_days: int = _number(
-        0, 36_500, "days", "Days after which what lies in the trash is deleted permanently; 0: never", default=30
+        0, 36_500, "days", "Days after which originals in the trash are deleted permanently; 0: never", default=30
     )
     import_folder: Path = _setting(full_path, "path", "Folder from which pictures are imported")
     upload_files: int = _number(1, 100_000, "files", "Files that one upload may have", default=500)
     upload_quota: int = _number(
-        0, 1 << 40, "MiB", "MiB of originals that one account may upload in all; 0: no limit", default=0
+        0, 1 << 40, "MiB", "MiB of originals that one account may upload in total; 0: no limit", default=0
     )
     uploads: int = _number(
         1,
@@ -98,14 +98,18 @@ class Settings:
     stack_by: str = _setting(
         values.stack_by,
         "`none`, or words from `" + "`, `".join(KINDS) + "`",
-        "What makes files one photo, beside the same name of a RAW and its JPEG; see docs/indexing.md",
+        "Rules that stack files into one photo, in addition to equal names of RAW and JPEG; see docs/indexing.md",
         default=DEFAULT_KINDS,
     )
     watch_rescan: int = _number(
         10, 604_800, "seconds", "Seconds between two scans of all originals by `svc watch`", default=21_600
     )
     watch_poll: int = _number(
-        10, 604_800, "seconds", "The same where changes are not reported, as on network file systems", default=300
+        10,
+        604_800,
+        "seconds",
+        "The same on file systems that do not report changes, such as network file systems",
+        default=300,
     )
     watch_settle: int = _number(
         0, 3600, "seconds", "Seconds a new file must be unchanged before `svc watch` reads it", default=5
