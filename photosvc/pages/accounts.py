@@ -40,7 +40,7 @@ _FIELDS: Final = ("name", "display_name", "email", "role")
 
 
 class OwnPasswordError(ConflictError):
-    """Your own password is changed in Settings, with the present one."""
+    """Change your own password in Settings: that needs your current password."""
 
 
 @pages.get("/administration/accounts/<account>", endpoint="account_page")
@@ -102,7 +102,7 @@ def reset_two_factor(account: str) -> Response:
         with operating() as operation:
             accounts.reset_second_factor(operation, account)
     except OwnSecondFactorError:
-        return _account(account, OwnSecondFactorError("Your own two-factor authentication is turned off in Settings."))
+        return _account(account, OwnSecondFactorError("Turn your own two-factor authentication off in Settings."))
     return _done(account, "factor")
 
 

@@ -110,7 +110,7 @@ class AlbumForm:
 
     values: Mapping[str, Any]
     errors: Mapping[str, str] = field(default_factory=dict)
-    """Messages by field; `""`: about no single field."""
+    """Messages by field; `""`: about the whole form."""
     status: int = 200
 
 
@@ -187,7 +187,7 @@ def show_album(uid: str) -> Response:
 
 
 def _rights(album: AlbumRecord) -> tuple[str, ...]:
-    """Return the rights on an own album; `fill` (add uploads to it) only if its photos are chosen, not searched."""
+    """Return the rights on an album of users; `fill` (add uploads to it) only for an album of chosen photos."""
     if album.type != ALBUM:
         return ()
     return ("remove",) if album.filter else ("remove", "fill")

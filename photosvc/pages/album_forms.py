@@ -69,7 +69,7 @@ _ALL: Final = 1 << 31
 _LONGEST: Final = 200
 #: The most ticked photos: more than a page shows.
 _MOST: Final = 500
-#: The most photos taken out of a saved search that are offered to be put back, the last ones.
+#: The most photos removed from a saved search that the page offers to restore, the last ones.
 _MOST_AWAY: Final = 100
 #: The kinds of new albums, as values of the form.
 CHOSEN, FOUND, FOLLOWING = "chosen", "found", "following"
@@ -244,7 +244,7 @@ def _tiles(found: Found) -> list[Tile]:
 
 
 def _taken_out(uid: str) -> list[Tile]:
-    """Return the photos that a saved search finds, but that were taken out of its album."""
+    """Return the photos that a saved search finds, but that users removed from its album."""
     who = principal()
     with current_service().reading(orm=True) as session:
         album = album_of_people(session, uid, sees_private=who.sees_private)
@@ -379,7 +379,7 @@ def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
         locate(parse_query(query, "Filter"))
         ids = _found(Selection(query=query), "Filter", "The search finds no photos now.")
     elif photos and kind == CHOSEN:
-        ids = _found(Selection(photos=photos), "", "The photos are no longer in the library.")
+        ids = _found(Selection(photos=photos), "", "These photos are no longer in the library.")
     with service.writing(library=True) as session:
         uid = make_album(session, loaded, service.now()).uid
     change_members(service.writing, uid, ids, add_photos, service.now(), sees_private=principal().sees_private)

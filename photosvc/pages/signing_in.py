@@ -136,7 +136,9 @@ def _signed_in() -> Response:
 def _refused(error: PhotosvcError, target: str, half: str, name: str, *, stay: bool) -> Response:
     """Show the form again with the API's reason; ask only for the code again if only the code was wrong."""
     code_again = half if isinstance(error, InvalidPasscodeError | ThrottledError) else ""
-    message = error.message if half == code_again else "That took too long, or the password has changed: sign in again."
+    message = (
+        error.message if half == code_again else "The code came too late, or the password has changed: sign in again."
+    )
     context = {"next": target, "half": code_again, "stay": stay, "name": name, "message": message}
     return show_form("sign-in", error, unauthorized=HTTPStatus.FORBIDDEN, **context)
 

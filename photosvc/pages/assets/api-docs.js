@@ -1,4 +1,4 @@
-// Filters the operations while somebody types; without scripts the form asks the server.
+// Filters the operations during typing; without scripts, the form asks the server.
 
 const field = document.querySelector("#q");
 const found = document.querySelector("#found");

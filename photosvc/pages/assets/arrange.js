@@ -1,4 +1,4 @@
-// Photos of an album are dragged to another place: what is dropped is ticked, and sent as the button of that place does.
+// Drags photos of an album to another place: dropped photos are ticked and sent like the button of that place does.
 
 const list = document.querySelector("#arrange .tiles");
 const place = (event) => event.target.closest?.("#arrange li");

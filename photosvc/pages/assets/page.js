@@ -1,4 +1,4 @@
-// What every page gains where scripts run; all of it works without.
+// The additions of scripts to every page, which works without them.
 
 // Dates in the form that the browser's language has for them.
 const day = new Intl.DateTimeFormat(undefined, {weekday: "long", day: "numeric", month: "long", year: "numeric"});
@@ -22,7 +22,7 @@ document.addEventListener("keydown", (event) => {
 
 document.querySelector("#order")?.addEventListener("change", (event) => event.target.form.requestSubmit());
 
-// What More shows on a phone is closed by a touch beside it, and by Escape.
+// The menu More on a phone is closed by a touch outside of it, and by Escape.
 const more = document.querySelector(".side .more");
 document.addEventListener("click", (event) => {
   if (more?.open && !more.contains(event.target)) more.open = false;
@@ -103,7 +103,7 @@ function askForBroken() {
   }
 }
 askForBroken();  // some were answered before this script was there
-// Those that failed in a tunnel have had all of their tries.
+// Pictures that failed without a connection have used up their tries.
 addEventListener("online", () => {
   for (const image of document.querySelectorAll(thumbnails)) tries.delete(image);
   askForBroken();

@@ -100,9 +100,15 @@ def test_why_a_new_password_will_not_do_is_told_in_its_open_form(ann, api, path,
 def test_the_own_password_and_second_factor_are_left_to_settings(ann, api, own):
     assert "Your own password and two-factor authentication are in Settings" in text_of(ann.open(own, headers=OWN))
     refused = ann.send(f"{own}/password", {"new": NEW, "again": NEW})
-    assert (refused.status_code, "changed in Settings" in text_of(refused)) == (409, True)
+    assert (
+        refused.status_code,
+        "Change your own password in Settings: that needs your current password." in text_of(refused),
+    ) == (409, True)
     refused = ann.send(f"{own}/two-factor/reset", {})
-    assert (refused.status_code, "turned off in Settings" in text_of(refused)) == (409, True)
+    assert (refused.status_code, "Turn your own two-factor authentication off in Settings." in text_of(refused)) == (
+        409,
+        True,
+    )
     assert api.log_in("ann").status_code == 200
 
 

@@ -452,5 +452,5 @@ def test_a_photo_is_added_to_an_album_or_to_a_new_one_from_its_page(filled_api, 
 
 def test_a_photo_that_is_gone_makes_no_album(filled_api, alice):
     answer = make(alice, 400, photo="ptouqe1kbhlaydg7")
-    assert "The photos are no longer in the library." in text_of(answer)
+    assert "These photos are no longer in the library." in text_of(answer)
     assert call(filled_api, "GET", "/albums") == []

@@ -1,4 +1,4 @@
-// What is done with photos: with those that are selected, or the one that the viewer shows.
+// Actions on photos: on the selected ones, or on the one in the viewer.
 
 import {call, may, portions, post, site} from "./api.js";
 import {make} from "./icons.js";
@@ -37,7 +37,7 @@ export class Actions {
       (count, isPrivate) => `${counted(count)} ${isPrivate ? "made" : "no longer"} private`);
   }
 
-  // Changes only those that are not so yet, so that taking it back leaves the others as they were.
+  // Changes only the photos that differ, so that undo leaves the others unchanged.
   async #mark(chosen, mark, batch, body, told) {
     const value = !chosen.every((photo) => photo[mark]), list = uids(chosen.filter((photo) => photo[mark] !== value));
     const set = async (some, now) => {

@@ -18,11 +18,11 @@ async function change(album, list, method, outcome) {
   return changed;
 }
 
-// Albums that hold chosen photos, the last changed first; with a title only those that contain it.
+// Albums of chosen photos, the last changed first; with a title, only albums whose titles contain it.
 const albums = async (title = "") =>
   (await get(`/albums${asked({count: MOST_ALBUMS, type: "album", order: "edited", q: title})}`)).filter((album) => !album.Filter);
 
-// The album that somebody chooses in a dialog, or a new one of the title that was typed; null without one.
+// The album chosen in a dialog, or a new one with the typed title; null if none was chosen.
 export async function chooseAlbum(timeline) {
   const known = await albums();
   const field = make("input", {type: "text", id: "album-title", autocomplete: "off", maxLength: 200, required: true, dir: "auto"});

@@ -6,7 +6,7 @@ const allowed = new Set((site.may || "").split(" "));
 export const may = (action) => allowed.has(action);
 
 export class Failure extends Error {
-  // `done`: what was changed nevertheless, as the answer to a whole request has it.
+  // `done`: the part that was changed nevertheless, in the form of a successful answer.
   constructor(status, message, details = [], done = {}) {
     super(message);
     this.status = status;

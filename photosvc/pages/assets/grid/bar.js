@@ -20,7 +20,7 @@ const BUTTONS = [
 export class Bar {
   #element; #count; #all; #buttons = {};
 
-  // `run` is told the action of a button; `all` selects all of the search.
+  // `run` gets the action of a button; `all` selects all photos of the search.
   constructor(run, all) {
     const button = (action, label, picture) => {
       const made = make("button", {type: "button", className: "plain", title: label, ariaLabel: label}, icon(picture));
@@ -39,7 +39,7 @@ export class Bar {
     document.querySelector("main").append(this.#element);
   }
 
-  // What is selected, of a search with so many photos, of which an action takes `most`.
+  // The text about the selection in a search with this many photos; an action takes at most `most`.
   show(photos, total, most) {
     const size = photos.length, every = (mark) => size > 0 && photos.every((photo) => photo[mark]);
     this.#element.hidden = size === 0;

@@ -1,4 +1,4 @@
-// Values that all selected photos get, in a dialog: what is left empty stays as each photo has it.
+// A dialog with values for all selected photos: empty fields leave the values of each photo unchanged.
 
 import {portions, post} from "./api.js";
 import {GROUPS, MAIN, TIME, Wrong, control, fieldOf, sent} from "./fields.js";
@@ -86,13 +86,13 @@ function seconds(text) {
   return Math.round(hours * HOUR);
 }
 
-// All of the photos, or none: what was changed before an error is taken back.
+// Changes all of the photos or none: after an error, the changes made so far are undone.
 async function send(list, body, change) {
   const edits = [];
   let total = 0;
   const undo = () => change(async () => {
     let left = 0;
-    // Those that are taken back already are not asked for again where this is tried once more.
+    // Another try does not undo changes again that are undone already.
     while (edits.length) {
       left += (await post("/batch/photos/undo", edits[0])).left;
       edits.shift();

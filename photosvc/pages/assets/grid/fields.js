@@ -41,7 +41,7 @@ export const GROUPS = [
   ]],
 ];
 
-// What a form tells beside the field with this name, as the API does.
+// An error with a message for the field of this name, in the form of the API.
 export class Wrong extends Error {
   constructor(field, message) { super(message); this.details = [{field, message}]; }
 }
@@ -65,7 +65,7 @@ export function shown({name, details, number, options}, record) {
   return number ? (value ? String(value) : "") : UNKNOWN.has(value) ? "" : value ?? "";
 }
 
-// The part of a request that sets what somebody typed; an empty text gives a number, a time or a position back to the files.
+// The part of a request for a typed value; an empty number, time or position restores the value of the files.
 export function sent({name, label, details, number, options, attributes}, typed) {
   if (name === "Position") return position(typed);
   let value = typed;

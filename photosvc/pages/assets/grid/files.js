@@ -1,4 +1,4 @@
-// What is done with single files of a photo: show it, turn it, make a photo of its own of it.
+// Actions on single files of a photo: show a file, rotate it, make it a photo of its own.
 
 import {call} from "./api.js";
 import {confirmed} from "./confirm.js";
@@ -26,7 +26,7 @@ export function fileButtons(record, file, act) {
   }
   if (others.length) {
     found.push(button("Unstack", "Unstack", async () => {
-      const yes = await confirmed(`Make a photo of its own of ${file.Name}? It is not put back by later index runs.`, "Unstack");
+      const yes = await confirmed(`Make a photo of its own of ${file.Name}? Later index runs do not stack it again.`, "Unstack");
       return yes ? call(`${at}/unstack`, {method: "POST"}) : null;
     }));
   }

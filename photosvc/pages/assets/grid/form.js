@@ -1,4 +1,4 @@
-// The values of one photo as a form: each is saved as soon as somebody leaves its field.
+// The values of one photo as a form: each is saved when its field loses the focus.
 
 import {GROUPS, KEYWORDS, MAIN, TIME, control, fieldOf, sent, shown} from "./fields.js";
 import {make} from "./icons.js";
@@ -38,7 +38,7 @@ export class PhotoForm {
     return [label, wrong];
   }
 
-  // Shows a record. What somebody has typed and not sent yet stays, unless the photo is another one or `anew`.
+  // Shows a record. Typed values that are not sent yet stay, unless it is another photo or `anew` is set.
   show(record, anew = false) {
     const other = anew || record.UID !== this.#uid;
     this.#uid = record.UID;
@@ -57,7 +57,7 @@ export class PhotoForm {
     input.removeAttribute("aria-invalid");
   }
 
-  // What is typed and not saved keeps the page from being loaded again.
+  // Values that are typed and not saved keep the page from being loaded again.
   #mark() {
     this.element.toggleAttribute("data-unsaved", this.#entries.some(({input, known}) => input.value !== known));
   }

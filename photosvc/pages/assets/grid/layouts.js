@@ -1,4 +1,4 @@
-// Where the photos of a month stand: computed once for each month, as long as it is near.
+// The positions of the photos of a month, computed once while the month is near the window.
 
 import {guessHeight, layOut} from "./rows.js";
 

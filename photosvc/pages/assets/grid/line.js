@@ -16,7 +16,7 @@ export class Line {
   // A viewer over the page covers it, and keeps the focus inside.
   standIn(parent) { parent.append(this.#element); }
 
-  // Does this after what was begun before; what it throws is told.
+  // Runs this after earlier actions have ended, and shows its error.
   after(action) {
     this.#last = this.#last.then(action).catch((error) => this.say(error.message));
     return this.#last;
@@ -50,7 +50,7 @@ export class Line {
     this.#element.replaceChildren(...children);
     this.#element.hidden = false;
     clearTimeout(this.#timer);
-    // What can be taken back stays until the next action for those who need longer; the line only moves out of the way.
+    // Undo stays until the next action, for people who need longer; the line only moves out of the way.
     this.#timer = setTimeout(() => { this.#element.hidden = true; }, SHOWN);
   }
 }

@@ -5,7 +5,7 @@ import {site} from "./api.js";
 import {Timeline} from "./timeline.js";
 import {Window} from "./window.js";
 
-// Keys that mean something to the grid, alone and with Ctrl; those of tiles only where one has the focus.
+// The keys of the grid, alone and with Ctrl; the keys of tiles apply only when a tile has the focus.
 const KEYS = /^([xXfpaAdDlemMyY?]|Delete|Escape)$/, WITH_CTRL = /^[az]$/, OF_TILES = /^(Arrow(Left|Right|Up|Down)|Home|End|Page(Up|Down))$/;
 const HASH = /^#(\d{4}-\d\d)(?:\.(\d+))?$/;
 

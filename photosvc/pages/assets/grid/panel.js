@@ -1,4 +1,4 @@
-// What is known of a photo, at the side of the viewer: to read, to change in place, and to take changes back.
+// The panel beside the viewer: the properties of a photo, their editing in place, and undo.
 
 import {Failure, call, may, site} from "./api.js";
 import {icon, make} from "./icons.js";
@@ -37,14 +37,14 @@ export class Panel {
     this.#load();
   }
 
-  // These photos were changed elsewhere on the page: what is shown follows, so that the next change fits to it.
+  // Shows changes of these photos made elsewhere on the page, so that the next change starts from them.
   changed(uids) {
     if (!this.isOpen || !uids.has(this.#photo)) return;
     this.#own = true;
     this.#after(() => this.#load());
   }
 
-  // What is typed is saved before the panel goes.
+  // Typed values are saved before the panel closes.
   leave() {
     if (this.#element.contains(document.activeElement)) document.activeElement.blur();
   }
@@ -72,7 +72,7 @@ export class Panel {
     }
   }
 
-  // What changes photos is loaded with the first that is shown to somebody who may.
+  // The code that changes photos is loaded with the first photo shown to a user who may change it.
   async #editing() {
     if (this.#tools) return;
     const [{PhotoForm}, {fileButtons}, {historyOf}] = await Promise.all([import("./form.js"), import("./files.js"), import("./history.js")]);
@@ -127,7 +127,7 @@ export class Panel {
     if (answer.headers.has("ETag")) this.#show(uid, answer); else if (this.#photo === uid) await this.#load();
   }
 
-  // Sends a change; the grid is laid out anew where it `moves` the photo.
+  // Sends a change; lays the grid out again if the change `moves` the photo.
   #change(uid, send, moves) {
     return this.#after(async () => this.#became(uid, await this.#timeline.changing(send, (answer) => (answer && moves() ? kept(recordIn(answer)) : null))));
   }
@@ -167,7 +167,7 @@ export class Panel {
   }
 }
 
-// What tells the grid that this photo moved, and where to: the viewer stays with it.
+// Tells the grid that this photo moved, and where to: the viewer stays with it.
 const kept = (record) => ({kept: {uid: record.UID, name: record.Year > 0 && record.Month > 0 ? record.TakenAtLocal.slice(0, 7) : "0000-00"}});
 
 const recordIn = ({data}) => data.photo ?? data;
@@ -197,7 +197,7 @@ function facts(record) {
   several("People", [...people].map((name) => link(name, withValue("subject", name))));
   several("Albums", record.Albums.map((album) => make("a", {href: site.albumpage.replace("UID", album.UID), textContent: album.Title})));
   several("Labels", record.Labels.map(({Label: {Name}}) => link(Name, withValue("label", Name))));
-  // Who may change them has them in the form.
+  // Users who may change these values see them in the form instead.
   if (!may("update")) for (const name of ["Subject", "Artist", "Copyright", "License", "Notes"]) fact(name, record.Details[name]);
   return list;
 }

@@ -62,7 +62,7 @@ export class Selection {
     this.#changed();
   }
 
-  // Where a range begins that keys extend.
+  // The start of the range that keys extend.
   begin(tile) { this.#anchor ??= this.#position(tile); }
 
   async all() {

@@ -1,4 +1,4 @@
-// The months that stand in the page, one below the other: where each begins, and its element.
+// The months in the page, one below the other: the position and the element of each.
 
 import {make} from "./icons.js";
 
@@ -14,7 +14,7 @@ export class Span {
   top(month) { return this.tops[month - this.first]; }
   section(month) { return this.#sections.get(month); }
 
-  // The months from `first` to `last` stand in the page; `drop` is told those that leave it.
+  // Puts the months from `first` to `last` into the page; `drop` gets the months that leave it.
   set(first, last, heightOf, drop) {
     this.first = first;
     this.tops = []; this.heights = [];

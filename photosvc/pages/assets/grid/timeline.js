@@ -1,4 +1,4 @@
-// The months of the search, the columns of those near the window, and the photos that somebody rests at.
+// The months of the search, the columns of the months near the window, and the photos at which scrolling stops.
 
 import {Failure, asked, get, search} from "./api.js";
 
@@ -150,7 +150,7 @@ export class Timeline extends EventTarget {
     return entry.promise;
   }
 
-  // While somebody scrubs: of the months that are asked for meanwhile, only the last one is loaded next.
+  // During scrubbing, only the last of the requested months is loaded next.
   wantLast(month) {
     this.#last = month;
     if (this.#busy) return;
@@ -258,7 +258,7 @@ export class Timeline extends EventTarget {
     return -1;
   }
 
-  // What is known of photos changed: shown at once, before the library is asked again. `by`: who knows it already.
+  // Shows changed values of photos at once, before the library is read again. `by`: the part that shows them already.
   change(uids, values, by = null) {
     for (const list of this.#photos.values()) {
       for (const photo of list) if (photo && uids.has(photo.uid)) Object.assign(photo, values);

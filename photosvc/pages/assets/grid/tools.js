@@ -1,4 +1,4 @@
-// All that the grid can do besides showing photos. Loaded behind them.
+// The functions of the grid other than showing photos; loaded after the photos.
 
 import {tileKeys, pageKeys} from "./keys.js";
 import {watchMoving} from "./moving.js";
@@ -13,7 +13,7 @@ import {viewing} from "./viewing.js";
 import {photos} from "./words.js";
 
 let renew = null;
-// Without a grid the page is loaded again, once nothing is told about the files any longer.
+// Without a grid, the page is reloaded once the messages about the files are closed.
 uploading((ended) => { if (renew) renew(); else if (ended) location.reload(); });
 
 // Pages without a grid show their photos as they were; those without photos show the first ones.
@@ -37,7 +37,7 @@ export function attach(root, timeline, grid) {
   watchMoving(root, grid);
   viewing(root, timeline, grid, actions);
   renew = () => timeline.dispatchEvent(new CustomEvent("moved"));
-  // A page that the browser kept whole while somebody was elsewhere may show what is no longer there, or no longer allowed.
+  // A page from the browser's back/forward cache may show photos that are gone or no longer allowed.
   addEventListener("pageshow", ({persisted}) => { if (persisted) timeline.changing(async () => {}); });
 }
 
@@ -60,7 +60,7 @@ function following(root, timeline, grid, scrubber, actions) {
     if (total?.firstChild) total.firstChild.textContent = `${photos(timeline.total)}${total.childElementCount ? " · " : ""}`;
     if (next) focusOn(timeline, grid, next);
   };
-  // What moves while this goes on is followed behind it.
+  // Follows later moves after this one has ended.
   let running = false, waiting = null;
   timeline.addEventListener("moved", async ({detail}) => {
     waiting = {...waiting, ...detail};

@@ -74,7 +74,7 @@ export class Queue {
     this.#tell();
   }
 
-  // What was sent becomes originals.
+  // Adds the files that were sent to the originals.
   async #keep(bundle) {
     const sent = bundle.items.filter((item) => item.sent);
     if (!sent.length) return;
@@ -98,7 +98,7 @@ export class Queue {
     item.bar.remove();
     item.state.textContent = reason ? `${STATES[state] || state}: ${reason}` : STATES[state] || state;
     item.line.className = state;
-    if (state === "refused" && !item.line.isConnected) this.#list.append(item.line);  // of many files, those that somebody must know of
+    if (state === "refused" && !item.line.isConnected) this.#list.append(item.line);  // of many files, only the refused ones are listed
     this.#counts[state] = (this.#counts[state] || 0) + 1;
     this.#tell();
   }
@@ -123,7 +123,7 @@ function send(address, item) {
       item.hash = data.files?.[0]?.hash;
       resolve();
     });
-    request.addEventListener("error", () => reject(new Error("The connection broke. Add it again.")));
+    request.addEventListener("error", () => reject(new Error("The connection was lost. Add the file again.")));
     request.send(form);
   });
 }

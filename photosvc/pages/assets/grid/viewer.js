@@ -32,7 +32,7 @@ export class Viewer {
   #photo(index) { const {month, index: at} = this.#place(index); return this.#timeline.photo(month, at); }
   get photo() { return this.#swipe ? this.#photo(this.#swipe.currIndex) : null; }
 
-  // Shows the photo at this place, which is a new entry of the history unless somebody came there by it.
+  // Shows the photo at this position, as a new entry of the history unless the history led there.
   async show(month, index, {entry = true} = {}) {
     if (this.#open) return;
     this.#open = true;
@@ -72,11 +72,11 @@ export class Viewer {
     swipe.on("uiRegister", () => this.#buttons(swipe));
     swipe.on("change", () => this.#changed());
     swipe.on("keydown", (event) => this.#typing(event));
-    // PhotoSwipe takes no keys before it has opened: those that were typed meanwhile follow.
+    // PhotoSwipe reads no keys before it has opened: keys pressed meanwhile are repeated.
     this.#early = []; this.#tries.clear();
     swipe.on("openingAnimationEnd", () => queueMicrotask(() => {
       if (this.#panel?.isOpen) swipe.updateSize(true);  // a panel that was opened meanwhile took room
-      if (!inViewer()) swipe.close();  // somebody went back meanwhile
+      if (!inViewer()) swipe.close();  // the user went back meanwhile
       this.#early.splice(0).forEach((action) => swipe[action]());
     }));
     swipe.on("close", () => { this.#panel?.leave(); if (inViewer()) history.back(); });
@@ -92,7 +92,7 @@ export class Viewer {
 
   close() { this.#swipe?.close(); }
 
-  // What PhotoSwipe knows of a photo; before it is loaded, a box of its shape.
+  // The data of a photo for PhotoSwipe; before it is loaded, a box of its shape.
   #item(number_) {
     const {month, index} = this.#place(number_), photo = this.#timeline.photo(month, index), columns = this.#timeline.columns(month);
     const kind = columns?.type[index] ?? "0", ratio = (columns?.ratio[index] ?? 133) / 100;
@@ -161,7 +161,7 @@ export class Viewer {
     }});
   }
 
-  // Opens and closes the panel, which is loaded with the first that somebody opens.
+  // Opens and closes the panel, which is loaded when it is first opened.
   async #details() {
     const swipe = this.#swipe;
     try {
@@ -240,7 +240,7 @@ export class Viewer {
     this.#changed();
   }
 
-  // PhotoSwipe's own keys (arrows, Escape, z) are text where somebody types.
+  // In text fields, PhotoSwipe's own keys (arrows, Escape, z) are text.
   #typing(event) {
     const {originalEvent: key} = event, field = key.target.closest?.("input, textarea, select, dialog");
     if (!field) return;

@@ -46,7 +46,7 @@ export class Window extends EventTarget {
     if (known) this.goTo(place.month, place.offset * (this.#layouts.height(place.month) / (place.height || 1)));
   }
 
-  // Where the months begin in the page. Asking for it lays the page out, which frames cannot afford.
+  // The position of the months in the page. Reading it forces a layout, which takes too long within a frame.
   #find() {
     this.#scroll = scrollY;
     if (this.#root.clientWidth) this.#base = this.#box.getBoundingClientRect().top + this.#scroll;
@@ -83,7 +83,7 @@ export class Window extends EventTarget {
     this.#build(month, offset);
   }
 
-  // The same with a share of its height, while somebody scrubs.
+  // The same with a share of its height, during scrubbing.
   goToShare(month, share) { this.goTo(month, share * this.#layouts.height(month), true); }
 
   #build(month, offset) {

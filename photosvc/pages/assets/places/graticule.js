@@ -18,7 +18,7 @@ function label(map, point, text, className) {
   return L.marker(map.containerPointToLatLng(point), {icon: L.divIcon({className: `degrees ${className}`, html: text, iconSize: null}), keyboard: false, interactive: false, pane: "lines"});
 }
 
-// Draws the lines of the present view into `layer`, in place of those of the last one.
+// Draws the lines of the present view into `layer` and removes those of the previous view.
 export function drawGraticule(map, layer) {
   layer.clearLayers();
   const bounds = map.getBounds(), size = map.getSize();
