@@ -83,7 +83,7 @@ def files_of(program: str, deployment: Deployment) -> dict[str, str]:
     templates = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         undefined=StrictUndefined,
-        autoescape=False,  # noqa: S701  # nosec B701 - no HTML; each value is quoted for its file
+        autoescape=False,  # noqa: S701 - no HTML; values are quoted for each file  # nosec B701
         trim_blocks=True,
         keep_trailing_newline=True,
     )
