@@ -20,6 +20,7 @@ from photosvc.api import (
     resumable,
     search,
     session,
+    settings,
     subjects,
     thumbnails,
     timeline,
@@ -60,7 +61,7 @@ _RESOURCES = {
     parts.SESSION: (session.session, users.users, audit.audit),
     parts.OAUTH: (oauth.oauth,),
     parts.MEDIA: (thumbnails.thumbnails, videos.videos, downloads.downloads),
-    "": (monitoring.monitoring, config.config),
+    "": (monitoring.monitoring, config.config, settings.settings),
 }
 
 

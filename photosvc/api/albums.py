@@ -170,13 +170,16 @@ def dislike_album(album_uid: str) -> Response:
 
 @albums.delete("/albums/<album_uid>")
 @require("albums.delete")
-@answers(MESSAGE, "The album is deleted.")
+@answers(MESSAGE, "The album that is deleted, with `code` and `message`.")
 @refuses(404, 409)
 def remove_album(album_uid: str) -> Response:
     """Delete an album. Its photos stay in the library."""
-    service = current_service()
-    title = delete_whole(service.writing, album_uid, service.now(), sees_private=principal().sees_private)
-    return json_answer({"code": 200, "message": f"{title} deleted"})
+    service, sees_private = current_service(), principal().sees_private
+    with service.reading(orm=True) as session:  # raises the reason why it cannot be deleted
+        album_of_people(session, album_uid, sees_private=sees_private)
+    record = record_of_album(album_uid)
+    title = delete_whole(service.writing, album_uid, service.now(), sees_private=sees_private)
+    return json_answer({"code": 200, "message": f"{title} deleted", **record})
 
 
 @albums.post("/batch/albums/delete")

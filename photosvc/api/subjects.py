@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 from flask import Response, request
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters, terms
 from photosvc.api.photos import Editing, change_one
@@ -21,6 +21,7 @@ from photosvc.models import File, Marker, Photo
 from photosvc.query.fold import fold, words
 from photosvc.records.people import MarkerEditSchema, SubjectEditSchema, SubjectSchema
 from photosvc.records.photo import MarkerSchema
+from photosvc.search.reading.files import files_of_photo, load_file
 from photosvc.search.reading.people import Person, with_covers_of_people
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
@@ -31,7 +32,7 @@ from photosvc.web.searching import searching
 
 subjects = OwnBlueprint("subjects", __name__)
 
-_subject = SubjectSchema()
+_subject, _marker = SubjectSchema(), MarkerSchema()
 
 
 @subjects.get("/subjects")
@@ -149,6 +150,22 @@ def _find(uid: str) -> Person:
     return found
 
 
+@subjects.get("/markers/<marker_uid>")
+@require("people.search")
+@answers(MarkerSchema, "The marked area.")
+def read_marker(marker_uid: str) -> Response:
+    """Show a marked area of a file with the name of the person on it."""
+    service, sees_private = current_service(), principal().sees_private
+    with service.reading() as connection:
+        seen = files_of_photo(connection, _photo_of(connection, marker_uid), sees_private=sees_private)
+    with service.reading(orm=True) as session:
+        files = [load_file(session, file.file_id) for file in seen]
+        found = next((marker for file in files for marker in file.markers if marker.uid == marker_uid), None)
+        if found is None:
+            raise _no_marker()
+        return json_answer(_marker.dump(found))
+
+
 @subjects.put("/markers/<marker_uid>")
 @require("people.update")
 @takes(MarkerEditSchema, any_type=True)
@@ -176,7 +193,9 @@ def unname_marker(marker_uid: str) -> Response:
 
 
 def _named(marker_uid: str, name: str | None) -> Response:
-    body, _ = change_one(_photo_of(marker_uid), "people.marker", _naming(marker_uid, name))
+    with current_service().reading() as connection:
+        photo_uid = _photo_of(connection, marker_uid)
+    body, _ = change_one(photo_uid, "people.marker", _naming(marker_uid, name))
     markers = (marker for file in orjson.loads(body)["Files"] for marker in file["Markers"])
     found = next((marker for marker in markers if marker["UID"] == marker_uid), None)
     if found is None:
@@ -200,11 +219,10 @@ def _naming(marker_uid: str, name: str | None) -> Callable[[Editing], None]:
     return change
 
 
-def _photo_of(marker_uid: str) -> str:
-    """Return the UID of the photo with this marker; `change_one` checks whether the photo may be seen."""
+def _photo_of(connection: Connection, marker_uid: str) -> str:
+    """Return the UID of the photo with this marker; the caller checks whether the photo may be seen."""
     query = select(Photo.uid).join(File, File.photo_id == Photo.id).join(Marker, Marker.file_id == File.id)
-    with current_service().reading() as connection:
-        found = connection.scalar(query.where(Marker.uid == marker_uid)) if is_uid(marker_uid, MARKER) else None
+    found = connection.scalar(query.where(Marker.uid == marker_uid)) if is_uid(marker_uid, MARKER) else None
     if found is None:
         raise _no_marker()
     uid: str = found

@@ -8,6 +8,7 @@ from photosvc.auth import accounts, bearer, credentials
 from photosvc.auth import users as stored_users
 from photosvc.auth.passwords import new_hash
 from photosvc.auth.policy import may
+from photosvc.core.errors import ConflictError
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION
 from photosvc.records.accounts import (
     CredentialSchema,
@@ -149,7 +150,21 @@ def confirm(body: dict[str, Any], user_uid: str) -> Response:
     return json_answer({"code": 200, "recovery_codes": list(codes)})
 
 
-@users.post("/users/<user_uid>/passcode/disable")
+@users.post("/users/<user_uid>/passcode/activate")
+@require("users.passcode")
+@answers(MESSAGE, "Two-factor authentication is on.")
+@refuses(409)
+def activate(user_uid: str) -> Response:
+    """Make sure that two-factor authentication is on, for clients that send this after the first code."""
+    with current_service().reading(orm=True) as session:
+        if not stored_users.find_user(session, user_uid).totp_confirmed:
+            msg = "confirm two-factor authentication with a first code, by POST to passcode/confirm"
+            raise ConflictError(msg)
+    return json_answer({"code": 200, "message": "Two-factor authentication is on."})
+
+
+@users.post("/users/<user_uid>/passcode/disable", endpoint="disable")
+@users.post("/users/<user_uid>/passcode/deactivate", endpoint="deactivate")
 @require("users.passcode")
 @takes(ProofSchema)
 @answers(MESSAGE, "Two-factor authentication is off.")

@@ -94,7 +94,7 @@ TAGS: Final = (
     )),
     Tag("security log", "Who signed in, was refused, or changed accounts and credentials.", ("audit",)),
     Tag("service", "Settings for clients, health, figures, and this document.", (
-        "config", "healthz", "readyz", "status", "metrics", "credential", "openapi.json",
+        "config", "settings", "services", "healthz", "readyz", "status", "metrics", "credential", "openapi.json",
     )),
     Tag("sessions", "Signing in and out.", ("session", "sessions")),
     Tag("thumbnails", "Pictures in the sizes that screens need.", ("t",)),

@@ -7,6 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from photosvc.records.settings import OptionsSchema
 from tests.support.factories.varied_library import fill_varied_library
 from tests.support.library import SURROUNDINGS, open_library
 from tests.support.programs.server import serve
@@ -37,7 +38,7 @@ def named(heading):
 
 
 def test_each_answer_has_the_fields_that_the_guide_names(answers):
-    photo, file, views, folders, months, collection, config = answers
+    photo, file, views, folders, months, collection, config, settings = answers
     assert named("One photo") - {"photos"} <= {*photo, *photo["Details"], *photo["Camera"], *photo["Place"]}
     assert (file["PhotoUID"], file["Hash"]) == (photo["UID"], photo["Hash"])
     assert named("For picture viewers") - {"photos", "src", "w", "h"} == set(views[0])
@@ -50,3 +51,10 @@ def test_each_answer_has_the_fields_that_the_guide_names(answers):
     assert named("The configuration") - {"config"} - sizes <= {*config, *config["count"]}
     assert set(config["count"]) <= named("The configuration")
     assert set(config["thumbs"][0]) == sizes
+    options = {*OptionsSchema().fields, "MB"}
+    assert named("Settings and options") - options - {"settings"} <= {
+        *settings,
+        *settings["features"],
+        *settings["stack"],
+    }
+    assert set(OptionsSchema().fields) | set(settings["stack"]) <= named("Settings and options")

@@ -115,6 +115,9 @@ TABLE = {
     "GET /folders/import/<path:folder>": row(404, "files read", ANYTHING, ADMIN),
     "GET /moments/time": row(200, "moments read", ANYTHING, EVERYBODY),
     "GET /config": row(200, "config read", ANYTHING, EVERYBODY),
+    "GET /config/options": row(200, "config read", ANYTHING, ADMIN),
+    "GET /settings": row(200, "settings read", ANYTHING, EVERYBODY),
+    "GET /services": row(200, "services read", ANYTHING, EVERYBODY),
     "PUT /photos/<photo_uid>": row(404, "photos write", ANYTHING, WRITERS, body={}),
     "PATCH /photos/<photo_uid>": row(404, "photos write", ANYTHING, WRITERS, body={}),
     "POST /photos/<photo_uid>/like": row(404, "photos write", ANYTHING, WRITERS),
@@ -147,6 +150,7 @@ TABLE = {
     "PUT /subjects/<subject_uid>": row(400, "people write", ANYTHING, WRITERS, body={}),
     "POST /subjects/<subject_uid>/like": row(404, "people write", ANYTHING, WRITERS),
     "DELETE /subjects/<subject_uid>/like": row(404, "people write", ANYTHING, WRITERS),
+    "GET /markers/<marker_uid>": row(404, "people read", ANYTHING, EVERYBODY),
     "PUT /markers/<marker_uid>": row(400, "people write", ANYTHING, WRITERS, body={}),
     "DELETE /markers/<marker_uid>/subject": row(404, "people write", ANYTHING, WRITERS),
     "GET /labels": row(200, "labels read", ANYTHING, EVERYBODY),
@@ -211,7 +215,9 @@ TABLE = {
     f"DELETE {APP_PASSWORDS}/<credential>": row(404, "sessions write", LOGIN, ADMIN, own=True),
     f"POST {PASSCODE}": row(400, "passcode write", LOGIN, ONLY_OWN, own=True, body={}),
     f"POST {PASSCODE}/confirm": row(400, "passcode write", LOGIN, ONLY_OWN, own=True, body={}),
+    f"POST {PASSCODE}/activate": row(409, "passcode write", LOGIN, ONLY_OWN, own=True),
     f"POST {PASSCODE}/disable": row(400, "passcode write", LOGIN, ONLY_OWN, own=True, body={}),
+    f"POST {PASSCODE}/deactivate": row(400, "passcode write", LOGIN, ONLY_OWN, own=True, body={}),
     f"DELETE {PASSCODE}": row(404, "passcode write", LOGIN, ADMIN),
 }
 # fmt: on

@@ -61,6 +61,8 @@ READS = PHOTOS | {
     "moments.view",
     "places.view",
     "config.view",
+    "settings.view",
+    "services.search",
 }
 #: What everyone but viewers may do with the right to write.
 WRITES = {
@@ -84,6 +86,7 @@ LISTS = {"trash.view", "index.view"}
 TRASH = LISTS | {"trash.restore"}
 #: What administrators may do with any kind of credential.
 IMPORTS = {
+    "config.options",
     "files.import",
     "files.imports",
     "errors.view",
