@@ -197,11 +197,7 @@ function facts(record) {
   several("People", [...people].map((name) => link(name, withValue("subject", name))));
   several("Albums", record.Albums.map((album) => make("a", {href: site.albumpage.replace("UID", album.UID), textContent: album.Title})));
   several("Labels", record.Labels.map(({Label: {Name}}) => link(Name, withValue("label", Name))));
-<<<<<<< HEAD
   // Users who may change these values see them in the form instead.
-=======
-  // Who may change them has them in the form.
->>>>>>> 1b28ca40 (Show partial dates, quote values in links, name countries of regions)
   if (!may("update")) for (const name of ["Subject", "Artist", "Copyright", "License", "Notes"]) fact(name, record.Details[name]);
   return list;
 }
