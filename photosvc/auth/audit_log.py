@@ -224,7 +224,7 @@ def new_entry(
 
 
 def told(entry: Entry) -> dict[str, Any]:
-    """Return the non-empty values of an entry except its time, for a line of a log."""
+    """Return the non-empty values of an entry, without its time, for a line of the log."""
     values = {field.name: getattr(entry, field.name) for field in fields(Entry) if field.name != "created_at"}
     return {name: value for name, value in values.items() if value and (name, value) != ("times", 1)}
 

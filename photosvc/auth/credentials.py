@@ -51,7 +51,7 @@ def issue(
         lifetime: seconds, or -1.
 
     Raises:
-        AppPasswordLimitError: the account has as many app passwords as it may have; the command line may add more.
+        AppPasswordLimitError: the account has the most app passwords allowed; the command line may add more.
         InvalidValueError: a value is not valid; `field` says which.
         ScopeTooWideError: the scope is wider than that of the credential that makes it.
 

@@ -62,7 +62,7 @@ class PasscodeRequiredError(LoginError):
     Args:
         user_id: the account whose password was right; 0 if that was not asked.
         password_version: of that password.
-        field: the parameter that lacks.
+        field: the missing parameter.
 
     """
 
@@ -80,7 +80,7 @@ class InvalidPasscodeError(LoginError):
 
 
 class ClientLoginError(PermissionDeniedError):
-    """Clients and their tokens cannot log in; use the token as it is."""
+    """Clients and their tokens cannot log in: use the token directly."""
 
 
 class PasswordNeededError(PermissionDeniedError):
@@ -107,14 +107,14 @@ class ThrottledError(PhotosvcError):
 
 
 class BusyError(PhotosvcError):
-    """Too many passwords are checked at present: try again."""
+    """Too many passwords are being checked: try again in a moment."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 1
 
 
 class OtherServiceKeyError(PhotosvcError):
-    """The database belongs to another service key than this process has; its operator must mend that.
+    """The database belongs to another service key than this process has; its operator must correct that.
 
     With a wrong key, second factors could not be checked, and links that other processes made would open nothing.
     """
@@ -127,11 +127,11 @@ class UserExistsError(ConflictError):
 
 
 class AppPasswordLimitError(ConflictError):
-    """The account has as many app passwords as it may have: revoke one that is not used any more."""
+    """The account has the most app passwords allowed: revoke one that is no longer used."""
 
 
 class LastAdminError(ConflictError):
-    """The last enabled administrator stays one: make another user an administrator first."""
+    """The last enabled administrator must remain: make another user an administrator first."""
 
 
 class OwnSecondFactorError(ConflictError):
@@ -139,4 +139,4 @@ class OwnSecondFactorError(ConflictError):
 
 
 class SecondFactorStateError(ConflictError):
-    """Two-factor authentication is not in the state this needs."""
+    """Two-factor authentication is already on, or has not been set up."""

@@ -41,13 +41,13 @@ _Line = Annotated[str, msgspec.Meta(max_length=1000)]
 
 
 class NotABackupError(InvalidValueError):
-    """The file is not a whole backup of photosvc."""
+    """The file is not a complete backup of photosvc."""
 
     exit_code = 1
 
 
 class NoRoomError(PhotosvcError):
-    """The disk has no room for what is in the backup."""
+    """The disk has no room for the content of the backup."""
 
 
 class NothingToBackUpError(PhotosvcError):
@@ -63,7 +63,7 @@ class TargetExistsError(ConflictError):
 
 
 class DatabaseInUseError(ConflictError):
-    """A process uses the database: stop the service, `svc watch` and other commands before."""
+    """A process uses the database: first stop the service, `svc watch` and other commands."""
 
 
 class LibraryExistsError(ConflictError):

@@ -50,7 +50,7 @@ class Archive:
         self._archive = archive
         entries = {entry.filename: entry for entry in archive.infolist()}
         if len(entries) != len(archive.infolist()) or len(entries) > MOST_FILES + 20:
-            msg = "The backup has names twice, or too many."
+            msg = "The backup has duplicate names, or too many."
             raise NotABackupError(msg)
         for entry in entries.values():
             _check_entry(entry)
@@ -63,7 +63,7 @@ class Archive:
             found = entries.get(member.name)
             too_large = member.name != DATABASE and member.size > MOST_BYTES
             if found is None or found.file_size != member.size or too_large:
-                msg = f"The backup is not as its manifest says: {member.name}."
+                msg = f"The backup differs from its manifest: {member.name}."
                 raise NotABackupError(msg)
         if entries.keys() != {MANIFEST, *(member.name for member in self.manifest.members)}:
             msg = "The backup has files that its manifest does not name."
@@ -90,7 +90,7 @@ class Archive:
             file.flush()
             os.fsync(file.fileno())
         if size != member.size or digest.hexdigest() != member.sha256:
-            msg = f"The backup is damaged: {member.name} is not what was backed up."
+            msg = f"The backup is damaged: {member.name} differs from the file that was backed up."
             raise NotABackupError(msg)
 
     def extract_instance(self, folder: Path) -> None:
@@ -150,7 +150,7 @@ def _telling() -> Iterator[None]:
     try:
         yield
     except _BROKEN as error:
-        msg = f"The file is no whole backup of photosvc: {str(error) or type(error).__name__}."
+        msg = f"The file is not a complete backup of photosvc: {str(error) or type(error).__name__}."
         raise NotABackupError(msg) from None
 
 
@@ -203,7 +203,7 @@ def _check_entry(entry: ZipInfo) -> None:
     kind = stat.S_IFMT(entry.external_attr >> 16)
     plain = kind in {0, stat.S_IFREG} and not entry.filename.endswith("/") and not entry.flag_bits & _ENCRYPTED
     if not plain or entry.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
-        msg = "The backup has something in it that is no plain file."
+        msg = "The backup contains an entry that is not a plain file."
         raise NotABackupError(msg)
 
 

@@ -125,7 +125,7 @@ def test_a_database_that_a_process_has_open_is_not_replaced(backed_up, tmp_path)
         assert connection.execute("SELECT name FROM photosvc_users").fetchall() == [("bob",)]
         done = svc("restore", str(backed_up.archive), "--replace", instance=other)
         assert (done.returncode, done.stdout) == (1, "")
-        assert "A process uses the database: stop the service" in done.stderr
+        assert "A process uses the database: first stop the service" in done.stderr
     assert accounts(other) == ["bob"]
     assert svc("restore", str(backed_up.archive), "--replace", instance=other).returncode == 0
 

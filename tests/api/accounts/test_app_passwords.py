@@ -54,7 +54,7 @@ def test_an_account_has_a_limited_number_of_them(api, own, path, monkeypatch):
     short = {**FRAME, "expires": 60}
     made = [api.call("POST", path, own, json=body).json["id"] for body in (FRAME, FRAME, short)]
     refused = check_error(api.call("POST", path, own, json=FRAME), 409)
-    assert refused["error"].startswith("The account has as many app passwords as it may have: revoke one")
+    assert refused["error"].startswith("The account has the most app passwords allowed: revoke one")
     assert len(api.call("GET", path, own).json) == 3
     others = api.session_of("ann")
     assert api.call("POST", api.user_path("ann", "/app-passwords"), others, json=FRAME).status_code == 201

@@ -231,7 +231,7 @@ def test_client_tokens_and_client_secrets_cannot_log_in(api):
         client_id = add_client(session, name="other", secret=secret).uid
     for name, password in [("alice", api.access_token()), ("ann", api.client_token()), (client_id, secret)]:
         body = check_error(api.log_in(name, password), 403)
-        assert body["error"] == "Clients and their tokens cannot log in; use the token as it is."
+        assert body["error"] == "Clients and their tokens cannot log in: use the token directly."
 
 
 @pytest.mark.parametrize("path", ["/session", "/sessions"])

@@ -114,7 +114,7 @@ def test_a_removed_account_and_all_of_its_credentials_are_gone(api, admin):
 def test_the_last_administrator_stays(api, admin, change):
     method = "PUT" if change else "DELETE"
     body = check_error(api.call(method, api.user_path("ann"), admin, json=change), 409)
-    assert body["error"].startswith("The last enabled administrator stays one")
+    assert body["error"].startswith("The last enabled administrator must remain")
     api.call("PUT", api.user_path(), admin, json={"Role": "admin"})
     assert api.call(method, api.user_path("ann"), admin, json=change).status_code == 200
 

@@ -100,7 +100,7 @@ def test_one_app_password_too_many_is_told(alice, monkeypatch):
     assert make(alice).status_code == 200
     answer = make(alice)
     assert answer.status_code == 409
-    assert "The account has as many app passwords as it may have" in text_of(answer)
+    assert "The account has the most app passwords allowed" in text_of(answer)
 
 
 def test_markup_in_the_name_of_an_app_is_text(alice):

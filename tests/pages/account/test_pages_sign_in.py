@@ -63,7 +63,7 @@ def test_one_without_the_scope_sessions_is_refused_as_by_the_api(browser, api):
 def test_the_secret_of_a_client_is_refused_as_by_the_api(browser, api):
     answer = browser.sign_in(password=api.access_token())
     assert answer.status_code == 403
-    assert "Clients and their tokens cannot log in; use the token as it is." in text_of(answer)
+    assert "Clients and their tokens cannot log in: use the token directly." in text_of(answer)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_a_disabled_account_is_out_at_once_and_in_again_when_enabled(ann, alice,
 )
 def test_the_last_administrator_stays_one(ann, own, rest, form):
     answer = ann.send(f"{own}{rest}", form)
-    assert (answer.status_code, "The last enabled administrator stays one" in text_of(answer)) == (409, True)
+    assert (answer.status_code, "The last enabled administrator must remain" in text_of(answer)) == (409, True)
     assert ann.open(ACCOUNTS, headers=OWN).status_code == 200
 
 
