@@ -25,7 +25,7 @@ _OPEN: Final = "{0} can be read by other accounts of this machine: as its owner,
 # Bytes that are not UTF-8 (as surrogates), control characters, line separators and bidirectional control characters.
 _UNCLEAN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
 _ESCAPED = re.compile("%([0-9A-F]{2})")
-#: Prefix of parts with escapes, so that the file name `100%25.jpg` is not taken for an escaped one.
+#: Prefix of parts with escapes, so that the file name `100%25.jpg` is not read as an escaped one.
 _MARK = "%FF"
 #: Numbers of system errors that are no fault of the file: the disk fails or does not answer, or the process has no
 #: memory or descriptor left.

@@ -1,4 +1,4 @@
-"""Problems for which files are left out of the library or not shown: codes for decisions, sentences for people.
+"""Reasons why files are left out of the library or not shown: codes for decisions, sentences for people.
 
 To add a problem, add one line to `Reason`. The codes are stored, so an existing code never changes its meaning.
 """
@@ -81,7 +81,7 @@ class Reason(StrEnum):
     TOO_DEEP = "too_deep", "more than {} folders deep", _SKIPPED, _NOT_STORED
     NOT_REGULAR = "not_regular", "not a regular file", _SKIPPED, _NOT_STORED
     UNREADABLE_FOLDER = "unreadable_folder", "the folder cannot be read: {}", _FAILED, _NOT_STORED
-    SIDECAR = "sidecar", "a text file or sidecar of a kind that is not read", _SKIPPED, _NOT_STORED
+    SIDECAR = "sidecar", "a text file or sidecar of an unsupported kind", _SKIPPED, _NOT_STORED
     UNKNOWN_EXTENSION = "unknown_extension", "not a picture or video by its extension", _SKIPPED, _NOT_STORED
     UNSETTLED = "unsettled", "it may still be being written; a later run reads it", _SKIPPED, _NOT_STORED
 
@@ -108,7 +108,7 @@ class Reason(StrEnum):
     OVER_AVAILABLE_MEMORY = "over_available_memory", "the picture needs more memory than there is", _FAILED, _SPACED
     NO_PIXELS = "no_pixels", "a {} has no pixels to open"
     UNDECODABLE_RAW = "undecodable_raw", "LibRaw cannot read this raw"
-    UNREAD_PIXELS = "unread_pixels", "its pixels are stored in a way that is not read: {}"
+    UNREAD_PIXELS = "unread_pixels", "its pixel format is not supported: {}"
     RAW_WITHOUT_COLORS = "raw_without_colors", "the raw has no colours"
     TRUNCATED_VIDEO = "truncated_video", "the video is truncated"
     UNDECODABLE_VIDEO = "undecodable_video", "the video is damaged"

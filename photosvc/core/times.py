@@ -72,7 +72,7 @@ def parse_since(text: str, now: datetime, *, field: str = "since") -> datetime:
 
 
 def parse_until(text: str, now: datetime, *, field: str = "until") -> datetime:
-    """Return the moment before which something must be; a text is read as by `parse_since`, a day includes its end.
+    """Return the end of a period from a text, read as by `parse_since`; a day is included as a whole.
 
     Raises:
         InvalidValueError: it is none.

@@ -1,4 +1,4 @@
-"""The only door through which picture files are opened, checked for the memory they take, and decoded.
+"""The only module that opens and decodes picture files; it checks the memory that they take.
 
 Every exception of a decoder becomes a `DecodeError` with its reason; an error of our own code stays what it is.
 """

@@ -47,9 +47,9 @@ _TIFF_NOTE: Final = (
 )
 _PSD_NOTE: Final = "its merged picture, of 1 to 32 bits, all packings; not in mode Multichannel, nor saved without it"
 _HEIC_NOTE: Final = "a sequence without a still is a video"
-_PREVIEW_TESTED: Final = "metadata and preview tested with made files; development by LibRaw unproven"
+_PREVIEW_TESTED: Final = "metadata and preview tested with generated files; development by LibRaw untested"
 _VC5: Final = "LibRaw does not decode its pixels (VC-5): metadata, and a preview where the file contains one"
-_UNTESTED: Final = "by LibRaw; unproven, for want of a free file"
+_UNTESTED: Final = "by LibRaw; untested, because there is no free sample"
 
 FORMATS: Final[tuple[Format, ...]] = (
     Format("jpg", ("jpg", "jpeg", "jpe", "jfif", "jif", "thm", "mpo", "insp"), "image", "image/jpeg", ("jpeg",)),

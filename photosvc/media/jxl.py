@@ -171,7 +171,7 @@ def _skip_size(bits: _Bits) -> None:
     sides = ((1, 9), (1, 13), (1, 18), (1, 30))
     is_small = bits.read(1)
     for last in (False, True):
-        if last and bits.read(3):  # a ratio takes the place of the width
+        if last and bits.read(3):  # a ratio replaces the width
             return
         if is_small:
             bits.read(5)

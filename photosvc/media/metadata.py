@@ -16,7 +16,7 @@ from photosvc.media.text import is_plausible, keywords, parse_date, to_utc
 DAY, MONTH, YEAR = 3, 2, 1
 # `1954`, `2020-01`, and the notations of Exif and IPTC for unknown parts: `1954:00:00 00:00:00`, `20200100`.
 _PARTIAL: Final = re.compile(r"\s*(\d{4})(?:[:\-/.]?(\d{2}|  )(?:[:\-/.]?(?:00|  ))?)?(?:[T ][0: ]*)?Z?\s*", re.ASCII)
-#: Facts that are only right together. A group comes as a whole from the first source that has its first fact; when no
+#: Facts that belong together. A group comes as a whole from the first source that has its first fact; when no
 #: source has that fact, from the first source that has its second fact, and so on.
 _GROUPS: Final = (
     ("taken_local", "taken_utc", "utc_offset", "date_parts"),
@@ -62,7 +62,7 @@ class WrittenDate(NamedTuple):
 def read_date(text: str, *, subseconds: str = "") -> WrittenDate:
     """Return the date of a text in the notation of Exif, XMP or IPTC; it may be partial.
 
-    It is empty when the date is impossible or implausible, see `parse_date`.
+    It is empty if the date is impossible or implausible, see `parse_date`.
     """
     local, offset = parse_date(text, subseconds=subseconds)
     if local is not None:

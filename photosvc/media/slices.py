@@ -13,7 +13,7 @@ _BEYOND: Final = frozenset((errno.EINVAL, errno.EFBIG, errno.EOVERFLOW))
 
 
 def read_at(source: BinaryIO, offset: int, size: int) -> bytes:
-    """Return bytes of a file; none at an offset in which only a damaged header can believe."""
+    """Return bytes of a file; none at an offset beyond any file, which a damaged header may state."""
     try:
         source.seek(offset)
     except (OverflowError, ValueError):

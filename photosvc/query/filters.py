@@ -101,7 +101,7 @@ TEXTS = (
         "faces",
         Kind.COUNT,
         ("faces",),
-        "Faces marked on a photo, with or without a name: at least so many; new are those without.",
+        "The least number of faces marked on a photo, with or without a name; new means faces without a name.",
         "faces:2",
         operators=RANGE,
         least=0,
@@ -109,7 +109,7 @@ TEXTS = (
     *(
         FilterSpec(name, Kind.ABSENT, ("nothing",), help_, f"{name}:x", operators=CHOICE)
         for name, help_ in (
-            ("face", "Nothing: faces are not compared, so that they have no ids or kinds."),
+            ("face", "Nothing: faces are not compared, so they have no ids or kinds."),
             ("category", "Nothing: places have no categories."),
         )
     ),
@@ -131,18 +131,18 @@ PICTURES = (
     flag("portrait", "portrait", "Pictures taller than wide."),
     # The ratio is kept with two decimals: the limits lie between them.
     flag("landscape", "aspect_ratio", "Pictures wider than 5:4.", Choice((Range(1.255, None),))),
-    flag("square", "aspect_ratio", "Pictures as wide as high.", Choice((Range(0.995, 1.005),))),
+    flag("square", "aspect_ratio", "Square pictures.", Choice((Range(0.995, 1.005),))),
     FilterSpec("color", Kind.COLOR, ("color",), "Main colours, by name.", "color:red|orange", ("colour",), CHOICE),
     number(
         "chroma",
         "chroma",
-        "Colourfulness from 0 to 100: 1 to 9 is at most that, 10 and up more than that.",
+        "Colourfulness from 0 to 100: a value up to 9 is the upper limit, a higher one the lower limit.",
         "chroma:70",
         Kind.CHROMA,
         0,
     ),
     flag("mono", "chroma", "Pictures without colours.", Choice((Range(0, 0),))),
-    number("diff", "diff", "Number that similar pictures have in common.", "diff:767", least=0),
+    number("diff", "diff", "A hash that similar pictures share.", "diff:767", least=0),
     number("mp", "resolution", "Megapixels.", "mp:8-12", least=1),
     # Camera
     FilterSpec(
@@ -212,7 +212,7 @@ PLACES = (
         "near",
         Kind.NEAR,
         ("lat", "lng"),
-        "Close to another photo, given by its UID, or to a place, given by its English name; dist says how close.",
+        "Near another photo, given by its UID, or a place, given by its English name; dist is the distance.",
         "near:pqbcf5j446s0futy|tokyo dist:5",
         operators="|!-",
     ),
@@ -248,7 +248,7 @@ PLACES = (
         "dist",
         Kind.DISTANCE,
         (),
-        "Kilometres around what near, lat and lng, s2 or olc give; 2 if left out, around places 20.",
+        "Distance in kilometres for near, lat and lng, s2 and olc; by default 2, and 20 around places.",
         "near:pqbcf5j446s0futy dist:0.5",
     ),
 )
@@ -292,7 +292,14 @@ STATES = (
     switch("public", "private", "Only photos that are not private.", FALSE),
     flag("private", "private", "Private photos."),
     switch("review", "quality", "Photos whose quality is below 3.", Choice((Range(None, 2),))),
-    number("quality", "quality", "Quality score, from 1 to 7 and above a lone number.", "quality:3", Kind.AT_LEAST, 0),
+    number(
+        "quality",
+        "quality",
+        "Quality score from 1 to 7; a single number is the least score.",
+        "quality:3",
+        Kind.AT_LEAST,
+        0,
+    ),
     number("rating", "rating", "Stars from 1 to 5; 0 is unrated, -1 rejected.", "rating:3-", Kind.SIGNED),
     switch("hidden", "hidden", "Hidden photos, which are otherwise left out."),
     switch("archived", "archived", "Archived photos, which are otherwise left out."),
@@ -301,7 +308,7 @@ STATES = (
         "is",
         Kind.STATE,
         (),
-        "What a photo is or has: a yes-or-no filter, a title, description, album or location.",
+        "A property of photos: a yes-or-no filter, or title, description, album or location.",
         "is:favorite|raw has:geo",
         ("has",),
         WORDS.replace("*", ""),

@@ -129,7 +129,7 @@ def _read_group(spec: FilterSpec, group: Sequence[Alternative], source: Source) 
         state = STATES.get(found.text.lower())
         if state is None:
             hint = did_you_mean(found.text, STATES) or f"; it is one of {', '.join(STATES)}"
-            msg = f"{spec.name}: {shown(found.text)} is nothing that a photo can be or have{hint}"
+            msg = f"{spec.name}: {shown(found.text)} is not a property of photos{hint}"
             raise InvalidQueryError(msg, field=source.field, position=source.start + found.start)
         (unwanted if found.negated else wanted).append(Filter(*state, source))
     return conjunction([disjunction(wanted), *map(negation, unwanted)])

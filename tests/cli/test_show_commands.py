@@ -45,5 +45,5 @@ def test_formats_are_shown_with_their_extra_and_what_is_not_read_with_the_reason
     )
     assert by_extension["psb"]["supported"]
     assert by_extension["x3f"]["note"] == (
-        "metadata and preview tested with made files; development by LibRaw unproven"
+        "metadata and preview tested with generated files; development by LibRaw untested"
     )
