@@ -104,7 +104,7 @@ def make_folder(request: "Request") -> Response:
     parent = request.parent_of(request.path)
     with request.writing():
         if request.find(request.path) is not None:
-            raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "there is something of this name already")
+            raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "a file or folder of this name exists already")
         if not is_folder(request.find(parent)):
             raise DAVError(HTTPStatus.CONFLICT, "the folder around it does not exist")
         request.check_conditions(None)
@@ -112,7 +112,7 @@ def make_folder(request: "Request") -> Response:
         try:
             disk.make_folder(request.provider.root, request.name)
         except NameTakenError:  # by another request meanwhile, or by a link
-            raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "there is something of this name already") from None
+            raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "a file or folder of this name exists already") from None
     return Response(status=201)
 
 

@@ -64,7 +64,7 @@ EXCLUSIVE: Final = [kind.name for kind in KINDS.values() if kind.is_exclusive]
 
 
 class TooManyJobsError(PhotosvcError):
-    """Too many jobs of this kind wait; ask again when some of them are done."""
+    """Too many jobs of this kind are waiting; try again when some of them are done."""
 
     status = HTTPStatus.TOO_MANY_REQUESTS
     retry_after = 60

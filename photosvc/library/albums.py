@@ -135,7 +135,7 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
         msg = "Title: an album needs a title"
         raise InvalidValueError(msg, field="Title")
     if "filter" in changed and not (changed["filter"] and album.filter):
-        msg = "Filter: a smart album stays one, and so does an album of chosen photos; make a new album"
+        msg = "Filter: an album cannot become a smart album, or a smart album an album of chosen photos; make a new one"
         raise InvalidValueError(msg, field="Filter")
     _check(changed, smart=bool(album.filter))
     for name, value in changed.items():

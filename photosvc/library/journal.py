@@ -21,7 +21,7 @@ from photosvc.models.statements import Prepared, insert_into, prepare_statement,
 
 #: Most changes of one photo that are kept: programs that keep changing one photo fill no disk.
 MOST_OF_PHOTO: Final = 1000
-#: Most bytes of the values in the changes of one actor, each change with `_ENTRY` more; beyond, the oldest changes are
+#: Most bytes of the values in the changes of one actor, and `_ENTRY` for each change; beyond that, the oldest ones are
 #: deleted, a tenth at a time.
 MOST_BYTES: Final = 64 << 20
 _ENTRY: Final = 100
@@ -94,7 +94,7 @@ def _count_bytes(session: Session, actor_uid: str, size: int) -> None:
 
 
 def _forget_oldest_of(session: Session, actor_uid: str) -> None:
-    """Delete an actor's oldest changes, until nine tenths of `MOST_BYTES` are left, and count the rest anew.
+    """Delete an actor's oldest changes, until nine tenths of `MOST_BYTES` are left, and count the rest again.
 
     Fewer may be there than were counted, because changes are also deleted with their photos.
     """

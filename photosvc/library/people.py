@@ -1,6 +1,6 @@
 """The renaming and merging of people.
 
-Names come from files, so a chosen name is stored for each name that files have.
+Names come from files, so a chosen name is stored for each name in files.
 """
 
 from collections.abc import Collection, Sequence

@@ -51,7 +51,7 @@ class NameRefusedError(InvalidValueError):
 
 
 class NameTakenError(ConflictError):
-    """There is something of this name already."""
+    """A file or folder of this name exists already."""
 
 
 class ParentMissingError(ConflictError):
@@ -83,7 +83,7 @@ class StorageReadOnlyError(PermissionDeniedError):
 
 
 class StorageFailedError(PhotosvcError):
-    """The disk of the originals is away or does not work at present; try again."""
+    """The disk of the originals is missing or does not respond; try again."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 30

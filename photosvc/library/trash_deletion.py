@@ -1,4 +1,4 @@
-"""Deletions: files move into the trash together or not at all, and are deleted permanently when it is emptied.
+"""Deletions: files move into the trash together or not at all; emptying the trash deletes them permanently.
 
 They move into a folder whose name says that it is unfinished. The rows of the library follow in the transaction of the
 request; once that is committed, one rename finishes the folder. A killed process may leave an unfinished folder: if
@@ -253,13 +253,13 @@ def empty(writing: Writing, trash: Trash, before: datetime, *, goes_on: Callable
 
 
 def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expected: int | None = None) -> Emptied:
-    """Empty the trash for at most 20 seconds, and only if it has the number of files that people were told.
+    """Empty the trash for at most 20 seconds, and only if it has the number of files that the page showed.
 
     Args:
         writing: begins a write transaction, one for each deletion.
         trash: of the originals.
         before: the time.
-        expected: the number of files that people were told; None: any number.
+        expected: the number of files that the page showed; None: any number.
 
     Raises:
         ConflictError: there are more or fewer by now; nothing is deleted.

@@ -30,7 +30,7 @@ BUSY_TIMEOUT: Final = 15_000
 #: Seconds between two attempts to get the write lock: a tenth of the time waited so far, within these limits.
 _LEAST_PAUSE: Final = 0.001
 _MOST_PAUSE: Final = 0.01
-#: Statements that a connection keeps prepared; for a long query, a statement takes 200 KB.
+#: Prepared statements cached by a connection; that of a long query takes 200 KB.
 _KEPT_STATEMENTS: Final = 32
 #: The advice for a database that is damaged.
 DAMAGED = "its file is damaged or no database; restore a backup of photosvc.db, or move it away and index again"

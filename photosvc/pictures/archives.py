@@ -24,7 +24,7 @@ from photosvc.pictures.originals import (
 #: Name of the entry that lists missing files.
 NOTE: Final = "NOT INCLUDED.txt"
 _HEADING: Final = (
-    "These files are not in the archive, or not whole, because they changed, vanished or cannot be read:\n\n"
+    "These files are missing from the archive, or incomplete, because they changed, vanished or cannot be read:\n\n"
 )
 _CHUNK: Final = 256 << 10
 #: Small files are sent together, in pieces of at least this many bytes.
@@ -61,7 +61,7 @@ def stream_zip(entries: Iterable[Entry | None]) -> Iterator[bytes]:
             else:
                 yield from _add(archive, sink, entry, names, missing)
         if unnamed:
-            missing.append(f"({unnamed} that are no longer in the library, or no longer open to you)")
+            missing.append(f"({unnamed} that are no longer in the library, or that you may no longer see)")
         if missing:
             archive.writestr(ZipInfo(names.take(NOTE)), _HEADING + "\n".join(missing) + "\n")
     yield sink.take()

@@ -192,7 +192,7 @@ class Patience:
 
 
 class ThumbnailsBusyError(PhotosvcError):
-    """Too many thumbnails are being made; ask again."""
+    """Too many thumbnails are being made; try again in a moment."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 1

@@ -85,7 +85,7 @@ def safe_name(name: str) -> str:
 
 
 class OriginalChangedError(PhotosvcError):
-    """The file is no longer as the library knows it; an index run is due."""
+    """The file has changed since it was indexed; an index run is due."""
 
     status = HTTPStatus.GONE
 

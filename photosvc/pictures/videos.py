@@ -104,19 +104,19 @@ def make_video(job: VideoJob) -> None:
 
 
 class VideoNotReadyError(PhotosvcError):
-    """The video is being converted; ask again."""
+    """The video is being converted; try again in a moment."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 5
 
     def __init__(self, progress: float) -> None:
-        super().__init__(f"The video is being converted ({progress:.0%} done); ask again.")
+        super().__init__(f"The video is being converted ({progress:.0%} done); try again in a moment.")
         self.progress = progress
         """Share done, 0 to 1."""
 
 
 class ConversionsBusyError(PhotosvcError):
-    """Other videos are being converted; ask again."""
+    """Other videos are being converted; try again later."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 30

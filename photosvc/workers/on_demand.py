@@ -204,5 +204,5 @@ class OnDemandWorkers(Generic[Item, Result]):
 
 
 def _living(worker: Worker[Item] | None) -> Worker[Item] | None:
-    """Return the worker, or None if it still owed an answer: then it was ended."""
+    """Return the worker; None if it was ended because an answer was still missing."""
     return worker if worker is not None and not worker.pending else None

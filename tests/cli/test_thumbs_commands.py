@@ -61,7 +61,7 @@ def test_thumbs_reports_what_cannot_be_shown_and_goes_on(api, pictures):
     done = api.svc("thumbs")
     assert done.returncode == 1
     assert done.stdout == "4 made, 0 kept, 1 failed\n"
-    assert done.stderr == "failed large.jpg: The file is no longer as the library knows it; an index run is due.\n"
+    assert done.stderr == "failed large.jpg: The file has changed since it was indexed; an index run is due.\n"
 
 
 @pytest.mark.slow

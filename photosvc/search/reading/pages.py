@@ -40,7 +40,7 @@ PIECE = 200
 
 
 class LibraryChangedError(PhotosvcError):
-    """The library changed while this was read; ask again."""
+    """The library changed while this was read; try again."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
 

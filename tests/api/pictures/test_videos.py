@@ -388,7 +388,7 @@ def temporary(movies):
 
 def test_who_comes_back_finds_what_was_converted_meanwhile(movies, slow_movie):
     answer = movies.video(slow_movie)
-    assert check_error(answer, 503)["error"] == "The video is being converted (0% done); ask again."
+    assert check_error(answer, 503)["error"] == "The video is being converted (0% done); try again in a moment."
     assert answer.headers["Retry-After"] == "5"
     said = set()
     for _ in range(3000):

@@ -129,8 +129,8 @@ def test_files_that_cannot_be_named_any_more_are_counted(tmp_path):
     archive = ZipFile(BytesIO(b"".join(stream_zip([None, entry(tmp_path, "a.jpg", b"1"), None]))))
     assert archive.namelist() == ["a.jpg", NOTE]
     assert archive.read(NOTE).decode() == (
-        "These files are not in the archive, or not whole, because they changed, vanished or cannot be read:\n\n"
-        "(2 that are no longer in the library, or no longer open to you)\n"
+        "These files are missing from the archive, or incomplete, because they changed, vanished or cannot be read:\n\n"
+        "(2 that are no longer in the library, or that you may no longer see)\n"
     )
 
 

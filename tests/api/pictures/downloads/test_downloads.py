@@ -14,7 +14,7 @@ from photosvc.web.current import current_service
 from tests.support.api_client import check_error
 from tests.support.pictures import encoded, quarters
 
-DUE = "The file is no longer as the library knows it; an index run is due."
+DUE = "The file has changed since it was indexed; an index run is due."
 
 
 @pytest.fixture(scope="module")

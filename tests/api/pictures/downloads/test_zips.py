@@ -26,7 +26,9 @@ from tests.support.pictures import exif, jpeg
 
 TITLES = {"2020/lake.jpg": "Lake", "2021/tree.jpg": "Tree", "2022/secret.jpg": "Secret", "2019/old.jpg": "Old"}
 NOTE = "NOT INCLUDED.txt"
-HEADING = "These files are not in the archive, or not whole, because they changed, vanished or cannot be read:\n\n"
+HEADING = (
+    "These files are missing from the archive, or incomplete, because they changed, vanished or cannot be read:\n\n"
+)
 
 
 def picture(year, width=64):
@@ -482,7 +484,7 @@ def test_photos_that_became_private_since_the_selection_are_counted_and_not_name
         edit_photos(session, ids, private=True)
     found = zipped(own.call("GET", f"/zip/{made['filename']}?name=file", token))
     assert list(found) == ["tree.jpg", NOTE]
-    assert found[NOTE].decode() == HEADING + "(2 that are no longer in the library, or no longer open to you)\n"
+    assert found[NOTE].decode() == HEADING + "(2 that are no longer in the library, or that you may no longer see)\n"
 
 
 def begin(api, path, token):
@@ -504,7 +506,10 @@ def test_what_is_sent_is_checked_again_for_each_portion(own, monkeypatch):
     archive = ZipFile(BytesIO(b"".join([*received, *pieces])))
     answer.close()
     assert archive.namelist() == ["large.jpg", NOTE]
-    assert archive.read(NOTE).decode() == HEADING + "(1 that are no longer in the library, or no longer open to you)\n"
+    assert (
+        archive.read(NOTE).decode()
+        == HEADING + "(1 that are no longer in the library, or that you may no longer see)\n"
+    )
 
 
 # Limits
