@@ -1,16 +1,22 @@
-"""Recall and false pairs of look-alikes: `python -m bench.look_alikes FOLDER …`.
+"""Recall and false pairs of look-alikes: `python -m bench.look_alikes FOLDER … [--subject FOLDER …]`.
 
 The pictures are the photographs below these folders, a grid of parts of each, and drawn ones, 2,000 in all: noise
 whose amplitude falls with its frequency, as in nature, half of it with a horizon. Parts with little detail, such as
-skies, are left out. A pair of different pictures that is found is a false one, so that no photograph may be there twice
-or turned; each of 200 pictures is also compared with changed copies of itself, saved as JPEG.
+skies, are left out. No photograph may be there twice or turned; each of 200 pictures is also compared with changed
+copies of itself, saved as JPEG.
+
+A pair of different pictures that is found is a false one, unless it is one of two kinds, which are counted apart:
+parts of one photograph that share an area, and pictures of the folders after `--subject`, whose photographs all show
+the same thing, such as a colour chart.
 """
 
+import argparse
 import math
 import random
-import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
@@ -24,7 +30,31 @@ PICTURES, CHANGED, LONGEST = 2000, 200, 240
 DETAIL = 8.0
 
 
-def photographs(folders: Sequence[Path]) -> Iterator[Image.Image]:
+Box = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A photograph or a part of it, or a drawn picture."""
+
+    picture: Image.Image
+    source: str
+    """Name of the photograph; empty for a drawn picture."""
+    box: Box = (0, 0, 0, 0)
+    of_subject: bool = False
+
+    def kind_of_pair(self, other: "Piece") -> str:
+        """Return how a pair of these pictures counts that was found."""
+        if not self.source or not other.source:
+            return "with drawn pictures"
+        (left, top, right, bottom), (left_too, top_too, right_too, bottom_too) = self.box, other.box
+        overlap = min(right, right_too) > max(left, left_too) and min(bottom, bottom_too) > max(top, top_too)
+        if self.source == other.source and overlap:
+            return "parts that share an area"
+        return "of the subject" if self.of_subject and other.of_subject else "photographs"
+
+
+def photographs(folders: Sequence[Path], *, of_subject: bool) -> Iterator[Piece]:
     for path in sorted(path for folder in folders for path in folder.rglob("*")):
         if path.suffix.lower() not in {".jpg", ".jpeg", ".png", ".webp"}:
             continue
@@ -34,16 +64,19 @@ def photographs(folders: Sequence[Path]) -> Iterator[Image.Image]:
                 whole = opened.convert("RGB")
         except OSError:
             continue
-        yield from (one for one in (whole, *parts(whole)) if has_detail(one))
+        for box in ((0, 0, *whole.size), *parts(whole.size)):
+            part = small(whole.crop(box))
+            if has_detail(part):
+                yield Piece(part, str(path), box, of_subject)
 
 
-def parts(whole: Image.Image) -> Iterator[Image.Image]:
-    width, height = whole.size
-    count = 4 if min(width, height) >= 900 else 2
+def parts(size: tuple[int, int]) -> Iterator[Box]:
+    width, height = size
+    count = 4 if min(size) >= 900 else 2
     for row in range(count):
         for column in range(count):
-            left, top = width * column // count, height * row // count
-            yield whole.crop((left, top, width * (column + 1) // count, height * (row + 1) // count))
+            right, bottom = width * (column + 1) // count, height * (row + 1) // count
+            yield width * column // count, height * row // count, right, bottom
 
 
 def has_detail(picture: Image.Image) -> bool:
@@ -152,20 +185,27 @@ def milliseconds(work: Callable[[Image.Image], object], pictures: list[Image.Ima
     return (time.process_time() - began) / len(pictures) * 1000
 
 
-def main(folders: Sequence[Path]) -> None:
-    pictures = [small(one) for one in photographs(folders)][:PICTURES]
-    photographed = len(pictures)
-    pictures += [drawn(seed) for seed in range(PICTURES - photographed)]
-    print(f"{photographed} photographs and parts of them, {PICTURES - photographed} drawn pictures")
+def main(folders: Sequence[Path], subject: Sequence[Path]) -> None:
+    pieces = [*photographs(folders, of_subject=False), *photographs(subject, of_subject=True)][:PICTURES]
+    of_subject = sum(one.of_subject for one in pieces)
+    drawn_ones = PICTURES - len(pieces)
+    print(f"{len(pieces) - of_subject} photographs and parts of them, {of_subject} of one subject, {drawn_ones} drawn")
+    pieces += [Piece(drawn(seed), "") for seed in range(drawn_ones)]
+    pictures = [one.picture for one in pieces]
     sample = pictures[:: max(1, len(pictures) // 100)]
     print(f"{milliseconds(perceptual_hash, sample):.2f} ms a picture for its hash,", end=" ")
     print(f"{milliseconds(read_look, sample):.2f} ms with its versions")
     hashes = [Hashes(one) for one in pictures]
-    found = [one.found(other) for at, one in enumerate(hashes) for other in hashes[:at]]
-    print(
-        f"{len(found)} pairs, false ones: {sum(one for one, _ in found)} by the hash,",
-        f"{sum(one for _, one in found)} in all",
-    )
+    pairs, by_hash, in_all = Counter[str](), Counter[str](), Counter[str]()
+    for at, (one, piece) in enumerate(zip(hashes, pieces, strict=True)):
+        for other, piece_too in zip(hashes[:at], pieces[:at], strict=True):
+            kind = piece.kind_of_pair(piece_too)
+            pairs[kind] += 1
+            found = one.found(other)
+            by_hash[kind] += found[0]
+            in_all[kind] += found[1]
+    for kind, count in pairs.items():
+        print(f"{kind:30} {count:9} pairs, found: {by_hash[kind]} by the hash, {in_all[kind]} in all")
     chosen = random.Random(1).sample(range(len(pictures)), CHANGED)
     for name, change in CHANGES.items():
         results = [hashes[at].found(Hashes(saved(change(pictures[at])))) for at in chosen]
@@ -174,4 +214,8 @@ def main(folders: Sequence[Path]) -> None:
 
 
 if __name__ == "__main__":
-    main([*map(Path, sys.argv[1:])])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--subject", nargs="*", type=Path, default=[])
+    arguments = parser.parse_args()
+    main(arguments.folders, arguments.subject)
