@@ -64,7 +64,7 @@ def test_no_file_is_vendored_unseen():
     assert there - {"VENDORED.json"} == {name for about in VENDORED.values() for name in about["files"]}
 
 
-def test_the_grid_is_at_most_40_kb_of_scripts_and_with_the_viewer_60():
+def test_the_grid_is_at_most_40_kb_of_scripts_and_with_the_viewer_65():
     grid = (
         loaded("grid/main.js", lazily=False) | loaded("grid/tools.js", lazily=False) | loaded("page.js", lazily=False)
     )
@@ -72,7 +72,7 @@ def test_the_grid_is_at_most_40_kb_of_scripts_and_with_the_viewer_60():
     assert packed(grid) <= 40 * KB
     whole = grid | loaded("grid/main.js", lazily=True)
     assert any(path.name == "photoswipe.js" for path in whole)
-    assert packed(whole) <= 60 * KB
+    assert packed(whole) <= 65 * KB
 
 
 @pytest.mark.parametrize("name", sorted(ASKED_FOR))

@@ -5,6 +5,7 @@ const day = new Intl.DateTimeFormat(undefined, {weekday: "long", day: "numeric",
 const moment = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "short"});
 for (const element of document.querySelectorAll("time[datetime]")) {
   const text = element.dateTime;
+  element.lang = navigator.language;  // of what is written there now
   if (/^\d{4}-\d\d-\d\d$/.test(text)) element.textContent = day.format(new Date(`${text}T12:00`));
   else if ("moment" in element.dataset) element.textContent = moment.format(new Date(text));
   else if (text.endsWith("Z")) element.title = moment.format(new Date(text));
@@ -12,8 +13,8 @@ for (const element of document.querySelectorAll("time[datetime]")) {
 
 const field = document.querySelector(".search input[type=search]");
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest?.("input, textarea, select");
-  if (field && event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+  const typing = event.target.closest?.("input, textarea, select"), off = localStorage.getItem("photosvc-keys") === "off";
+  if (field && event.key === "/" && !typing && !off && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
     field.focus();
     field.select();

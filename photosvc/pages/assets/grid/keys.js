@@ -5,6 +5,19 @@ import {may} from "./api.js";
 // Whether a key is text, or belongs to a dialog.
 export const isTyping = (event) => Boolean(document.querySelector("dialog[open]") || event.target.closest?.("input:not([type=checkbox]), textarea, select"));
 
+// Letters mean something where the photos have the focus, or nothing has it, unless somebody turned that off.
+const PHOTOS = "#grid, .scrubber, .actions, .pswp", OFF = "photosvc-keys";
+export const lettersCount = () => localStorage.getItem(OFF) !== "off";
+export const countLetters = (on) => (on ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "off"));
+
+// Whether a key may be a shortcut. With the focus on a photo `?` always is, so that letters can be turned on again.
+export function isShortcut(event) {
+  if (isTyping(event)) return false;
+  const {key, target} = event, inside = Boolean(target.closest?.(PHOTOS));
+  if (!inside && target !== document.body && target.id !== "content") return false;
+  return key.length > 1 || key === " " || lettersCount() || (key === "?" && inside);
+}
+
 // The action that a key means, in the grid and in the viewer.
 const ACTIONS = {f: "favorite", p: "private", a: "archive", A: "archive", d: "download", D: "download", l: "album", e: "edit"};
 export const actionOf = (key) => (key === "Delete" ? (may("remove") ? "remove" : "delete") : ACTIONS[key]);
@@ -49,7 +62,7 @@ export function tileKeys(root, timeline, grid, selection) {
 // Keys anywhere on the page.
 export function pageKeys(scrubber) {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event) || document.querySelector(".pswp")) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || !isShortcut(event) || document.querySelector(".pswp")) return;
     if (event.key === "?") import("./help.js").then(({help}) => help(), () => {});
     else if (JUMPS[event.key]) scrubber.go(JUMPS[event.key]);
   });

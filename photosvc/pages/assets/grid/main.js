@@ -2,19 +2,19 @@
 // is known. Other orders than by time stay pages of links.
 
 import {site} from "./api.js";
-import {Timeline} from "./timeline.js";
+import {Timeline, placeIn} from "./timeline.js";
 import {Window} from "./window.js";
 
 // The keys of the grid, alone and with Ctrl; the keys of tiles apply only when a tile has the focus.
 const KEYS = /^([xXfpaAdDlemMyY?]|Delete|Escape)$/, WITH_CTRL = /^[az]$/, OF_TILES = /^(Arrow(Left|Right|Up|Down)|Home|End|Page(Up|Down))$/;
-const HASH = /^#(\d{4}-\d\d)(?:\.(\d+))?$/;
 
 // Keys that are pressed before the grid takes them; gives what passes them on.
 function keepKeys(root) {
   const kept = [];
   const keep = (event) => {
     if (event.altKey || event.target.closest?.("input:not([type=checkbox]), textarea, select, dialog")) return;
-    const command = event.ctrlKey || event.metaKey, ofTile = OF_TILES.test(event.key) && root.contains(event.target);
+    const command = event.ctrlKey || event.metaKey, inside = root.contains(event.target), ofTile = OF_TILES.test(event.key) && inside;
+    if (event.target !== document.body && !inside) return;
     if (!ofTile && !(command ? WITH_CTRL : KEYS).test(event.key)) return;
     event.preventDefault();
     kept.push(event);
@@ -30,7 +30,7 @@ function keepKeys(root) {
 }
 
 async function start(root, first) {
-  const [, name, above] = HASH.exec(location.hash) || [];
+  const [name, above] = placeIn(location.hash);
   const timeline = new Timeline(name || !first.months.length ? null : first);
   root.classList.add("live");
   history.scrollRestoration = "manual";
@@ -54,8 +54,7 @@ async function start(root, first) {
   } else {
     grid = new Window(root, timeline);
     grid.top = bar.offsetHeight;
-    const at = timeline.find(name);
-    grid.goTo(Math.max(0, at), at < 0 ? 0 : Number(above) || 0);
+    grid.goTo(Math.max(0, timeline.nearest(name)), timeline.find(name) < 0 ? 0 : Number(above) || 0);
   }
   attach(root, timeline, grid);
 }

@@ -89,11 +89,11 @@ export class Panel {
     this.#tag = headers.get("ETag") || "";
     this.#own = false;
     const inside = this.#element.contains(document.activeElement);
-    this.#head.replaceChildren(make("h2", {textContent: data.Title || data.Name, dir: "auto"}));
+    this.#head.replaceChildren(make("h2", {textContent: data.Title || data.Name, dir: "auto", lang: ""}));
     if (this.#form) {
       this.#form.show(data, anew);
       if (!this.#form.element.isConnected) this.#head.after(this.#form.element);
-    } else if (data.Description) this.#head.append(make("p", {textContent: data.Description, dir: "auto"}));
+    } else if (data.Description) this.#head.append(make("p", {textContent: data.Description, dir: "auto", lang: ""}));
     const files = make("ul", {className: "files"}, ...data.Files.map((file) => this.#file(data, file)));
     const before = this.#body.querySelector(".history") ?? "";
     this.#body.replaceChildren(facts(data), make("h3", {textContent: data.Files.length === 1 ? "File" : "Files"}), files, before);

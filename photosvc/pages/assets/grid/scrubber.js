@@ -13,7 +13,7 @@ export class Scrubber {
     this.#window = grid;
     this.#years = make("div", {className: "years"});
     this.#thumb = make("div", {className: "thumb"});
-    this.#label = make("span", {className: "bubble", hidden: true});
+    this.#label = make("span", {className: "bubble", lang: navigator.language, hidden: true});
     this.#element = make("div", {className: "scrubber", tabIndex: 0, hidden: true}, this.#years, this.#thumb, this.#label);
     const element = this.#element;
     element.setAttribute("role", "slider");

@@ -2,7 +2,7 @@
 
 import {Actions} from "./actions.js";
 import {Bar} from "./bar.js";
-import {actionOf, isTyping} from "./keys.js";
+import {actionOf, isShortcut, isTyping} from "./keys.js";
 
 const MOST = 20000;  // photos that one action takes
 const TRIES = 3;     // to select photos of a library that changes meanwhile
@@ -134,7 +134,7 @@ export class Selection {
     const only = !event.ctrlKey && !event.metaKey && !event.altKey;
     if ((event.ctrlKey || event.metaKey) && event.key === "a") { event.preventDefault(); this.all(); return; }
     if ((event.ctrlKey || event.metaKey) && event.key === "z") { event.preventDefault(); this.#actions.undo(); return; }
-    if (!only) return;
+    if (!only || !isShortcut(event)) return;
     if (event.key === "Escape" && this.#chosen.size) { this.clear(); return; }
     const tile = this.#grid.tileOf(document.activeElement);
     if (event.key === "x" && tile) { event.preventDefault(); this.toggle(tile); return; }

@@ -11,6 +11,9 @@ const AGAIN = 3000; // milliseconds after which what failed is asked for again
 // Months with few photos stand together, so that their days share rows: those with fewer than FEW, up to TOGETHER photos.
 const FEW = 8, TOGETHER = 30;
 
+// The name of the month in an address, and the pixels of it that are above the edge: `#2012-05.120`.
+export const placeIn = (hash) => (/^#(\d{4}-\d\d)(?:\.(\d+))?$/.exec(hash) || []).slice(1);
+
 export class Timeline extends EventTarget {
   months = [];   // [name, count] of each month, or of a few that stand together, by the name of the first
   #parts = [];   // the real months of each: [name, count, photos before it in this entry]
@@ -103,6 +106,14 @@ export class Timeline extends EventTarget {
   }
 
   find(name) { return this.#parts.findIndex((parts) => parts.some(([month]) => month === name)); }
+
+  // The same, or of the month with photos that is nearest to it.
+  nearest(name) {
+    const at = this.find(name);
+    if (at >= 0 || !name) return at;
+    const far = (parts) => Math.min(...parts.map(([month]) => Math.abs(number(month) - number(name))));
+    return this.#parts.reduce((best, parts, month) => (best < 0 || far(parts) < far(this.#parts[best]) ? month : best), -1);
+  }
 
   // The name of the real month of a photo.
   nameOf(month, index) { return this.#parts[month].findLast(([, , before]) => before <= index)[0]; }
@@ -266,6 +277,9 @@ export class Timeline extends EventTarget {
     this.dispatchEvent(new CustomEvent("changed", {detail: {uids, values, by}}));
   }
 }
+
+// The months since the year 0 until the month with this name.
+const number = (name) => 12 * Number(name.slice(0, 4)) + Number(name.slice(5));
 
 // The columns of months that stand together.
 const joined = (all) => (all.length === 1 ? all[0] : {

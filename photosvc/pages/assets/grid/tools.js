@@ -8,6 +8,7 @@ import {site} from "./api.js";
 import {make} from "./icons.js";
 import {isBusy, watchLibrary} from "./news.js";
 import "./suggest.js";
+import {placeIn} from "./timeline.js";
 import {uploading} from "./upload.js";
 import {viewing} from "./viewing.js";
 import {photos} from "./words.js";
@@ -28,6 +29,10 @@ export function attach(root, timeline, grid) {
     const top = month === 0 && offset < 1;
     const hash = top ? "" : `#${timeline.months[month][0]}.${Math.round(offset)}`;
     if (location.hash !== hash) history.replaceState(history.state, "", location.pathname + location.search + hash);
+  });
+  addEventListener("hashchange", () => {
+    const [name, above] = placeIn(location.hash);
+    if (name) grid.goTo(Math.max(0, timeline.nearest(name)), timeline.find(name) < 0 ? 0 : Number(above) || 0);
   });
   const selection = new Selection(root, timeline, grid), {actions} = selection;
   following(root, timeline, grid, scrubber, actions);

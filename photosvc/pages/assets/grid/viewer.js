@@ -4,17 +4,18 @@ import PhotoSwipe from "../vendor/photoswipe/photoswipe.js";
 
 import {may, photoPage, thumbnail, video} from "./api.js";
 import {icon, make} from "./icons.js";
-import {actionOf, isTyping} from "./keys.js";
+import {actionOf, isShortcut, isTyping, lettersCount} from "./keys.js";
 import {number} from "./words.js";
 
 const SIZES = [["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200], ["fit_2560", 2560, 1600], ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
 const PANEL = 340, BELOW = 0.55;  // pixels beside the picture, or a share of the screen below it
 const VIDEO = "3", LIVE = "2";
 const OPEN = "photosvc-panel";  // whether the panel is open, also with the next photo that is opened
+const SITE = document.title.slice(document.title.lastIndexOf(" · "));  // the end of every title
 const EARLY = {Escape: "close", ArrowLeft: "prev", ArrowRight: "next"};
 
 export class Viewer {
-  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #info; #heart; #lock; #play; #early = []; #shown = {}; #tries = new Map();
+  #timeline; #grid; #actions; #swipe = null; #panel = null; #open = false; #kinds = new Map(); #counter; #info; #heart; #lock; #play; #early = []; #shown = {}; #title = ""; #tries = new Map();
 
   constructor(timeline, grid, actions) {
     this.#timeline = timeline; this.#grid = grid; this.#actions = actions;
@@ -36,6 +37,7 @@ export class Viewer {
   async show(month, index, {entry = true} = {}) {
     if (this.#open) return;
     this.#open = true;
+    this.#title = document.title;
     try {
       await this.#timeline.want(month);
       await this.#timeline.need(month, index, index + 1);
@@ -201,6 +203,7 @@ export class Viewer {
     if (!photo) return;
     const {month, index} = this.#place(currIndex);
     this.#shown = {uid: photo.uid, name: this.#timeline.nameOf(month, index)};
+    document.title = `${photo.text || this.#grid.tile(month, index)?.image.alt || "Photo"}${SITE}`;
     if (inViewer()) history.replaceState({viewer: currIndex}, "", photoPage(photo.uid));
     this.#panel?.show(photo);
     this.#marks();
@@ -243,6 +246,7 @@ export class Viewer {
   // In text fields, PhotoSwipe's own keys (arrows, Escape, z) are text.
   #typing(event) {
     const {originalEvent: key} = event, field = key.target.closest?.("input, textarea, select, dialog");
+    if (key.key.length === 1 && key.key !== " " && !lettersCount()) event.preventDefault();
     if (!field) return;
     event.preventDefault();
     if (key.key === "Escape" && field.tagName !== "DIALOG" && !field.closest("dialog")) field.blur();
@@ -254,6 +258,7 @@ export class Viewer {
       if (key.key === "z") { key.preventDefault(); this.#actions.undo(); }
       return;
     }
+    if (!isShortcut(key)) return;
     const action = actionOf(key.key);
     if (action) { key.preventDefault(); this.#run(action); }
     else if (!this.#swipe.opener.isOpen && !this.#swipe.opener.isClosing && EARLY[key.key]) { key.preventDefault(); this.#early.push(EARLY[key.key]); }
@@ -262,6 +267,7 @@ export class Viewer {
   }
 
   #closed() {
+    document.title = this.#title;
     const at = this.#swipe.currIndex;
     this.#actions.line.standIn(document.body);
     this.#swipe = this.#panel = null;

@@ -178,7 +178,7 @@ export class Window extends EventTarget {
 
   #day(month, box) {
     const name = this.#timeline.nameOf(month, box.first);
-    const title = make("h2", {}, dayName(name, box.day, box.width - (innerWidth < 700 ? 24 : 0)), " ", make("small", {textContent: box.width > 300 ? photos(box.last - box.first) : ""}));
+    const title = make("h2", {lang: navigator.language}, dayName(name, box.day, box.width - (innerWidth < 700 ? 24 : 0)), " ", make("small", {lang: "en", textContent: box.width > 300 ? photos(box.last - box.first) : ""}));
     const list = make("ul", {className: "tiles"});
     const day = make("div", {className: "box"}, title, list);
     Object.assign(day.style, {top: `${box.top}px`, left: `${box.left}px`, width: `${box.width}px`, height: `${box.height}px`});
