@@ -7,6 +7,9 @@ from threading import local
 #: The gazetteer, an SQLite file; `tools/build_places.py` in the source repository describes it.
 PLACES = Path(__file__).with_name("places.sqlite")
 
+#: Names of places in other languages, an SQLite file; `tools/build_names.py` in the source repository describes it.
+NAMES = Path(__file__).with_name("names.sqlite")
+
 #: Bytes of the gazetteer that connections read through the page cache of the system.
 _MAPPED = 2**24
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from photosvc.pages.tiles import Asked, Chip, chips_of, grid_data, read_asked
 from photosvc.query.alternatives import quote
 from photosvc.query.lexer import TokenKind, tokens
 from photosvc.query.parser import OPERATOR_WORDS, split_order
+from photosvc.query.place_names import country_in
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.photos import CountedTown, PhotoQuery, find_towns
 from photosvc.search.reading.request import parse_request
@@ -52,18 +53,19 @@ class Country:
     """The number of towns that are not shown."""
 
 
-def countries_of(found: Iterable[CountedTown], search: str) -> list[Country]:
+def countries_of(found: Iterable[CountedTown], search: str, languages: Sequence[str] = ()) -> list[Country]:
     """Group towns by country, the countries with the most photos first.
 
     Args:
         found: the towns.
         search: the query that found their photos, as `narrowed` gives it.
+        languages: those in which countries are named, the preferred one first; else in English.
 
     """
     towns = defaultdict[str, list[CountedTown]](list)
     for town in found:
         towns[town.country].append(town)
-    countries = [_country(code, members, search) for code, members in towns.items()]
+    countries = [_country(code, members, search, languages) for code, members in towns.items()]
     return sorted(countries, key=lambda country: (-country.whole.count, country.whole.name))
 
 
@@ -74,12 +76,13 @@ def narrowed(query: str) -> str:
     return f"({text})" if either else text
 
 
-def _country(code: str, members: list[CountedTown], search: str) -> Country:
+def _country(code: str, members: list[CountedTown], search: str, languages: Sequence[str]) -> Country:
     whole = f"{search} country:{code}".strip()
     named = [town for town in members if town.name]
     spots = [Spot(town.name, town.count, f"{whole} city:{quote(town.name)}") for town in named[:MOST_SHOWN]]
     total = sum(town.count for town in members)
-    return Country(Spot(country_name(code), total, whole), spots, max(0, len(named) - MOST_SHOWN))
+    name = country_in(languages, code) or country_name(code)
+    return Country(Spot(name, total, whole), spots, max(0, len(named) - MOST_SHOWN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +136,13 @@ def show_places() -> Response:
     if source.origin:
         allow_pictures(answer, source.origin)
     answer.headers["Cache-Control"] = "private, no-cache"
+    answer.vary.add("Accept-Language")
     return answer
 
 
 def _countries(query: PhotoQuery, within: str) -> list[Country]:
     with searching(principal().owner_uid) as connection:
-        return countries_of(find_towns(connection, query), within)
+        return countries_of(find_towns(connection, query), within, [*request.accept_languages.values()])
 
 
 def _map_data(search: Asked, within: str, source: MapSource) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from photosvc.query.fold import LONGEST_WORD, other_forms, umlaut_forms, words
 from photosvc.query.nodes import Phrase, Word
+from photosvc.query.place_names import names_in_text
 
 #: Beginnings of the Unicode names of digits and of letters in scripts whose words have many letters.
 _MANY_LETTERS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT", "MODIFIER")
@@ -98,6 +99,11 @@ def read_models(text: str) -> list[Phrase]:
     if sony := _SONY.fullmatch(word):
         phrases.append(Phrase(("ilce", f"{sony[1]}{sony[2]}{_ROMAN.get(sony[3], '')}")))
     return phrases
+
+
+def read_place(name: str) -> list[Word | Phrase]:
+    """Return the names in the gazetteer of the places that have this name, given by its folded words, in free text."""
+    return [found for own in names_in_text(name) if (found := read_term(own, quoted=True))]
 
 
 def shortest_prefix(word: str) -> int:

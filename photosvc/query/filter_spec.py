@@ -121,7 +121,7 @@ EXPECTED: dict[Kind, str] = {
     Kind.PHOTO: "the UID of a photo",
     Kind.EXTENSION: "the end of a file name, such as jpg",
     Kind.STATE: "a property of photos, such as favorite, raw, geo or title",
-    Kind.COUNTRY: "two letters, such as de, or the English name of a country",
+    Kind.COUNTRY: "two letters, such as de, or the name of a country",
     Kind.COLOR: ", ".join(COLORS),
     Kind.INTEGER: "a number or a range such as 100-400, 100- or <=400",
     Kind.SIGNED: "a number or a range such as -10..400, 100- or <=400",

@@ -12,12 +12,13 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from photosvc.core.times import local_day
-from photosvc.query.alternatives import read_models, read_term
+from photosvc.query.alternatives import read_models, read_place, read_term
 from photosvc.query.areas import locate
 from photosvc.query.errors import InvalidQueryError, shown
 from photosvc.query.filters import FILTERS, NAMES, find_filter
 from photosvc.query.lexer import Token, TokenKind, check, close_quote, tokens
 from photosvc.query.nodes import (
+    Choice,
     Everything,
     Filter,
     Node,
@@ -30,6 +31,8 @@ from photosvc.query.nodes import (
     negation,
     terms,
 )
+from photosvc.query.place_names import MOST_WORDS as MOST_NAME_WORDS
+from photosvc.query.place_names import text_words
 from photosvc.query.reader import read_filter
 from photosvc.query.spoken import MOST_WORDS, may_mean, read_spoken, takes_phrase
 from photosvc.query.spoken_dates import Meaning
@@ -44,6 +47,8 @@ MOST_LEVELS = 20
 MOST_TERMS = 256
 #: The terms of a query among which words may be the names of models, which are not counted.
 _MOST_MODELS = 16
+#: The terms of a query among which words may be the names of places in other languages.
+_MOST_NAMES = 16
 MOST_TOKENS = 5 * MOST_TERMS
 """A term may have a sign, two parentheses and an operator."""
 #: Words that are operators between two terms, as in PhotoPrism.
@@ -218,7 +223,7 @@ class _Parser:
         first = self.next - 1
         meaning = read_spoken(self.words_from(first, longest), self.today) if may_mean(token.text) else None
         if meaning is None:
-            return self.text(token)
+            return self.place(token, longest) or self.text(token)
         self.next = first + meaning.words
         last = self.tokens[self.next - 1]
         self.understood.append(Understood(token.start, last.end, meaning))
@@ -226,6 +231,25 @@ class _Parser:
         if meaning.words == 1:
             return disjunction([self.text(token), self.counted(node, token)])
         return self.counted(node, token)
+
+    def place(self, token: Token, longest: int) -> Node | None:
+        """Return the condition for the longest name of a place in another language from a word on; None without one.
+
+        Photos with the typed words themselves match as well.
+        """
+        if self.terms >= _MOST_NAMES:
+            return None
+        first = self.next - 1
+        typed = self.words_from(first, min(longest, MOST_NAME_WORDS))
+        starred = next((at for at, word in enumerate(typed) if "*" in word), len(typed))
+        for length in range(starred, 0, -1):
+            found = read_place(text_words(" ".join(typed[:length])))
+            if found:
+                self.next = first + length
+                named = [one for one in self.tokens[first : self.next] if one.kind is TokenKind.WORD]
+                place = self.counted(Filter("place", Choice(tuple(found))), token)
+                return disjunction([conjunction([self.text(one) for one in named]), place])
+        return None
 
     def words_from(self, first: int, longest: int) -> list[str]:
         """Return this word and the words behind it; `and` and a phrase may be among them."""

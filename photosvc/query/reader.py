@@ -9,7 +9,7 @@ from photosvc import data
 from photosvc.core.ids import ALBUM, FILE, PHOTO, SUBJECT, is_hash, is_uid
 from photosvc.core.vocabulary import COLOR_NUMBERS, COLORS
 from photosvc.core.words import did_you_mean
-from photosvc.query.alternatives import Alternative, read_groups, read_models, read_term
+from photosvc.query.alternatives import Alternative, read_groups, read_models, read_place, read_term
 from photosvc.query.areas import (
     read_box,
     read_cell,
@@ -31,12 +31,10 @@ from photosvc.query.nodes import (
     Node,
     Operand,
     Pattern,
-    Phrase,
     Range,
     Source,
     Uid,
     Value,
-    Word,
     conjunction,
     disjunction,
     negation,
@@ -52,6 +50,7 @@ from photosvc.query.numbers import (
     read_signed,
     read_weekday,
 )
+from photosvc.query.place_names import country_named, own_names, text_words
 
 #: Codes of countries by further names in use, as folded words.
 _FURTHER: Final = {
@@ -83,6 +82,8 @@ STATES: Final[dict[str, tuple[str, Value]]] = {
 _TITLE_WITH_AND = re.compile(r'"([^"\\|*]*\w[^"\\|*]*&[^"\\|*]*\w[^"\\|*]*)"')
 #: The extension in the name of a file.
 _EXTENSION = re.compile(r"\.[a-z][a-z0-9]{1,4}\Z", re.ASCII)
+#: Filters on the names of places, which are known in other languages, too.
+_PLACES = frozenset(("city", "state"))
 #: Values of a filter on text that ask for any text, or for none.
 _HAS_ANY = frozenset(("true", "false"))
 LONGEST_PATTERN = 10_000
@@ -101,8 +102,12 @@ _SINGLE: dict[Kind, Callable[[str], Value | None]] = {
 
 
 def country_code(name: str) -> str | None:
-    """Return the ISO 3166-1 code of a country in lower case; None for other names. Case and accents are ignored."""
-    return country_codes().get(" ".join(words(name)))
+    """Return the ISO 3166-1 code of a country in lower case, by its name in any language; None for other names.
+
+    Case and accents are ignored.
+    """
+    folded = text_words(name)
+    return country_codes().get(folded) or country_named(folded)
 
 
 @cache
@@ -142,6 +147,9 @@ class TooLongError(ValueError):
 def _text(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | None:
     pieces = [fold(piece) for piece in found.pieces]
     pattern = _pattern(pieces, quoted=found.quoted)
+    if spec.name in _PLACES and pattern and len(pattern.pieces) == 1:
+        others = own_names(text_words(found.text), spec.name)
+        return [pattern, *(Pattern((name,)) for name in others if name != pattern.pieces[0])]
     bare = _EXTENSION.sub("", pattern.pieces[-1]) if spec.name == "name" and pattern else None
     if pattern is None or bare is None or (*pattern.pieces[:-1], bare) in {pattern.pieces, ("",)}:
         return pattern
@@ -207,14 +215,17 @@ def _spaced(piece: str) -> str:
     return f"{' ' * piece[0].isspace()}{body}{' ' * piece[-1].isspace()}" if body else ""
 
 
-def _words(found: Alternative, spec: FilterSpec) -> Word | Phrase | None:
-    return read_term(found.text, quoted=found.quoted, whole=spec.kind is Kind.WHOLE_WORDS)
+def _words(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | None:
+    term = read_term(found.text, quoted=found.quoted, whole=spec.kind is Kind.WHOLE_WORDS)
+    if spec.name != "place" or term is None or len(found.pieces) > 1:
+        return term
+    return [term, *read_place(text_words(found.text))]
 
 
-def _id_or_words(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | None:
+def _id_or_words(found: Alternative, _: FilterSpec) -> Operand | list[Operand] | None:
     if not found.quoted and re.fullmatch(r"\d{1,9}", found.text, re.ASCII):
         return int(found.text) or None
-    term = _words(found, spec)
+    term = read_term(found.text, quoted=found.quoted)
     models = [] if found.quoted else read_models(found.text)
     return [term, *models] if term and models else term
 

@@ -15,7 +15,8 @@ from photosvc.core.vocabulary import COLOR_NUMBERS
 from photosvc.data import PlacesTable
 from photosvc.query.alternatives import quote
 from photosvc.query.fold import fold, words
-from photosvc.query.reader import country_codes
+from photosvc.query.place_names import is_frequent_word, own_names, text_words
+from photosvc.query.reader import country_code, country_codes
 from photosvc.query.spoken_dates import FIRST_WORDS, LEADING_WORDS, Meaning, read_dates
 
 #: Words that people write for a kind of photos, and the query that finds these photos.
@@ -136,18 +137,28 @@ def _beginning(title: str) -> str:
 
 
 def _near(typed: Sequence[str]) -> Meaning | None:
-    """Return the surroundings of a place whose name the words behind `near` are; the longest name counts."""
+    """Return the surroundings of a place whose name the words behind `near` are; the longest name counts.
+
+    A frequent English word that names only small places, as in `near lakes`, is not meant as one, unless it is quoted
+    or a state or country follows it.
+    """
     for length in range(min(len(typed) - 1, _MOST_OF_PLACE), 0, -1):
         name, _, region = " ".join(typed[1 : length + 1]).strip('"').strip(_PUNCTUATION).partition(",")
-        town, in_region = words(name), not region or " ".join(words(region)) in _regions()
-        if town and in_region and _is_town(" ".join(town), long=len(town) > 1):
+        town, in_region = words(name), not region or _is_region(text_words(region))
+        meant = bool(region) or typed[1].startswith('"') or not is_frequent_word(" ".join(town))
+        if town and in_region and meant and _is_town(" ".join(town), long=len(town) > 1):
             return Meaning(length + 1, f"near:{quote(f'{name},{region}'.strip(','))}")
     return None
 
 
 def _is_town(name: str, *, long: bool) -> bool:
-    """Return whether a city, town or village has this name; a name of several words may go on."""
-    return bool(_TABLE.connection.execute(_TOWN, {"name": name, "long": long}).fetchone())
+    """Return whether a city, town or village has this name, in any language; a name of several words may go on."""
+    asked = {"name": name, "long": long}
+    return bool(own_names(name, "city") or _TABLE.connection.execute(_TOWN, asked).fetchone())
+
+
+def _is_region(name: str) -> bool:
+    return name in _regions() or bool(country_code(name) or own_names(name, "state"))
 
 
 @lru_cache(1)

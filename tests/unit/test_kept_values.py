@@ -64,6 +64,7 @@ KEPT = {
     "query/fold.py lru_cache(_REMEMBERED)(fold)": _PURE,
     "query/fold.py lru_cache(_REMEMBERED)(words)": _PURE,
     "query/fold.py other_forms": _PURE,
+    "query/place_names.py places_named": _FIXED,
     "query/reader.py country_codes": _FIXED,
     "search/rows/render.py _prepared": _PREPARED,
     "search/rows/write.py _text_statement": _PREPARED,

@@ -2,7 +2,8 @@
 
 The gazetteer has no numbers of inhabitants, but it lists the quarters of a large city under the name of the city. Of
 places with the same name, the one with the most entries is chosen: `London` finds the one in England unless the query
-names another state or country.
+names another state or country. Names in other languages, such as `München`, are those of `query.place_names`: the
+largest city counts, and before places that are called so themselves if it has a hundred times their inhabitants.
 """
 
 from collections import defaultdict
@@ -20,12 +21,15 @@ from photosvc.data import PlacesTable
 from photosvc.query.errors import shown
 from photosvc.query.fold import words_recurring
 from photosvc.query.nodes import Town
+from photosvc.query.place_names import own_names, places_named, text_words
 from photosvc.query.reader import country_code
 
 #: Up to so many places of the same name and size are all searched; more are an error that asks for a state or country.
 _MOST_ALIKE: Final = 5
 #: Metres between the entries of one city.
 _CITY_M: Final = 40_000
+#: The inhabitants with which a city comes before places that are called by its name in another language.
+_FAR_LARGER: Final = 100
 #: The most characters by which the length of a suggested name differs from that of the typed one.
 _TYPED_BY: Final = 2
 _TOWNS: Final = (
@@ -68,7 +72,11 @@ def find_town(name: str, region: str) -> tuple[tuple[float, float], ...]:
         InvalidValueError: too many places have the name.
 
     """
-    cities = _cities(_EXACTLY, name, region) or _cities(_BEGINNING, name, region)
+    cities = _cities(_EXACTLY, name, region)
+    known = _known(name, region, called=bool(cities))
+    if known:
+        return (known.centre,)
+    cities = cities or _cities(_BEGINNING, name, region)
     most = max((len(city.positions) for city in cities), default=0)
     found = [city.centre for city in cities if len(city.positions) == most]
     if not found:
@@ -83,17 +91,39 @@ def find_town(name: str, region: str) -> tuple[tuple[float, float], ...]:
     return tuple(found)
 
 
+def _known(name: str, region: str, *, called: bool) -> _City | None:
+    """Return the largest city that has this name in another language.
+
+    Args:
+        name: its folded words.
+        region: the state or country that it must be in, if given.
+        called: whether the gazetteer has places of this very name there, which come first unless they are far smaller.
+
+    """
+    places = [place for place in places_named(name) if place.kind == "city"]
+    others = [place for place in places if text_words(place.own) != name]
+    if called:
+        most = max((place.inhabitants for place in places if place not in others), default=1)
+        others = [] if region else [place for place in others if place.inhabitants > most * _FAR_LARGER]
+    for place in others:
+        for city in _cities(_EXACTLY, text_words(place.own), region or place.country):
+            if distance_m(place.lat, place.lng, *city.positions[0]) <= _CITY_M:
+                return city
+    return None
+
+
 @lru_cache(maxsize=512)
 def _cities(query: str, name: str, region: str) -> Sequence[_City]:
     cities: defaultdict[tuple[str, str], list[_City]] = defaultdict(list)
     code = country_code(region) or region
-    for lat, lng, country, state in _TABLE.connection.execute(query, {"name": name}):
-        if region and code != country and region != " ".join(words_recurring(state)):
+    state = next(map(text_words, own_names(region, "state")), region)
+    for lat, lng, country, in_state in _TABLE.connection.execute(query, {"name": name}):
+        if region and code != country and " ".join(words_recurring(in_state)) not in {region, state}:
             continue
-        here = cities[country, state]
+        here = cities[country, in_state]
         city = next((one for one in here if distance_m(lat, lng, *one.positions[0]) <= _CITY_M), None)
         if city is None:
-            city = _City(country, state)
+            city = _City(country, in_state)
             here.append(city)
         city.positions.append((lat, lng))
     return [*chain.from_iterable(cities.values())]

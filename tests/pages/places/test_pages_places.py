@@ -55,6 +55,13 @@ def test_countries_and_towns_lead_to_their_photos(places):
     assert "1 photo" in text_of(places.open("/?q=country:fr"))
 
 
+def test_countries_are_named_in_the_language_of_the_browser(places):
+    page = places.open("/places", headers={"Accept-Language": "de-AT,en;q=0.5"})
+    assert "Deutschland 2 photos" in text_of(page)
+    assert "Accept-Language" in page.headers["Vary"]
+    assert "Germany 2 photos" in text_of(places.open("/places", headers={"Accept-Language": "en-GB,de;q=0.5"}))
+
+
 def test_the_search_limits_the_places_and_stays_in_links(places):
     page = places.open("/places?q=taken:2023-05-03+|+taken:2023-05-01")
     assert "Germany 1 photo" in text_of(page)

@@ -41,7 +41,7 @@ A, B, C, D = map(word, "ebcd")
         ("IMG_1234", Phrase(("img", "1234"), prefix=True)),
         ("12:30", Phrase(("12", "30"))),
         ("http://x.y", Phrase(("http", "x", "y"))),
-        ("東京", Phrase(("東", "京"))),
+        ("東日", Phrase(("東", "日"))),
         ("note: e", And((word("note"), A))),
     ],
 )

@@ -1,0 +1,103 @@
+"""Names of countries, states and cities in other languages than the gazetteer's, which photos carry.
+
+The table of names, `photosvc/data/names.sqlite`, knows for each name the places that have it, and their names in the
+gazetteer. `tools/build_names.py` in the source repository describes it.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from photosvc.data import NAMES, PlacesTable
+from photosvc.query.fold import words
+
+#: The most words of a name that are read together.
+MOST_WORDS: Final = 4
+#: Places that a name means: those with at least this share of the inhabitants of the largest, and their number.
+_SHARE: Final = 0.5
+_MOST_PLACES: Final = 3
+_LONGEST: Final = 60
+_NAMED: Final = """
+    SELECT kind, country, own, lat, lng, inhabitants, in_text FROM name JOIN place ON place.id = name.place
+    WHERE folded = ? ORDER BY inhabitants DESC, place.id LIMIT 40
+"""
+_FREQUENT: Final = "SELECT 1 FROM frequent WHERE folded = ?"
+_COUNTRY: Final = "SELECT name FROM country WHERE language = ? AND code = ?"
+_MOST_LANGUAGES: Final = 8
+_TABLE: Final = PlacesTable(NAMES)
+
+
+class NamedPlace(NamedTuple):
+    """A place that has a name."""
+
+    kind: str
+    """`country`, `state` or `city`."""
+    country: str
+    own: str
+    """Its name in the gazetteer, folded."""
+    lat: float
+    lng: float
+    """The position of a city."""
+    inhabitants: int
+    """The number of inhabitants of a city."""
+    in_text: bool
+    """True if the name stands for the place in free text, too."""
+
+
+@lru_cache(4096)
+def places_named(name: str) -> Sequence[NamedPlace]:
+    """Return the places that have a name, given by its folded words; the largest city comes first."""
+    if len(name) > _LONGEST:
+        return ()
+    return tuple(NamedPlace(*row) for row in _TABLE.connection.execute(_NAMED, (name,)))
+
+
+def own_names(name: str, kind: str) -> list[str]:
+    """Return the names in the gazetteer of the states or cities that have a name, folded; it may be among them."""
+    places = [place for place in places_named(name) if place.kind == kind]
+    return list(dict.fromkeys(place.own for place in places if _is_meant(place, places[0])))[:_MOST_PLACES]
+
+
+def names_in_text(name: str) -> list[str]:
+    """Return the names in the gazetteer of the places that a name stands for in free text, folded."""
+    places = [place for place in places_named(name) if place.in_text]
+    meant = [place for place in places if place.kind != "city" or _is_meant(place, places[0])]
+    return list(dict.fromkeys(place.own for place in meant))[:_MOST_PLACES]
+
+
+def country_named(name: str) -> str | None:
+    """Return the code of the country with this name in any language, given by its folded words."""
+    return next((place.country for place in places_named(name) if place.kind == "country"), None)
+
+
+def is_frequent_word(name: str) -> bool:
+    """Return whether a name is a frequent English word that names only small places, such as `lakes`."""
+    return bool(_TABLE.connection.execute(_FREQUENT, (name,)).fetchone())
+
+
+def country_in(languages: Sequence[str], code: str) -> str | None:
+    """Return the name of a country in the first of these languages that is known; None if that is English.
+
+    Args:
+        languages: tags such as `de` or `de-AT`, the preferred one first.
+        code: the code of the country, in lower case.
+
+    """
+    for tag in languages[:_MOST_LANGUAGES]:
+        parts = tag.lower().replace("_", "-").split("-")
+        if parts[0] == "en":
+            return None
+        chinese = ["zh-hant"] if parts[0] == "zh" and {"hant", "tw", "hk", "mo"} & {*parts} else []
+        for language in (*chinese, parts[0]):
+            if row := _TABLE.connection.execute(_COUNTRY, (language, code)).fetchone():
+                return str(row[0])
+    return None
+
+
+def _is_meant(place: NamedPlace, largest: NamedPlace) -> bool:
+    return place.inhabitants >= largest.inhabitants * _SHARE
+
+
+def text_words(name: str) -> str:
+    """Return the folded words of a text, as names are looked up."""
+    return " ".join(words(name))
