@@ -1,4 +1,4 @@
-"""Sidecars: the names that belong to a file, the values that they add to its photo, and the albums of Google Takeout.
+"""Sidecars: the names that belong to a file, and the values that they add to its photo.
 
 The names in a folder alone tell which sidecars a file may have. XMP and ExifTool append to the name of the
 picture or replace its extension. Google Takeout cuts names, moves numbers and gives edited copies and the videos of
@@ -9,11 +9,6 @@ XMP sidecars take precedence over the files: editors write there what they do no
 Takeout, the texts take precedence over those of the files, because they were written later; its other values come after
 the files. ExifTool's JSON comes last. Sidecars of pictures with equal content complete each other, in the order of the
 names of these pictures; they give all their keywords.
-
-A folder of Google Takeout with a JSON file that names its album becomes an album of its photos. An album belongs to its
-owner as soon as it is made: a photo is added when its file is first indexed, never again; a title that was changed
-stays; a deleted album stays deleted. The album stays the same, or deleted, when its folder moves, and when the JSON
-file is gone for a while.
 """
 
 import html
@@ -22,22 +17,15 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import Final
 
-from sqlalchemy import Select, func, select
-from sqlalchemy.orm import Session
-
-from photosvc.core import ids
-from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import AUTO, META, XMP
 from photosvc.index.sidecar_formats import Kind
 from photosvc.media.metadata import Metadata, Region, merge
 from photosvc.media.text import keywords
 from photosvc.media.xmp import upright
-from photosvc.models import GONE, ORIGINALS_ROOT, Album, AlbumPhoto, File, Photo, RejectedFile, Sidecar
-from photosvc.models.statements import insert_into, unindexed
 
 #: Extensions of the sidecars that are read.
 READ: Final = (".xmp", ".json", ".aae")
@@ -67,7 +55,6 @@ _CUT_PICTURE, _CUT_STEM = 51, 47
 MOST_COMPANIONS: Final = 500
 _UNSET: Final = Metadata()
 _SECOND: Final = timedelta(seconds=1)
-_BATCH = 500
 
 
 def is_read(name: str) -> bool:
@@ -367,96 +354,3 @@ def marked(own: Sequence[Region], orientation: int, sidecars: Sequence[StoredSid
 
 def _base(name: str) -> str:
     return name.rpartition("/")[2]
-
-
-class FolderAlbums:
-    """The albums of folders, made and filled in the transaction of the session."""
-
-    def __init__(self, session: Session, now: datetime) -> None:
-        self._session = session
-        self._now = now
-        self._new: defaultdict[str, set[File]] = defaultdict(set)
-
-    def save(self, sidecar: Sidecar, metadata: Metadata, before: Metadata | None) -> list[int]:
-        """Make or update the album of a sidecar and return the ids of the photos that are new in it.
-
-        Args:
-            sidecar: of the kind `album`.
-            metadata: its present content.
-            before: its content when it was read last; None when it is new.
-
-        """
-        if before is None:
-            return self._make(sidecar, metadata)
-        album = self._session.get(Album, sidecar.album_id) if sidecar.album_id else None
-        if album is not None:
-            for name in ("title", "description"):
-                if getattr(album, name) == getattr(before, name) != getattr(metadata, name):
-                    setattr(album, name, getattr(metadata, name))
-                    album.updated_at = self._now
-        return []
-
-    def add(self, name: str, file: File) -> None:
-        """Note that a file, or under this name a copy of it, was indexed for the first time."""
-        self._new[name.rpartition("/")[0]].add(file)
-
-    def finish(self) -> None:
-        """Put the noted photos into the albums of their folders."""
-        if self._new:
-            for folder, album_id in self._session.execute(_albums_of(*self._new)).all():
-                self._put(album_id, sorted({file.photo_id for file in self._new[folder]}))
-            self._new.clear()
-
-    def _make(self, sidecar: Sidecar, metadata: Metadata) -> list[int]:
-        if self._session.execute(_albums_of(sidecar.folder)).first():
-            return []
-        album = Album(
-            uid=ids.new_uid(ids.ALBUM, self._now),
-            title=metadata.title,
-            description=metadata.description,
-            created_at=self._now,
-            updated_at=self._now,
-        )
-        self._session.add(album)
-        self._session.flush()
-        sidecar.album_id = album.id
-        photos = self._photos_in(sidecar.folder)
-        self._put(album.id, photos)
-        return photos
-
-    def _put(self, album_id: int | None, photo_ids: Sequence[int]) -> None:
-        last = select(func.max(AlbumPhoto.position)).where(AlbumPhoto.album_id == album_id)
-        entry = {"album_id": album_id, "position": (self._session.scalar(last) or 0) + 1, "created_at": self._now}
-        rows = [{**entry, "photo_id": photo_id} for photo_id in photo_ids]
-        if rows:
-            self._session.execute(insert_into(AlbumPhoto, self._session).on_conflict_do_nothing(), rows)
-
-    def _photos_in(self, folder: str) -> list[int]:
-        """Return the photos with a file, or a copy of a file, in the folder: Takeout repeats files in albums."""
-        found = set(
-            self._session.scalars(
-                select(Photo.id)
-                .join(Photo.files)
-                .where(Photo.path == folder, unindexed(File.root) == ORIGINALS_ROOT, File.missing.is_(False))
-            )
-        )
-        copies = select(RejectedFile.name, RejectedFile.detail).where(
-            RejectedFile.root == ORIGINALS_ROOT,
-            RejectedFile.reason == Reason.DUPLICATE.value,
-            RejectedFile.name.startswith(f"{folder}/" if folder else "", autoescape=True),
-        )
-        names = [detail for name, detail in self._session.execute(copies) if name.rpartition("/")[0] == folder]
-        for start in range(0, len(names), _BATCH):
-            others = File.name.in_(names[start : start + _BATCH])
-            found.update(self._session.scalars(select(File.photo_id).where(File.root == ORIGINALS_ROOT, others)))
-        return sorted(found)
-
-
-def _albums_of(*folders: str) -> Select[str, int | None]:
-    """Return the query for the albums that were made from sidecars in these folders."""
-    return select(Sidecar.folder, Sidecar.album_id).where(
-        Sidecar.folder.in_(folders),
-        Sidecar.kind == Kind.ALBUM,
-        Sidecar.album_id.is_not(None),
-        Sidecar.size != GONE,
-    )
