@@ -60,7 +60,6 @@ def create_app(
 
     Raises:
         SettingError: a setting or a part is unknown or invalid, or a restore was not finished.
-
     """
     environ = os.environ if environ is None else environ
     instance_folder = make_instance(instance, environ)
@@ -92,7 +91,6 @@ def _open_database(app: Flask, address: str) -> SQLAlchemy:
 
     Raises:
         SettingError: the driver of the database is not installed.
-
     """
     app.config["SQLALCHEMY_DATABASE_URI"] = address
     try:

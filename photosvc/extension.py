@@ -39,7 +39,6 @@ class PhotoService:
     Args:
         app: the host app; without one, call `init_app` later.
         options: further arguments of `init_app`.
-
     """
 
     def __init__(self, app: Flask | None = None, **options: Any) -> None:  # noqa: ANN401
@@ -85,7 +84,6 @@ class PhotoService:
 
         Raises:
             SettingError: an argument or setting is not valid, or has no effect inside another app.
-
         """
         if EXTENSION in app.extensions:
             msg = f"the app {app.name!r} has a PhotoService already: an app has one library"
@@ -126,7 +124,6 @@ class PhotoService:
 
         Args:
             others: extensions with a method `exempt` that accepts views.
-
         """
         # Not the blueprints: Flask-Limiter knows these by their own names, and a host may have an `albums`, too.
         for view in mounted_views(self._host()):
@@ -161,7 +158,6 @@ class PhotoService:
             NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
             SearchEndedError: the search took too long, or too many costly ones run.
             SchemaError: the tables are missing or of another version.
-
         """
         with self._host().app_context():  # its own, so that the transaction of a request that calls this stays its own
             return search_library(principal, {"q": q, "count": count, **parameters})
@@ -177,7 +173,6 @@ class PhotoService:
         Raises:
             InvalidValueError: there is no such size.
             RuntimeError: there is no `principal_loader`, or the part `media` is not mounted.
-
         """
         with self._host().app_context():
             return thumbnail_url(content_hash, size, principal)
@@ -187,7 +182,6 @@ class PhotoService:
 
         Raises:
             RuntimeError: there is none.
-
         """
         if current_app and EXTENSION in current_app.extensions:
             return current_app._get_current_object()  # type: ignore[attr-defined,no-any-return] # noqa: SLF001

@@ -20,7 +20,6 @@ def include_name(name: str | None, kind: str, _parents: Mapping[Any, str | None]
         name: name of a schema, table, column, index or constraint.
         kind: `schema`, `table`, `column`, `index`, `unique_constraint` or `foreign_key_constraint`.
         _parents: the names of its schema and table.
-
     """
     return not (kind == "table" and name is not None and name.startswith(TABLE_PREFIX))
 
@@ -47,7 +46,6 @@ def _refuse_drops(found: Any, changes: Any, _schemas: object) -> None:  # noqa: 
 
     Raises:
         CommandError: there are such tables; Alembic and Flask-Migrate print its message and end.
-
     """
     from alembic.operations.ops import DropTableOp
     from alembic.util import CommandError

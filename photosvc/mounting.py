@@ -60,7 +60,6 @@ def checked_prefix(url_prefix: str) -> str:
 
     Raises:
         SettingError: it is not a path.
-
     """
     prefix = url_prefix.rstrip("/")
     if prefix and (not prefix.startswith("/") or "//" in prefix or set(prefix) & set("?#<> \\")):
@@ -74,7 +73,6 @@ def checked_engine(app: Flask, db: SQLAlchemy | None, bind_key: str | None) -> E
 
     Raises:
         SettingError: there is none, or photosvc does not work with its kind of database.
-
     """
     initialised: SQLAlchemy | None = app.extensions.get("sqlalchemy")
     if initialised is None or initialised is not db:
@@ -105,7 +103,6 @@ def settings_in_host(app: Flask, instance: Path, engine: Engine, environ: Mappin
 
     Raises:
         SettingError: a setting is unknown or invalid, or has no effect inside another app.
-
     """
     given = {name: value for name, value in app.config.items() if name.startswith(PREFIX)}
     settings = load_settings(instance, environ=environ, given=given, reads_config=False)

@@ -203,7 +203,6 @@ def _batch(
 
     Raises:
         PhotosvcError: one of `selected_photos` or `change_in_portions`.
-
     """
     service, who = current_service(), principal()
     now = service.now()

@@ -281,7 +281,6 @@ def _check_size(service: Service, connection: Connection, file_ids: Sequence[int
 
     Raises:
         ArchiveTooLargeError: there are more files or bytes than one archive may hold.
-
     """
     if len(file_ids) > MOST_FILES:
         msg = f"more than {MOST_FILES:,} files are selected: select fewer"

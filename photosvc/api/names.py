@@ -59,7 +59,6 @@ def list_entries(name: str, kept: Kept[list[Any]], schema: Schema, with_covers: 
 
     Raises:
         InvalidValueError: a parameter is not valid.
-
     """
     sees_private = principal().sees_private
     page = read_page()

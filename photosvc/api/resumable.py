@@ -71,7 +71,6 @@ def append(part: Part, length: int, checksum: "tuple[_Hash, bytes] | None") -> N
         CutBodyError: the client disconnected; the bytes that arrived are kept, unless the piece has a checksum.
         ChecksumError: the checksum differs; nothing is kept.
         TooLargeError: the file would be longer than announced.
-
     """
     left = length - part.size
     if (request.content_length or 0) > left:
@@ -127,7 +126,6 @@ def adding_elsewhere(who: Sender, token: str) -> Iterator[None]:
     Raises:
         PartLockedError: another request is adding the file, or has added it; HEAD shows the progress.
         PartMissingError: the part is gone.
-
     """
     try:
         yield
@@ -151,7 +149,6 @@ def finish(who: Sender, upload: Upload) -> None:
     Raises:
         FileProblemError: the file is refused; the upload is gone.
         PartLockedError: another request seems to be adding the file.
-
     """
     service = current_service()
     (outcome,) = add_uploads(who, [upload], service.now(), keep=True)
@@ -176,7 +173,6 @@ def find(who: Sender, token: str) -> Upload:
     Raises:
         PartMissingError: the sender has no such upload.
         ExpiredUploadError: it was not continued in time.
-
     """
     service = current_service()
     with service.reading(orm=True) as session:

@@ -107,7 +107,6 @@ def taking_originals() -> Iterator[Deletion | None]:
 
     Raises:
         ReadOnlyError: originals are to be deleted, but are read-only.
-
     """
     service = current_service()
     if not service.settings.delete_originals:
@@ -133,7 +132,6 @@ def add_uploads(
 
     Raises:
         PhotosvcError: a file cannot be stored; those before it are added, and all wait for another try.
-
     """
     service, staging = current_service(), who.staging
     tokens = {staging.path_of(upload.token): upload.token for upload in uploads}
@@ -216,7 +214,6 @@ def albums_by_name(service: Service, names: Sequence[str], now: datetime) -> lis
         NotFoundError: there is no album with this UID.
         PermissionDeniedError: the principal may not change albums.
         ConflictError: photos cannot be added to this album.
-
     """
     if not names:
         return []

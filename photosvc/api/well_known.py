@@ -35,7 +35,6 @@ def create_inserted(issuer: str) -> Blueprint | None:
 
     Args:
         issuer: the issuer, or its path alone.
-
     """
     path = unquote(urlsplit(issuer).path)
     if not path:

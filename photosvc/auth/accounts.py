@@ -18,7 +18,6 @@ def add(operation: Operation, user: User, *, remark: str = "") -> User:
 
     Raises:
         UserExistsError: the name is taken.
-
     """
     users.add_user(operation.session, user)
     operation.record(Event.USER_ADDED, subject=user, detail=f"role {user.role}{remark}")
@@ -42,7 +41,6 @@ def change(
         LastAdminError: no enabled administrator would be left; the command line may do that.
         NotFoundError: there is no such account.
         PermissionDeniedError: the account's own user cannot change its rights, or must confirm the password again.
-
     """
     user = users.find_user(operation.session, user_uid)
     changes = {"role": role, "display_name": display_name, "email": email, "disabled": disabled}
@@ -67,7 +65,6 @@ def remove(operation: Operation, user_uid: str) -> None:
     Raises:
         LastAdminError: no enabled administrator would be left; the command line may do that.
         NotFoundError: there is no such account.
-
     """
     user = users.find_user(operation.session, user_uid)
     operation.record(Event.USER_REMOVED, subject=user)
@@ -86,7 +83,6 @@ def set_password(operation: Operation, user_uid: str, password_hash: str) -> Non
 
     Raises:
         NotFoundError: there is no such account.
-
     """
     user = users.find_user(operation.session, user_uid)
     users.set_password(operation.session, user, operation.now, password_hash)
@@ -98,7 +94,6 @@ def change_own_password(operation: Operation, user: User, password_hash: str, *,
 
     Raises:
         LoginError: the code of the second factor is missing or wrong.
-
     """
     second_factor.require_passcode(operation.session, operation.settings, operation.now, user, code)
     users.set_password(operation.session, user, operation.now, password_hash, keep=operation.credential_id)
@@ -115,7 +110,6 @@ def start_second_factor(operation: Operation, user: User) -> second_factor.Enrol
 
     Raises:
         SecondFactorStateError: two-factor authentication is on already.
-
     """
     enrolment = second_factor.enrol(operation.session, operation.settings, operation.now, user)
     operation.record(Event.SECOND_FACTOR_STARTED, subject=user)
@@ -130,7 +124,6 @@ def confirm_second_factor(operation: Operation, user_uid: str, code: str) -> tup
     Raises:
         InvalidPasscodeError: the code is wrong.
         SecondFactorStateError: nothing was started, or it is on already.
-
     """
     user = users.find_user(operation.session, user_uid)
     codes = second_factor.confirm(operation.session, operation.settings, operation.now, user, code=code)
@@ -144,7 +137,6 @@ def end_second_factor(operation: Operation, user: User, *, code: str | None) -> 
 
     Raises:
         LoginError: the code is missing or wrong.
-
     """
     second_factor.require_passcode(operation.session, operation.settings, operation.now, user, code)
     _turn_off(operation, user)
@@ -156,7 +148,6 @@ def reset_second_factor(operation: Operation, user_uid: str) -> None:
     Raises:
         NotFoundError: there is no such account.
         OwnSecondFactorError: it is the administrator's own account.
-
     """
     user = users.find_user(operation.session, user_uid)
     if operation.principal is not None and user.uid == operation.principal.user_uid:

@@ -91,7 +91,6 @@ def parse_events(text: str) -> frozenset[Event]:
 
     Raises:
         InvalidValueError: a word names neither an event nor a part.
-
     """
     found: set[Event] = set()
     for word in text.lower().replace(",", " ").split():
@@ -205,7 +204,6 @@ def new_entry(
         target: the UID of the credential, session or key that was made or ended.
         detail: a short phrase with further facts; must not contain anything secret, nor anything that a person typed
             into a field for names: people type passwords there.
-
     """
     return Entry(
         created_at=now,
@@ -246,7 +244,6 @@ def changes(before: User | Client, given: Mapping[str, object]) -> str:
     Args:
         before: the account or client as it is.
         given: the new values; None and unknown names change nothing.
-
     """
     phrases = []
     for name, value in given.items():

@@ -106,7 +106,6 @@ def add(session: Session, entries: Sequence[Entry], *, keep: int) -> None:
         session: in a write transaction.
         entries: in the order in which they happened.
         keep: the number of entries that each part keeps.
-
     """
     connection = session.connection()
     due = False
@@ -147,7 +146,6 @@ def latest(
         user: only entries by or about the account of this name, or the account or client of this UID, even if it was
             removed.
         events: only these events; empty for all.
-
     """
     query = select(AuditEntry.__table__).order_by(AuditEntry.id.desc()).limit(count)
     if since is not None:
@@ -195,7 +193,6 @@ class Pending:
         Args:
             entry: the refusal.
             typed: a digest of the name that was shown, whether or not it exists.
-
         """
         with self._lock:
             told = self._end_minute(entry.created_at)
@@ -216,7 +213,6 @@ class Pending:
         Args:
             now: the present.
             early: end the minute even if it is not over.
-
         """
         with self._lock:
             told = self._end_minute(now, early=early)

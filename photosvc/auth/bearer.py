@@ -55,7 +55,6 @@ def issue(
 
     Raises:
         InvalidValueError: the name, scope or lifetime (field `expires`) is not valid.
-
     """
     secret = ids.new_access_token() if user is None else ids.new_app_password()
     credential = Credential(
@@ -87,7 +86,6 @@ def check_name(name: str) -> str:
 
     Raises:
         InvalidValueError: it does not have 1 to 160 printable characters.
-
     """
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
@@ -101,7 +99,6 @@ def check_scope(scope: Scope) -> Scope:
 
     Raises:
         InvalidValueError: it covers nothing.
-
     """
     if not scope:
         msg = "the scope covers nothing; `*` covers everything"
@@ -114,7 +111,6 @@ def expiry(lifetime: int, now: datetime) -> datetime | None:
 
     Raises:
         InvalidValueError: 0, another negative number, or more than a hundred years.
-
     """
     if lifetime == NO_LIMIT:
         return None
@@ -140,7 +136,6 @@ def list_credentials(
         kinds: only these kinds; empty for all.
         search: a UID, or the beginning of a name, user name or kind.
         limit: at most this many.
-
     """
     statement = (
         select(Credential)
@@ -172,7 +167,6 @@ def find_credential(session: Session, identifier: str) -> Credential:
 
     Raises:
         NotFoundError: there is none.
-
     """
     is_uid = bool(_UID.match(identifier))
     column, key = (Credential.uid, identifier) if is_uid else (Credential.digest, ids.digest(identifier))
@@ -273,7 +267,6 @@ def find_owned(session: Session, user: User | None, kind: str, uid: str) -> Cred
 
     Raises:
         NotFoundError: there is none, or it belongs to another account.
-
     """
     owner = Credential.user_id.is_(None) if user is None else Credential.user_id == user.id
     owned = select(Credential).where(owner, Credential.kind == kind)

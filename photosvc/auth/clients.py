@@ -77,7 +77,6 @@ def register(
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
-
     """
     secret = ids.new_client_secret()
     client = Client(
@@ -103,7 +102,6 @@ def find_client(session: Session, client_id: str, *, lock: bool = False) -> Clie
 
     Raises:
         NotFoundError: there is none.
-
     """
     found = None
     if ids.is_uid(client_id, ids.CLIENT):
@@ -143,7 +141,6 @@ def change_client(session: Session, client_id: str, now: datetime, changes: Chan
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
         NotFoundError: there is no such client.
-
     """
     client = find_client(session, client_id, lock=True)
     if changes.name is not None:
@@ -179,7 +176,6 @@ def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
 
     Raises:
         NotFoundError: there is no such client.
-
     """
     client = find_client(session, client_id, lock=True)
     secret = ids.new_client_secret()
@@ -204,7 +200,6 @@ def remove_client(session: Session, client_id: str) -> None:
 
     Raises:
         NotFoundError: there is no such client.
-
     """
     client = find_client(session, client_id, lock=True)
     end_tokens(session, client.id)  # a host's SQLite may not cascade
@@ -224,7 +219,6 @@ def check_lifetime(lifetime: int) -> int:
 
     Raises:
         InvalidValueError: it is not 1 second to 31 days.
-
     """
     if not 1 <= lifetime <= MAX_CLIENT_TOKEN_LIFETIME:
         msg = f"a client's tokens live 1 to {MAX_CLIENT_TOKEN_LIFETIME} seconds (31 days)"
@@ -237,7 +231,6 @@ def check_limit(limit: int) -> int:
 
     Raises:
         InvalidValueError: it is another number below 1, or more than a million.
-
     """
     if limit != NO_LIMIT and not 1 <= limit <= MAX_CLIENT_TOKENS:
         msg = f"a client has 1 to {MAX_CLIENT_TOKENS} tokens at a time, or -1 for no limit"

@@ -18,7 +18,6 @@ def log_in(operation: Operation, proof: login.Proof, origin: Origin) -> login.Lo
 
     Raises:
         LoginError: the account or app password changed meanwhile, or the second factor is missing or wrong.
-
     """
     opened = login.open_login(operation.session, operation.settings, operation.now, proof, origin)
     made = opened.principal
@@ -32,7 +31,6 @@ def log_out(operation: Operation, principal: Principal) -> None:
 
     Raises:
         PermissionDeniedError: it acts with another kind of credential.
-
     """
     login.log_out(operation.session, principal)
     operation.acting_as(principal).record(Event.LOGOUT, target=principal.credential_uid)
@@ -54,7 +52,6 @@ def issue(
         AppPasswordLimitError: the account has the most app passwords allowed; the command line may add more.
         InvalidValueError: a value is not valid; `field` says which.
         ScopeTooWideError: the scope is wider than that of the credential that makes it.
-
     """
     operation.check_grantable(scope)
     if user is not None and not operation.is_command:
@@ -70,7 +67,6 @@ def revoke(operation: Operation, identifier: str) -> None:
 
     Raises:
         NotFoundError: there is none.
-
     """
     found = bearer.find_credential(operation.session, identifier)
     _revoke(operation, found, found.user or found.client, detail=audit_log.credential(found))
@@ -87,7 +83,6 @@ def revoke_owned(operation: Operation, user_uid: str | None, kind: str, uid: str
 
     Raises:
         NotFoundError: the account has no such credential.
-
     """
     user = None if user_uid is None else users.find_user(operation.session, user_uid)
     found = bearer.find_owned(operation.session, user, kind, uid)
@@ -106,7 +101,6 @@ def end_sessions(operation: Operation, user_uid: str) -> int:
 
     Raises:
         NotFoundError: there is no such account.
-
     """
     user = users.find_user(operation.session, user_uid)
     ended = bearer.end_sessions(operation.session, user, keep=operation.credential_id)

@@ -34,7 +34,6 @@ class InsufficientScopeError(PermissionDeniedError):
 
     Args:
         scope: the scope that is needed (RFC 6750 section 3.1).
-
     """
 
     def __init__(self, scope: str) -> None:
@@ -63,7 +62,6 @@ class PasscodeRequiredError(LoginError):
         user_id: the account whose password was right; 0 if that was not asked.
         password_version: of that password.
         field: the missing parameter.
-
     """
 
     code = 32
@@ -96,7 +94,6 @@ class ThrottledError(PhotosvcError):
 
     Args:
         retry_after: seconds to wait, at least 1 (RFC 6585 section 4).
-
     """
 
     status = HTTPStatus.TOO_MANY_REQUESTS

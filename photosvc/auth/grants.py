@@ -115,7 +115,6 @@ def authenticate(connection: Connection, client_id: str, secret: str) -> Authent
 
     Raises:
         InvalidClientError: unknown, disabled, of a disabled account, or a wrong secret; the same error for all.
-
     """
     row = _find(connection, client_id)
     expected = _DUMMY if row is None else row.secret_digest
@@ -168,7 +167,6 @@ def granted_scope(own: Scope, requested: str | None) -> Scope:
 
     Raises:
         InvalidScopeError: it is unknown, wider than the client's own, or covers nothing.
-
     """
     if not requested:
         return own
@@ -209,7 +207,6 @@ def grant_token(operation: Operation, client: AuthenticatedClient, secret: str, 
 
     Raises:
         InvalidClientError: the client was removed, disabled or given another secret meanwhile.
-
     """
     uid = store_token(operation.session, client, secret, scope, operation.now)
     by = operation.acting_as(client.principal(operation.now))
@@ -228,7 +225,6 @@ def store_token(session: Session, client: AuthenticatedClient, secret: str, scop
 
     Raises:
         InvalidClientError: the client was removed, disabled or given another secret meanwhile.
-
     """
     uid = ids.new_credential_uid()
     token = {

@@ -74,7 +74,6 @@ def encrypt(key: bytes, text: str, *, owner: str, nonce: bytes) -> str:
         text: the plain text.
         owner: authenticated, not encrypted.
         nonce: 12 random bytes, never used twice with the same key.
-
     """
     sealed = AESGCM(key).encrypt(nonce, text.encode("utf-8"), owner.encode("utf-8"))
     return base64.urlsafe_b64encode(nonce + sealed).decode("ascii")
@@ -120,7 +119,6 @@ def encrypting_key(session: Session, settings: Settings) -> str:
 
     Raises:
         OtherServiceKeyError: the secrets of the database are encrypted with a key that this process does not have.
-
     """
     present = claim(session, settings, exclusive=False)
     found = next((key for key in known_keys(settings) if fingerprint(key) == present), None)
@@ -186,7 +184,6 @@ def check_key(settings: Settings, stored: int) -> None:
 
     Raises:
         OtherServiceKeyError: the process does not have the key; the message says where the key belongs.
-
     """
     if stored == fingerprint(settings.secret_key):
         return
@@ -208,7 +205,6 @@ def fit_key(text: str) -> str:
 
     Raises:
         ValueError: it is too short.
-
     """
     return str(setting_fields()["secret_key"]["parse"](text))
 
@@ -242,7 +238,6 @@ def replacing(settings: Settings) -> Iterator[None]:
 
     Raises:
         ConflictError: another process is replacing it.
-
     """
     if settings.key_file is None:
         yield
@@ -264,7 +259,6 @@ def prepare(settings: Settings, stored: int | None, given: str | None) -> str:
     Raises:
         InvalidValueError: `given` is needed, or cannot be a key.
         OSError: the file cannot be written; nothing has changed.
-
     """
     try:
         fresh = secrets.token_hex(32) if given is None else fit_key(given)
@@ -302,7 +296,6 @@ def encrypt_again(session: Session, settings: Settings, fresh: str, *, lost: boo
 
     Raises:
         OtherServiceKeyError: the database is encrypted with an unknown key.
-
     """
     if session.get_bind().dialect.name == "postgresql":  # SQLite has one writer anyway
         session.execute(text(f"LOCK TABLE {User.__tablename__} IN EXCLUSIVE MODE"))
@@ -322,7 +315,6 @@ def put_in_place(settings: Settings) -> None:
 
     Raises:
         OSError: the folder cannot be written.
-
     """
     if settings.key_file is not None:
         file = settings.key_file.resolve()

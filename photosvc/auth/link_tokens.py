@@ -52,7 +52,6 @@ def verify_preview(
     Raises:
         InvalidTokenError: the signature is wrong, its credential has ended, or the role or password of the account
             has changed since.
-
     """
     credential_uid, standing = _opened(settings, "preview", token)
     return _unchanged(connection, credential_uid, standing, now, host_user)
@@ -65,7 +64,6 @@ def verify_any(
 
     Raises:
         InvalidTokenError: it is not a token of either kind, or not valid any more.
-
     """
     try:
         return verify_preview(connection, settings, token, now, host_user)
@@ -80,7 +78,6 @@ def verify_download(
 
     Raises:
         InvalidTokenError: it is not valid, for the same reasons as a preview token, or it is an hour old.
-
     """
     credential_uid, detail = _opened(settings, "download", token)
     standing, _, expires = detail.partition(_SEPARATOR)

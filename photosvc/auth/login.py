@@ -71,7 +71,6 @@ def find_app_password(connection: Connection, now: datetime, *, username: str, p
 
     Raises:
         InsufficientScopeError: the app password's scope does not cover sessions.
-
     """
     found = _app_password(connection, password, now)
     if found is None or found.user_id is None or found.user_name != normal_name(username):
@@ -87,7 +86,6 @@ def check_app_password(connection: Connection, now: datetime, secret: str) -> Pr
         InvalidCredentialsError: it is none.
         ClientLoginError: it is a client's secret or token.
         InsufficientScopeError: the app password's scope does not cover sessions.
-
     """
     found = _app_password(connection, secret, now)
     if found is None or found.user_id is None:
@@ -107,7 +105,6 @@ def check_login(
         PasscodeRequiredError: the password is right, the second factor is missing.
         ClientLoginError: the password is a client's secret or token.
         BusyError: too many passwords are checked at present.
-
     """
     name = normal_name(username)
     if _app_password(connection, password, now) is not None:
@@ -131,7 +128,6 @@ def open_login(session: Session, settings: Settings, now: datetime, proof: Proof
         InvalidCredentialsError: the account or the app password was removed, disabled or changed meanwhile.
         PasscodeRequiredError: the second factor was turned on meanwhile.
         InvalidPasscodeError: the second factor is wrong, or was used before.
-
     """
     if proof.app_password is not None:
         uid = proof.app_password.credential_id
@@ -149,7 +145,6 @@ def log_out(session: Session, principal: Principal) -> None:
 
     Raises:
         PermissionDeniedError: it acts with another kind of credential.
-
     """
     policy.decide(principal, "session.end")
     session.execute(delete(Credential).where(Credential.id == principal.credential_id))
@@ -244,7 +239,6 @@ def account_of(connection: Connection, settings: Settings, now: datetime, text: 
 
     Raises:
         InvalidCredentialsError: this service did not make the text, it is too old, or the account was removed.
-
     """
     message, _, signature = text[:_LONGEST].rpartition(_SEPARATOR)
     if not is_signed(derive_key(settings.secret_key, _PURPOSE), message, signature):

@@ -52,7 +52,6 @@ class Operation:
             subject: the account or client that it happens to.
             target: the UID of the credential, session or key that is made or ended.
             detail: a short phrase with further facts; never anything secret.
-
         """
         entry = new_entry(self.now, event, self.actor, subject=subject, target=target, detail=detail)
         audit_store.add(self.session, [entry], keep=self.settings.audit_entries)
@@ -64,7 +63,6 @@ class Operation:
         Raises:
             PasswordNeededError: the action needs a password sent within the last hour.
             PermissionDeniedError: the policy refuses it.
-
         """
         if not self.is_command:
             policy.decide(self._known_principal(), action)

@@ -41,7 +41,6 @@ class Turns:
         at_once: turns at the same time.
         waiting: threads that may wait for a turn; the others of a server stay free for other requests.
         patience: longest wait in seconds.
-
     """
 
     def __init__(self, *, at_once: int, waiting: int, patience: float) -> None:
@@ -66,7 +65,6 @@ class Turns:
 
         Raises:
             BusyError: all places are taken.
-
         """
         if getattr(self._of_thread, "has_place", False):
             yield
@@ -89,7 +87,6 @@ class Turns:
 
         Raises:
             BusyError: too many threads wait, or the wait was too long.
-
         """
         with self.place():
             self._begin(favoured=self._of_thread.favoured)
@@ -124,7 +121,6 @@ class Turns:
 
         Args:
             began: the beginning, by `time.perf_counter`.
-
         """
         if self._pauses.acquire(blocking=False):
             try:
@@ -143,7 +139,6 @@ def check_password(password: str, *, user_name: str = "", field: str = "password
     Raises:
         InvalidValueError: it is shorter than 8 or longer than 128 characters, the user's name, or a common password;
             the error names `field`.
-
     """
     if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
         msg = f"a password has {MIN_LENGTH} to {MAX_LENGTH} characters"
@@ -172,7 +167,6 @@ def hash_password(password: str) -> str:
 
     Raises:
         BusyError: too many passwords are hashed at present.
-
     """
     with _TURNS.take():
         return _HASHER.hash(_bytes(password))
@@ -186,7 +180,6 @@ def new_hash(password: str | None, *, user_name: str, field: str = "password") -
     Raises:
         InvalidValueError: `check_password` refuses the password; the error names `field`.
         BusyError: too many passwords are hashed at present.
-
     """
     return "" if password is None else hash_password(check_password(password, user_name=user_name, field=field))
 
@@ -198,7 +191,6 @@ def verify_password(password: str, stored: str) -> bool:
 
     Raises:
         BusyError: too many passwords are hashed at present.
-
     """
     stored_or_dummy, given = stored or _dummy(), _bytes(password[: MAX_LENGTH + 1])
     try:
@@ -221,7 +213,6 @@ def place(*, favoured: bool = False) -> AbstractContextManager[None]:
 
     Raises:
         BusyError: all places are taken; raised on entering the block.
-
     """
     return _TURNS.place(favoured=favoured)
 

@@ -156,7 +156,6 @@ def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -
     Raises:
         InsufficientScopeError: only the scope is missing; the error names the scope needed.
         PermissionDeniedError: this kind of credential or this role may never do it.
-
     """
     rule = RULES[action]
     owns = rule.own and owner_uid is not None and owner_uid == principal.user_uid

@@ -80,7 +80,6 @@ class HostUser:
 
     Raises:
         ValueError: a value is not valid.
-
     """
 
     id: str

@@ -27,7 +27,6 @@ def add(operation: Operation, values: Mapping[str, Any]) -> clients.Registered:
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
         ScopeTooWideError: the scope is wider than that of the credential that registers the client.
-
     """
     operation.check_grantable(values["scope"])
     registered = clients.register(operation.session, operation.now, **values)
@@ -50,7 +49,6 @@ def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, n
         InvalidValueError: a value is not valid; `field` says which.
         NotFoundError: there is no such client.
         ScopeTooWideError: the scope is wider than that of the credential that changes the client.
-
     """
     session, changes = operation.session, clients.Changes(**values)
     before = clients.find_client(session, client_id, lock=True)
@@ -69,7 +67,6 @@ def restore_secret(operation: Operation, client_id: str, old_digest: str, *, los
 
     Raises:
         NotFoundError: there is no such client.
-
     """
     clients.restore_secret(operation.session, client_id, old_digest, lost=lost)
     subject = clients.find_client(operation.session, client_id)
@@ -81,7 +78,6 @@ def remove(operation: Operation, client_id: str) -> None:
 
     Raises:
         NotFoundError: there is no such client.
-
     """
     operation.record(Event.CLIENT_REMOVED, subject=clients.find_client(operation.session, client_id))
     clients.remove_client(operation.session, client_id)

@@ -133,7 +133,6 @@ def parse_scope(text: str, *, known_only: bool = True) -> Scope:
     Raises:
         UnknownScopeError: a name is unknown; the message suggests the nearest one.
         InvalidValueError: a word is malformed.
-
     """
     if len(text) > _MAX_LENGTH:
         msg = f"a scope has at most {_MAX_LENGTH} characters"
@@ -173,7 +172,6 @@ def narrow(granted: Scope, requested: Scope) -> Scope:
 
     Raises:
         ScopeTooWideError: `requested` covers more than `granted`.
-
     """
     if not is_within(requested, granted):
         msg = f'the scope "{requested}" is wider than "{granted}"'

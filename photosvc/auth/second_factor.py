@@ -70,7 +70,6 @@ def enrol(session: Session, settings: Settings, now: datetime, user: User) -> En
     Raises:
         SecondFactorStateError: the second factor is on already.
         OtherServiceKeyError: this process does not have the key that secrets are encrypted with.
-
     """
     import pyotp
     import segno
@@ -97,7 +96,6 @@ def confirm(session: Session, settings: Settings, now: datetime, user: User, *, 
         InvalidPasscodeError: the code is wrong.
         SecondFactorStateError: no secret is enrolled, or it is confirmed already.
         OtherServiceKeyError: this process does not have the key that secrets are encrypted with.
-
     """
     session.refresh(user, with_for_update=True)
     key = derive_key(encrypting_key(session, settings), RECOVERY_CODES)
@@ -118,7 +116,6 @@ def use_passcode(session: Session, settings: Settings, now: datetime, user: User
 
     Raises:
         InvalidPasscodeError: the code is wrong, or was used before.
-
     """
     plain = _plain(code)
     if _use_totp(session, settings, now, user, plain):
@@ -134,7 +131,6 @@ def require_passcode(session: Session, settings: Settings, now: datetime, user: 
     Raises:
         PasscodeRequiredError: there is no code.
         InvalidPasscodeError: it is wrong, or was used before.
-
     """
     if not user.totp_confirmed:
         return None
@@ -212,7 +208,6 @@ def find_proven(session: Session, proven: User, *, field: str = "password") -> U
 
     Raises:
         InvalidCredentialsError: the password was changed, or the account removed, meanwhile; the error names `field`.
-
     """
     user = session.get(User, proven.id, with_for_update=True, populate_existing=True)
     if user is None or user.password_version != proven.password_version:

@@ -71,7 +71,6 @@ class SigningKeys:
         writing: opens a session in a write transaction.
         settings: returns the settings, which have the service key.
         clock: returns the present time.
-
     """
 
     def __init__(
@@ -94,7 +93,6 @@ class SigningKeys:
 
         Raises:
             SettingError: a key cannot be read.
-
         """
         with self._reading() as connection:
             stamp = list(connection.execute(_STAMP).all())
@@ -108,7 +106,6 @@ class SigningKeys:
 
         Raises:
             SettingError: the key can be neither read nor created.
-
         """
         return (self.existing() or self._add_first())[0]
 

@@ -161,7 +161,6 @@ class Throttle:
         reading: opens a read transaction (`Service.reading`).
         writing: opens a write transaction (`Service.writing`).
         write_if_free: does a write that may be left out (`Service.write_if_free`).
-
     """
 
     def __init__(
@@ -181,7 +180,6 @@ class Throttle:
         Raises:
             ThrottledError: an allowance is used up; the wrapped code did not run, or failed on the last allowance.
             BusyError: too many log-ins are under way.
-
         """
         if ids.is_app_password(password):  # a wrong app password; right ones are found before
             with self.guarded(now, [by_address(TOKEN_BY_ADDRESS, address)]) as settle:
@@ -222,7 +220,6 @@ class Throttle:
 
         Raises:
             ThrottledError: an allowance is used up; the wrapped code did not run.
-
         """
         with self.guarded(now, [Charge(CHECK_BY_CREDENTIAL, credential_uid)]):
             yield
@@ -232,7 +229,6 @@ class Throttle:
 
         Raises:
             ThrottledError: the address showed too many; the answer is then not 401.
-
         """
         self._write_if_free(lambda session: _require_all(session, now, [by_address(TOKEN_BY_ADDRESS, address)]))
 
@@ -242,7 +238,6 @@ class Throttle:
 
         Raises:
             ThrottledError: an allowance is used up; the wrapped code did not run.
-
         """
         with self._writing() as session:
             _require_all(session, now, charges)

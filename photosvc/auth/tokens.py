@@ -106,7 +106,6 @@ def verify(connection: Connection, secret: str, now: datetime) -> Principal:
     Raises:
         ExpiredTokenError: it has expired; `bearer.delete_expired` deletes it.
         InvalidTokenError: it is not valid; the message is the same for all reasons.
-
     """
     return principal_of(read(connection, secret), now)
 
@@ -116,7 +115,6 @@ def read(connection: Connection, secret: str) -> Known | None:
 
     Raises:
         InvalidTokenError: the text cannot be a secret of this service.
-
     """
     if not (ids.is_access_token(secret) or ids.is_app_password(secret) or _JWT.match(secret)):
         raise InvalidTokenError
@@ -128,7 +126,6 @@ def verify_uid(connection: Connection, credential_uid: str, now: datetime) -> Pr
 
     Raises:
         InvalidTokenError: the credential was removed or has expired, or its owner is disabled.
-
     """
     return principal_of(_read(connection, credential_uid, by_uid=True), now)
 
@@ -164,7 +161,6 @@ def principal_of(row: Known | None, now: datetime) -> Principal:
     Raises:
         ExpiredTokenError: it has expired; `bearer.delete_expired` deletes it.
         InvalidTokenError: it is not valid; the message is the same for all reasons.
-
     """
     if row is None or _is_orphan(row):
         raise InvalidTokenError

@@ -40,7 +40,6 @@ def check_user_name(text: str) -> str:
 
     Raises:
         InvalidValueError: the name is not valid; the message says why.
-
     """
     name = normal_name(text)
     if not name:
@@ -67,7 +66,6 @@ def new_user(
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
-
     """
     name = check_user_name(name)
     return User(
@@ -87,7 +85,6 @@ def add_user(session: Session, user: User) -> User:
 
     Raises:
         UserExistsError: the name is taken.
-
     """
     try:
         with session.begin_nested():
@@ -102,7 +99,6 @@ def find_user(session: Session, identifier: str) -> User:
 
     Raises:
         NotFoundError: there is none.
-
     """
     key = normal_name(identifier)
     statement = select(User).where(or_(User.name == key, User.uid == key)).order_by(User.uid != key)
@@ -150,7 +146,6 @@ def change_user(
         InvalidValueError: a value is not valid.
         LastAdminError: no enabled administrator would be left.
         NotFoundError: the account was removed meanwhile.
-
     """
     values: dict[str, object] = {"updated_at": now}
     if role is not None:
@@ -180,7 +175,6 @@ def remove_user(session: Session, user: User, *, keep_admin: bool = True) -> Non
     Raises:
         LastAdminError: no enabled administrator would be left.
         NotFoundError: the account was removed meanwhile.
-
     """
     user_id, _uid = _lock(session, user)
     _delete_credentials(session, user_id)
@@ -219,7 +213,6 @@ def check_role(role: str) -> str:
 
     Raises:
         InvalidValueError: it is another role.
-
     """
     if role not in USER_ROLES:
         msg = "a user's role is admin, user or viewer"

@@ -144,7 +144,6 @@ def load(data: bytes) -> Manifest:
 
     Raises:
         NotABackupError: it is not valid, of a later version, or names files that no backup has.
-
     """
     try:
         manifest = msgspec.json.decode(data, type=Manifest)

@@ -75,7 +75,6 @@ class Archive:
         Raises:
             NotABackupError: its content contradicts the manifest.
             OSError: the disk is full or failed.
-
         """
         digest, size = sha256(), 0
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -99,7 +98,6 @@ class Archive:
         Raises:
             NotABackupError: the content of a file contradicts the manifest.
             OSError: the disk is full or failed.
-
         """
         for member in self.manifest.members:
             if member.name != DATABASE:
@@ -115,7 +113,6 @@ class Archive:
         Raises:
             NotABackupError: it is damaged, or contradicts the manifest.
             OSError: the disk has no room for it, or failed.
-
         """
         member = self.manifest.member(DATABASE)
         if member is None:
@@ -136,7 +133,6 @@ def open_backup(path: Path) -> Iterator[Archive]:
     Raises:
         NotABackupError: it is not a backup, or damaged.
         OSError: it cannot be read.
-
     """
     with _BoundedFile(path) as file:
         with _telling():
@@ -159,7 +155,6 @@ def require_room(folder: Path, size: int) -> None:
 
     Raises:
         NoRoomError: there is not enough; the message says how much is needed.
-
     """
     free = shutil.disk_usage(folder).free
     if size + _SPARE > free:
@@ -175,7 +170,6 @@ class _BoundedFile(io.FileIO):
 
         Raises:
             BadZipFile: there is no such place.
-
         """
         try:
             return super().seek(offset, whence)
@@ -188,7 +182,6 @@ class _BoundedFile(io.FileIO):
 
         Raises:
             BadZipFile: more than 4 MiB are requested.
-
         """
         bounded = size is not None and 0 <= size <= _MOST_READ
         data = super().read(size if bounded else _MOST_READ + 1) or b""

@@ -73,7 +73,6 @@ def staging(instance: Path) -> Path:
 
     Raises:
         OSError: it cannot be made.
-
     """
     discard(instance)
     folder = instance / _FOLDER
@@ -102,7 +101,6 @@ def require_finished(instance: Path) -> None:
 
     Raises:
         SettingError: a restore has; the message names the command that finishes it.
-
     """
     if (instance / _FOLDER / _LIST).exists():
         msg = f"A restore into {instance} was not finished: run the same `svc restore` again."
@@ -114,7 +112,6 @@ def commit(instance: Path, plan: Plan) -> None:
 
     Raises:
         OSError: it cannot be written; nothing has happened yet.
-
     """
     folder = instance / _FOLDER
     new = folder / f"{_LIST}.new"
@@ -133,7 +130,6 @@ def finish(instance: Path, plan: Plan) -> None:
 
     Raises:
         OSError: a file, such as a mounted one, cannot be renamed; the moves made so far are undone.
-
     """
     try:
         _make(plan)
@@ -236,7 +232,6 @@ def restore(
         DatabaseInUseError: a process has its database open.
         OtherDatabaseError: the settings name another kind of database.
         NoRoomError: a disk has no room.
-
     """
     instance.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = exclusive_lock(instance / "restore.lock", "another process restores into this folder already")
@@ -263,7 +258,6 @@ def check(archive: Path, folder: Path, *, progress: Callable[[], None] = lambda:
     Raises:
         NotABackupError: it is not a backup, or damaged.
         NoRoomError: the disk of the folder has no room.
-
     """
     with open_backup(archive) as opened:
         require_room(folder, opened.manifest.sizes())
@@ -356,7 +350,6 @@ def _database_of(waiting: Path, instance: Path, environ: Mapping[str, str], mani
     Raises:
         SettingError: a setting is not valid.
         OtherDatabaseError: the settings name another kind of database than the backup has.
-
     """
     has_key = (waiting / "secret_key").exists()
     settings = load_settings(waiting, environ=environ)
@@ -383,7 +376,6 @@ def _unused(database: Path | None) -> Iterator[None]:
 
     Raises:
         DatabaseInUseError: a process has it open.
-
     """
     try:
         file = None if database is None else os.open(database, os.O_RDWR | os.O_CLOEXEC)

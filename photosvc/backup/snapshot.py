@@ -59,7 +59,6 @@ def snapshot(database: Path) -> Iterator[sqlite3.Connection]:
     Raises:
         NothingToBackUpError: there is no database.
         UnreadableDatabaseError: it is damaged, or locked.
-
     """
     if not database.is_file():
         msg = f"There is no database at {database}."
@@ -80,7 +79,6 @@ def copy(connection: sqlite3.Connection, target: Path, *, progress: Callable[[],
 
     Raises:
         OSError: the disk is full or failed.
-
     """
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     try:
@@ -100,7 +98,6 @@ def sqlite_state(connection: sqlite3.Connection) -> State:
 
     Raises:
         NothingToBackUpError: it has no photosvc tables.
-
     """
     schema = _value(connection, f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608 - a constant
     if not isinstance(schema, str):
@@ -121,7 +118,6 @@ def check(database: Path, *, thoroughly: bool) -> State:
 
     Raises:
         NotABackupError: it is damaged, or not a database of photosvc.
-
     """
     try:
         address = _address(database, "ro&immutable=1")
@@ -157,7 +153,6 @@ def _require_table(connection: sqlite3.Connection, name: str, columns: frozenset
 
     Raises:
         NotABackupError: the name belongs to something else than a plain table; `sqlite_state` reports a missing table.
-
     """
     kinds = connection.execute("SELECT type FROM sqlite_master WHERE name = ?", (name,)).fetchall()
     shown = connection.execute("SELECT name, hidden FROM pragma_table_xinfo(?)", (name,)).fetchall()
@@ -177,7 +172,6 @@ def _within(seconds: float, connection: sqlite3.Connection, work: Callable[[], S
 
     Raises:
         TimeoutError: it took longer.
-
     """
     ended = Event()
     connection.set_progress_handler(ended.is_set, _STEPS)

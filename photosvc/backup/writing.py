@@ -66,7 +66,6 @@ def workspace(parent: Path) -> Iterator[Path]:
 
     Raises:
         OSError: it cannot be made.
-
     """
     _remove_left(parent)
     folder = parent / f"{_PREFIX}{secrets.token_hex(8)}"
@@ -116,7 +115,6 @@ def postgres_state(engine: Engine) -> State:
 
     Raises:
         NothingToBackUpError: it has no photosvc tables.
-
     """
     with engine.connect() as connection:
         schema = schema_version(connection)
@@ -171,7 +169,6 @@ def write_backup(
         TargetExistsError: there is a file of this name already.
         NothingToBackUpError: there is no database with photosvc tables.
         OSError: the disk is full or failed.
-
     """
     if os.path.lexists(target):
         raise _exists(target)
@@ -283,7 +280,6 @@ def _small(path: Path) -> bytes:
 
     Raises:
         NothingToBackUpError: it is larger than `MOST_BYTES`.
-
     """
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)

@@ -116,7 +116,6 @@ def _own_instance(ctx: click.Context) -> Path:
 
     Raises:
         click.UsageError: the command was called inside another app, which has to restore its database itself.
-
     """
     from photosvc.core.instance import make_instance
 

@@ -58,7 +58,6 @@ def _parse(sample: str | None) -> tuple[int | None, float | None]:
 
     Raises:
         click.BadParameter: the text is neither.
-
     """
     if sample is None:
         return None, None

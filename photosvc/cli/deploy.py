@@ -76,7 +76,6 @@ def files_of(program: str, deployment: Deployment) -> dict[str, str]:
 
     Raises:
         PlainError: a value cannot be written in such a file.
-
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -146,7 +145,6 @@ def _line(value: object) -> str:
 
     Raises:
         PlainError: it has characters that would end the line.
-
     """
     text = str(value)
     if _CONTROL.search(text):
@@ -160,7 +158,6 @@ def _nginx(value: str) -> str:
 
     Raises:
         PlainError: it has a dollar sign, for which nginx has no way of writing.
-
     """
     if "$" in value:
         msg = f"nginx cannot serve the folder {value!r}, because of the dollar sign in it."

@@ -148,7 +148,6 @@ def find_app(ctx: click.Context) -> "Flask":
 
     Raises:
         click.UsageError: the app has no PhotoService.
-
     """
     from photosvc.core.logs import without_start_lines, write_warnings_only
     from photosvc.web.current import EXTENSION

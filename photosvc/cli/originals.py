@@ -35,7 +35,6 @@ def choose_folder(service: "Service", given: Path | None, *, replace: bool) -> P
     Raises:
         PlainError: the folder is another one than before, and there is no terminal to ask; or a setting names yet
             another one; or it does not exist, and the library shows no photos of it.
-
     """
     settings, origin = service.settings, service.settings.origins.get("originals", "app")
     if given is None:
@@ -65,7 +64,6 @@ def keep_folder(service: "Service", *, replace: bool) -> None:
 
     Raises:
         PlainError: they name another one, and there is no terminal to ask.
-
     """
     former = remembered(service.instance)
     if former is not None and not is_same(former, service.settings.originals):

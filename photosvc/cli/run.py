@@ -111,7 +111,6 @@ def _require_alone(app: "Flask") -> None:
 
     Raises:
         PlainError: the server would open another database, or have other settings.
-
     """
     from photosvc.web.current import EXTENSION
 

@@ -123,7 +123,6 @@ def ask(option: str, question: str, check: Callable[[str], object]) -> str:
 
     Raises:
         click.UsageError: there is no terminal to ask on.
-
     """
     if not has_terminal():
         msg = f"{option} is needed when there is no terminal to ask on"
@@ -147,7 +146,6 @@ def ask_password(check: Callable[[str], object], *, from_stdin: bool) -> str:
 
     Raises:
         click.UsageError: there is neither a terminal nor `--password-stdin`, or the input is not UTF-8.
-
     """
     if from_stdin:
         return first_line()
@@ -171,7 +169,6 @@ def first_line() -> str:
 
     Raises:
         click.UsageError: the line is not UTF-8.
-
     """
     line = b"" if sys.stdin is None else sys.stdin.buffer.readline(_LONGEST_LINE)
     try:
@@ -186,7 +183,6 @@ def confirm(question: str, *, yes: bool) -> None:
 
     Raises:
         click.UsageError: there is no terminal to ask on.
-
     """
     if yes:
         return
@@ -231,7 +227,6 @@ def require_stdout() -> None:
 
     Raises:
         PlainError: standard output is closed.
-
     """
     if sys.stdout is None:
         msg = "There is no standard output to print on."

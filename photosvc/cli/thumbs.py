@@ -155,7 +155,6 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
         service: the service of the app.
         lock: gets the lock of the process that takes jobs as soon as no other process holds it; None if the caller
             holds it.
-
     """
     from photosvc.index.watcher import Chores, indexer_lock
     from photosvc.library.jobs import JobRunner

@@ -21,7 +21,6 @@ class PhotosvcError(Exception):
     Args:
         message: one sentence; the first line of the class docstring when left out.
         field: name of the invalid parameter, column or option, as the caller wrote it.
-
     """
 
     status: HTTPStatus = HTTPStatus.INTERNAL_SERVER_ERROR

@@ -69,7 +69,6 @@ def bounding_boxes(lat: float, lng: float, radius_m: float) -> tuple[Box, ...]:
 
     Raises:
         InvalidValueError: the position is not on the globe, or the radius is negative or not finite.
-
     """
     if not is_position(lat, lng):
         raise InvalidValueError("A position is -90 to 90 degrees of latitude, -180 to 180 of longitude.")
@@ -92,7 +91,6 @@ def cell_token(lat: float, lng: float) -> str:
 
     Raises:
         InvalidValueError: the position is not on the globe.
-
     """
     if not is_position(lat, lng):
         raise InvalidValueError("A position is -90 to 90 degrees of latitude, -180 to 180 of longitude.")
@@ -107,7 +105,6 @@ def cell_range(token: str) -> tuple[str, str]:
 
     Raises:
         InvalidValueError: not the token of an S2 cell.
-
     """
     token = token.lower().removeprefix("s2:")
     try:
@@ -134,7 +131,6 @@ def decode_plus_code(text: str) -> Box:
 
     Raises:
         InvalidValueError: it is not a valid full code; short codes are not supported.
-
     """
     digits = _digits(text)
     if digits is None:

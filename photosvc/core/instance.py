@@ -31,7 +31,6 @@ def make_instance(given: Path | str | None, environ: Mapping[str, str]) -> Path:
 
     Raises:
         SettingError: it cannot be made; the message names the variable.
-
     """
     named = given or environ.get(INSTANCE_VARIABLE)
     try:
@@ -56,7 +55,6 @@ def default_instance(environ: Mapping[str, str], package: Path = _PACKAGE) -> Pa
 
     Raises:
         ValueError: the user has no home folder.
-
     """
     if not any(package.parent.glob(f"{package.name}-*.dist-info")):
         return package.parent / "instance"
@@ -72,7 +70,6 @@ def remembered(instance: Path) -> Path | None:
     Raises:
         ValueError: the file holds no absolute path.
         OSError: it cannot be read.
-
     """
     try:
         data = (instance / FILE).read_bytes().removesuffix(b"\n")
@@ -91,7 +88,6 @@ def remember(instance: Path, folder: Path) -> None:
 
     Raises:
         OSError: the file cannot be written.
-
     """
     data = _SAMPLES if is_samples(folder) else os.fsencode(folder.absolute())
     temporary = instance / f".{FILE}.{os.urandom(8).hex()}"

@@ -92,7 +92,6 @@ def exclusive_lock(path: Path, refusal: str, name: str = "") -> Iterator[list[st
 
     Raises:
         ConflictError: another process holds the lock; its message is `refusal`.
-
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -125,7 +124,6 @@ class ByteLocks:
 
     Args:
         path: the file, the same for all processes; made on first use.
-
     """
 
     def __init__(self, path: Path) -> None:

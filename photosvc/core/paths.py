@@ -47,7 +47,6 @@ def close_folder(folder: Path, *, passable: bool = False) -> None:
     Args:
         folder: the folder.
         passable: true if other accounts may pass through it, as nginx must in order to send files below it.
-
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _close(folder, _READING if passable else _OTHERS)
@@ -97,7 +96,6 @@ def flush_folder(folder: Path) -> None:
 
     Raises:
         OSError: there is no such folder, or the disk failed.
-
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -111,7 +109,6 @@ def flush_file(path: Path) -> None:
 
     Raises:
         OSError: there is no such file, or the disk failed.
-
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -128,7 +125,6 @@ def write_flushed(path: Path, data: bytes) -> None:
 
     Raises:
         OSError: the file exists, or cannot be written.
-
     """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -180,7 +176,6 @@ def open_inside(root: Path, name: str) -> int:
     Raises:
         NotFoundError: the name is absolute or climbs out.
         OSError: it does not exist, a part of it is a link, or it cannot be opened.
-
     """
     *folders, last = _parts(name)
     folder = open_folder(root, folders)
@@ -200,7 +195,6 @@ def open_folder(root: Path, parts: Iterable[str], *, create: bool = False) -> in
 
     Raises:
         OSError: a folder does not exist, is a link or a file, or cannot be opened or made.
-
     """
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -236,7 +230,6 @@ def inside(root: Path, name: str) -> Path:
 
     Raises:
         NotFoundError: the name is absolute, contains `..`, or leads through a link to a path outside `root`.
-
     """
     parts = _parts(name)
     base = Path(os.path.realpath(root))
@@ -252,7 +245,6 @@ def full_path(value: object) -> Path:
 
     Raises:
         ValueError: it is empty or no path, or there is no such home folder.
-
     """
     if not isinstance(value, str | Path) or not str(value).strip():
         msg = "expected a path that is not empty"
@@ -276,7 +268,6 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
 
     Raises:
         OSError: the file cannot be read or written.
-
     """
     try:
         return path.read_text("utf-8").strip()

@@ -202,7 +202,6 @@ class FileProblemError(PhotosvcError):
     Args:
         reason: why.
         details: values of the `{}` in the sentence of the reason.
-
     """
 
     status = HTTPStatus.UNPROCESSABLE_ENTITY

@@ -55,7 +55,6 @@ def parse_since(text: str, now: datetime, *, field: str = "since") -> datetime:
 
     Raises:
         InvalidValueError: it is none of these.
-
     """
     text = text.strip()
     if (age := parse_duration(text)) is not None:
@@ -76,7 +75,6 @@ def parse_until(text: str, now: datetime, *, field: str = "until") -> datetime:
 
     Raises:
         InvalidValueError: it is none.
-
     """
     moment = parse_since(text, now, field=field)
     return shifted(moment, timedelta(days=1)) if _DAY.fullmatch(text.strip()) else moment

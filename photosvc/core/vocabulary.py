@@ -42,7 +42,6 @@ def parse_kinds(written: str) -> frozenset[str]:
 
     Raises:
         ValueError: a word names no kind.
-
     """
     words = set(written.lower().replace(",", " ").split()) - {"none"}
     if not written.strip() or not words <= set(KINDS):

@@ -67,7 +67,6 @@ def path_in(environ_path: str, folder: str) -> str:
 
     Raises:
         UnfitPathError: it is not UTF-8, or contains a NUL or a part `..`, which clients resolve before they send.
-
     """
     try:
         return normal_path(environ_path.encode("latin-1").decode()[len(folder) :])
@@ -80,7 +79,6 @@ def normal_path(path: str) -> str:
 
     Raises:
         UnfitPathError: it contains a NUL or a part `..`.
-
     """
     parts = [part for part in path.split("/") if part not in {"", "."}]
     if ".." in parts or "\x00" in path:
@@ -98,7 +96,6 @@ def spelled(root: Path, path: str) -> str:
     Args:
         root: the folder of originals.
         path: from `normal_path`.
-
     """
     if path.isascii():
         return path
@@ -128,7 +125,6 @@ def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
     Raises:
         ForeignAddressError: it is on another server or outside of the folder of originals.
         UnfitPathError: no file can have this address.
-
     """
     found = _ADDRESS.match(url.strip())
     if found is None:
@@ -172,7 +168,6 @@ def existing(root: Path, path: str) -> os.stat_result | None:
 
     Raises:
         StorageFailedError: the disk fails.
-
     """
     name = path.strip("/")
     on_disk = disk_name(name)

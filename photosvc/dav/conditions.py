@@ -53,7 +53,6 @@ def parse_if(text: str) -> list[List]:
 
     Raises:
         IfHeaderError: the header is malformed or too long.
-
     """
     if len(text) > LONGEST:
         raise IfHeaderError
@@ -110,7 +109,6 @@ def check_headers(environ: "Environ", found: "Original | None") -> None:
 
     Raises:
         DAVError: 412, one of them does not hold.
-
     """
     headers = EnvironHeaders(environ)
     etag = None if found is None else found.etag
@@ -142,7 +140,6 @@ def check_if(
 
     Raises:
         DAVError: 412, no list holds.
-
     """
     etags: dict[str, str | None] = {}  # a header may name one resource in many lists
     tokens: dict[str, set[str]] = {}

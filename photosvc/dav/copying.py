@@ -40,7 +40,6 @@ def delete(request: "Request") -> Response:
     Raises:
         DAVError: the request cannot be met as it is.
         PhotosvcError: the disk refuses it.
-
     """
     check_depth(request, request.find(request.path), ("infinity",))
     with disk.undo_on_error() as undo, request.writing() as session:
@@ -61,7 +60,6 @@ def move(request: "Request") -> Response:
     Raises:
         DAVError: the request cannot be met as it is.
         PhotosvcError: the disk refuses it.
-
     """
     path = target_path(request)
     name = path.strip("/")
@@ -95,7 +93,6 @@ def make_folder(request: "Request") -> Response:
     Raises:
         DAVError: the request cannot be met as it is.
         PhotosvcError: the disk refuses it.
-
     """
     environ = request.environ
     if environ.get("CONTENT_LENGTH") not in {None, "", "0"} or "HTTP_TRANSFER_ENCODING" in environ:
@@ -122,7 +119,6 @@ def target_path(request: "Request") -> str:
     Raises:
         DAVError: 400, there is none; 403, it is the source itself, within it or around it.
         PhotosvcError: it is on another server, or not a path.
-
     """
     given = request.environ.get("HTTP_DESTINATION")
     if not given:
@@ -142,7 +138,6 @@ def check_target(request: "Request", path: str) -> Original | None:
 
     Raises:
         DAVError: 409, the folder around it does not exist; 412, it must not be replaced; 423, it is locked.
-
     """
     found = request.find(path)
     parent = request.parent_of(path)
@@ -202,7 +197,6 @@ def check_depth(request: "Request", found: Original | None, allowed: tuple[str, 
 
     Raises:
         DAVError: 400, it does not.
-
     """
     if found is not None and found.is_folder and request.environ.get("HTTP_DEPTH", "infinity") not in allowed:
         raise DAVError(HTTPStatus.BAD_REQUEST, "this Depth is not possible for folders")
@@ -216,7 +210,6 @@ def copy(request: "Request") -> Response:
     Raises:
         DAVError: the request cannot be met as it is.
         PhotosvcError: the disk refuses it.
-
     """
     path = target_path(request)
     name = path.strip("/")
@@ -249,7 +242,6 @@ def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
     Raises:
         DAVError: 403, there are too many files and folders.
         QuotaExceededError: the account may not store so much.
-
     """
     count, size = 1, 0 if found.is_folder else found.status.st_size
     folders = [found.path.strip("/")] if found.is_folder and deep else []

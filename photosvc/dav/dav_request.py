@@ -38,7 +38,6 @@ def patiently(act: Callable[[], Result]) -> Result:
 
     Raises:
         PhotosvcError: there was no slot for `PATIENCE` seconds, or too many requests wait already.
-
     """
     try:
         return act()
@@ -70,7 +69,6 @@ class Request:
 
     Raises:
         IfHeaderError: the header `If` cannot be read.
-
     """
 
     def __init__(self, provider: Originals, environ: Environ, path: str, asked: str) -> None:
@@ -110,7 +108,6 @@ class Request:
 
         Raises:
             DAVError: 404, there is none.
-
         """
         found = self.find(self.path)
         if found is None:
@@ -128,7 +125,6 @@ class Request:
 
         Raises:
             StorageFailedError: its disk is missing or, with `within`, one that was mounted below it.
-
         """
         with self.service.reading(orm=True) as session:
             check_disk(session, self.service.settings, name, within=within)
@@ -168,7 +164,6 @@ class Request:
 
         Raises:
             RuntimeError: no write transaction is open.
-
         """
         session = self._open()
         begin_write(session, library=True)
@@ -180,7 +175,6 @@ class Request:
 
         Raises:
             QuotaExceededError: the account may not store so much.
-
         """
         session, settings = self._open(), self.service.settings
         if settings.upload_quota:
@@ -197,7 +191,6 @@ class Request:
 
         Raises:
             DAVError: 412, one does not hold.
-
         """
         check_headers(self.environ, found)
         self.check_if()
@@ -207,7 +200,6 @@ class Request:
 
         Raises:
             DAVError: 412, it does not hold.
-
         """
         check_if(self._lists, self.environ, self.provider, self.path, self._tokens_on)
 
@@ -216,7 +208,6 @@ class Request:
 
         Raises:
             DAVError: 423, a lock does.
-
         """
         with self._reading() as session:
             now = self.service.now()

@@ -31,7 +31,6 @@ class DAVError(Exception):
         message: the sentence of the answer; by default the phrase of the status.
         condition: the name of the condition that is not met; the answer then is XML.
         paths: the resources that the condition is about, unquoted below the folder of originals, or as `addresses.key`.
-
     """
 
     def __init__(
@@ -49,7 +48,6 @@ def dav_error_answer(error: DAVError, mount: str) -> Response:
     Args:
         error: the error.
         mount: the quoted address of the folder of originals, for the names of resources in conditions.
-
     """
     if error.status == HTTPStatus.NOT_MODIFIED:
         return Response(status=error.status)
@@ -68,7 +66,6 @@ def locked(condition: str, roots: Iterable[str]) -> DAVError:
     Args:
         condition: `TOKEN_SUBMITTED`, or `NO_CONFLICT` for a new lock.
         roots: the locked resources, in the form of `addresses.key`.
-
     """
     return DAVError(HTTPStatus.LOCKED, condition=condition, paths=list(dict.fromkeys(roots)))
 

@@ -46,7 +46,6 @@ def get(request: "Request") -> Response:
     Raises:
         DAVError: there is no such resource, or the header `If` does not hold.
         PhotosvcError: too many large files are being sent.
-
     """
     found = request.existing()
     request.check_if()
@@ -78,7 +77,6 @@ def put(request: "Request") -> Response:
     Raises:
         DAVError: the request is not valid, or a condition or lock forbids it.
         PhotosvcError: the file cannot be stored.
-
     """
     environ, name = request.environ, request.name
     if request.path.endswith("/"):
@@ -125,7 +123,6 @@ def _may_be_stored(request: "Request") -> Original | None:
 
     Raises:
         DAVError: the file may not be stored.
-
     """
     found = request.find(request.path)
     if is_folder(found):
@@ -143,7 +140,6 @@ def _most_bytes(request: "Request", length: int | None) -> int:
 
     Raises:
         QuotaExceededError: the announced length is larger.
-
     """
     with request.service.reading(orm=True) as session:
         left = bytes_left(session, request.service.settings, request.user_id)

@@ -94,7 +94,6 @@ class LockProperties:
         found: the locks that cover any of them.
         now: the current time.
         mount: the address of the folder of originals, not quoted.
-
     """
 
     def __init__(self, found: Iterable[DavLock], now: datetime, mount: str) -> None:

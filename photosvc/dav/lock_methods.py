@@ -40,7 +40,6 @@ def lock(request: "Request") -> Response:
     Raises:
         DAVError: the request is not valid; 423, other locks forbid it.
         PhotosvcError: the body cannot be read, there are too many locks, or the disk refuses the file.
-
     """
     depth = request.environ.get("HTTP_DEPTH", "infinity")
     if depth not in {"0", "infinity"}:
@@ -73,7 +72,6 @@ def unlock(request: "Request") -> Response:
 
     Raises:
         DAVError: 409, no such lock covers the resource; 403, it is another account's; 400, the token is missing.
-
     """
     token = request.environ.get("HTTP_LOCK_TOKEN", "").strip().removeprefix("<").removesuffix(">")
     if not token:
@@ -113,7 +111,6 @@ def _asked(request: "Request", body: Element, seconds: int, *, deep: bool) -> Da
     Raises:
         XmlError: the body asks for no write lock.
         DAVError: the owner or the path is too long.
-
     """
     scopes = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}lockscope/*")}
     types = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}locktype/*")}
@@ -144,7 +141,6 @@ def _check_new_file(request: "Request") -> None:
 
     Raises:
         DAVError: 409, its folder does not exist; 423, the folder is locked.
-
     """
     parent = request.parent_of(request.path)
     if request.path.endswith("/") or not is_folder(request.find(parent)):

@@ -53,7 +53,6 @@ def grant(session: Session, now: datetime, lock: DavLock) -> list[str]:
 
     Raises:
         TooManyLocksError: the account, the resource or the service has as many locks as allowed.
-
     """
     sweep(session, now)
     if roots := conflicting(session, now, lock):
@@ -98,7 +97,6 @@ def blocking(
         deep: True if everything inside is written too.
         user_uid: the user who writes.
         tokens: the lock tokens in the request. Of several shared locks on one resource, one token is enough.
-
     """
     found = list(covering(session, now, path))
     if deep:

@@ -73,7 +73,6 @@ def propfind(request: "Request") -> Response:
         DAVError: 400, the header `Depth` is wrong; 403, over 10,000 resources at any depth; 507, too many properties
             of too many resources.
         PhotosvcError: too many long lists are being sent.
-
     """
     environ, provider, found = request.environ, request.provider, request.existing()
     request.check_if()
@@ -120,7 +119,6 @@ def _begun(resources: Iterable[Resource], names: int) -> tuple[list[Resource], I
 
     Raises:
         DAVError: 507, the properties have more than `MOST_VALUES` values.
-
     """
     most = _SHORT if names <= _FEW else MOST_VALUES // names
     rest = iter(resources)

@@ -66,7 +66,6 @@ def find_all(session: Session, path: str, wanted: Sequence[str] | None, depth: s
         path: the resource, in the form of `addresses.key`.
         wanted: names of properties; None for all.
         depth: `0`: the resource alone; `1`: also those directly in it; `infinity`: also all inside it.
-
     """
     chosen = DavProperty.path == path if depth == "0" else within(DavProperty.path, path)
     if depth == "1":
@@ -86,7 +85,6 @@ def check(session: Session, path: str, values: Mapping[str, str], user_uid: str)
 
     Raises:
         PropertyLimitError: they are over a limit.
-
     """
     if len(path) > LONGEST:
         msg = f"only paths of at most {LONGEST} characters can have properties"
@@ -177,7 +175,6 @@ def proppatch(request: "Request") -> Response:
     Raises:
         XmlError: the body is not a change of properties; further errors of `read_xml`.
         DAVError: there is no such resource, a condition does not hold, or the resource is locked (423).
-
     """
     request.existing()
     body = read_xml(request.environ, "propertyupdate")

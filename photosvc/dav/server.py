@@ -105,7 +105,6 @@ class Server:
     Args:
         service: the service of the app.
         folder: the path of the folder of originals within the app.
-
     """
 
     def __init__(self, service: Service, folder: str) -> None:
@@ -117,7 +116,6 @@ class Server:
 
         Raises:
             PhotosvcError: the request fails; `dav.errors.error_answer` renders the error.
-
         """
         if "#" in environ.get(
             "RAW_URI", ""

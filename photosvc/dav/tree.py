@@ -43,7 +43,6 @@ class Original:
         path: the path below the folder of originals, with a slash at the beginning.
         provider: the tree that it belongs to.
         status: its status.
-
     """
 
     def __init__(self, path: str, provider: "Originals", status: os.stat_result) -> None:
@@ -64,7 +63,6 @@ class Original:
         Raises:
             DAVError: 403, it may not be read; 404, it is gone or replaced by a link.
             StorageFailedError: the disk fails.
-
         """
         try:
             return FileIO(open_inside(self.provider.root, self.path.strip("/")))
@@ -100,7 +98,6 @@ def members(root: Path, name: str) -> Iterator[tuple[str, os.stat_result]]:
     Raises:
         DAVError: 403, the folder cannot be read, or is gone or has become a link.
         StorageFailedError: the disk fails.
-
     """
     try:
         folder = open_folder(root, disk_name(name).split("/") if name else ())
@@ -135,7 +132,6 @@ class Originals:
     Args:
         service: the service of the app.
         mount: the path of the folder of originals in addresses, without a slash at the end, not quoted.
-
     """
 
     def __init__(self, service: Service, mount: str) -> None:

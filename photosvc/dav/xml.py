@@ -60,7 +60,6 @@ def read_xml(environ: Mapping[str, Any], root: str) -> Element | None:
             document type, or is nested too deep.
         XmlTooLargeError: it has too many bytes.
         LengthRequiredError: it has no length, and the server cannot find its end.
-
     """
     body = _read(environ)
     if not body.strip():

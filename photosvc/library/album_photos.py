@@ -46,7 +46,6 @@ def select_photos(session: Session, selection: Selection, *, sees_private: bool)
     Raises:
         NotFoundError: nothing selected exists, or may be seen.
         InvalidValueError: the query or an album of the selection finds too many files.
-
     """
     file_ids = selected_ids(session.connection(), selection, limit=MOST_FILES + 1, sees_private=sees_private)
     if not file_ids:
@@ -153,7 +152,6 @@ def arrange_photos(
 
     Raises:
         InvalidValueError: it is a smart album, or a photo is not in the album or is named twice.
-
     """
     if album.filter:
         msg = "a smart album has no order by hand"
@@ -193,7 +191,6 @@ def _places(known: Mapping[int, int], moved: Sequence[int], before: int | None) 
         known: ids of all photos -> their positions, in the present order.
         moved: ids of photos.
         before: the id of another photo, or None.
-
     """
     chosen, number = set(moved), len(moved)
     rest = [photo_id for photo_id in known if photo_id not in chosen]

@@ -35,7 +35,6 @@ def album_of_people(session: Session, uid: str, *, sees_private: bool) -> Album:
     Raises:
         NotFoundError: there is none, or it may not be seen.
         ConflictError: it is a folder, a month or a state, whose photos follow from the library.
-
     """
     album = None
     if ids.is_uid(uid, ids.ALBUM):
@@ -78,7 +77,6 @@ def album_named(session: Session, name: str, titles: Mapping[str, Sequence[str]]
     Raises:
         NotFoundError: there is none.
         ConflictError: several albums have the title; the message has their UIDs.
-
     """
     if ids.is_uid(name, ids.ALBUM):
         return album_of_people(session, name, sees_private=True)
@@ -107,7 +105,6 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Al
     Raises:
         InvalidValueError: it has no title, or the filter is not a valid query.
         ConflictError: there are as many albums as are allowed.
-
     """
     if not values.get("title"):
         msg = "Title: an album needs a title"
@@ -126,7 +123,6 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
 
     Raises:
         InvalidValueError: a value is not valid, or would make a smart album of another one.
-
     """
     changed = {name: value for name, value in values.items() if value != getattr(album, name)}
     if not changed:
@@ -179,7 +175,6 @@ def restore_album(session: Session, album: Album) -> bool:
 
     Raises:
         ConflictError: there are as many albums as are allowed.
-
     """
     session.refresh(album, with_for_update={"key_share": True})
     if album.deleted_at is not None:
@@ -199,7 +194,6 @@ def delete_whole(writing: Writing, uid: str, now: datetime, *, sees_private: boo
     Raises:
         NotFoundError: there is no such album, or it may not be seen.
         ConflictError: the album follows from the library.
-
     """
     while True:
         with writing(library=True) as session:
@@ -215,7 +209,6 @@ def restore_whole(writing: Writing, uid: str, *, sees_private: bool) -> None:
     Raises:
         NotFoundError: no such album is deleted, or it may not be seen.
         ConflictError: the number of albums is at its limit.
-
     """
     done = False
     while not done:
@@ -235,7 +228,6 @@ def change_members(
     Raises:
         NotFoundError: there is no such album, or it may not be seen.
         ConflictError: the album follows from the library.
-
     """
     changed: list[int] = []
     for portion in in_portions(photo_ids, MOST_AT_ONCE):

@@ -24,7 +24,6 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
 
     Raises:
         InvalidValueError: values contradict each other, or name something that does not exist; it has the field.
-
     """
     if "caption" in values:
         values = {**values, "description": _description(photo, values)}

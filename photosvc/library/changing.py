@@ -43,7 +43,6 @@ class Each:
 
         Raises:
             InvalidValueError: the photo would have too many keywords, or a time that no calendar has.
-
         """
         found = dict(values)
         if self.add_keywords or self.remove_keywords:
@@ -81,7 +80,6 @@ def changing(
         loaded: the photos.
         change: for the journal.
         now: the present.
-
     """
     photos = loaded.photos
     before = {photo.id: snapshot(photo) for photo in photos}
@@ -119,7 +117,6 @@ def store_and_project(session: Session, loaded: LoadedPhotos, photos: Sequence[P
         session: in a write transaction.
         loaded: the photos.
         photos: those of them that changed, or to whose search rows something else has changed.
-
     """
     marked = [photo for photo in photos if loaded.has_other_markers(photo)]
     loaded.store(photos)
@@ -142,7 +139,6 @@ def undo_batch(
 
     Returns:
         the number of photos that have their former values, and of those that changed since and stay as they are.
-
     """
     catalog, left = PlainCatalog(session, Gazetteer.load()), 0
     loaded = load_photos(session, photo_ids)
@@ -165,7 +161,6 @@ def undo(catalog: Catalog, photo: Photo, change: PhotoChange) -> None:
 
     Raises:
         ConflictError: the values changed since, or the change is of a kind that cannot be undone; it names the fields.
-
     """
     before, after = values_of(change.before), values_of(change.after)
     names, present = list(decided(before, after)), snapshot(photo)

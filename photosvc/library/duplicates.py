@@ -61,7 +61,6 @@ def find_duplicates(connection: Connection, distance: int = MOST_BITS) -> list[l
     Args:
         connection: for reading.
         distance: bits, 0 to 6.
-
     """
     looks, ids, versions = _looks(connection)
     neighbours: _Neighbours = {}

@@ -77,7 +77,6 @@ class ImportFolder:
         Raises:
             InvalidValueError: it is not below this one, or the folder of originals lies in it, or around it.
             NotFoundError: it does not exist, or the way there is a link.
-
         """
         try:
             disk = disk_name(folder)
@@ -100,7 +99,6 @@ class ImportFolder:
 
         Raises:
             NotFoundError: it cannot be read.
-
         """
         try:
             opened = open_folder(self.root, [part for part in disk_name(folder).split("/") if part])
@@ -132,7 +130,6 @@ class ImportFolder:
 
         Raises:
             FileProblemError: it cannot be opened, or is not as it was found.
-
         """
         try:
             file = FileIO(open_inside(self.root, found.name))

@@ -46,7 +46,6 @@ def wish(session: Session, new: Wish) -> None:
 
     Raises:
         TooManyJobsError: as many folders of the account wait as are allowed.
-
     """
     arguments = {"moves": new.moves, "albums": list(new.albums)}
     jobs.add(session, IMPORT, new.folder, new.created_at, arguments, user_id=new.user_id)

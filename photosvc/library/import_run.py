@@ -123,7 +123,6 @@ class Portion:
 
         Raises:
             PhotosvcError: the files cannot be stored. Those before them are added, and none is removed or half there.
-
         """
         staged: dict[Path, _Source] = {}
 
@@ -274,7 +273,6 @@ def _read(file: FileIO, size: int) -> bytes:
 
     Raises:
         FileProblemError: the disk of the folder of imports fails.
-
     """
     try:
         return file.read(size)
@@ -303,7 +301,6 @@ class ImportRun:
             ConflictError: another import is in progress.
             QuotaExceededError: the account may not add more.
             PhotosvcError: the files cannot be stored.
-
         """
         if self.settings.readonly:
             raise ReadOnlyError

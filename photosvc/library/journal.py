@@ -155,7 +155,6 @@ def changes_of(
         count: changes at most.
         before: only changes with a lower id.
         sees_private: false leaves out the changes up to the last one from or to a private photo.
-
     """
     query = select(PhotoChange).where(PhotoChange.photo_uid == photo_uid)
     if not sees_private:
@@ -177,7 +176,6 @@ def find_change(session: Session, photo_uid: str, number: str, *, sees_private: 
 
     Raises:
         NotFoundError: there is none.
-
     """
     valid = re.fullmatch(r"[0-9]{1,18}", number, re.ASCII)
     change = session.get(PhotoChange, int(number)) if valid else None
@@ -221,7 +219,6 @@ def find_own(session: Session, number: int, actor: Actor) -> PhotoChange:
 
     Raises:
         NotFoundError: there is none.
-
     """
     change = session.get(PhotoChange, number)
     if change is None or change.actor_uid != actor.uid:

@@ -34,7 +34,6 @@ def check_name(name: str) -> None:
 
     Raises:
         InvalidValueError: nothing is left of it without case and accents.
-
     """
     if not fold(name):
         msg = "Name: send a name with letters or digits"
@@ -67,7 +66,6 @@ def replace_in(
         folded: the keywords to replace, without case and accents.
         name: the keyword that replaces them; None: they are removed.
         change: for the journal.
-
     """
     catalog = PlainCatalog(session, Gazetteer.load())
     loaded = load_photos(session, photo_ids)
@@ -160,7 +158,6 @@ def add_label(catalog: Catalog, photo: Photo, name: str) -> None:
 
     Raises:
         ConflictError: the photo has as many as it may.
-
     """
     words = [keyword.word for keyword in photo.keywords]
     if fold(name) not in {keyword.folded for keyword in photo.keywords}:
@@ -176,7 +173,6 @@ def remove_label(catalog: Catalog, photo: Photo, label: str) -> None:
 
     Raises:
         NotFoundError: the photo does not have it.
-
     """
     gone = label_of(photo.keywords, label)
     words = [keyword.word for keyword in photo.keywords if keyword is not gone]
@@ -188,7 +184,6 @@ def label_of(keywords: Iterable[Keyword], label: str) -> Keyword:
 
     Raises:
         NotFoundError: there is none among them.
-
     """
     found = next((keyword for keyword in keywords if label in {str(keyword.id), keyword.uid}), None)
     if found is None:

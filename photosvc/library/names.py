@@ -80,7 +80,6 @@ def change_all(terms: Terms, change: NameChange) -> int | Asked:
     Raises:
         TooManyJobsError: as many changes of the actor wait as are allowed.
         PhotosvcError: one of `portions.change_in_portions`.
-
     """
     count = 0
     for _ in range(change.PASSES):
@@ -111,7 +110,6 @@ def rename_person(terms: Terms, person: Person, name: str, *, favorite: bool | N
     Raises:
         TooManyJobsError: as many changes of the actor wait as are allowed.
         PhotosvcError: one of `portions.change_in_portions`.
-
     """
     try:
         with terms.writing(library=True) as session:
@@ -133,7 +131,6 @@ def respell_label(terms: Terms, label: Label, name: str, *, favorite: bool | Non
     Raises:
         TooManyJobsError: as many changes of the actor wait as are allowed.
         PhotosvcError: one of `portions.change_in_portions`.
-
     """
     change = Respelling(fold(name))
     with terms.writing(library=True) as session:
@@ -171,7 +168,6 @@ def _ask(session: Session, terms: Terms, change: NameChange) -> Asked:
 
     Raises:
         TooManyJobsError: as many changes of the actor wait as are allowed.
-
     """
     name = next(name for name, kind in CHANGES.items() if isinstance(change, kind))
     actor = terms.actor

@@ -42,7 +42,6 @@ def choose_name(session: Session, person: Person, name: str, now: datetime, *, f
         name: the new one.
         now: the present.
         favorite: whether they are a favourite; None: as before.
-
     """
     # One renaming at a time: two could make two rows of one name.
     session.execute(select(LibraryState.value).where(LibraryState.name == STATE).with_for_update())
@@ -179,7 +178,6 @@ def rename_photos(
         now: the present.
         names: of markers.
         name: the one that replaces them.
-
     """
     catalog = PlainCatalog(session, Gazetteer.load())
     sidecars = sidecars_of(session, photo_ids)
@@ -209,7 +207,6 @@ def rename_seen(
         names: of markers.
         name: the one that replaces them.
         change: for the journal.
-
     """
     catalog = PlainCatalog(session, Gazetteer.load())
     sidecars = sidecars_of(session, photo_ids)

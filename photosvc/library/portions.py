@@ -62,7 +62,6 @@ def change_in_portions(
         BatchTooLongError: photos are left after `_LONGEST` seconds; the others have changed.
         BatchInterruptedError: the database failed; the photos of earlier transactions have changed.
         PhotosvcError: `change` refuses a photo; or an error of `slot`.
-
     """
     count = 0
     with slot() if len(photo_ids) > _PORTION else nullcontext():
@@ -93,7 +92,6 @@ def _portions(photo_ids: Sequence[int], *, is_repeatable: bool) -> Iterator[Sequ
 
     Raises:
         BatchTooLongError: photos are left after `_LONGEST` seconds.
-
     """
     began, start, size = time.monotonic(), 0, _PORTION
     while start < len(photo_ids):

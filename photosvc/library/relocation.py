@@ -52,7 +52,6 @@ class Relocation:
         settings: of the service.
         now: the present.
         actor: for the journal.
-
     """
 
     session: Session
@@ -88,7 +87,6 @@ class Relocation:
             name: that they had.
             is_folder: true if it is that of a folder around them.
             kept: the name in the trash, where they moved.
-
         """
         rows = self._files(name, is_folder=is_folder)
         if len(rows) <= MOST_FILES:

@@ -55,7 +55,6 @@ class Staging:
             TooLargeError: the announced length is more than allowed.
             StorageFullError: it is more than the free space.
             StorageReadOnlyError: the folder of originals cannot be written to.
-
         """
         if expected_length is not None and expected_length > most_bytes:
             raise TooLargeError
@@ -87,7 +86,6 @@ class Staging:
         Raises:
             PartMissingError: there is none.
             PartLockedError: another request has it.
-
         """
         with self._folder(create=False) as folder:
             name = _kept_name(token)
@@ -110,7 +108,6 @@ class Staging:
 
         Raises:
             PartMissingError: the token has another form.
-
         """
         return self.originals / STAGING_FOLDER / _kept_name(token)
 
@@ -119,7 +116,6 @@ class Staging:
 
         Raises:
             PartMissingError: there is none.
-
         """
         with self._folder(create=False) as folder:
             try:
@@ -141,7 +137,6 @@ class Staging:
         Args:
             now: the present.
             known: returns the tokens, of some tokens of kept parts, that are still needed; without it all of them are.
-
         """
         deleted = 0
         with suppress(PartMissingError), self._folder(create=False) as folder:
@@ -208,7 +203,6 @@ def _locked(file: int) -> Iterator[None]:
 
     Raises:
         PartLockedError: another request has it.
-
     """
     try:
         try:

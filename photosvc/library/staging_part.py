@@ -128,7 +128,6 @@ def checked_name(name: str) -> tuple[str, ...]:
     Raises:
         NameRefusedError: it is empty, absolute, climbs out, lies in the staging folder, contains bytes that are not
             UTF-8, control characters or line separators, or is longer or deeper than scans read.
-
     """
     parts = tuple(name.split("/"))
     if any(part in {"", ".", ".."} for part in parts) or any(map(is_staging_folder, parts)) or clean_name(name) != name:
@@ -190,7 +189,6 @@ class Part:
             IncompleteError: it would be longer than announced.
             StorageFullError: the disk is full, or a quota of the system is used up.
             StorageFailedError: another error of the disk.
-
         """
         view = memoryview(data)
         if self.size + len(view) > self._most:
@@ -222,7 +220,6 @@ class Part:
         Raises:
             StorageFullError: the disk is full.
             StorageFailedError: another error of the disk.
-
         """
         with typed_errors():
             os.fsync(self._file)
@@ -272,7 +269,6 @@ class Part:
             StorageFullError: the disk is full.
             StorageReadOnlyError: the folder cannot be written to.
             StorageFailedError: another error of the disk.
-
         """
         *folders, last = checked_name(name)
         if self._expected is not None and self.size != self._expected:

@@ -101,7 +101,6 @@ class Trash:
 
         Raises:
             PhotosvcError: the disk refuses it.
-
         """
         kept = within(new_deletion(now)) + name
         disk.rename(self.originals, name, kept, make_folders=True)
@@ -112,7 +111,6 @@ class Trash:
 
         Raises:
             PhotosvcError: the disk refuses it, or has no hard links.
-
         """
         kept = within(new_deletion(now)) + name
         disk.link(self.originals, name, kept)
@@ -174,7 +172,6 @@ class Trash:
 
         Raises:
             PhotosvcError: the disk refuses it.
-
         """
         with typed_errors():
             folder = open_folder(self.originals, TRASH_FOLDER.split("/"))

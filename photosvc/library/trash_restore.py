@@ -62,7 +62,6 @@ def chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
 
     Raises:
         NotFoundError: there is none.
-
     """
     found = _chosen(session, trash, item)
     if not found:
@@ -119,7 +118,6 @@ def restore(writing: Writing, settings: Settings, files: Sequence[Kept], actor: 
 
     Raises:
         PhotosvcError: the disk refuses it.
-
     """
     total, trash = Restored(), Trash(settings.originals)
     for start in range(0, len(files), PORTION):

@@ -90,7 +90,6 @@ def count_stored(
     Raises:
         QuotaExceededError: the account may not store so much.
         AccountDeletedError: there is no such account any more.
-
     """
     name, content, size = stored
     uncount(session, name)
@@ -119,7 +118,6 @@ def add_waiting(session: Session, settings: Settings, uploads: Sequence[Upload])
         QuotaExceededError: the account may not upload so much.
         TooManyFilesError: as many files of the upload, or of the account, wait as are allowed.
         AccountDeletedError: there is no such account any more.
-
     """
     user_id, bundle = uploads[0].user_id, uploads[0].bundle
     lock_account(session, user_id)
@@ -144,7 +142,6 @@ def require_account(session: Session, user_id: int) -> None:
 
     Raises:
         AccountDeletedError: it does not.
-
     """
     query = select(User.id).where(User.id == user_id).with_for_update(read=True, key_share=True)
     if session.scalar(query) is None:
@@ -207,7 +204,6 @@ def wish_albums(
 
     Raises:
         TooManyJobsError: as many jobs of the account wait as are allowed.
-
     """
     jobs.lock_jobs(session)
     shared = select(Job.id, Job.arguments).where(

@@ -126,7 +126,6 @@ def kind_of(name: str, size: int, head: bytes, settings: Settings) -> tuple[str,
         size: in bytes.
         head: the first `media.formats.HEAD_SIZE` bytes.
         settings: of the service.
-
     """
     if size == 0:
         return Problem(Reason.EMPTY)
@@ -190,7 +189,6 @@ class KnownOriginals:
 
         Raises:
             StorageFailedError: the disk of the originals is away or fails.
-
         """
         for _ in range(_MOST_READ):
             try:
@@ -207,7 +205,6 @@ class KnownOriginals:
 
         Raises:
             StorageFailedError: there may be one, on a disk that is away or fails.
-
         """
         for name, size, mtime_ns in _candidates(session, file):
             status = self._status(session, name)

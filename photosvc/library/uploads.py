@@ -130,7 +130,6 @@ class Admission:
         albums: UIDs of albums that their photos are added to once they are indexed.
         pool: reads the files; by default each call of `admit` starts one.
         checks_quota: true if the files are not counted already, as waiting uploads are: they may not exceed the quota.
-
     """
 
     settings: Settings
@@ -155,7 +154,6 @@ class Admission:
             QuotaExceededError: the account may not add so much.
             AccountDeletedError: there is no such account any more.
             PhotosvcError: one cannot be stored; files before it are added, and the others wait.
-
         """
         found = inspect(files, self.settings, self.now, self.pool)
         outcomes = [self._refused(file, problem) for file in files if isinstance(problem := found[file.path], Problem)]
@@ -174,7 +172,6 @@ class Admission:
 
         Raises:
             StorageFailedError: the disk of the originals is away or fails.
-
         """
 
         def look(session: Session) -> str | None:

@@ -77,7 +77,6 @@ def lens_of_range(limits: tuple[float | None, ...]) -> str:
 
     Args:
         limits: shortest and longest focal length, widest aperture at each (Exif 2.32, LensSpecification).
-
     """
     if len(limits) != 4 or not limits[0] or not limits[1]:
         return ""

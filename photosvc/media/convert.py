@@ -58,7 +58,6 @@ def convert_video(source: BinaryIO, target: str, max_bytes: int, progress: Progr
         MissingExtraError: av is not installed.
         StorageError: the disk of the target is full.
         VideoTooLargeError: the result would be too large.
-
     """
     rotation, copies = _look(source)
     for copying in (True, False) if copies else (False,):

@@ -50,7 +50,6 @@ def check_cost(picture: Image.Image, file_size: int, longest: int = 0) -> None:
 
     Raises:
         PictureTooLargeError: it takes more memory than is available, or it is a decompression bomb.
-
     """
     memory = decode_memory(picture, file_size, longest)
     if not _is_available(memory):
@@ -69,7 +68,6 @@ def check_ratio(pixels: int, bits: int, file_size: int) -> None:
 
     Raises:
         PictureTooLargeError: it is a decompression bomb.
-
     """
     ratio = pixels * bits // 8 // max(file_size, 1)
     if ratio > BOMB_RATIO:
@@ -130,7 +128,6 @@ def leave_out_pixels(picture: Image.Image, mode: str, size: tuple[int, int]) -> 
 
     Raises:
         PictureTooLargeError: it must be decoded whole, which takes more memory than is available.
-
     """
     if _is_jpeg_2000(picture):
         _load_reduced(picture, _reduction(picture, max(size)))

@@ -123,7 +123,6 @@ def open_picture(
         DecodeError: it cannot be opened or decoded; also for errors of decoders within the `with` block.
         MissingExtraError: its decoder is not installed.
         PictureTooLargeError: it takes more memory than is available, or is a decompression bomb.
-
     """
     with guarded():
         if row.media_type == "raw":
@@ -139,7 +138,6 @@ def affordable(picture: Image.Image, source: BinaryIO, row: Format, longest: int
 
     Raises:
         PictureTooLargeError: it takes more memory than is available, or is a decompression bomb.
-
     """
     try:
         check_cost(picture, size_of(source), longest)
@@ -242,7 +240,6 @@ def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Im
 
     Raises:
         DecodeError: the pixels cannot be decoded.
-
     """
     with guarded():
         ratio = min(1.0, longest / max(picture.size))

@@ -118,7 +118,6 @@ def read_video_metadata(source: BinaryIO, tags: Mapping[str, str] | None = None)
     Args:
         source: the file, open for reading.
         tags: tags that a decoder found; they complete the metadata.
-
     """
     source.seek(0)
     head = source.read(200)

@@ -30,7 +30,6 @@ class MissingExtraError(DecodeError):
 
     Args:
         extra: its name, as in `pip install 'photosvc[extra]'`.
-
     """
 
     def __init__(self, extra: str) -> None:
@@ -52,7 +51,6 @@ def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
 
     Raises:
         MissingExtraError: it is not installed.
-
     """
     try:
         module: ModuleType = importlib.import_module(MODULES[extra])
@@ -72,7 +70,6 @@ def register_heic() -> None:
 
     Raises:
         MissingExtraError: pillow-heif is not installed.
-
     """
     load_extra("heic").register_heif_opener(thumbnails=True)
 
@@ -83,6 +80,5 @@ def register_jxl() -> None:
 
     Raises:
         MissingExtraError: pylibjxl is not installed.
-
     """
     load_extra("jxl").register_pillow(override=False)

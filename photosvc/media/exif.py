@@ -197,7 +197,6 @@ def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> M
         note: its bytes.
         offset: where it begins in the structure.
         make: cleaned name of the maker.
-
     """
     if make == "Canon":
         entries = reader.directory(offset)

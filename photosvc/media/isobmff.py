@@ -137,7 +137,6 @@ def _places(body: bytes, data: int) -> dict[int, Extents]:
     Args:
         body: the item location box without its header.
         data: offset of the item data box, to which some items are relative.
-
     """
     version = body[0] if body else 0
     numbers = _Numbers(body, 4)

@@ -162,7 +162,6 @@ def merge(sources: Sequence[Metadata], *, written: Sequence[Metadata] | None = N
     Args:
         sources: at least one, the most trusted first.
         written: the same sources in another order of trust, for texts that people write.
-
     """
     said = [one for one in sources if one != _UNSET]
     if len(said) < 2:  # as in most files: there is nothing to choose from

@@ -68,7 +68,6 @@ def read_picture(
         row: its format, as sniffed.
         decode: False reads only the metadata, by readers of our own.
         keep: called with the decoded picture, unless the colours come from a smaller version of it.
-
     """
     embedded = read_embedded(source, row)
     picture = _from_metadata(embedded)
@@ -214,7 +213,6 @@ def open_shown(source: BinaryIO, row: Format, longest: int) -> Iterator[tuple[Im
         DecodeError: it cannot be shown; its `problem` has the reason.
         MissingExtraError: its decoder is not installed.
         PictureTooLargeError: it has more pixels than the limits.
-
     """
     if row.media_type == "video":
         yield read_poster(source, longest), 1

@@ -100,7 +100,6 @@ def open_raw(source: BinaryIO, longest: int = 0) -> Iterator[Image.Image]:
         MissingExtraError: rawpy is not installed, and there is no preview.
         DecodeError: LibRaw cannot read it, and there is no preview.
         PictureTooLargeError: it must be developed, which takes more memory than is available.
-
     """
     try:
         picture = _by_libraw(source, longest)

@@ -43,7 +43,6 @@ def keywords(values: Iterable[str | bytes], *, split: bool = False) -> tuple[str
     Args:
         values: raw keywords.
         split: split each value at commas and semicolons.
-
     """
     found: dict[str, str] = {}
     for value in values:

@@ -61,7 +61,6 @@ def read_video(source: BinaryIO) -> Video:
     Raises:
         DecodeError: it contains no video, or cannot be read.
         MissingExtraError: av is not installed.
-
     """
     with guarded(), open_video(source) as (container, stream):
         context = stream.codec_context
@@ -88,7 +87,6 @@ def open_video(source: BinaryIO) -> Iterator[tuple[Any, Any]]:
     Raises:
         DecodeError: no video can be found in it.
         MissingExtraError: av is not installed.
-
     """
     av = load_extra("video")
     source.seek(0)
@@ -169,7 +167,6 @@ def read_poster(source: BinaryIO, longest: int) -> Image.Image:
         DecodeError: no frame can be decoded.
         MissingExtraError: av is not installed.
         PictureTooLargeError: the frames are too large.
-
     """
     best: tuple[float, Image.Image] | None = None
     with guarded():

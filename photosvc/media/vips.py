@@ -43,7 +43,6 @@ def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
         MissingExtraError: pyvips is not installed.
         DecodeError: libvips cannot read it.
         PictureTooLargeError: it takes more memory than is available, or it is a decompression bomb.
-
     """
     vips = _library()
     source.seek(0)

@@ -91,7 +91,6 @@ class _Kept:
 
     Raises:
         ValueError: the packet has too many elements, or too deep ones.
-
     """
 
     def __init__(self) -> None:

@@ -52,7 +52,6 @@ def flush_commits(engine: Engine) -> None:
 
     Raises:
         OSError: the disk failed.
-
     """
     if engine.dialect.name != "sqlite" or not engine.url.database:
         return
@@ -262,7 +261,6 @@ class UnitOfWork(Session):
 
     Raises:
         PendingChangesError: by `flush` outside of a write transaction, whose changes the next `begin_write` would lose.
-
     """
 
 
@@ -284,7 +282,6 @@ def begin_write(session: Session, *, library: bool = False) -> None:
 
     Raises:
         PendingChangesError: the session holds unflushed changes, which were decided on without the lock.
-
     """
     if not _is_writing(session):
         if session.new or session.dirty or session.deleted:
@@ -314,7 +311,6 @@ def write_session(engine: Engine, *, library: bool = False) -> Iterator[Session]
     Args:
         engine: the engine; the caller must hold none of its connections, because the pool may have no second one.
         library: lock photos and albums against other writers; needed to change them.
-
     """
     with UnitOfWork(engine) as session:
         begin_write(session, library=library)
@@ -372,7 +368,6 @@ def write_if_free(engine: Engine, write: Callable[[Session], object], *, lasting
         write: gets a session in a write transaction.
         lasting: true if the write must outlast a loss of power: PostgreSQL then waits for the disk; SQLite, with
             `synchronous=NORMAL`, never does.
-
     """
     try:
         with engine.connect() as connection, _short_wait(connection), UnitOfWork(connection) as session:

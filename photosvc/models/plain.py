@@ -49,7 +49,6 @@ def select_plain(
         key: a column of integers or texts.
         values: texts without null characters.
         locked: on PostgreSQL, lock these rows against changes until the transaction ends; SQLite has one writer anyway.
-
     """
     if not values:
         return []

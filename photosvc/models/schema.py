@@ -135,7 +135,6 @@ def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | N
 
     Raises:
         SchemaError: the database is at a revision that this version does not have.
-
     """
     from alembic import command
 

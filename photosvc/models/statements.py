@@ -67,7 +67,6 @@ class Prepared:
 
         Raises:
             DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
-
         """
         rows = run_text(connection, self.text, self._given(values))
         return [self._processed(row) for row in rows] if self.processors else rows
@@ -110,7 +109,6 @@ def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  
 
     Raises:
         DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
-
     """
     cursor = connection.connection.cursor()
     try:
@@ -127,7 +125,6 @@ def read_tuples(connection: Connection, query: Any, size: int) -> Iterator[Seque
 
     Raises:
         DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
-
     """
     with connection.execute(query) as result:
         cursor: Any = result.cursor
@@ -149,7 +146,6 @@ def run_many(connection: Connection, statement: Any, rows: Sequence[Mapping[str,
 
     Raises:
         DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
-
     """
     if not rows:
         return

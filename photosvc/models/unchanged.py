@@ -27,7 +27,6 @@ class Commits:
 
     Args:
         engine: returns the engine; called once in each process.
-
     """
 
     def __init__(self, engine: Callable[[], Engine]) -> None:

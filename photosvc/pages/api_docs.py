@@ -121,7 +121,6 @@ def read_docs(document: bytes) -> Docs:
 
     Args:
         document: the document as JSON.
-
     """
     whole = orjson.loads(document)
     known: Mapping[str, Schema] = whole["components"]["schemas"]

@@ -105,7 +105,6 @@ def rows_of(schema: Schema, known: Mapping[str, Schema], before: str = "", depth
         known: the named schemas of the document; a named schema within another has a table of its own.
         before: the prefix of all names.
         depth: the number of objects around it.
-
     """
     if depth > _DEPTH:
         return
@@ -171,7 +170,6 @@ def curl(path: str, method: str, operation: Mapping[str, Any], known: Mapping[st
         method: the method in lower case.
         operation: the operation from the document.
         known: the named schemas of the document.
-
     """
     parts = ["curl -sS", *_arguments(method, operation, known)]
     asked = [

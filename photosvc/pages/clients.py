@@ -65,7 +65,6 @@ def client_values(form: dict[str, str]) -> dict[str, Any]:
 
     Raises:
         InvalidValueError: one is not a number, or the scope is not valid.
-
     """
     values: dict[str, Any] = {
         "name": form.get("name", ""),

@@ -76,7 +76,6 @@ def show_form(
         error: the error that the template shows beside the form.
         unauthorized: the status in place of 401, which is for credentials in headers and must name their scheme.
         context: further values of the template.
-
     """
     if error is None:
         return show(template, error=None, **context)

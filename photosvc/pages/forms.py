@@ -24,7 +24,6 @@ def read_form(*, longest: int = _LONGEST, most: int = MAX_FORM) -> dict[str, str
 
     Raises:
         RequestEntityTooLarge: the form is longer.
-
     """
     request.max_content_length = request.max_form_memory_size = most
     # PostgreSQL refuses texts with NUL. A part whose header is damaged may have no name.
@@ -53,7 +52,6 @@ def typed_twice(form: dict[str, str], field: str = "password") -> str:
 
     Raises:
         InvalidValueError: they differ.
-
     """
     if form.get(field, "") != form.get("again", ""):
         msg = "The passwords do not match."
@@ -66,7 +64,6 @@ def read_number(form: dict[str, str], field: str, *, empty: int | None = None) -
 
     Raises:
         InvalidValueError: it is not a whole number.
-
     """
     text = form.get(field, "").strip()
     if not text and empty is not None:

@@ -84,7 +84,6 @@ def make_ahead(
     Raises:
         OSError: the cache cannot be written.
         WorkerStartError: no worker process starts.
-
     """
     run = _Run(cache, sizes, ByteLocks(cache.folder / LOCKS))
     while True:
@@ -112,7 +111,6 @@ class UsualThumbnails:
 
         Raises:
             OSError: the cache cannot be written. Exceptions of `render` pass through.
-
         """
         cache = PictureCache(self.folder, self.limit)
         locks = ByteLocks(self.folder / LOCKS)
@@ -153,7 +151,6 @@ def is_sound(path: str, name: str, whole: tuple[int, int], turn: int = 1) -> boo
         name: its name in the cache.
         whole: pixels of the upright original; zeros when unknown.
         turn: Exif orientation that the library applies to the original; thumbnails with other turns are older.
-
     """
     descriptor = open_file(path)
     if descriptor is None:

@@ -48,7 +48,6 @@ def stream_zip(entries: Iterable[Entry | None]) -> Iterator[bytes]:
 
     Args:
         entries: in the order of the archive; None stands for a selected file whose name the caller may no longer read.
-
     """
     sink = _Sink()
     names = UniqueNames()

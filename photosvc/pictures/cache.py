@@ -70,7 +70,6 @@ def open_new(path: str) -> int:
 
     Raises:
         OSError: it cannot be made, or its name belongs to something else than a regular file.
-
     """
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _FLAGS, 0o666)
 
@@ -81,7 +80,6 @@ def being_written(path: str) -> Iterator[None]:
 
     Raises:
         OSError: it cannot be made.
-
     """
     descriptor = open_new(path)
     try:
@@ -124,7 +122,6 @@ def evict(entries: Callable[[], Entries], limit: int, now: float) -> Usage:
         entries: a function that yields every file of the cache.
         limit: bytes that all files may take.
         now: seconds since 1970.
-
     """
     # Two passes with a histogram by hour in between: memory does not grow with the number of files.
     hours: dict[int, int] = {}
@@ -180,7 +177,6 @@ class PictureCache:
     Args:
         folder: made when the first file is written.
         limit: bytes; each process may exceed it by 64 MiB, or a twentieth of it if that is less.
-
     """
 
     def __init__(self, folder: Path, limit: int) -> None:
@@ -205,7 +201,6 @@ class PictureCache:
 
         Raises:
             OSError: the folder cannot be made.
-
         """
         folder, _, name = self.path(content_hash, what).rpartition("/")
         self._make(folder)
@@ -216,7 +211,6 @@ class PictureCache:
 
         Raises:
             OSError: the folder cannot be written.
-
         """
         _rename(temporary, self.path(content_hash, what))
 
@@ -256,7 +250,6 @@ class PictureCache:
 
         Raises:
             OSError: the disk is full or the folder cannot be written; the text names the folder and what to do.
-
         """
         path = self.path(content_hash, what)
         try:
@@ -275,7 +268,6 @@ class PictureCache:
 
         Raises:
             OSError: the disk is full or the folder cannot be written.
-
         """
         folder = os.path.dirname(path)  # noqa: PTH120 - paths are plain texts here: objects cost a third of a request
         self._make(folder)
@@ -334,7 +326,6 @@ class PictureCache:
 
         Raises:
             OSError: the folder cannot be read or written.
-
         """
         self._written += written
         if self._written > self._check_every:
@@ -346,7 +337,6 @@ class PictureCache:
 
         Raises:
             ConflictError: another process is evicting.
-
         """
         with exclusive_lock(self._lock, "Another process is evicting cached pictures; wait for it to end."):
             self._written = 0

@@ -68,7 +68,6 @@ class Failures:
 
     Args:
         clock: a monotonic clock, in seconds.
-
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -81,7 +80,6 @@ class Failures:
 
         Raises:
             FileProblemError: such a thumbnail failed within the last minutes.
-
         """
         failure = self._failures.get(content_hash)
         if failure is None or side < failure.side or failure.expires < self._clock():
@@ -115,7 +113,6 @@ class Waiters:
 
     Args:
         places: most callers that wait at the same time; others are refused at once, so that threads stay free.
-
     """
 
     def __init__(self, places: int) -> None:
@@ -149,7 +146,6 @@ class Making:
     Args:
         work: the result of the workers.
         kept: whether the cache keeps the thumbnails.
-
     """
 
     __slots__ = ("callers", "finished", "is_wanted", "kept", "work")
@@ -170,7 +166,6 @@ class Patience:
     Args:
         deadline: time of the monotonic clock.
         is_gone: a function that returns whether the client has disconnected.
-
     """
 
     __slots__ = ("_deadline", "_is_gone", "has_gone")
@@ -221,7 +216,6 @@ class Thumbnails:
         workers: a function that returns the workers; called when the first thumbnail is to be made.
         wait: seconds a caller waits for a new thumbnail.
         waiting: the places for waiting callers, shared with videos.
-
     """
 
     def __init__(self, cache: PictureCache, workers: Callable[[], Workers], *, wait: float, waiting: Waiters) -> None:
@@ -263,7 +257,6 @@ class Thumbnails:
             OriginalUnreadableError: it cannot be read at present.
             FileProblemError: it cannot be shown, now or at a try within the last minutes.
             WorkerStartError: no process can be started.
-
         """
         target = canonical(original, target)
         kept = self._kept(original, file_name(target))

@@ -39,7 +39,6 @@ def download_name(kind: str, *, name: str, original_name: str, title: str, taken
         original_name: empty when the library does not know it.
         title: title of the photo; may be empty.
         taken_at_local: wall time of the photo.
-
     """
     path = PurePosixPath(name)
     if kind == "file":
@@ -123,7 +122,6 @@ def open_original(original: Original) -> Iterator[BufferedReader]:
     Raises:
         OriginalChangedError: it is gone, a link leads to it, or its size or time has changed, also at the end.
         OriginalUnreadableError: no descriptor is left, the disk does not answer, or permission is denied.
-
     """
     with open(descriptor_of(original), "rb") as file:
         yield file
@@ -139,7 +137,6 @@ def descriptor_of(original: Original) -> int:
     Raises:
         OriginalChangedError: it is gone, a link leads to it, or its size or time has changed.
         OriginalUnreadableError: no descriptor is left, the disk does not answer, or permission is denied.
-
     """
     try:
         descriptor = open_inside(original.root, original.name)

@@ -43,7 +43,6 @@ def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) 
         picture: as opened, no pixel decoded yet.
         targets: at least one.
         orientation: Exif orientation 1 to 8 that is still to be applied.
-
     """
     whole = picture.size[::-1] if orientation >= 5 else picture.size
     plans = [geometry(whole, target) for target in targets]
@@ -179,7 +178,6 @@ def make_thumbnails(job: Job) -> list[bytes]:
         OriginalUnreadableError: it cannot be read at present.
         DecodeError, UnsupportedFileError: it cannot be shown.
         MissingExtraError: its decoder is not installed.
-
     """
     if job.larger:
         # The larger thumbnail may have been evicted meanwhile.
@@ -211,7 +209,6 @@ def render_file(
     Raises:
         DecodeError: it cannot be shown.
         MissingExtraError: its decoder is not installed.
-
     """
     opening = nullcontext(decoded) if decoded else open_shown(file, row, needed_side(whole, targets))
     with opening as (picture, orientation), guarded():

@@ -109,7 +109,6 @@ def find(connection: Connection, now: datetime, principal_uid: str, name: str) -
 
     Raises:
         NoSuchArchiveError: there is none, it has expired, or it belongs to another principal.
-
     """
     query = select(ZipSelection.title, ZipSelection.file_ids).where(
         ZipSelection.name == name, ZipSelection.principal_uid == principal_uid, ZipSelection.expires_at > now
@@ -136,7 +135,6 @@ class SelectionFiles:
 
     Args:
         cache: the folder of derived files, which contains this folder.
-
     """
 
     def __init__(self, cache: Path) -> None:
@@ -149,7 +147,6 @@ class SelectionFiles:
 
         Raises:
             SelectionNotStoredError: the disk is full or the folder cannot be written.
-
         """
         name = new_name(now)
         temporary = self._folder / f"{_TEMPORARY}{secrets.token_hex(8)}"
@@ -175,7 +172,6 @@ class SelectionFiles:
 
         Raises:
             NoSuchArchiveError: there is none, it has expired, or it belongs to another principal.
-
         """
         if not is_name(name) or name[_STAMP] <= _last_expired(now):
             raise NoSuchArchiveError(field="name")

@@ -76,7 +76,6 @@ class Slots:
         path: path of the file with the locks, the same for all processes; made on first use.
         each: slots of one owner, over all processes.
         total: slots of all owners in this process; None for no limit.
-
     """
 
     def __init__(self, path: Path, *, each: int, total: int | None = None) -> None:

@@ -61,7 +61,6 @@ class VideoJob:
 
         Raises:
             OSError: they cannot be removed.
-
         """
         discard(self.target)
         discard(self.progress)
@@ -75,7 +74,6 @@ def make_video(job: VideoJob) -> None:
         DecodeError: it cannot be converted.
         MissingExtraError: the extra for videos is not installed.
         StorageError: the folder of the cache is full or cannot be written.
-
     """
     from photosvc.media.convert import convert_video
 
@@ -133,7 +131,6 @@ class Videos:
         workers: a function that returns the workers; called when the first video is to be converted.
         wait: seconds a caller waits for a new video.
         waiting: the places for waiting callers, shared with thumbnails.
-
     """
 
     def __init__(self, cache: PictureCache, workers: Callable[[], Workers], *, wait: float, waiting: Waiters) -> None:
@@ -160,7 +157,6 @@ class Videos:
             FileProblemError: it cannot be converted, now or at a try within the last hour.
             UnsupportedFileError: the extra for videos is not installed.
             StorageError: the folder of the cache is full or cannot be written.
-
         """
         waits = self._waiting.enter(owner)
         try:

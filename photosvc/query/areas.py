@@ -63,7 +63,6 @@ def read_near(text: str) -> Near | Town:
 
     Raises:
         ValueError: the text is neither.
-
     """
     place, km = _split(text)
     if is_uid(place, PHOTO):
@@ -82,7 +81,6 @@ def read_box(text: str) -> Box | Circle:
 
     Raises:
         ValueError: the text is neither.
-
     """
     numbers, km = _split(text)
     match [part.strip() for part in numbers.split(",", 4)]:
@@ -129,7 +127,6 @@ def locate(node: Node) -> Node:
 
     Raises:
         InvalidQueryError: `lat` or `lng` is given without the other.
-
     """
     return _located(node, None)
 

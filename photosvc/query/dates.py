@@ -19,7 +19,6 @@ def read_days(text: str) -> Days:
 
     Raises:
         ValueError: the text is none of these, or there is no such day.
-
     """
     if one := _ONE.fullmatch(text):
         return _period(one[1])
@@ -49,7 +48,6 @@ def read_before(text: str) -> Days | None:
 
     Raises:
         ValueError: the text is none of these, or there is no such day.
-
     """
     end = _read_one(text).end
     return Days(None, end) if end else None
@@ -60,7 +58,6 @@ def read_after(text: str) -> Days:
 
     Raises:
         ValueError: the text is none of these, or there is no such day.
-
     """
     return Days(_read_one(text).start, None)
 
@@ -73,7 +70,6 @@ def read_since(text: str) -> Since:
 
     Raises:
         ValueError: the text is neither, or there is no such moment.
-
     """
     if compared := _COMPARED.fullmatch(text):
         bound, sign = compared["bound"], compared["sign"]

@@ -12,7 +12,6 @@ class InvalidQueryError(InvalidValueError):
         message: what is wrong and what would be valid.
         field: the request parameter with the error: `q`, `filter` or the name of a filter.
         position: the number of characters before the error in the text of the field, if it has a position.
-
     """
 
     def __init__(self, message: str | None = None, *, field: str | None = None, position: int | None = None) -> None:

@@ -66,7 +66,6 @@ def check(text: str, field: str) -> None:
 
     Raises:
         InvalidQueryError: the text is refused.
-
     """
     if len(text) > LONGEST_QUERY:
         raise InvalidQueryError(f"{field} has {len(text)} characters; {LONGEST_QUERY} are allowed", field=field)

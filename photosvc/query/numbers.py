@@ -38,7 +38,6 @@ def read_range(text: str, least: float | None = None) -> Range:
 
     Raises:
         ValueError: the text is none of these, or contains no number at all.
-
     """
     return _read(text, _UNSIGNED, int, least)
 
@@ -95,7 +94,6 @@ def read_signed(text: str) -> tuple[Range, ...]:
 
     Raises:
         ValueError: the text is neither.
-
     """
     found = _read(text, _SIGNED, int, None)
     low, high = found.low, found.high
@@ -113,7 +111,6 @@ def read_bytes(text: str, least: float | None) -> Range:
 
     Raises:
         ValueError: the text is neither.
-
     """
     lone = _SIZE.fullmatch(text)
     if lone and (lone[2] or lone[4]):
@@ -138,7 +135,6 @@ def read_calendar(text: str, least: float | None) -> Range | None:
 
     Raises:
         ValueError: the text is no range.
-
     """
     if text in {"-1", "-1--1"}:
         return Range(-1, -1)
@@ -165,7 +161,6 @@ def read_least(text: str, least: float | None) -> Range | None:
 
     Raises:
         ValueError: the text is no range.
-
     """
     if not text.isdecimal():
         return read_range(text, least)
@@ -178,7 +173,6 @@ def read_chroma(text: str, least: float | None) -> Range | None:
 
     Raises:
         ValueError: the text is no range.
-
     """
     if not text.isdecimal():
         return read_range(text, least)
@@ -193,6 +187,5 @@ def read_decimal(text: str, least: float | None) -> Range:
 
     Raises:
         ValueError: the text is no range.
-
     """
     return _read(text, _DECIMALS, float, least, _TOLERANCE)

@@ -19,7 +19,6 @@ def unset_filters(text: str, most_tokens: int) -> frozenset[str]:
     Args:
         text: a query that was parsed without an error.
         most_tokens: the most tokens that a query may have.
-
     """
     found = list(islice(tokens(close_quote(text)), most_tokens))
     names, depth = set[str](), 0

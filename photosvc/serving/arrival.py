@@ -29,7 +29,6 @@ class WaitBudget:
 
     Args:
         threads: number of threads of the worker. All but two may wait, and half of them for the bodies of requests.
-
     """
 
     def __init__(self, threads: int) -> None:
@@ -74,7 +73,6 @@ class Arrival:
     Args:
         longest_line: the most bytes of the request line and of a header; 0: only the whole head is limited.
         most_headers: the most headers of a request; 0: no limit.
-
     """
 
     __slots__ = (

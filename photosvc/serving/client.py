@@ -87,7 +87,6 @@ class Client(socket.socket):
     Args:
         connection: the socket that this one replaces.
         budget: the limit of threads that wait for clients.
-
     """
 
     def __init__(self, connection: socket.socket, budget: WaitBudget) -> None:
@@ -122,7 +121,6 @@ class Client(socket.socket):
 
         Raises:
             BrokenPipeError: the client takes it too slowly.
-
         """
         if not self._answering:
             super().sendall(data, flags)
@@ -144,7 +142,6 @@ class Client(socket.socket):
 
         Raises:
             TimeoutError: the client sends it too slowly.
-
         """
         if self.early:
             data = bytes(self.early[:size])
@@ -194,7 +191,6 @@ class Client(socket.socket):
 
         Raises:
             OSError: the connection is broken.
-
         """
         while self.unsent:
             try:

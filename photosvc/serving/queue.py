@@ -35,7 +35,6 @@ class RequestQueue(Generic[T]):
     Args:
         threads: threads of the worker. A credential has half of them and one more at most, an address seven in eight.
         start: gives a request to a thread; must not block.
-
     """
 
     def __init__(self, threads: int, start: Callable[[Requester, T], object]) -> None:
@@ -106,7 +105,6 @@ def requester_of(head: bytes | bytearray, peer: object, proxies: int) -> Request
         head: the request as far as it has arrived, with its whole head; empty if that is not known.
         peer: the address of the connection, as sockets give it.
         proxies: number of proxies in front, each of which appends an address to `X-Forwarded-For`.
-
     """
     end = head.find(b"\r\n\r\n")
     end = len(head) if end < 0 else end

@@ -41,7 +41,6 @@ def load_settings(
 
     Raises:
         SettingError: a name is unknown or a value is invalid; the message names it and its source.
-
     """
     known = setting_fields()
     sources: list[tuple[str, Mapping[str, object]]] = [

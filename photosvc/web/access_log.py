@@ -45,7 +45,6 @@ def note_access(answer: Response, began: float | None = None) -> Response:
     Args:
         answer: the answer to the current request.
         began: time of the beginning, by `perf_counter`; None for a request without a route of this service.
-
     """
     environ = request.environ
     if _NOTED in environ or not _LOG.isEnabledFor(logging.INFO):

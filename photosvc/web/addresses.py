@@ -47,7 +47,6 @@ def issuer_of(service: Service) -> str:
 
     Raises:
         NoIssuerError: neither address is known.
-
     """
     known = known_issuer(service)
     if known is None:

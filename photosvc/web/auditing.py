@@ -99,7 +99,6 @@ def refuse(event: Event, *, subject: Named | None = None, typed: str = "", detai
         subject: the account or client of the name that was shown; None if there is none.
         typed: that name. It is not recorded: people type passwords into fields for names.
         detail: a short phrase with further facts.
-
     """
     service = current_service()
     g.photosvc_refusal_recorded = True
@@ -137,7 +136,6 @@ def refuse_for(error: Exception, action: str) -> None:
     Args:
         error: the error with which the request failed.
         action: the action of the policy that the view requires; empty if none.
-
     """
     if g.get("photosvc_refusal_recorded"):
         return

@@ -28,7 +28,6 @@ def one_batch() -> Iterator[None]:
     Raises:
         BatchesBusyError: this process has no slot left.
         TooManyBatchesError: another such change of the principal goes on.
-
     """
     free = take_slot(current_service().batches, BatchesBusyError, TooManyBatchesError)
     try:
@@ -46,7 +45,6 @@ def change_photos(album_uid: str, selection: Selection, change: PhotosChange) ->
         NotFoundError: there is no such album, or no selected photo exists or may be seen.
         ConflictError: the album follows from the library.
         InvalidValueError: the selection stands for too many files.
-
     """
     service, who = current_service(), principal()
     with searching(who.owner_uid) as connection, session_on(connection) as session:

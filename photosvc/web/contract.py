@@ -70,7 +70,6 @@ def read_json(
     Raises:
         InvalidBodyError: it is not JSON or not an object, or a value is not valid; the message says which.
         RequestEntityTooLarge: it is longer than `max_body`.
-
     """
     request.max_content_length = max_body
     if not any_type and request.mimetype != "application/json":
@@ -94,7 +93,6 @@ def load_values(schema: Schema, given: dict[str, Any]) -> dict[str, Any]:
 
     Raises:
         InvalidBodyError: a value is not valid; the message says which.
-
     """
     try:
         loaded: dict[str, Any] = schema.load(given)
@@ -134,7 +132,6 @@ def read_switch(name: str) -> bool:
 
     Raises:
         InvalidValueError: the value is neither true nor false.
-
     """
     given = request.args.get(name, "").strip().lower()
     if given and given not in BOOLEANS:
@@ -228,7 +225,6 @@ def answers(
         many: True if the body is a list of `answer`.
         media_type: the media type of the body.
         headers: the headers that a client can use.
-
     """
     return _with(
         answer=answer, meaning=meaning, status=status, many=many, answer_type=media_type, headers=headers or {}
@@ -252,7 +248,6 @@ def takes(
         max_body: longest body in bytes.
 
     The view raises the errors of `read_json`.
-
     """
     loader = schema()
 
@@ -312,7 +307,6 @@ def contract_of(view: Callable[..., Any]) -> Contract:
 
     Raises:
         LookupError: the view has no such decorator.
-
     """
     found: Contract | None = getattr(view, CONTRACT, None)
     if found is None:

@@ -72,7 +72,6 @@ class Starter:
 
         Raises:
             OSError: the program cannot be started.
-
         """
         with self._lock:
             if self._running:
@@ -111,7 +110,6 @@ class HostUsers:
         Raises:
             TypeError: the loader returns something else.
             OtherSiteError: a page of another site may have caused the request, with which browsers send cookies too.
-
         """
         if self.load is None or (self.actions is not None and action not in self.actions):
             return None
@@ -131,7 +129,6 @@ def host_users(load: Any, actions: Collection[str] | None) -> HostUsers:  # noqa
 
     Raises:
         SettingError: an action does not exist or is not open to users of hosts.
-
     """
     if load is not None and not callable(load):
         msg = "principal_loader must be a function without arguments that gives a photosvc.HostUser or None"
@@ -254,7 +251,6 @@ class Service(Transactions):
         Raises:
             SchemaError: the tables are not those this code needs; the message names the command to run.
             OtherServiceKeyError: the database belongs to another service key.
-
         """
         if not self.schema_fits:
             self.check_database()
@@ -271,7 +267,6 @@ class Service(Transactions):
         Raises:
             SchemaError: the tables are not those this code needs; the message names the command to run.
             OtherServiceKeyError: the database belongs to another service key.
-
         """
         with self.reading() as connection:
             check_schema(connection)

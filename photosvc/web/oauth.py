@@ -76,7 +76,6 @@ class OAuthRequest(OAuth2Request):  # type: ignore[misc] # Authlib has no types
         InvalidRequestError: the request is malformed.
         InvalidClientError: its Basic credentials are malformed.
         RequestEntityTooLarge: the body is longer than `MAX_BODY`.
-
     """
 
     def __init__(self, request: Request) -> None:
@@ -100,7 +99,6 @@ def read_form(request: Request) -> list[tuple[str, str]]:
         InvalidRequestError: another content type, bad UTF-8, more than 50 fields, a repeated parameter, or one in the
             query string.
         RequestEntityTooLarge: the body is longer than `MAX_BODY`.
-
     """
     request.max_content_length = MAX_BODY
     if _NAMES & request.args.keys():
@@ -126,7 +124,6 @@ def shown_credentials(authorization: str, form: Mapping[str, str]) -> ClientCred
     Raises:
         InvalidRequestError: two methods at once (section 2.3), or two different client ids.
         InvalidClientError: the Authorization header cannot be read, or has another scheme.
-
     """
     client_id, secret = form.get("client_id"), form.get("client_secret")
     if not authorization.strip():
@@ -183,7 +180,6 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc] # Authlib has no typ
         Raises:
             InvalidRequestError: the request has no token.
             InvalidGrantError: it belongs to another client.
-
         """
         with current_service().reading() as connection:
             found = tokens.find(connection, _named(request))
@@ -207,7 +203,6 @@ class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has 
 
         Raises:
             InvalidRequestError: the request has no token.
-
         """
         service = current_service()
         now = service.now()
@@ -279,7 +274,6 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         Raises:
             InvalidClientError: the request shows no credentials, or wrong ones.
             ThrottledError: too many wrong credentials came from this address.
-
         """
         if request.credentials is None:
             raise refused()

@@ -26,7 +26,6 @@ def with_password(user_uid: str, password: str, change: Callable[[Operation, Use
     Raises:
         InvalidValueError: the password is wrong.
         ThrottledError: too many passwords were wrong.
-
     """
     user = _find(user_uid)
     with proving():
@@ -41,7 +40,6 @@ def add_app_password(user_uid: str, *, name: str, scope: str, lifetime: int, pas
     Raises:
         InvalidValueError: the password is wrong.
         ThrottledError: too many passwords were wrong.
-
     """
     wanted = parse_scope(scope)
     check_grantable(principal(), wanted)  # before the password is checked and counted
@@ -59,7 +57,6 @@ def change_password(user_uid: str, *, old: str, new: str, code: str | None) -> N
     Raises:
         InvalidValueError: the old password, the new one or the code of the second factor is not valid.
         ThrottledError: too many passwords were wrong.
-
     """
     user = _find(user_uid)
     with proving():
@@ -76,7 +73,6 @@ def confirm_second_factor(user_uid: str, code: str) -> tuple[str, ...]:
     Raises:
         InvalidValueError: the code is wrong.
         ThrottledError: too many codes were wrong.
-
     """
     with proving(), operating() as operation:
         return accounts.confirm_second_factor(operation, user_uid, code)
@@ -88,7 +84,6 @@ def end_second_factor(user_uid: str, *, password: str, code: str | None) -> None
     Raises:
         InvalidValueError: the password or the code is wrong.
         ThrottledError: too many passwords or codes were wrong.
-
     """
     with_password(user_uid, password, partial(accounts.end_second_factor, code=code))
 

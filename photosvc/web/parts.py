@@ -33,7 +33,6 @@ def chosen_parts(given: Iterable[str] | None, *, pages: bool = True) -> frozense
 
     Raises:
         SettingError: a part is unknown, or needs another one.
-
     """
     if given is None:
         return frozenset(PARTS) - ({PAGES} if not pages else set())

@@ -43,7 +43,6 @@ def cookie_token(request: Request) -> str | None:
 
     Raises:
         OtherSiteError: a page of another site sent the request.
-
     """
     service = current_service()
     if service.pages_path is None:
@@ -143,7 +142,6 @@ def token_of(request: Request) -> str | None:
 
     Raises:
         TwoTokensError: the request has two different tokens (RFC 6750 section 2).
-
     """
     environ = request.environ
     tokens = {environ.get(header, "").strip(_BLANKS) for header in _OWN_HEADERS}
@@ -164,7 +162,6 @@ def require(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answe
     Args:
         action: a key of the policy's rules.
         own: True if the view is about the principal's own account, which no path names.
-
     """
     if action not in policy.RULES:
         msg = f"the policy has no action {action}"
@@ -239,7 +236,6 @@ def principal() -> Principal:
         TokenRequiredError: the request has no token.
         InvalidTokenError: the token is unknown, revoked or expired.
         OtherSiteError: a page of another site sent the request with the session cookie of the web page.
-
     """
     who: Principal | None = g.get("photosvc_principal")
     if who is None:
@@ -273,7 +269,6 @@ def verify(service: Service, token: str, instead: Callable[[], Principal | None]
     Raises:
         InvalidTokenError: the token is unknown, revoked or expired.
         ThrottledError: the address showed too many such tokens.
-
     """
     now = service.now()
     g.photosvc_commits = number = service.commits.number()

@@ -61,7 +61,6 @@ def form_events(*, max_files: int, max_bytes: int) -> Iterator[Event]:
         InvalidBodyError: the body is not a form with files.
         RequestEntityTooLarge: the form has too many parts, too long headers, or is too long.
         CutBodyError: the client disconnected or stopped sending.
-
     """
     boundary = request.mimetype_params.get("boundary", "").encode("ascii", "replace")
     if request.mimetype != "multipart/form-data" or not 0 < len(boundary) <= _LONGEST_BOUNDARY:
@@ -95,7 +94,6 @@ def read_piece(stream: IO[bytes]) -> bytes:
     Raises:
         CutBodyError: the client disconnected or stopped sending.
         RequestEntityTooLarge: the body is longer than allowed.
-
     """
     try:
         return stream.read(_PIECE)
@@ -127,7 +125,6 @@ def sender() -> Sender:
         ReadOnlyError: the service accepts no files.
         PermissionDeniedError: the credential belongs to no account.
         StorageFailedError: the disk of the originals is missing.
-
     """
     service = current_service()
     settings = service.settings
@@ -148,7 +145,6 @@ def receiving() -> Iterator[None]:
     Raises:
         ReceptionsBusyError: this process has no slot left.
         TooManyReceptionsError: the principal has no slot left.
-
     """
     free = take_slot(current_service().receptions, ReceptionsBusyError, TooManyReceptionsError)
     try:
@@ -197,7 +193,6 @@ def whole_number(header: str) -> int:
 
     Raises:
         InvalidValueError: the header is absent or not a whole number.
-
     """
     text = request.headers.get(header, "")
     if not (text.isascii() and text.isdigit() and len(text) < 19):
@@ -211,7 +206,6 @@ def upload_metadata() -> dict[str, str]:
 
     Raises:
         InvalidValueError: the header cannot be read, or is too long to be repeated in an answer.
-
     """
     header = request.headers.get("Upload-Metadata", "")
     found: dict[str, str] = {}

@@ -59,7 +59,6 @@ class RequestCounts:
 
     Args:
         folder: the folder of the files; created by the first count. If it cannot be written, counting pauses.
-
     """
 
     def __init__(self, folder: Path) -> None:
@@ -111,7 +110,6 @@ class _ProcessFile:
 
     Raises:
         OSError: the file cannot be opened or extended.
-
     """
 
     def __init__(self, folder: Path) -> None:

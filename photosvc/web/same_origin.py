@@ -38,7 +38,6 @@ def cookie_counts(request: Request, place: Place, base_url: str) -> bool:
 
     Raises:
         OtherSiteError: the request would change something, or would show something within a page of another site.
-
     """
     site = request.headers.get("Sec-Fetch-Site")
     if changes(request):

@@ -48,7 +48,6 @@ def searching(owner: str, part: str = "q") -> "_Searching":
         SearchTooLongError: the search in the block took too long.
         SearchesBusyError: the search in the block is costly, and too many such searches run.
         ClientGoneError: the client closed the connection during the block.
-
     """
     service = current_service()
     return _Searching(service, Read(service.limits, owner, ClientGone(request.environ), part))
@@ -60,7 +59,6 @@ def searching_apart(service: Service, owner: str) -> "_Searching":
     Raises:
         SearchTooLongError: the search in the block took too long.
         SearchesBusyError: the search in the block is costly, and too many such searches run.
-
     """
     return _Searching(service, Read(service.limits, owner, lambda: False, "q"))
 
@@ -138,7 +136,6 @@ def search_library(principal: HostUser | Principal | None, parameters: Mapping[s
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
         SearchEndedError: the search took too long, or too many costly searches run.
         SchemaError: the tables are missing or of another version.
-
     """
     service = current_service()
     who = principal.principal(service.now()) if isinstance(principal, HostUser) else principal
@@ -166,7 +163,6 @@ def thumbnail_url(content_hash: str, size: str, user: HostUser) -> str:
     Raises:
         InvalidValueError: there is no such size.
         RuntimeError: there is no `principal_loader`, or the part `media` is not mounted.
-
     """
     service = current_service()
     if service.hosts.load is None or MEDIA not in service.parts:

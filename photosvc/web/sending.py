@@ -69,7 +69,6 @@ def take_slot(slots: Slots, busy: type[ServerBusyError], too_many: type[TooManyA
     Raises:
         ServerBusyError: the given class; this process has no slot left.
         TooManyAtOnceError: the given class; the principal has no slot left.
-
     """
     free = slots.take(principal().owner_uid)
     if free is None:
@@ -105,7 +104,6 @@ def parse_ranges(header: str, size: int) -> list[Range]:
 
     Raises:
         RangeNotSatisfiableError: the header is valid, but no range of it overlaps the file.
-
     """
     unit, equals, listed = header.partition("=")
     if not equals or unit.strip().lower() != "bytes" or len(header) > _LONGEST:
@@ -150,7 +148,6 @@ def check_preconditions(headers: Headers, etag: str, modified: datetime | None) 
         headers: the headers of the request.
         etag: the strong entity tag, without quotes.
         modified: the time of the file's last change, in whole seconds; None if unknown.
-
     """
     if match := headers.get("If-Match"):
         if not parse_etags(match).contains(etag):
@@ -196,7 +193,6 @@ class TransferredFile(FileIO):
         Raises:
             TransfersBusyError: this process has no slot left.
             TooManyTransfersError: the principal has no slot left.
-
         """
         self._free: finalize[[], Any] | None = None
         super().__init__(descriptor)
@@ -221,7 +217,6 @@ def begin_transfer(answer: Any) -> "finalize[[], Any]":  # noqa: ANN401
     Raises:
         TransfersBusyError: this process has no slot left.
         TooManyTransfersError: the principal has no slot left.
-
     """
     return finalize(answer, take_slot(current_service().transfers, TransfersBusyError, TooManyTransfersError))
 
@@ -253,7 +248,6 @@ def send_file(found: FileAnswer, *, ranges: bool = True) -> Response:
     Args:
         found: the file.
         ranges: False ignores requests for parts of it.
-
     """
     modified = None
     headers: HeaderList = [("ETag", f'"{found.etag}"'), *found.headers]
@@ -303,7 +297,6 @@ def while_there(service: Service, name: str) -> Iterator[None]:
 
     Raises:
         StorageFailedError: the disk is missing.
-
     """
     try:
         yield

@@ -33,7 +33,6 @@ def log_in(service: Service, username: str, password: str, code: str | None) -> 
         LoginError: name, password or code is wrong or missing, or the account is disabled.
         PermissionDeniedError: a client's secret, or an app password that may not open sessions.
         ThrottledError: too many failures came from this address or for this account.
-
     """
     with refusing_login(username):
         return _log_in(service, username, password, code, origin_of(request))
@@ -45,7 +44,6 @@ def log_in_by_token(service: Service, token: str) -> login_sessions.Login:
     Raises:
         LoginError: it is no app password.
         PermissionDeniedError: a client's secret or token, or an app password that may not open sessions.
-
     """
     with refusing_login(""):
         with service.reading() as connection:
@@ -60,7 +58,6 @@ def finish_log_in(service: Service, half: str, code: str) -> login_sessions.Logi
     Raises:
         LoginError: the code is wrong, or the password was typed too long ago.
         ThrottledError: too many failures came from this address or for this account.
-
     """
     now, origin = service.now(), origin_of(request)
     with service.reading() as connection:
@@ -125,7 +122,6 @@ def proving() -> Iterator[None]:
     Raises:
         InvalidValueError: it is wrong. The status is not 401, which clients take for the end of their session.
         ThrottledError: too many attempts were wrong; the wrapped code did not run.
-
     """
     service = current_service()
     try:

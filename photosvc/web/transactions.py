@@ -47,7 +47,6 @@ class StreamedRead:
 
     Args:
         connection: a connection in a read transaction.
-
     """
 
     __slots__ = ("_connection", "_driver", "_is_closed", "_is_late", "_mutex", "_timer")
@@ -112,7 +111,6 @@ class Writers:
 
     Args:
         threads: the threads of the process, half of which are places.
-
     """
 
     def __init__(self, threads: int = _THREADS) -> None:
@@ -137,7 +135,6 @@ class Writers:
                 if it has as many as it may have, else places of anybody. At most five of sixteen threads wait, so that
                 requests which only read have some left; with four threads, all may wait, each for a quarter of a
                 second.
-
         """
         until = time.monotonic() + (_PATIENCE if wait else 0)
         with self._changed:
@@ -192,7 +189,6 @@ class Transactions:
 
         Raises:
             RuntimeError: a write transaction is open.
-
         """
         return self._loading() if orm else _Reading(self)
 
@@ -214,7 +210,6 @@ class Transactions:
         Raises:
             RuntimeError: a write transaction is open.
             WritersBusyError: all places of writers are taken, and none became free soon.
-
         """
         self.end_reading()
         if g.pop(_HELD, 0.0) > _LONG:
@@ -248,7 +243,6 @@ class Transactions:
 
         Raises:
             RuntimeError: a write transaction is open.
-
         """
         self.end_reading()
         if (free := self.writers.take(_owner())) is None:
@@ -263,7 +257,6 @@ class Transactions:
 
         Raises:
             RuntimeError: a write transaction is open.
-
         """
         if isinstance(g.get(_OPEN), Session):
             raise _already_writing()

@@ -51,7 +51,6 @@ class Answers(Generic[Result]):
 
         Raises:
             msgspec.MsgspecError: this is no answer, or a result of another type.
-
         """
         answer = _ANSWERS.decode(data)
         if answer.error is not None and answer.error.trace:
@@ -69,7 +68,6 @@ def write_result(result: object) -> bytes:
 
     Raises:
         TypeError: MessagePack cannot represent the type of the result.
-
     """
     return _WRITER.encode((None, result))
 

@@ -54,7 +54,6 @@ def _receive(descriptor: int) -> bytes:
 
     Raises:
         EOFError: the pool closed the connection.
-
     """
     (size,) = _HEAD.unpack(_read(descriptor, _HEAD.size))
     return _read(descriptor, size)

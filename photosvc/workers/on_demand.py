@@ -46,7 +46,6 @@ class OnDemandWorkers(Generic[Item, Result]):
         timeout: seconds an item may take.
         memory_bytes: address space that a worker may map in addition to that at its start.
         idle_seconds: seconds without work after which a process ends.
-
     """
 
     def __init__(
@@ -89,7 +88,6 @@ class OnDemandWorkers(Generic[Item, Result]):
         Raises:
             WorkersBusyError: the limit for items is reached, of this owner or of all.
             WorkerStartError: no thread can be started.
-
         """
         future: Future[Result] = Future()
         with self._changed:

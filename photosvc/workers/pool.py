@@ -54,7 +54,6 @@ class WorkerPool(Generic[Item, Result]):
         timeout: seconds an item may take.
         memory_bytes: address space that a worker may map in addition to that at its start.
         queue: most items that a quick worker is sent in advance; a slow one never has more than two.
-
     """
 
     def __init__(
@@ -95,7 +94,6 @@ class WorkerPool(Generic[Item, Result]):
 
         Raises:
             WorkerStartError: no child starts, or none can import the function.
-
         """
         if self._busy():
             raise RuntimeError("another run of this pool is in progress")

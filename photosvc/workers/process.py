@@ -47,7 +47,6 @@ class Worker(Generic[Item]):
 
     Raises:
         OSError: the system refuses to start a process.
-
     """
 
     def __init__(self, function: bytes, timeout: float, memory_bytes: int) -> None:
@@ -116,7 +115,6 @@ class Worker(Generic[Item]):
 
         Raises:
             EOFError, OSError, msgspec.MsgspecError: the child died, or its message is broken.
-
         """
         answer = _STARTS.read(self._message())
         return None if answer is None else str(answer)
@@ -126,7 +124,6 @@ class Worker(Generic[Item]):
 
         Raises:
             EOFError, OSError, msgspec.MsgspecError: the child died, or its message is broken.
-
         """
         return answers.read(self._message(), self.pending[0])
 

@@ -117,7 +117,6 @@ def _table(
         unique: names of the columns of each unique constraint.
         refers: a column, the column of another table that it refers to, and what follows when that row is deleted.
         options: options of the dialects.
-
     """
     table = f"photosvc_{name}"
     op.create_table(
