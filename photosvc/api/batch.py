@@ -194,7 +194,6 @@ def _batch(
     """Change the selected photos, and answer with the number of those that changed.
 
     Args:
-        given: the selection.
         change: gets the session of a transaction, the ids of some photos, the time, and the value of `around`.
         done: the past participle for the message, such as "archived".
         most: the largest number of photos.

@@ -126,7 +126,6 @@ def add_uploads(
     Args:
         who: the account that sent the files.
         uploads: loaded, without a session.
-        now: the present time.
         albums: the UIDs of albums for the photos.
         keep: keep the rows, marked as finished; that of a missing file stays as it is.
 

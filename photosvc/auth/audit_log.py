@@ -197,7 +197,6 @@ def new_entry(
     """Return an entry with clean texts.
 
     Args:
-        now: the present.
         event: what happened.
         actor: who did it.
         subject: the account or client that it happened to.

@@ -138,7 +138,6 @@ def latest(
     """Return the newest entries, the newest first.
 
     Args:
-        connection: read from.
         count: at most this many.
         since: only entries of this time or later.
         until: only entries before this time.
@@ -211,7 +210,6 @@ class Pending:
         """End the minute if it is over; return the entries to log, which from now on also wait for the database.
 
         Args:
-            now: the present.
             early: end the minute even if it is not over.
         """
         with self._lock:

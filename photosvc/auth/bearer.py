@@ -47,7 +47,6 @@ def issue(
 
     Args:
         session: flushed, not committed.
-        now: the present.
         name: the name of the application, at most 160 characters.
         scope: a scope that covers something.
         lifetime: seconds; -1 for no limit.
@@ -131,7 +130,6 @@ def list_credentials(
     """Return credentials with their users and clients, the most recently used first.
 
     Args:
-        session: read from.
         user: only credentials of this owner.
         kinds: only these kinds; empty for all.
         search: a UID, or the beginning of a name, user name or kind.

@@ -66,7 +66,6 @@ def register(
 
     Args:
         session: flushed, not committed.
-        now: the present.
         name: at most 160 characters; need not be unique.
         scope: the widest scope of its tokens; must cover something.
         role: `client` or `admin`.

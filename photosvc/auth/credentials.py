@@ -42,7 +42,6 @@ def issue(
     """Issue an app password of `user` or, without a user, an access token for a device.
 
     Args:
-        operation: the circumstances.
         user: the owner of an app password.
         name: the name of the app, device or program.
         scope: its scopes, at most those of the credential that makes it.
@@ -76,7 +75,6 @@ def revoke_owned(operation: Operation, user_uid: str | None, kind: str, uid: str
     """Revoke an account's credential of this kind, at once on all workers, and the login sessions made from it.
 
     Args:
-        operation: the circumstances.
         user_uid: the owner; None for a credential without an owner.
         kind: the kind of the credential.
         uid: its UID.

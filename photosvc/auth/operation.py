@@ -48,7 +48,6 @@ class Operation:
         """Record an event in the security log; a rollback of the transaction removes it.
 
         Args:
-            event: the event.
             subject: the account or client that it happens to.
             target: the UID of the credential, session or key that is made or ended.
             detail: a short phrase with further facts; never anything secret.

@@ -134,8 +134,6 @@ def change_user(
 
     Args:
         session: flushed, not committed.
-        user: the account.
-        now: the present.
         role: `admin`, `user` or `viewer`.
         disabled: True refuses all credentials of the account.
         display_name: at most 255 printable characters.

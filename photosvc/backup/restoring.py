@@ -219,10 +219,7 @@ def restore(
     A process that is killed leaves the library unchanged or a list of moves, which the next call makes first.
 
     Args:
-        archive: the backup.
-        instance: the instance folder.
         environ: source of the settings that are in no file.
-        now: the time.
         replace: replace an existing library; its files are kept aside.
         progress: called from time to time.
 
@@ -251,7 +248,6 @@ def check(archive: Path, folder: Path, *, progress: Callable[[], None] = lambda:
     """Read a whole backup, check its database and return its manifest.
 
     Args:
-        archive: the backup.
         folder: an empty folder for the database.
         progress: called from time to time.
 

@@ -162,7 +162,6 @@ def write_backup(
     Args:
         source: the library to back up.
         target: the archive.
-        now: the time.
         progress: called from time to time.
 
     Raises:

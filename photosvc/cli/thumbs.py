@@ -152,7 +152,6 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     """Return the chores of an indexer.
 
     Args:
-        service: the service of the app.
         lock: gets the lock of the process that takes jobs as soon as no other process holds it; None if the caller
             holds it.
     """

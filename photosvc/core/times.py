@@ -50,7 +50,6 @@ def parse_since(text: str, now: datetime, *, field: str = "since") -> datetime:
 
     Args:
         text: the text that a person wrote.
-        now: the present.
         field: the name of the field, for the error.
 
     Raises:

@@ -118,7 +118,6 @@ def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
     """Return the path below the folder of originals of a URL in a header such as `Destination`, as `spelled`.
 
     Args:
-        environ: the WSGI environment of the request.
         mount: the path of the folder of originals in addresses.
         url: an absolute URL, or a path that begins with a slash; percent-encoded.
 

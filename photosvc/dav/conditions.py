@@ -133,7 +133,6 @@ def check_if(
 
     Args:
         lists: the lists of the header; empty without it.
-        environ: the WSGI environment of the request.
         provider: finds the resources that lists are about.
         path: the path of the request, for lists without an address.
         tokens_on: returns the tokens of the locks that cover a path.

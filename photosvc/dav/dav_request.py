@@ -63,7 +63,6 @@ class Request:
 
     Args:
         provider: the tree of originals.
-        environ: the WSGI environment.
         path: the path below the folder of originals, from `spelled`.
         asked: the same path as the client spells it, from `path_in`.
 

@@ -46,7 +46,6 @@ def dav_error_answer(error: DAVError, mount: str) -> Response:
     """Answer a request that failed with an error of WebDAV.
 
     Args:
-        error: the error.
         mount: the quoted address of the folder of originals, for the names of resources in conditions.
     """
     if error.status == HTTPStatus.NOT_MODIFIED:

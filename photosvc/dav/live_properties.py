@@ -92,7 +92,6 @@ class LockProperties:
 
     Args:
         found: the locks that cover any of them.
-        now: the current time.
         mount: the address of the folder of originals, not quoted.
     """
 

@@ -92,7 +92,6 @@ def blocking(
 
     Args:
         session: if the caller then writes, in a transaction after `serialize`.
-        now: the current time.
         path: the resource, in the form of `addresses.key`.
         deep: True if everything inside is written too.
         user_uid: the user who writes.

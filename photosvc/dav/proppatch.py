@@ -62,7 +62,6 @@ def find_all(session: Session, path: str, wanted: Sequence[str] | None, depth: s
     """Return the properties of a resource and of the resources in it.
 
     Args:
-        session: to read with.
         path: the resource, in the form of `addresses.key`.
         wanted: names of properties; None for all.
         depth: `0`: the resource alone; `1`: also those directly in it; `infinity`: also all inside it.

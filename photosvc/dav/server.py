@@ -103,7 +103,6 @@ class Server:
     """The WebDAV server of an app.
 
     Args:
-        service: the service of the app.
         folder: the path of the folder of originals within the app.
     """
 

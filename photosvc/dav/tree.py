@@ -130,7 +130,6 @@ class Originals:
     """The tree of files and folders by their paths; one for each request, because the mount path can differ.
 
     Args:
-        service: the service of the app.
         mount: the path of the folder of originals in addresses, without a slash at the end, not quoted.
     """
 

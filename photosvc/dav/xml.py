@@ -52,7 +52,6 @@ def read_xml(environ: Mapping[str, Any], root: str) -> Element | None:
     """Read and parse the body of a request; None when it is empty.
 
     Args:
-        environ: the WSGI environment of the request.
         root: the local name that its root element must have, in the namespace `DAV:`.
 
     Raises:

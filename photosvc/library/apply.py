@@ -18,7 +18,6 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
     """Write a person's values into a photo, inside `changing`. Values equal to the present ones change nothing.
 
     Args:
-        photo: the photo.
         values: as `PhotoEditSchema` loads them; a value that is absent stays, None gives it back to the files.
         catalog: finds cameras, places and keywords.
 

@@ -76,10 +76,8 @@ def changing(
 
     Args:
         session: in a write transaction.
-        catalog: of that session.
         loaded: the photos.
         change: for the journal.
-        now: the present.
     """
     photos = loaded.photos
     before = {photo.id: snapshot(photo) for photo in photos}
@@ -135,7 +133,6 @@ def undo_batch(
         photo_ids: of edited photos, some hundreds at most.
         first: the edit's first change in the journal, of which the others have the time and the actor.
         change: for the journal.
-        now: the present.
 
     Returns:
         the number of photos that have their former values, and of those that changed since and stay as they are.

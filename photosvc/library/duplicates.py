@@ -59,7 +59,6 @@ def find_duplicates(connection: Connection, distance: int = MOST_BITS) -> list[l
     other differ in as many bits as that version does, at most 4. Memory: about 300 bytes for each photo of the library.
 
     Args:
-        connection: for reading.
         distance: bits, 0 to 6.
     """
     looks, ids, versions = _looks(connection)

@@ -71,7 +71,6 @@ class ImportFolder:
         """Make sure that a folder below this one can be imported; return its clean name without needless parts.
 
         Args:
-            originals: of the service.
             folder: relative, in the form of `core.paths.clean_name`; empty for all.
 
         Raises:

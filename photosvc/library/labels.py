@@ -62,7 +62,6 @@ def replace_in(
     Args:
         session: in a write transaction.
         photo_ids: some hundreds at most.
-        now: the present.
         folded: the keywords to replace, without case and accents.
         name: the keyword that replaces them; None: they are removed.
         change: for the journal.

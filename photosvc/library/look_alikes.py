@@ -78,7 +78,6 @@ def read_groups(connection: Connection, *, after: int, count: int) -> Page:
     """Return a page of groups with two or more photos that are listed and were not said to be different.
 
     Args:
-        connection: for reading.
         after: the number of the group before the first one.
         count: groups at most.
     """

@@ -40,7 +40,6 @@ def choose_name(session: Session, person: Person, name: str, now: datetime, *, f
         session: in a write transaction.
         person: of `search.reading.overview.people`.
         name: the new one.
-        now: the present.
         favorite: whether they are a favourite; None: as before.
     """
     # One renaming at a time: two could make two rows of one name.
@@ -175,7 +174,6 @@ def rename_photos(
     Args:
         session: in a write transaction.
         photo_ids: some hundreds at most.
-        now: the present.
         names: of markers.
         name: the one that replaces them.
     """
@@ -203,7 +201,6 @@ def rename_seen(
     Args:
         session: in a write transaction.
         photo_ids: some hundreds at most, which the actor may see.
-        now: the present.
         names: of markers.
         name: the one that replaces them.
         change: for the journal.

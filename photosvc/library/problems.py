@@ -54,7 +54,6 @@ def failed_files(session: Session, *, text: str, count: int, offset: int) -> Seq
     """Return the files that failed, the last one first.
 
     Args:
-        session: for reading.
         text: part of their names, in any case; empty: any name.
         count: files at most.
         offset: files before them.

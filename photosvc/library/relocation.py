@@ -49,8 +49,6 @@ class Relocation:
 
     Args:
         session: in a write transaction.
-        settings: of the service.
-        now: the present.
         actor: for the journal.
     """
 

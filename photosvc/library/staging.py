@@ -135,7 +135,6 @@ class Staging:
         """Delete the parts that no process has written to for long, and return their number.
 
         Args:
-            now: the present.
             known: returns the tokens, of some tokens of kept parts, that are still needed; without it all of them are.
         """
         deleted = 0

@@ -111,10 +111,8 @@ def restore(writing: Writing, settings: Settings, files: Sequence[Kept], actor: 
 
     Args:
         writing: begins a write transaction.
-        settings: of the service.
         files: from `chosen`.
         actor: for the journal.
-        now: the present.
 
     Raises:
         PhotosvcError: the disk refuses it.

@@ -199,7 +199,6 @@ def wish_albums(
             space. Empty for the first ones.
         files: the SHA-1 of the content of files that belong together, which share a job.
         albums: UIDs.
-        now: the present.
         user_id: of the account that asks.
 
     Raises:

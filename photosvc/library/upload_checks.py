@@ -125,7 +125,6 @@ def kind_of(name: str, size: int, head: bytes, settings: Settings) -> tuple[str,
         name: without folders; its extension only chooses within a family.
         size: in bytes.
         head: the first `media.formats.HEAD_SIZE` bytes.
-        settings: of the service.
     """
     if size == 0:
         return Problem(Reason.EMPTY)

@@ -64,7 +64,6 @@ def read_picture(
     """Read all contents of a picture; unreadable ones are left out, with the reason in `problem`.
 
     Args:
-        source: the file.
         row: its format, as sniffed.
         decode: False reads only the metadata, by readers of our own.
         keep: called with the decoded picture, unless the colours come from a smaller version of it.

@@ -35,7 +35,6 @@ def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
     Its `info` contains `whole_size`, the size of the whole upright picture, and `upright`.
 
     Args:
-        source: the file.
         name: its format: `svg`, `tiff` or `avif`.
         longest: pixels; 0 for the size in the file.
 

@@ -45,7 +45,6 @@ def select_plain(
 
     Args:
         session: the session, whose unflushed changes are not seen.
-        mapped: the class.
         key: a column of integers or texts.
         values: texts without null characters.
         locked: on PostgreSQL, lock these rows against changes until the transaction ends; SQLite has one writer anyway.

@@ -139,7 +139,6 @@ def run_many(connection: Connection, statement: Any, rows: Sequence[Mapping[str,
     """Run an INSERT or UPDATE for each of these rows, in the connection's transaction.
 
     Args:
-        connection: the connection.
         statement: the statement; it is compiled once and kept for the lifetime of the process.
         rows: the values of its named bind parameters, of the types of the columns; for an INSERT without `values`, the
             values of the columns that it writes. All rows have the same names.

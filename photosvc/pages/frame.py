@@ -61,7 +61,6 @@ def show_administration(
     """Render `photosvc/administration/<template>.html` within the frame of Administration.
 
     Args:
-        template: its name.
         section: the endpoint of the section that the page belongs to.
         error: the error of the form that was sent.
         told: the messages of success, by the value of `done` in the address to which forms lead.

@@ -246,7 +246,6 @@ def send_file(found: FileAnswer, *, ranges: bool = True) -> Response:
     """Return the answer to a GET or HEAD for the file (RFC 9110 sections 13 to 15).
 
     Args:
-        found: the file.
         ranges: False ignores requests for parts of it.
     """
     modified = None
