@@ -35,6 +35,10 @@ _PROFILES: Final = frozenset((66, 77, 88, 100))
 _H264: Final = frozenset(("avc1", "avc3"))
 _SOUNDS: Final = frozenset(("mp4a", ".mp3", "Opus", "fLaC"))
 _APPLE: Final = "com.apple.quicktime."
+#: Tags of a description, in the order in which they count.
+_DESCRIPTIONS: Final = (
+    _APPLE + "description", "description", "comment", _APPLE + "comment", _APPLE + "information",
+)  # fmt: skip
 # ISO 6709: `+43.4674+011.8851+312.000/`, in degrees, degrees and minutes (`+4328.04`), or with seconds; after the
 # altitude it may name the reference system: `CRSWGS_84/`.
 _LOCATION: Final = re.compile(
@@ -308,9 +312,9 @@ def read_tags(tags: Mapping[str, str]) -> Metadata:
         lng=lng,
         altitude=altitude,
         title=clean(first(_APPLE + "title", _APPLE + "displayname", "title"), text.TITLE),
-        description=clean(first(_APPLE + "description", "description", "comment"), text.DESCRIPTION),
+        description=clean(first(*_DESCRIPTIONS), text.DESCRIPTION),
         keywords=text.keywords([first(_APPLE + "keywords", "keywords")], split=True),
-        artist=clean(first(_APPLE + "author", "artist")),
+        artist=clean(first(_APPLE + "author", _APPLE + "artist", "artist")),
         copyright=clean(first(_APPLE + "copyright", "copyright")),
         software=clean(first(_APPLE + "software", "software")),
         document_id=clean(first(_APPLE + "content.identifier")),

@@ -80,6 +80,17 @@ def test_the_keys_of_a_phone_are_read(version):
 
 
 @pytest.mark.parametrize(
+    ("key", "field"),
+    [
+        ("author", "artist"), ("artist", "artist"), ("description", "description"), ("comment", "description"),
+        ("information", "description"), ("title", "title"), ("displayname", "title"), ("copyright", "copyright"),
+    ],
+)  # fmt: skip
+def test_texts_are_read_under_each_key_of_quicktime(key, field):
+    assert getattr(metadata_of(movie(keyed({key: "Möwe am See"}))), field) == "Möwe am See"
+
+
+@pytest.mark.parametrize(
     ("value", "form", "title"),
     [
         ("Möwe".encode(), 1, "Möwe"), ("Möwe".encode("utf-16-be"), 2, "Möwe"), (b"\xff\xfe", 21, "-2"),
