@@ -72,7 +72,7 @@ def read_photo(photo_uid: str) -> Response:
 
 @photos.get("/photos/<photo_uid>/yaml")
 @require("photos.view")
-@answers({"type": "string"}, "The photo as YAML.", media_type="text/x-yaml", headers=ETAG)
+@answers(PhotoSchema, "The photo as YAML.", media_type="text/x-yaml", headers=ETAG)
 @refuses(404)
 def read_photo_as_yaml(photo_uid: str) -> Response:
     """Show the record of a photo as YAML; with `download`, as a file that is named by the UID."""

@@ -19,7 +19,7 @@ _MOST_KEYWORDS: Final = 256
 #: Most bytes of all keywords of an edit: the journal stores the keywords before and after each change.
 _KEYWORD_BYTES: Final = 16_384
 #: The type of times in the OpenAPI document.
-_TIME: Final = {"type": "string", "format": "date-time"}
+_TIME: Final = {"type": "string", "format": "date-time", "pattern": r"^\d{4}-"}
 #: The type of keywords in the OpenAPI document.
 KEYWORDS: Final = {"type": ["string", "array"], "items": {"type": "string", "maxLength": _SHORT}}
 TYPES: Final = ("image", "raw", "live", "video", "animated")

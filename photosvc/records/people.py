@@ -41,7 +41,7 @@ class _NamedSchema(Schema):
     PhotoCount = fields.Integer(attribute="photo_count")
     CreatedAt = _never()
     UpdatedAt = _never()
-    DeletedAt: fields.Field[Any] = fields.Constant(None, metadata={"type": ["string", "null"]})
+    DeletedAt: fields.Field[Any] = fields.Constant(None, metadata=_TEXT)
 
 
 class SubjectSchema(_NamedSchema):

@@ -19,12 +19,16 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from selectors import EVENT_READ, EVENT_WRITE
 from typing import Any, Final
 
+import orjson
 from flask import Flask
 from gunicorn.errors import AppImportError
+from gunicorn.http.errors import LimitRequestHeaders, LimitRequestLine
 from gunicorn.http2 import negotiation
+from gunicorn.util import write_nonblock
 from gunicorn.workers.gthread import TConn, ThreadWorker
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -56,8 +60,18 @@ _OWN_DESCRIPTORS: Final = 200
 _SHORT_OF_FILES_SECONDS: Final = 0.05
 #: Seconds between two times at which freed memory is given back to the system.
 _RETURN_SECONDS: Final = 5.0
-_HEAD_TOO_LARGE: Final = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+def _refusal(status: HTTPStatus, message: str) -> bytes:
+    """Return a whole answer with an error of the API."""
+    body = orjson.dumps({"code": status, "error": message})
+    reason = {HTTPStatus.REQUEST_URI_TOO_LONG: "URI Too Long"}.get(status, status.phrase)
+    head = f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+_HEAD_TOO_LARGE: Final = _refusal(
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers of the request are too long or too many."
 )
 #: Seconds without a byte after which a thread gives up reading a large body.
 _STALL: Final = struct.pack("ll", STALL_SECONDS, 0)
@@ -191,6 +205,21 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             return super().handle_request(req, conn)
         finally:
             conn.sock.end_answer()
+
+    def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:  # noqa: ANN401 - gunicorn has no types
+        """Answer a request that cannot be read; addresses and headers above the limits with an error of the API."""
+        if isinstance(exc, LimitRequestLine):
+            most = self.cfg.limit_request_line
+            message = f"The address is too long: method, address and version may have {most:,} bytes."
+            answer = _refusal(HTTPStatus.REQUEST_URI_TOO_LONG, message)
+        elif isinstance(exc, LimitRequestHeaders):
+            answer = _HEAD_TOO_LARGE
+        else:
+            super().handle_error(req, client, addr, exc)
+            return
+        self.log.warning("Invalid request from ip=%s: %s", addr[0] if addr else "", exc)
+        with suppress(OSError):
+            write_nonblock(client, answer)
 
     def _keepalive_after(self, conn: TConn, keepalive: object) -> bool:
         """Return whether the connection can have another request: not while a body that the app left unread arrives."""

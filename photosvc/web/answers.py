@@ -162,10 +162,10 @@ def page_parameters(entries: str, count: str = "") -> Parameters:
         count: the entries that `count` limits; by default, those on a page.
 
     """
-    limits = {"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": DEFAULT_COUNT}
+    limits = {"type": "integer", "minimum": 1, "default": DEFAULT_COUNT}
     name = entries.capitalize()
     return {
-        "count": (limits, count or f"{name} on a page."),
+        "count": (limits, f"{count or f'{name} on a page.'} A larger number counts as {MAX_COUNT:,}."),
         "offset": ({"type": "integer", "minimum": 0, "default": 0}, f"{name} to skip."),
     }
 

@@ -38,6 +38,7 @@ _ERRORS: Mapping[int, str] = {
     410: "The file differs from the indexed one, so an index run is due; or the upload was not continued in time.",
     412: "A precondition in the headers is not met.",
     413: "The body is too long, or the request asks for too much at once.",
+    414: "The address is longer than the server accepts; `svc run` accepts 8,190 bytes.",
     415: "The media type of the body, or of the file to convert, is not supported.",
     416: "No requested range overlaps the file.",
     422: "The file cannot be shown or added; the message says why.",
@@ -224,6 +225,8 @@ def _errors(rule: Rule, contract: Contract, action: str) -> dict[str, Any]:
         statuses.add(404)
     if contract.body is not None:
         statuses.add(413)
+    if any(parameter["in"] == "query" for parameter in contract.parameters()):
+        statuses.add(414)
     form = {"application/json": {"schema": {"$ref": f"#/components/schemas/{contract.error}"}}}
     found: dict[str, Any] = {
         str(status): {"description": _ERRORS[status], "content": form} for status in sorted(statuses)

@@ -1,6 +1,7 @@
 """The OpenAPI document: valid, complete, and true to what the service answers."""
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -188,6 +189,58 @@ def test_every_operation_with_a_body_says_that_its_length_is_limited(api, docume
     answer = api.call("POST", "/albums", api.session_of("ann"), json={"Title": "x" * 70_000})
     check(document, "/albums", "post", answer)
     assert answer.status_code == 413
+
+
+def test_every_operation_with_parameters_says_that_addresses_are_limited(document):
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            asked = any(parameter["in"] == "query" for parameter in operation["parameters"])
+            assert ("414" in operation["responses"]) is asked, (method, path)
+
+
+def test_no_type_is_named_twice(document):
+    def types(part):
+        if isinstance(part, dict):
+            if isinstance(part.get("type"), list):
+                yield part["type"]
+            part = list(part.values())
+        for inner in part if isinstance(part, list) else ():
+            yield from types(inner)
+
+    found = list(types(document))
+    assert found
+    assert all(len(set(names)) == len(names) for names in found)
+
+
+def test_pages_take_every_count_that_it_allows(api, document):
+    token, tried = api.session_of("ann"), 0
+    for path, methods in document["paths"].items():
+        for parameter in methods.get("get", {}).get("parameters", ()):
+            if parameter["name"] in {"count", "offset"} and "{" not in path and "import" not in path:
+                limits = parameter["schema"]
+                most = limits.get("maximum", 10**6)
+                for number, status in ((limits["minimum"], 200), (most, 200), (limits["minimum"] - 1, 400)):
+                    answer = api.call("GET", f"{path}?{parameter['name']}={number}", token)
+                    assert answer.status_code == status, (path, parameter["name"], number, answer.text)
+                    tried += 1
+    assert tried > 40
+
+
+def test_of_a_repeated_parameter_the_last_value_counts(api, document):
+    token, tried = api.session_of("ann"), 0
+    values = {"q": "lake", "filter": "lake", "count": "5", "offset": "1", "order": "oldest", "seed": "7"}
+
+    def answer(*given):
+        found = api.call("GET", "/photos?" + urlencode([(name, value) for value in given]), token)
+        return found.status_code, found.json
+
+    for parameter in document["paths"]["/photos"]["get"]["parameters"]:
+        name = parameter["name"]
+        value = str(values.get(name) or parameter.get("example") or "true")
+        alone, other = answer(value), answer("x")
+        assert (answer("x", value), answer(value, "x"), answer("x", value, "")) == (alone, other, alone), name
+        tried += alone != other
+    assert tried > 60
 
 
 def test_searches_answer_as_it_says(api, document):

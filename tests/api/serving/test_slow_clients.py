@@ -1,6 +1,7 @@
 """Clients that send or read slowly hold connections of the server, but not its threads."""
 
 import http.client
+import json
 import socket
 import threading
 import time
@@ -148,6 +149,26 @@ def test_a_client_that_waits_to_be_asked_for_its_body_is_asked(server, connectio
 def test_a_head_above_the_limit_is_refused(server, connections):
     connection = connections(GET + b"X-Long: " + b"a" * 70_000 + b"\r\n\r\n")
     assert first_line(connection) == b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+
+
+@pytest.mark.parametrize(
+    ("request_", "code", "error"),
+    [
+        (
+            b"GET /api/v1/photos?q=" + b"a" * 9000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
+            414,
+            "The address is too long: method, address and version may have 4,094 bytes.",
+        ),
+        (GET + b"X-Long: " + b"a" * 9000 + b"\r\n\r\n", 431, "The headers of the request are too long or too many."),
+        (GET + b"X-A: b\r\n" * 200 + b"\r\n", 431, "The headers of the request are too long or too many."),
+        (GET + b"X-Long: " + b"a" * 70_000 + b"\r\n\r\n", 431, "The headers of the request are too long or too many."),
+    ],
+)
+def test_what_is_too_long_is_refused_with_an_error_of_the_api(server, connections, request_, code, error):
+    head, _, body = connections(request_).makefile("rb").read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % code)
+    assert b"Content-Type: application/json; charset=utf-8\r\n" in head
+    assert json.loads(body) == {"code": code, "error": error}
 
 
 def test_a_client_that_closes_in_the_middle_of_a_request_leaves_the_server_alone(server, connections):
