@@ -17,23 +17,35 @@ export const isBusy = () => Boolean(document.querySelector("dialog[open], [data-
 export function watchLibrary(version, changed) {
   const line = make("p", {className: "indexing muted", hidden: true});
   document.querySelector(".summary")?.append(line);
+  const away = make("p", {className: "away"});
+  away.setAttribute("role", "status");
+  document.querySelector(".search").after(away);
+  // Also the style sheet knows: rows without photos say why.
+  const tell = (offline) => {
+    if (document.documentElement.classList.toggle("offline", offline) === (away.textContent !== "")) return;
+    away.textContent = offline ? "Offline. Photos that are not loaded yet appear when the connection is back." : "";
+  };
   let timer = 0, asking = false, active = performance.now();
   const look = async () => {
     clearTimeout(timer);
     timer = 0;
-    if (asking || document.hidden || performance.now() - active > IDLE) return;
+    if (asking || document.hidden || !navigator.onLine || performance.now() - active > IDLE) return;
     asking = true;
     const begin = performance.now();
     let pause = SELDOM;
     try {
       const {version: now, indexing} = await get("/photos/state");
+      tell(false);
       line.hidden = !indexing?.total;
       if (indexing) {
         line.textContent = `Indexing: ${number(indexing.done)} of ${number(indexing.total)}`;
         pause = OFTEN;
       }
       if (now !== version()) await changed();
-    } catch { /* the next look may find the server */ }
+    } catch (error) {
+      tell(error.status === 0);
+      pause = OFTEN;
+    }
     asking = false;
     timer = setTimeout(look, Math.max(pause, SHARE * (performance.now() - begin)));
   };
@@ -43,5 +55,7 @@ export function watchLibrary(version, changed) {
   };
   for (const name of SIGNS) addEventListener(name, notice, {passive: true});
   document.addEventListener("visibilitychange", notice);
+  addEventListener("offline", () => tell(true));
+  addEventListener("online", notice);
   look();
 }
