@@ -43,7 +43,7 @@ from photosvc.models.statements import run_one
 from photosvc.query.fold import fold, fold_recurring
 
 #: Increment it whenever the projection would give other rows for the same library; older rows are stale.
-PROJECTION_VERSION = 8
+PROJECTION_VERSION = 9
 #: The sort keys of the timeline, all descending: by local day, and within a day like the order `newest`.
 TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
 #: Text that PostgreSQL too sorts by code point, so that both databases give the same pages.

@@ -23,6 +23,14 @@ _SHORT: Final = 80
 _REMEMBERED: Final = 2048
 #: Scripts written without blanks: each character is a word, and a run of them a phrase.
 _UNSPACED = "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+#: Letters of Thai, Lao, Burmese and Khmer, which are written without blanks: a consonant with the vowels around it is a
+#: word, and a run of them a phrase. Words begin and end where such clusters do.
+_LEADING_VOWELS: Final = "\u0e40-\u0e44\u0ec0-\u0ec4"
+_TRAILING_VOWELS: Final = "\u0e30-\u0e3a\u0e45\u0eb0-\u0ebd"
+_CONSONANTS: Final = (
+    "\u0e01-\u0e2f\u0e46\u0e81-\u0eaf\u0ec6\u0edc-\u0edf\u1000-\u102a\u103f\u1050-\u1055\u1780-\u17b3\u17d7"
+)
+_CLUSTERED: Final = _LEADING_VOWELS + _TRAILING_VOWELS + _CONSONANTS
 #: Emoji and other pictorial signs, also of later versions of Unicode: each is a word.
 _PICTURES = "".join(
     chr(code)
@@ -88,7 +96,8 @@ _SIGNS = "".join(
 #: A lookahead guards each large set, because `re` compares a character with all ranges of a set.
 _WORD = re.compile(
     rf"(?=\w)[{_UNSPACED}]"
-    rf"|[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|(?=[^\0-\u08ff])[{_SIGNS}])*"
+    rf"|(?=[\u0e00-\u17ff])(?:[{_LEADING_VOWELS}]?[{_CONSONANTS}][{_TRAILING_VOWELS}{_SIGNS}]*|(?=\w)[{_CLUSTERED}])"
+    rf"|[^\W_{_UNSPACED}{_CLUSTERED}](?:[^\W_{_UNSPACED}{_CLUSTERED}]|(?=[^\0-\u08ff])[{_SIGNS}])*"
     rf"|(?=[^\0-\u22ff])[{_PICTURES}]"
 )
 

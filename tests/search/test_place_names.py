@@ -56,6 +56,7 @@ def found(library, query):
         ("nueva york", [BRIDGE]),
         ("\u6771\u4eac", [SHRINE]),
         ("\u0442\u043e\u043a\u0438\u043e", [SHRINE]),
+        ("\u0e42\u0e15\u0e40\u0e01\u0e35\u0e22\u0e27", [SHRINE]),
         ("deutschland", [GARDEN]),
         ("spanien", [BEACH]),
         ("usa", [BRIDGE, VIRGINIA]),
