@@ -28,7 +28,7 @@ from photosvc.index.scan import FoundFile
 from photosvc.index.sidecar_links import Folders
 from photosvc.index.store import Store
 from photosvc.models import STACKING, File, named_number, set_named_numbers
-from photosvc.models.engine import begin_write
+from photosvc.models.engine import begin_write, many_pages
 from photosvc.models.pace import Pace
 
 _LOG = logging.getLogger("photosvc")
@@ -90,7 +90,7 @@ class BatchWriter:
     def mark_missing(self, names: Iterator[str]) -> None:
         """Mark files that are gone from the folder as missing."""
         while batch := list(islice(names, self._marking.size)):
-            with self._transaction(self._marking, len(batch)) as store:
+            with self._transaction(self._marking, len(batch)) as store, many_pages(self._session):
                 missing = store.mark_missing(batch)
             for name in missing:
                 self._summary.add(Outcome(name, Status.MISSING))

@@ -4,12 +4,12 @@ They have the effects of `changing`, without loading the files of the photos. A 
 a query with the number of photos that it must find.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError
@@ -19,6 +19,7 @@ from photosvc.index.quality import quality_after_edit
 from photosvc.library.journal import Change, record
 from photosvc.library.values import Difference, difference
 from photosvc.models import Photo, SearchRow
+from photosvc.models.statements import Updates, among
 from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import EVERY_SWITCH, visible
 from photosvc.search.reading.files import matching_ids
@@ -111,7 +112,7 @@ def make_private(wanted: bool | None) -> Flagging:
 
 def change_flags(session: Session, photo_ids: Sequence[int], flagging: Flagging, change: Change, now: datetime) -> int:
     """Change some hundreds of photos at most, in the session's write transaction; return how many changed."""
-    query = select(*_COLUMNS).where(Photo.id.in_(photo_ids)).with_for_update()
+    query = select(*_COLUMNS).where(among(session, Photo.id, photo_ids)).with_for_update()
     rows = [(row, values) for row in session.execute(query.order_by(Photo.id)) if (values := flagging(row, now))]
     if rows:
         _write(session, rows, change, now)
@@ -120,21 +121,12 @@ def change_flags(session: Session, photo_ids: Sequence[int], flagging: Flagging,
 
 
 def _write(session: Session, rows: Sequence[tuple[Any, dict[str, Any]]], change: Change, now: datetime) -> None:
-    table: Any = Photo.__table__
-    names = [*rows[0][1], "quality"]
-    statement = update(table).where(table.c.id == bindparam("row")).values(edited_at=now, updated_at=now)
-    statement = statement.values({name: bindparam(f"new_{name}") for name in names})
-    session.connection().execute(statement, list(_updates(rows)))
-    record(session, change, now, {row.uid: _difference(row, values) for row, values in rows})
-
-
-def _updates(rows: Sequence[tuple[Any, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    updates = Updates()
     for row, values in rows:
-        yield {
-            "row": row.id,
-            "new_quality": quality_after_edit(row.quality),
-            **{f"new_{name}": value for name, value in values.items()},
-        }
+        edited = {"quality": quality_after_edit(row.quality), "edited_at": now, "updated_at": now}
+        updates.add(Photo, "id", row.id, values | edited)
+    updates.run(session.connection())
+    record(session, change, now, {row.uid: _difference(row, values) for row, values in rows})
 
 
 def _difference(row: Any, values: dict[str, Any]) -> Difference:  # noqa: ANN401

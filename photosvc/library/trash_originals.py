@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason
+from photosvc.index.pending import gathered
 from photosvc.index.quality import hide_photos
 from photosvc.index.requested import wish
 from photosvc.index.scan import aside_folder
@@ -32,13 +33,16 @@ from photosvc.models import (
     file_sidecars,
 )
 from photosvc.models.plain import insert_of
-from photosvc.models.statements import among, run_many
+from photosvc.models.statements import Updates, among, run_many
 
 #: Photos in one statement.
 _PORTION: Final = 500
-#: Most folders that the indexer is asked to look at; instead of more, it looks at all originals.
-_MOST_WISHES: Final = 50
 _UNLOADED: Final = {"synchronize_session": False}
+_MOVE_UPLOADED: Final = (
+    update(UploadedFile.__table__)  # type: ignore[arg-type]
+    .where(UploadedFile.name == bindparam("old_name"))
+    .values(hash=None, name=bindparam("path"))
+)
 #: Columns of files that are read.
 _FILE: Final = (File.id, File.root, File.name, File.size, File.mtime_ns, File.reader_version)
 
@@ -65,9 +69,9 @@ def delete_photos(
     for start in range(0, len(photo_ids), _PORTION):
         # Another request may have deleted some since they were selected.
         shown = Photo.files.any(File.missing.is_(False))
-        locked = select(Photo.id).where(Photo.id.in_(photo_ids[start : start + _PORTION]), shown).order_by(Photo.id)
-        portion = session.scalars(locked.with_for_update()).all()
-        files = select(*_FILE).where(File.photo_id.in_(portion), File.missing.is_(False))
+        some = among(session, Photo.id, photo_ids[start : start + _PORTION])
+        portion = session.scalars(select(Photo.id).where(some, shown).order_by(Photo.id).with_for_update()).all()
+        files = select(*_FILE).where(among(session, File.photo_id, portion), File.missing.is_(False))
         rows = session.execute(files.order_by(File.id).with_for_update()).all()
         sightings = stored_sightings(session, portion)
         record(session, change, now, {uid: (lost, {}) for uid, lost in _lost_with(session, portion).items()})
@@ -129,19 +133,17 @@ def _set_aside(session: Session, files: Sequence[Any], deletion: Deletion | None
     gone = aside_folder()
     former = [_rejected(file, now) for file in files]
     connection = session.connection()
-    table: Any = File.__table__
-    rows = update(table).where(table.c.id == bindparam("row")).values(name=bindparam("new_name"), missing=True)
     names = {file.name: kept.get(file.name, f"{gone}/{file.name}") for file in files}
-    connection.execute(rows, [{"row": file.id, "new_name": names[file.name]} for file in files])
+    updates = Updates()
+    for file in files:
+        updates.add(File, "id", file.id, {"name": names[file.name], "missing": True})
+    updates.run(connection)
     _reject_copies(session, list(names))
     if deletion is None:
         run_many(connection, insert_of(RejectedFile), former)
         return
-    table = UploadedFile.__table__
-    counted = update(table).where(table.c.name == bindparam("old_name"))
-    counted = counted.values(hash=None, name=bindparam("path"))
     names |= {name: kept.get(name, f"{gone}/{name}") for name in sidecars.values()}
-    connection.execute(counted, [{"old_name": name, "path": path} for name, path in names.items()])
+    run_many(connection, _MOVE_UPLOADED, [{"old_name": name, "path": path} for name, path in names.items()])
 
 
 def _rejected(file: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401 - a file or a row of one
@@ -163,11 +165,11 @@ def _reject_copies(session: Session, names: Sequence[str]) -> None:
 
 def _own_sidecars(session: Session, file_ids: Sequence[int]) -> dict[int, str]:
     """Return id -> name of the sidecars that belong to these files and to no other one that stays."""
-    of_files = select(file_sidecars.c.sidecar_id).where(file_sidecars.c.file_id.in_(file_ids))
+    of_files = select(file_sidecars.c.sidecar_id).where(among(session, file_sidecars.c.file_id, file_ids))
     stays = (
         select(file_sidecars.c.sidecar_id)
         .join(File, File.id == file_sidecars.c.file_id)
-        .where(file_sidecars.c.sidecar_id == Sidecar.id, not_(File.missing), File.id.not_in(file_ids))
+        .where(file_sidecars.c.sidecar_id == Sidecar.id, not_(File.missing), ~among(session, File.id, file_ids))
         .exists()
     )
     query = select(Sidecar.id, Sidecar.name).where(Sidecar.id.in_(of_files), not_(stays))
@@ -193,5 +195,5 @@ def _set_sidecars_aside(session: Session, sidecars: Mapping[int, str], kept: Map
 
 def _wish(session: Session, folders: set[str], now: datetime) -> None:
     """Ask the indexer to look at the folders: a run in progress may have read a file before it was deleted."""
-    for folder in sorted(folders) if len(folders) <= _MOST_WISHES else [""]:
+    for folder in gathered(folders):
         wish(session, now, disk_name(folder))

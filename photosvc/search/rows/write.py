@@ -16,7 +16,6 @@ import orjson
 from sqlalchemy import (
     ColumnElement,
     Select,
-    bindparam,
     delete,
     exists,
     insert,
@@ -85,6 +84,11 @@ Stored = Sequence[Any]
 _READ: Final = (
     Photo.id, Photo.private, Photo.favorite, Photo.archived_at, Photo.quality, Photo.edited_at, Photo.updated_at,
     Photo.created_at,
+)  # fmt: skip
+#: Columns of search rows that follow from `_READ`.
+_FLAGS: Final = (
+    "listed", "is_first", "private", "favorite", "archived", "archived_at", "hidden", "quality", "edited_at",
+    "updated_at",
 )  # fmt: skip
 
 
@@ -366,45 +370,40 @@ def project_flags(session: Session, photo_ids: Collection[int]) -> None:
     Write the same rows as `project` in a fraction of its time, if nothing else of the photos has changed and the
     session is flushed. Record one change of the library.
     """
-    photos = {row.id: row for row in session.execute(select(*_READ).where(Photo.id.in_(photo_ids)))}
-    columns = (SearchRow.file_id, SearchRow.photo_id, SearchRow.present, SearchRow.has_error)
-    rows = session.execute(
-        select(*columns, SearchDocument.result_head)
+    connection = session.connection()
+    photos = {row.id: row for row in connection.execute(select(*_READ).where(among(session, Photo.id, photo_ids)))}
+    rows = connection.execute(
+        select(SearchRow.file_id, SearchRow.photo_id, SearchRow.present, SearchRow.has_error)
+        .add_columns(SearchDocument.result_head, *(getattr(SearchRow, name) for name in _FLAGS))
         .join(SearchDocument, SearchDocument.file_id == SearchRow.file_id)
-        .where(SearchRow.photo_id.in_(photo_ids))
+        .where(among(session, SearchRow.photo_id, photo_ids))
         .order_by(SearchRow.oldest_key)
-    ).all()
-    values: list[dict[str, Any]] = []
-    heads: list[dict[str, Any]] = []
+    )
+    updates = Updates()
     with_first: set[int] = set()
-    for file_id, photo_id, present, has_error, head in rows:
+    for file_id, photo_id, present, has_error, head, *old in rows:
         photo = photos[photo_id]
         archived, hidden = is_set(photo.archived_at), is_hidden(photo.quality)
         listed = present and not (has_error or archived or hidden)
         first = listed and photo_id not in with_first
         if first:
             with_first.add(photo_id)
-        values.append(
-            {
-                "id": file_id,
-                "listed": listed,
-                "is_first": first,
-                "private": photo.private,
-                "favorite": photo.favorite,
-                "archived": archived,
-                "archived_at": microseconds(photo.archived_at),
-                "hidden": hidden,
-                "quality": photo.quality,
-                "edited_at": microseconds(photo.edited_at),
-                "updated_at": last_changed(photo),
-            }
-        )
-        heads.append({"id": file_id, "result_head": _head(head, photo)})
-    if rows:
-        for table, changed in ((SearchRow.__table__, values), (SearchDocument.__table__, heads)):
-            names = [name for name in changed[0] if name != "id"]
-            statement: Any = update(table).where(table.c.file_id == bindparam("id"))  # type: ignore[arg-type]
-            session.connection().execute(statement.values({name: bindparam(name) for name in names}), changed)
+        new = {
+            "listed": listed,
+            "is_first": first,
+            "private": photo.private,
+            "favorite": photo.favorite,
+            "archived": archived,
+            "archived_at": microseconds(photo.archived_at),
+            "hidden": hidden,
+            "quality": photo.quality,
+            "edited_at": microseconds(photo.edited_at),
+            "updated_at": last_changed(photo),
+        }
+        # An UPDATE of a column writes to all of its indexes, even if the value stays the same.
+        updates.add(SearchRow, "file_id", file_id, changed_values(_FLAGS, list(new.values()), old))
+        updates.add(SearchDocument, "file_id", file_id, {"result_head": _head(head, photo)})
+    updates.run(connection)
     record_change(session)
 
 

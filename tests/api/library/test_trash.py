@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import select
 
+from photosvc.index.requested import waiting
 from photosvc.library import trash_deletion as deletions
 from photosvc.library.trash_folder import TRASH_FOLDER
 from photosvc.models import Album, AlbumPhoto, Base, DistinctPhoto, Photo, Sidecar, UploadedFile, User
@@ -510,3 +511,13 @@ def test_the_rows_of_sidecars_go_when_the_trash_is_emptied(copied_library):
     with copied_library.session() as session:
         assert [row.name for row in session.query(Sidecar)] == ["e/sea.xmp"]
     assert copied_library.index().missing == 0
+
+
+def test_a_deletion_in_many_folders_asks_the_indexer_to_look_at_few(copied_library):
+    for number in range(12):
+        copied_library.put(f"year/{number:02}/photo.jpg", jpeg(120 + number, 48))
+    copied_library.index()
+    chosen = [uid for name, uid in uids(copied_library).items() if name.startswith("year/")]
+    assert call(copied_library, "POST", "/batch/photos/delete", json={"photos": chosen})["photos"] == 12
+    with copied_library.session() as session:
+        assert [wish.folder for wish in waiting(session)] == ["year"]
