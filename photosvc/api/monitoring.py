@@ -36,7 +36,7 @@ class OriginalsAwayError(StorageFailedError):
     """The folder of originals is missing or empty; is its disk mounted? Searches work without it."""
 
 
-#: The suffix of the endpoint that answers even if the database fails.
+#: The end of the name of the endpoint that answers even if the database fails.
 ALIVE = ".healthz"
 
 

@@ -40,8 +40,8 @@ _PATIENCE: Final = 2.0
 def watch(service: "Service", interval: float, as_json: bool, parent: int | None) -> None:
     """Index changes of the originals, and jobs of other processes, until a signal ends it.
 
-    Prints one line for each run that changed the library. Also deletes expired credentials and leftovers of the cache
-    now and then.
+    Prints one line for each run that changed the library. From time to time, also deletes expired credentials and
+    leftovers of the cache.
     """
     from photosvc.cli.thumbs import chores_of
     from photosvc.index.watcher import Reporter, Watcher

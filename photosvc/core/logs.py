@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
-#: The logger of messages for the operator at the start of a server; commands leave them out.
+#: The logger of messages for the operator at the start of a server; commands do not print them.
 START: Final = "photosvc.start"
 #: Attribute of a log record: its message as names and values.
 FIELDS: Final = "photosvc_fields"

@@ -1,4 +1,4 @@
-"""Thumbnails made before they are requested, and the check of those that there are."""
+"""Thumbnails made before they are requested, and the check of cached thumbnails."""
 
 import os
 import time
@@ -21,7 +21,7 @@ from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import USUAL, Job, Size, Target, canonical, file_name, named_target, thumbnail_size
 from photosvc.workers.pool import WorkerPool
 
-#: Most pictures that are put off because another process makes their thumbnails; further ones are made twice.
+#: Most pictures that wait because another process makes their thumbnails; further ones are made twice.
 _MOST_PUT_OFF: Final = 10_000
 #: Seconds between two tries of pictures that other processes still work on.
 _PAUSE: Final = 0.2

@@ -39,7 +39,7 @@ from photosvc.workers.pool import WorkerDiedError
 #: Most failures that are remembered; the oldest are forgotten first.
 _MOST: Final = 2000
 _SECONDS: Final = 300.0
-#: A worker may die for other reasons than its picture; only the second death in a row counts.
+#: A worker may die for reasons other than its picture, so only the second death in a row counts.
 _DEATHS: Final = 2
 #: Seconds between two checks whether a caller has disconnected.
 _LOOK_SECONDS: Final = 0.1
@@ -88,7 +88,7 @@ class Failures:
             raise copy(failure.error)  # a raised exception collects frames
 
     def add(self, content_hash: str, side: int, error: BaseException) -> None:
-        """Remember a failure, unless its cause lies outside the picture."""
+        """Remember a failure, unless its cause is outside the picture."""
         if not isinstance(error, FileProblemError):
             return
         now = self._clock()

@@ -259,11 +259,11 @@ class Videos:
             self._cache.evict()
 
     def _remember(self, key: str, error: BaseException) -> None:
-        """Record why a video cannot be converted, unless the cause lies outside it, and the number of tries."""
+        """Record why a video cannot be converted, unless the cause is outside the video, and the number of tries."""
         if not isinstance(error, FileProblemError) or isinstance(error, MissingExtraError):
             return
         problem = error.problem
-        # A single kill from outside may have been aimed at another process, so the next request tries again at once.
+        # The system may have killed the worker because of another process, so the next request tries again at once.
         tries = 0 if problem == Problem.of(Reason.KILLED, signal_symbol(signal.SIGKILL)) else 1
         if (descriptor := self._cache.open(key, _FAILED)) is not None:
             with os.fdopen(descriptor, encoding="utf-8") as file, suppress(LookupError, ValueError, TypeError):

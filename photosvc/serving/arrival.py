@@ -1,7 +1,7 @@
 """The bytes of a request until a thread can work on it, and the limit of threads that wait for clients.
 
-Every byte is looked at once, however small the pieces are in which a client sends it: the pieces of one request could
-otherwise cost as much as thousands of requests.
+Each byte is examined once, however small the pieces that a client sends; otherwise the pieces of one request could
+cost as much as thousands of requests.
 """
 
 import re
@@ -37,7 +37,7 @@ class WaitBudget:
 
     @contextmanager
     def for_answer(self) -> Iterator[bool]:
-        """Yield whether the thread may wait long for a client to take an answer, and count it inside the block."""
+        """Yield whether the thread may wait long for a client to receive an answer, and count it inside the block."""
         with _held(self._all) as may_wait:
             yield may_wait
 

@@ -129,7 +129,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         try:
             super().run()
         finally:
-            # Anything else is a middleware around an app, or no app of ours.
+            # Any other object is a middleware around an app, or an app of someone else.
             if isinstance(self.wsgi, Flask):
                 write_last_refusals(self.wsgi)
 
@@ -171,7 +171,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self._await_request(conn)
 
     def enqueue_req(self, conn: TConn) -> None:
-        """Give a request to a thread when it is its client's turn."""
+        """Give a request to a thread when its client's turn comes."""
         arrival: Arrival | None = getattr(conn, "arrival", None)
         head = b"" if arrival is None else arrival.received
         self._queue.add(requester_of(head, conn.client, self._proxies), conn)

@@ -131,10 +131,9 @@ class Writers:
 
         Args:
             owner: the `owner_uid` of the principal, or empty.
-            wait: True waits for a place, for a second at most and only while places change hands: places of the owner
-                if it has as many as it may have, else places of anybody. At most five of sixteen threads wait, so that
-                requests which only read have some left; with four threads, all may wait, each for a quarter of a
-                second.
+            wait: True waits up to a second while places change hands: for a place of the owner if the owner has used up
+                its share, else for any place. At most five of sixteen threads wait, so that requests which only read
+                have some left; with four threads, all may wait, each for a quarter of a second.
         """
         until = time.monotonic() + (_PATIENCE if wait else 0)
         with self._changed:
