@@ -77,7 +77,6 @@ class BatchWriter:
 
         Raises:
             Exception: what the database raises when it is locked, full or away.
-
         """
         batch = self._contents.learn(self._session, batch)
         try:

@@ -79,11 +79,9 @@ class Worklist:
         """Add a file to read.
 
         Args:
-            found: the file.
             known: the database has a row of this name.
             changed: it has another size or time than that row, or the row says that it is missing.
             sidecar: it is a sidecar.
-
         """
         phase = _SIDECARS if sidecar else _KNOWN if known else _NEW
         row = (phase, found.name, found.size, found.mtime_ns, known, changed, found.ctime_ns)
@@ -181,7 +179,6 @@ class Worklist:
         Args:
             content: the hash.
             changed: return only known names that have a changed file, which is not stored yet.
-
         """
         which = f"phase = {_KNOWN} AND changed AND NOT stored" if changed else "phase > 0"
         query = f"SELECT name FROM contents JOIN to_read USING (name) WHERE hash = ? AND {which} ORDER BY name"  # noqa: S608 - constants
@@ -359,7 +356,6 @@ def find_changes(
         force: read unchanged files again.
         settle: seconds; new and changed files that were written within this time are not read.
         pause: called after each file.
-
     """
     merged = _Merged(known, work)
     for found in scan(root, folder):

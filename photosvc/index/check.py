@@ -142,7 +142,6 @@ class Check:
 
     Args:
         found: called with each finding.
-
     """
 
     session: Session
@@ -160,7 +159,6 @@ class Check:
             NotFoundError: the originals or the subfolder do not exist.
             InvalidValueError: the subfolder is not below the originals.
             ConflictError: the disk of the originals is away.
-
         """
         started = time.monotonic()
         folder = start_folder(self.settings.originals, self.options.subfolder)

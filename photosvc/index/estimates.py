@@ -65,7 +65,6 @@ def estimate(at: datetime, before: Located | None, after: Located | None) -> Est
         at: wall time of the photo.
         before: the last located photo before it, or at the same time.
         after: the first one after it.
-
     """
     known = [one for one in (before, after) if one is not None and abs(one.at - at) <= WINDOW]
     if not known:
@@ -169,7 +168,6 @@ def estimate_places(session: Session, clock: Clock, lease: Lease | None, *, want
         clock: the time of changes.
         lease: of the index run.
         wanted: false when the setting is off: estimates are removed.
-
     """
     _mark_all_after_switch(session, wanted=wanted)
     count, last, pace = 0, 0, Pace(_FIRST_BATCH, _MOST)

@@ -63,7 +63,6 @@ class FolderEvents:
 
     Raises:
         OSError: the folder cannot be watched.
-
     """
 
     def __init__(self, root: Path, report: Report) -> None:

@@ -151,7 +151,6 @@ def choose_name(file: File, areas: Sequence[tuple[str, Region]], number: int, na
         areas: all of them, as the file has them.
         number: which one.
         name: the new name; empty for an area without a name.
-
     """
     present = {_key(area) for _, area in areas}
     kept = {tuple(area): given for *area, given in chosen_names(file) if tuple(area) in present}

@@ -37,7 +37,6 @@ class FolderAlbums:
             sidecar: of the kind `album`.
             metadata: its present content.
             before: its content when it was read last; None when it is new.
-
         """
         if before is None:
             return self._make(sidecar, metadata)

@@ -55,7 +55,6 @@ class Contents:
         root: the folder of originals.
         work: what the run has to do; None outside of runs.
         folder: the folder that the run scans, empty for all originals.
-
     """
 
     def __init__(self, root: Path, work: Worklist | None = None, folder: str = "") -> None:
@@ -72,7 +71,6 @@ class Contents:
         Returns:
             The batch in the order in which to store it: edited files first, then known names whose former content is
             elsewhere, then new ones: each may be a copy of those before it.
-
         """
         batch = sorted(batch, key=lambda read: read[0].name)
         if self._work is None or not self._work.compares:
@@ -119,7 +117,6 @@ class Contents:
             content: its hash.
             named: the row of this name.
             same: the rows with this content, preferred ones first.
-
         """
         if named is not None and named.hash == content:
             return Identity(named)
@@ -143,10 +140,8 @@ class Contents:
 
         Args:
             session: to look other files up.
-            found: the file.
             content: its hash, which no row has.
             named: the row of this name.
-
         """
         names = self._names_with(content, found.size, besides=found.name, changed=True)
         if not names or (named is not None and self._was_edited(session, named)):
@@ -267,7 +262,6 @@ class Contents:
 
         Raises:
             OSError: the disk cannot tell.
-
         """
         if is_hidden(name):
             return None

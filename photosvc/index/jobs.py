@@ -107,7 +107,6 @@ def add(
         session: in a write transaction.
         kind: of the job.
         subject: the thing that the job is about.
-        now: the present.
         arguments: for its handler.
         large: true if it gives way to the others.
         user_id: the account that asks.
@@ -116,7 +115,6 @@ def add(
 
     Raises:
         TooManyJobsError: as many jobs of the account, or of the asker without one, wait as are allowed.
-
     """
     lock_jobs(session)
     values = {"arguments": dict(arguments), "large": large, "user_id": user_id, "created_at": now}

@@ -90,7 +90,6 @@ class Lease:
 
         Raises:
             ConflictError: an exclusive run of another owner is in progress.
-
         """
         with write_session(self.engine) as session:
             now = self.clock()
@@ -128,7 +127,6 @@ class Lease:
             kinds: of the job.
             small: leave out the large ones.
             sooner: called for the condition of jobs that may begin before their time.
-
         """
         names = [kind.name for kind in kinds]
         with write_session(self.engine) as session:
@@ -152,7 +150,6 @@ class Lease:
         Raises:
             RunCancelledError: this run was asked to stop.
             ConflictError: another run has taken over.
-
         """
         own = select(Job.owner, Job.cancelled).where(Job.id == self.job_id)
         row = session.connection().execute(own).first()
@@ -172,7 +169,6 @@ class Lease:
 
         Raises:
             ConflictError: another run has taken over.
-
         """
         lock_jobs(session)
         self.check_owner(session)
@@ -190,7 +186,6 @@ class Lease:
 
         Raises:
             ConflictError: another run has taken over.
-
         """
         lock_jobs(session)
         self.check_owner(session)
@@ -206,7 +201,6 @@ class Lease:
 
         Raises:
             ConflictError: it is not.
-
         """
         try:
             self.check(session)
@@ -345,9 +339,7 @@ def release_dead(session: Session, now: datetime, former: Sequence[str] = ()) ->
 
     Args:
         session: of the transaction.
-        now: the present.
         former: the owners of runs that have ended for certain, however they did.
-
     """
     lock_jobs(session)
     dead = or_(Job.leased_until <= now, Job.owner.in_(former))

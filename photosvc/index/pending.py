@@ -36,7 +36,6 @@ class Pending:
         longest: seconds after which it is due although events go on.
         again: seconds after which a new folder is due a second time: events are lost until it is watched.
         clock: gives seconds that never go back.
-
     """
 
     def __init__(
@@ -58,7 +57,6 @@ class Pending:
             folder: as the library writes it.
             delay: seconds to wait; by default until its events have been quiet.
             new: true if the folder has just appeared.
-
         """
         with self._lock:
             if len(self._due) >= _MOST_WAITING:
@@ -134,7 +132,6 @@ def sweep(engine: Engine, now: datetime, cache: PictureCache) -> int:
 
     Raises:
         OSError: a file of the cache cannot be deleted.
-
     """
     total = 0
     for one in _SWEEPS:

@@ -26,9 +26,7 @@ class PhotoChanges:
 
     Args:
         session: in that transaction.
-        catalog: of that session.
         now: the time of the changes.
-
     """
 
     def __init__(self, session: Session, catalog: Catalog, now: datetime) -> None:
@@ -51,7 +49,6 @@ class PhotoChanges:
         Args:
             photos: with their files.
             extractions: of files that are not stored yet, by name.
-
         """
         sidecars = sidecars_of(self._session, [photo.id for photo in photos])
         with self._session.no_autoflush:
@@ -66,7 +63,6 @@ class PhotoChanges:
             photos: all photos that changed.
             gone: ids of photos that were deleted.
             new: those of the photos that had no search rows before.
-
         """
         self.project_estimated(photos, gone=gone, new=new)
         mark_due(self._session, self._sightings, {photo.id: sighting(photo) for photo in photos})

@@ -79,7 +79,6 @@ def survey(session: Session, settings: Settings) -> Survey:
     Raises:
         NotFoundError: the folder of originals does not exist.
         ConflictError: it has no file of the library, as when the disk is not mounted, or a disk went or came meanwhile.
-
     """
     start_folder(settings.originals, "")
     found = Survey(disks=disk_numbers(settings.originals), absent=absent_disks(session, settings.originals))
@@ -173,7 +172,6 @@ def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> i
 
     Raises:
         ConflictError: an index run is in progress, or a disk of the originals went or came since the survey.
-
     """
     summary = Summary()
     with run_lock(session, settings, clock) as lease:
@@ -192,7 +190,6 @@ def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCac
 
     Raises:
         ConflictError: an index run is in progress, or a disk of the originals went or came since the survey.
-
     """
     total = Removed()
     with run_lock(session, settings, clock) as lease:

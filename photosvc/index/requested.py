@@ -59,14 +59,12 @@ def wish(session: Session, now: datetime, folder: str = "", *, force: bool = Fal
 
     Args:
         session: in a write transaction; the caller commits.
-        now: the present.
         folder: relative to the originals, as on disk; empty for all of them. It need not exist: when it does not,
             the next folder above it that exists is looked at.
         force: read unchanged files again.
 
     Raises:
         InvalidValueError: the folder is absolute, contains `..`, or has a longer path than scans look at.
-
     """
     path = PurePosixPath(folder)
     if path.is_absolute() or ".." in path.parts or "\x00" in folder:
@@ -110,11 +108,9 @@ def stop(session: Session, now: datetime) -> bool:
 
     Args:
         session: in a write transaction.
-        now: the present.
 
     Returns:
         whether there was anything to stop.
-
     """
     gone = jobs.withdraw(session, INDEX, Job.large.is_(True))
     return jobs.cancel(session, now) or gone > 0
@@ -162,15 +158,12 @@ def run_lock(
 
     Args:
         session: outside of a transaction.
-        settings: of the service.
-        clock: of the service.
         run: the index run, which does the jobs that wait and that it covers; None for a command of another kind.
         writes: false for a run that only reads, which has no lease.
         within: the lease of the run that this one interrupts.
 
     Raises:
         ConflictError: another process holds it.
-
     """
     engine = session.get_bind().engine
     lease = Lease(engine, clock, within.owner) if within else Lease(engine, clock)

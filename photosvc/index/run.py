@@ -67,8 +67,6 @@ def run_index(
 
     Args:
         session: outside of a transaction.
-        settings: of the service.
-        clock: of the service.
         options: of this run.
         progress: called with the progress of the run.
         observer: called with every file.
@@ -79,7 +77,6 @@ def run_index(
         NotFoundError: the originals or the subfolder do not exist.
         InvalidValueError: the subfolder is not below the originals.
         ConflictError: another run is in progress.
-
     """
     started, now = time.monotonic(), clock()
     folder = start_folder(settings.originals, options.subfolder)
@@ -214,7 +211,6 @@ def rebuild_search(session: Session, settings: Settings, clock: Clock) -> int:
 
     Raises:
         ConflictError: an index run is in progress.
-
     """
     with run_lock(session, settings, clock):
         return rebuild(session)
@@ -233,7 +229,6 @@ def _read(
 
     Raises:
         _UnfinishedError: the time of the run is over.
-
     """
     total = work.count_to_read()
     given: dict[Path, FoundFile] = {}

@@ -113,7 +113,6 @@ def start_folder(root: Path, subfolder: str) -> str:
     Raises:
         NotFoundError: the root or the folder does not exist.
         InvalidValueError: the folder is not below the root.
-
     """
     if not root.is_dir():
         msg = f"The folder of originals {str(root)!r} does not exist or is not a folder; set PHOTOSVC_ORIGINALS."
@@ -293,11 +292,9 @@ def are_away(session: Session, originals: Path, name: str = "", *, within: bool 
     for index runs: on the folder that a disk is mounted on, there may be a note.
 
     Args:
-        session: for reading.
         originals: their folder.
         name: of a file or folder, as the library writes it; empty for the folder of originals.
         within: true if a disk that is mounted somewhere below it counts, too.
-
     """
     try:
         with os.scandir(originals) as entries:

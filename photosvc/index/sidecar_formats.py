@@ -311,7 +311,6 @@ def read_sidecar(content: bytes, file_type: str) -> Content | None:
 
     Raises:
         FileProblemError: it is damaged or too large.
-
     """
     if file_type == "json":
         return _read_json(content)

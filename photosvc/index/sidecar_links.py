@@ -49,7 +49,6 @@ class Folders:
 
         Args:
             name: clean path relative to the root; so are those in the result.
-
         """
         folder, slash, base = name.rpartition("/")
         if folder not in self._read:

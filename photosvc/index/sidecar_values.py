@@ -72,7 +72,6 @@ def candidates(name: str) -> tuple[str, ...]:
 
     Args:
         name: the file's name without its folder.
-
     """
     return tuple(dict.fromkeys(map(key, _written(name))))
 
@@ -109,7 +108,6 @@ def confirms(name: str, sidecar: str, title: str) -> bool:
         name: the file's name without its folder.
         sidecar: the sidecar's name without its folder.
         title: the title in the sidecar; without one the names suffice.
-
     """
     stem, extension = _split(name)
     whole = {
@@ -133,7 +131,6 @@ def companions(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
     Args:
         names: all names in one folder; the result has those with companions.
-
     """
     sidecars: dict[str, dict[str, None]] = defaultdict(dict)
     files = []
@@ -340,7 +337,6 @@ def marked(own: Sequence[Region], orientation: int, sidecars: Sequence[StoredSid
         own: areas in the file itself.
         orientation: Exif orientation of the file, 1 to 8; areas in sidecars are relative to the picture as stored.
         sidecars: those of the file, the most specific first.
-
     """
     edited = next((one.metadata.regions for one in sidecars if one.kind is Kind.XMP and one.metadata.regions), ())
     areas = [(XMP, upright(area, orientation)) for area in edited] or [(META, area) for area in own]

@@ -253,7 +253,6 @@ class Store:
         Args:
             file: the row that has the name.
             hides: true if the new content of a private photo's file is to be private too; its row is returned.
-
         """
         name, private = file.name, file.photo.private
         self._left.add(name)
@@ -333,10 +332,8 @@ class Store:
         """Let a stored file follow its original, which was renamed, with its photo and all values that people set.
 
         Args:
-            file: the file.
             name: its new name.
             restack: whether the name may make it part of another photo.
-
         """
         self._files.put(file, name, file.hash)
         file.updated_at = self._now

@@ -116,7 +116,6 @@ class Watcher:
 
     Args:
         quiet: seconds without events after which a folder is looked at.
-
     """
 
     engine: Engine
@@ -300,12 +299,10 @@ def indexer_lock(settings: Settings, owner: str = "") -> Iterator[list[str]]:
     """Hold the lock of the process that takes this machine's jobs; yield the owners of jobs whose processes ended.
 
     Args:
-        settings: of the service.
         owner: of the jobs that the process will have; empty when it takes none.
 
     Raises:
         ConflictError: another process holds it.
-
     """
     with exclusive_lock(settings.cache / "indexer.lock", "Another process takes the jobs.", owner) as former:
         yield former
@@ -367,7 +364,6 @@ class RequestedIndexer:
 
         Raises:
             ConflictError: another index run is in progress; the jobs wait.
-
         """
         with UnitOfWork(self.engine) as session:
             wished = requested.waiting(session) if at_once else requested.due(session, self.clock())

@@ -59,11 +59,9 @@ def delete_photos(
         photo_ids: of photos that are not hidden.
         deletion: takes the originals; None: they stay where they are.
         change: for the journal.
-        now: the present.
 
     Raises:
         PhotosvcError: the disk refuses it.
-
     """
     total, folders = 0, set()
     for start in range(0, len(photo_ids), _PORTION):
@@ -90,7 +88,6 @@ def delete_file(session: Session, file: File, deletion: Deletion | None, now: da
 
     Raises:
         PhotosvcError: the disk refuses it.
-
     """
     session.flush()
     name = file.name

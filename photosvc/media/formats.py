@@ -200,7 +200,6 @@ def sniff(head: bytes, file_name: str) -> Format | None:
     Args:
         head: its first `HEAD_SIZE` bytes.
         file_name: only the extension counts; without one, the content alone.
-
     """
     named = by_extension(file_name)
     if not may_have_pixels(file_name):

@@ -83,9 +83,7 @@ def costly_parts(node: Node | None, part: str) -> Sequence[Detail]:
     """Return the parts of a query by which no index finds photos; all of its parts if each has an index.
 
     Args:
-        node: the query.
         part: the parameter that is costly if there is no query.
-
     """
     names = list(dict.fromkeys(_names(node))) if node is not None else []
     unindexed = [name for name in names if name in FILTERS and not _is_indexed(name)]

@@ -133,7 +133,6 @@ class Turns:
         path: the file that all processes of the service share; made on first use.
         places: the most costly searches of this process at the same time.
         cores: the cores that costly searches of all processes share; by default all of this machine but one.
-
     """
 
     def __init__(self, path: Path, *, places: int, cores: int | None = None) -> None:

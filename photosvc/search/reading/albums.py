@@ -173,7 +173,6 @@ def parse_albums_request(given: Any, count: int, offset: int) -> AlbumsRequest: 
 
     Raises:
         InvalidValueError: a type or order is unknown.
-
     """
     kind = given.get("type", "").strip().lower() or ALBUM
     order = given.get("order", "").strip().lower() or _DEFAULT_ORDERS.get(kind, "name")
@@ -316,7 +315,6 @@ def folders_in(albums: Iterable[AlbumRecord], path: str, *, recursive: bool) -> 
         albums: the albums, with their paths and the numbers of their photos.
         path: the path of the folder; empty for the originals.
         recursive: whether folders further down are included.
-
     """
     own = [fold_recurring(part) for part in path.split("/") if part]
     names: dict[tuple[str, ...], str] = {}

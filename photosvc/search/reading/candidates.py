@@ -176,7 +176,6 @@ def most_selective(
         context: the database and the rights of the search.
         connection: where candidates are counted.
         counter: the counter of the candidates.
-
     """
     best, fewest = None, 0
     for candidates in _candidates(parts, walked, context, connection, counter):

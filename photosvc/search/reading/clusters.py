@@ -79,7 +79,6 @@ def parse_box(text: str) -> Box:
 
     Raises:
         InvalidValueError: it is no such area.
-
     """
     if not text.strip():
         return _GLOBE
@@ -97,7 +96,6 @@ def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-
     """
     level = _level(box, zoom)
     cells = _cells(connection, query, box, level)

@@ -60,7 +60,6 @@ def visible(*, sees_private: bool, opened: Iterable[str] = (), by_index: bool = 
         sees_private: whether private photos are shown. Without this right `opened` shows no further rows.
         opened: the switches, of those that `asked_open` gives, whose rows are shown too.
         by_index: whether SQLite may read the rows by one of the indexes that contain only listed rows.
-
     """
     listed = and_(SearchRow.listed if by_index else unindexed(SearchRow.listed))
     if not sees_private:

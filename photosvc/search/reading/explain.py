@@ -50,13 +50,11 @@ def explain(connection: Connection, request: SearchRequest, query: str = "", *, 
 
     Args:
         connection: in a read transaction.
-        request: the search.
         query: the text of its query.
         sees_private: whether private photos are shown.
 
     Raises:
         NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
-
     """
     search = prepare(connection, request, sees_private=sees_private)
     sql = _literal_sql(search)

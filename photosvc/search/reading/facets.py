@@ -61,7 +61,6 @@ def parse_facets(text: str) -> list[str]:
 
     Raises:
         InvalidValueError: one of them is unknown, or there is none.
-
     """
     names = list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
     unknown = [name for name in names if name not in FACETS]
@@ -78,7 +77,6 @@ def count_values(
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-
     """
     context = context_of(connection, node, sees_private=sees_private)
     resolved = resolve(node, album, connection, sees_private=sees_private)

@@ -92,7 +92,6 @@ def find_hints(
         names: the names of values in the library.
         sees_private: whether private photos are shown.
         seconds: the time after which nothing further is looked for; `LONGEST` if it is left out.
-
     """
     seconds = LONGEST if seconds is None else seconds
     query = last_value(pairs, "q")

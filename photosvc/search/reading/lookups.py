@@ -227,7 +227,6 @@ class Lookups:
         connection: in a read transaction.
         field: the parameter that errors name.
         sees_private: whether the caller may see private photos.
-
     """
 
     def __init__(self, connection: Connection, field: str, *, sees_private: bool) -> None:

@@ -136,7 +136,6 @@ def order_named(name: str, *, merged: bool = False, field: str = "order") -> Ord
 
     Raises:
         InvalidValueError: there is none; the message suggests the nearest or lists all.
-
     """
     asked = name.lower().removeprefix(REVERSED)
     order = MANUAL if asked == MANUAL.name else ORDERS.get(ORDER_ALIASES.get(asked, asked))
@@ -177,7 +176,6 @@ def parse_cursor(text: str) -> Cursor:
 
     Raises:
         InvalidValueError: this service did not make it.
-
     """
     cursor = _decode(text)
     if cursor is None:

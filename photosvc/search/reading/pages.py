@@ -50,7 +50,6 @@ def result_heads(connection: Connection, file_ids: Sequence[int]) -> list[str]:
 
     Raises:
         LibraryChangedError: one of them was removed meanwhile.
-
     """
     return _read(connection, "result_head", file_ids)
 
@@ -60,7 +59,6 @@ def file_documents(connection: Connection, file_ids: Sequence[int]) -> list[str]
 
     Raises:
         LibraryChangedError: one of them was removed meanwhile.
-
     """
     return _read(connection, "file", file_ids)
 
@@ -103,7 +101,6 @@ def neighbours(
 
     Raises:
         NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
-
     """
     request = replace(request, offset=0, cursor=None, count=1)
     search = prepare(connection, request, sees_private=sees_private)
@@ -206,7 +203,6 @@ def _merged_window(search: Search) -> _Window:
 
     Raises:
         LibraryChangedError: the last photo was removed meanwhile.
-
     """
     request = search.request
     groups, count, last = Groups(), 0, None
@@ -240,7 +236,6 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
 
     Raises:
         NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
-
     """
     search = prepare(connection, request, sees_private=sees_private)
     total = search.total() if request.total else None

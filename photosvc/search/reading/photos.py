@@ -68,7 +68,6 @@ def parse_query(pairs: Iterable[tuple[str, str]], *, sees_private: bool) -> Phot
 
     Raises:
         InvalidQueryError: one of them is not valid.
-
     """
     pairs = list(pairs)
     return PhotoQuery(parse_node(pairs), last_value(pairs, "s").strip(), sees_private)
@@ -79,7 +78,6 @@ def parse_number(text: str, name: str, low: int, high: int, default: int) -> int
 
     Raises:
         InvalidValueError: it is none, or not between `low` and `high`.
-
     """
     digits = text.strip()
     if not digits:
@@ -100,7 +98,6 @@ def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) 
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-
     """
     context = context_of(connection, query.node, sees_private=query.sees_private)
     context = replace(context, words_as_sets=rows_needed == ALL_ROWS)
@@ -118,7 +115,6 @@ def version_of(connection: Connection, expected: str = "") -> str:
 
     Raises:
         ConflictError: it is not the expected one.
-
     """
     version = f"{library_state(connection):x}"
     if expected and expected != version:
@@ -168,7 +164,6 @@ def find_towns(connection: Connection, query: PhotoQuery) -> list[CountedTown]:
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-
     """
     photos = find_photos(connection, query, rows_needed=ALL_ROWS)
     columns = SearchRow.country, SearchRow.city_key

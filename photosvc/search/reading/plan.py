@@ -150,7 +150,6 @@ def make_plan(
         in_order: whether rows are read in the order. Otherwise, all rows that no index finds are read as they are
             stored: of the indexes of orders SQLite would choose one at random, and find every row through it.
         by_values: whether only columns of the index of values are read, out of order: then it is read for the rows.
-
     """
     parts = conjuncts(node)
     shown = visible(sees_private=context.sees_private, opened=context.opened)

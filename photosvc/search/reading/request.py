@@ -74,7 +74,6 @@ def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> 
 
     Raises:
         InvalidValueError: a value is not valid; `field` names the parameter.
-
     """
     pairs = tuple(parameters.items() if isinstance(parameters, Mapping) else parameters)
     today = local_day()
@@ -142,7 +141,6 @@ def parse_node(pairs: Iterable[tuple[str, str]], today: date | None = None) -> N
 
     Raises:
         InvalidQueryError: one of them is not valid.
-
     """
     pairs = list(pairs)
     query, _ = split_order(last_value(pairs, "q"))

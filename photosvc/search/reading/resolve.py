@@ -67,7 +67,6 @@ def resolve(node: Node, album: str, connection: Connection, *, sees_private: boo
     Raises:
         NotFoundError: the album, or the photo of `near` or `similar`, does not exist or may not be seen.
         InvalidValueError: smart albums make the query deeper or longer than databases can parse.
-
     """
     if not album and isinstance(node, Everything):
         return node
@@ -100,7 +99,6 @@ class _Resolver:
 
         Raises:
             InvalidValueError: it has too many conditions, together with the smart albums in it.
-
         """
         match node:
             case Filter(_, Choice() as value):
@@ -126,7 +124,6 @@ class _Resolver:
 
         Raises:
             NotFoundError: there is none, or it may not be seen.
-
         """
         # PostgreSQL refuses texts with NUL, so only texts in the form of a UID are looked up.
         found = self._albums.named((Uid(uid, "albums"),)) if is_uid(uid, ALBUM) else []

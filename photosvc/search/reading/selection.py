@@ -54,7 +54,6 @@ def parse_selection(given: Mapping[str, Any], *, most_albums: int = MOST_ALBUMS)
 
     Raises:
         InvalidValueError: nothing is selected, too much is, or a value is no UID or hash; `field` names the key.
-
     """
     photos, files, albums = (given[name] or () for name in ("photos", "files", "albums"))
     files = [text.lower() for text in files]
@@ -98,7 +97,6 @@ def selected_ids(connection: Connection, selection: Selection, *, limit: int, se
 
     Raises:
         InvalidQueryError: the query is not valid.
-
     """
     found: dict[int, None] = {}
     for file_id in _ids(connection, selection, limit, sees_private=sees_private):

@@ -203,7 +203,6 @@ def tiers(words: Node, ranked: Sequence[Term], context: Context, connection: Con
         ranked: the terms that the order ranks by.
         context: the database.
         connection: where the ranks are read, from the text of each photo.
-
     """
     rank = points(ranked, context).label("rank")
     found = select(SearchText.photo_id, rank).where(in_index(words, context))

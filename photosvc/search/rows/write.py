@@ -103,7 +103,6 @@ def project(session: Session, photo_ids: Iterable[int], complete: Iterable[Photo
         photo_ids: the ids of the photos.
         complete: photos that are already loaded, with everything and in the order of `load`; the others are loaded
             here.
-
     """
     session.flush()
     known = {photo.id: photo for photo in complete}
@@ -132,7 +131,6 @@ def project_new(session: Session, photo_ids: Collection[int], complete: Collecti
         session: inside a write transaction, flushed.
         photo_ids: the ids of the photos.
         complete: photos that are already loaded, as for `project`.
-
     """
     unknown = sorted(set(photo_ids).difference(photo.id for photo in complete))
     photos = [*complete, *load(session, unknown)] if unknown else [*complete]
@@ -259,7 +257,6 @@ def project_values(session: Session, photos: Sequence[Photo]) -> None:
     Args:
         session: inside a write transaction, flushed.
         photos: at most some hundreds, loaded with everything and in the order of `load`.
-
     """
     stored = _stored(session, [photo.id for photo in photos])
     Marker.identify(session, [marker for photo in photos for file in photo.files for marker in file.markers])
@@ -286,7 +283,6 @@ def renew(session: Session, photo_ids: Sequence[int]) -> int:
     Args:
         session: inside a write transaction, flushed.
         photo_ids: at most some hundreds.
-
     """
     photos, stored = load(session, photo_ids), _stored(session, photo_ids)
     albums, in_albums = albums_of(session, photo_ids), _stored_albums(session, photo_ids)
