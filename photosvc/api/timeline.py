@@ -20,6 +20,7 @@ from photosvc.search.reading.timeline import (
     OLDEST,
     count_months,
     month_columns,
+    months_between,
     parse_month,
     parse_order,
     photos_of_month,
@@ -70,6 +71,12 @@ _PHOTOS = json_object(
 )
 _PROGRESS = json_object("done total", done=NUMBER, total=NUMBER)
 _STATE = json_object("version indexing", version=TEXT, indexing={"anyOf": [_PROGRESS, {"type": "null"}]})
+_FULL_MONTH = json_object(
+    "month days ratio color type photos",
+    **{name: _COLUMNS["properties"][name] for name in ("month", "days", "ratio", "color", "type")},
+    photos={"type": "array", "items": _PHOTO},
+)
+_FULL_MONTHS = json_object("version months", version=TEXT, months={"type": "array", "items": _FULL_MONTH})
 _DEGREES = {"type": "number"}
 _CLUSTER = {"type": "array", "prefixItems": [_DEGREES, _DEGREES, NUMBER, TEXT, TEXT], "minItems": 5, "maxItems": 5}
 _CLUSTERS = json_object(
@@ -148,6 +155,24 @@ def timeline_month(month: str) -> Response:
         return {"month": write_month(number), **columns}
 
     return _answer(number, read)
+
+
+@timeline.get("/photos/timeline/<first>..<last>")
+@require("photos.timeline")
+@takes_query(_parameters)
+@answers(_FULL_MONTHS, "The months with photos, each with its columns and its photos.", headers=ETAG)
+@refuses(404, 409)
+def timeline_months_between(first: str, last: str) -> Response:
+    """List several months with few photos at once: their columns, and the photos themselves.
+
+    `first` and `last` are months in either order, such as `2012-05..2014-07`. They may have 500 photos together.
+    """
+    months = parse_month(first), parse_month(last)
+
+    def read(connection: Connection, query: PhotoQuery, *, oldest_first: bool) -> dict[str, Any]:
+        return {"months": months_between(connection, query, *months, oldest_first=oldest_first)}
+
+    return _answer(months, read)
 
 
 @timeline.get("/photos/timeline/<month>/photos")

@@ -24,6 +24,8 @@ TYPES: Final = ("image", "raw", "live", "video", "animated", "vector", "audio", 
 NEWEST, OLDEST = "newest", "oldest"
 #: Photos that are shown at once.
 DEFAULT_SHOWN, MOST_SHOWN = 100, 500
+#: Rows of files that are read for several months at once.
+_MOST_ROWS: Final = 20 * MOST_SHOWN
 #: A month may have some ten thousand rows; fewer candidates than this are sorted instead.
 _MONTH_ROWS: Final = 100
 _DAYS: Final = 100
@@ -111,6 +113,40 @@ def month_columns(connection: Connection, query: PhotoQuery, month: int, *, olde
     return to_columns(_month_rows(connection, query, month, columns, oldest_first=oldest_first))
 
 
+def months_between(
+    connection: Connection, query: PhotoQuery, first: int, last: int, *, oldest_first: bool
+) -> list[dict[str, Any]]:
+    """Return the months from `first` to `last`, in either direction, with their columns and photos.
+
+    Raises:
+        InvalidValueError: they have more than `MOST_SHOWN` photos, or one of them is the unknown month.
+        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
+
+    """
+    columns = (
+        SearchRow.timeline_day, SearchRow.aspect_ratio, SearchRow.color, SearchRow.photo_type, SearchRow.file_id,
+    )  # fmt: skip
+    months = min(first, last), max(first, last)
+    if not months[0]:
+        msg = "photos whose month is unknown are not between two months: ask for 0000-00 alone"
+        raise InvalidValueError(msg, field="months")
+    rows = _rows_between(connection, query, months, columns, oldest_first=oldest_first, most=_MOST_ROWS)
+    _refuse_more(len(rows), MOST_SHOWN)
+    shown = _details(connection, [row[5] for row in rows])
+    found = []
+    for month, same in groupby(rows, key=lambda row: row[1] // _DAYS):
+        photos = list(same)
+        columns_of_month = to_columns([row[:5] for row in photos])
+        found.append({"month": write_month(month), **columns_of_month, "photos": [shown[row[5]] for row in photos]})
+    return found
+
+
+def _refuse_more(count: int, most: int) -> None:
+    if count > most:
+        msg = f"these months have more than {MOST_SHOWN} photos or too many files: ask for fewer, or for one month"
+        raise InvalidValueError(msg, field="months")
+
+
 def to_columns(rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
     """Return rows of a key, the day, the aspect ratio, the colour and the type as columns."""
     _, days, ratios, colors, types = zip(*rows, strict=True) if rows else ((),) * 5
@@ -142,13 +178,30 @@ def _month_rows(
     connection: Connection, query: PhotoQuery, month: int, columns: Sequence[Any], *, oldest_first: bool
 ) -> list[Sequence[Any]]:
     """Return the photos of a month in order, each as its key and these columns of its first matching file."""
+    return _rows_between(connection, query, (month, month), columns, oldest_first=oldest_first)
+
+
+def _rows_between(
+    connection: Connection,
+    query: PhotoQuery,
+    months: tuple[int, int],
+    columns: Sequence[Any],
+    *,
+    oldest_first: bool,
+    most: int | None = None,
+) -> list[Sequence[Any]]:
+    """Return the photos of successive months as `_month_rows` does, of at most this number of files."""
     photos = find_photos(connection, query, rows_needed=_MONTH_ROWS)
     keys = [getattr(SearchRow, name) for name in TIMELINE_KEYS]
     if photos.plan.sorts:
         keys = [unindexed(key) for key in keys]
     day = keys[0]
-    statement = photos.select(SearchRow.newest_key, *columns).where(day >= month * _DAYS, day < (month + 1) * _DAYS)
-    rows: list[Sequence[Any]] = list(connection.execute(statement.order_by(*(key.desc() for key in keys))))
+    first, last = months
+    statement = photos.select(SearchRow.newest_key, *columns).where(day >= first * _DAYS, day < (last + 1) * _DAYS)
+    statement = statement.order_by(*(key.desc() for key in keys)).limit(most and most + 1)
+    rows: list[Sequence[Any]] = list(connection.execute(statement))
+    if most is not None:
+        _refuse_more(len(rows), most)
     if not photos.single:  # the files of a photo are neighbours, the first one first
         rows = [next(files) for _, files in groupby(rows, key=lambda row: FileKey.unpack_photo_id(row[0]))]
     return rows[::-1] if oldest_first else rows

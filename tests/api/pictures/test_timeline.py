@@ -87,6 +87,7 @@ def check(varied, query, sees_private, oldest_first):
     assert first.json["total"] == len(expected)
     found = {record["UID"] for record in library.find(q=query, count=1000, merged="true", token=tokens[sees_private])}
     assert len(found) == first.json["total"]
+    alone = []
     for name, rows in by_month:
         columns = month(library, name, tokens[sees_private], **asked, version=first.json["version"])
         assert columns["days"] == [[day, len(list(same))] for day, same in groupby(row[1] for row in rows)]
@@ -95,6 +96,12 @@ def check(varied, query, sees_private, oldest_first):
         assert columns["type"] == "".join(str(TYPES.index(photo.type)) for *_, photo, _ in rows)
         shown_there = photos_of(library, name, tokens[sees_private], **asked, n=500)
         assert [(one["uid"], one["hash"]) for one in shown_there] == [(p.uid, f.hash) for *_, p, f in rows]
+        alone.append({**columns, "photos": shown_there})
+    dated = [{name: value for name, value in one.items() if name != "version"} for one in alone]
+    dated = [one for one in dated if one["month"] != "0000-00"]
+    if dated:
+        between = f"{dated[0]['month']}..{dated[-1]['month']}"
+        assert month(library, between, tokens[sees_private], **asked)["months"] == dated
 
 
 @QUICK
@@ -281,3 +288,16 @@ def test_an_album_that_does_not_exist_or_is_private_is_not_found(varied):
         assert library.get({"s": uid("z", 1)}, path=PATH + path).status_code == 404
         assert library.get({"s": uid("a", 2)}, path=PATH + path, token=tokens[False]).status_code == 404
         assert library.get({"s": uid("a", 2)}, path=PATH + path, token=tokens[True]).status_code == 200
+
+
+def test_months_between_two_have_500_photos_at_most_and_are_known_ones(own, monkeypatch):
+    library, _ = own
+    every = [name for name, _ in months(library)["months"]]
+    assert library.get({}, path=f"{PATH}/0001-01..9999-12").status_code == 200
+    for name in ("0000-00..2020-01", "2020-01..0000-00", "2020-13..2021-01", "2020-01..", "..", every[0] + "..x"):
+        assert library.get({}, path=f"{PATH}/{name}").status_code == 400, name
+    for limit in ("MOST_SHOWN", "_MOST_ROWS"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"photosvc.search.reading.timeline.{limit}", 1)
+            answer = library.get({}, path=f"{PATH}/0001-01..9999-12")
+            assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "months")

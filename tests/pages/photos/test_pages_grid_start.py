@@ -75,3 +75,21 @@ def test_a_page_that_is_asked_for_by_its_number_is_plain(base, chromium):
         assert page.locator(".day .grid img").count() == TOTAL
         page.wait_for_timeout(500)
         assert page.query_selector(".scrubber") is None
+
+
+def test_photos_of_many_months_take_few_requests(chromium, tmp_path):
+    with open_api(tmp_path) as api:
+        for number in range(82):
+            taken = exif({}, {0x9003: f"{1990 + number // 4}:{number % 4 * 3 + 1:02}:01 10:00:00"})
+            api.library.put(f"IMG_{number}.jpg", jpeg(80, 60, exif=taken) + bytes([number]))
+        api.library.index()
+        with serve(api.library.instance, workers=1, threads=4) as base, open_page(chromium, base) as page:
+            asked = []
+            page.on("request", lambda request: asked.append(request.url) if "/photos/timeline" in request.url else None)
+            page.goto(base)
+            page.wait_for_selector(".tiles li[aria-setsize='82'] img.here")
+            for _ in range(30):
+                page.mouse.wheel(0, 400)
+                page.wait_for_timeout(60)
+            page.wait_for_selector(".tiles li[aria-posinset='82'] img.here")
+            assert len(asked) <= 6, asked

@@ -147,10 +147,10 @@ export class Timeline extends EventTarget {
       return known.promise;
     }
     if (this.rests) return Promise.resolve();
-    const entry = {data: null};
-    entry.promise = Promise.all(this.#parts[month].map(([part]) => this.#read(`/photos/timeline/${part}`, {}))).then((all) => {
-      if (all.includes(null)) { this.#columns.delete(name); return; }
-      entry.data = joined(all);
+    const entry = {data: null}, parts = this.#parts[month];
+    entry.promise = (parts.length > 1 ? this.#together(name, parts) : this.#read(`/photos/timeline/${name}`, {})).then((data) => {
+      if (!data) { this.#columns.delete(name); return; }
+      entry.data = data;
       this.dispatchEvent(new CustomEvent("month", {detail: month}));
     }, () => { this.#columns.delete(name); this.#fail(); });
     this.#columns.set(name, entry);
@@ -159,6 +159,14 @@ export class Timeline extends EventTarget {
       this.#columns.delete(old); this.#photos.delete(old); this.#asked.delete(old);
     }
     return entry.promise;
+  }
+
+  // The columns of months that stand together, which come with their photos in one request.
+  async #together(name, parts) {
+    const data = await this.#read(`/photos/timeline/${parts[0][0]}..${parts.at(-1)[0]}`, {});
+    if (!data) return null;
+    this.#photos.set(name, data.months.flatMap(({photos}) => photos));
+    return joined(data.months);
   }
 
   // During scrubbing, only the last of the requested months is loaded next.
@@ -180,6 +188,7 @@ export class Timeline extends EventTarget {
   async need(month, first, last) {
     const [name, count] = this.months[month] || [];
     if (!name) return;
+    if (this.#parts[month].length > 1) { await this.want(month); return; }
     const known = this.#asked.get(name) || this.#asked.set(name, new Map()).get(name);
     const waits = [];
     let from = Math.floor(Math.max(first, 0) / PIECE);
@@ -197,15 +206,11 @@ export class Timeline extends EventTarget {
   }
 
   async #piece(month, name, from, to) {
-    const parts = this.#parts[month].filter(([, count, before]) => before < to && before + count > from);
     try {
-      const all = await Promise.all(parts.map(([part, , before]) => {
-        const start = Math.max(0, from - before);
-        return this.#read(`/photos/timeline/${part}/photos`, {from: String(start), n: Math.min(MOST, to - before - start)});
-      }));
-      if (all.includes(null)) { this.#forget(name, from, to); return; }
+      const data = await this.#read(`/photos/timeline/${name}/photos`, {from: String(from), n: to - from});
+      if (!data) { this.#forget(name, from, to); return; }
       const list = this.#photos.get(name) || this.#photos.set(name, []).get(name);
-      all.forEach((data, part) => data.photos.forEach((photo, at) => { list[parts[part][2] + data.from + at] = photo; }));
+      data.photos.forEach((photo, at) => { list[data.from + at] = photo; });
       this.dispatchEvent(new CustomEvent("photos", {detail: month}));
     } catch (error) {
       this.#forget(name, from, to);
