@@ -183,9 +183,9 @@ def rate_again(photo: Photo, now: datetime) -> None:
 
 
 def _write(photo: Photo, metadata: Metadata, *names: str) -> None:
-    """Write values that have no source column, except those that a person set."""
+    """Write some of `PLAIN_VALUES`, except those that a person set."""
     for name in names:
-        if name not in photo.manual.split():
+        if getattr(photo, f"{name}_src") != MANUAL:
             setattr(photo, name, getattr(metadata, name))
 
 
@@ -225,7 +225,7 @@ def _describe_camera(photo: Photo, sources: Sources, catalog: Catalog) -> None:
     photo.camera, photo.lens = camera, catalog.lens(metadata.lens_make, metadata.lens_model)
     photo.camera_serial = metadata.camera_serial
     photo.camera_src = sources.source_of("camera_model", "camera_make")
-    if "scan" not in photo.manual.split():
+    if photo.scan_src != MANUAL:
         photo.scan = camera.type == "scanner"
 
 
@@ -249,7 +249,7 @@ def _describe_picture(photo: Photo, files: list[File], primary: File) -> None:
     photo.duration_ns = max(file.duration_ns for file in files)
     pixels = max(file.width * file.height for file in files)
     photo.resolution = bounded(round(pixels / 1_000_000))
-    if "panorama" not in photo.manual.split():
+    if photo.panorama_src != MANUAL:
         photo.panorama = any(
             file.width > 1000 and file.height > 500 and (bool(file.projection) or file.aspect_ratio > _PANORAMA_RATIO)
             for file in files
@@ -262,10 +262,11 @@ def _describe_texts(photo: Photo, sources: Sources, catalog: Catalog, files: lis
     if gives_way(photo.description_src, XMP):
         photo.description = metadata.description
         photo.description_src = sources.source_of("description")
-    _write(photo, metadata, "subject", "artist", "copyright", "license", "notes", "software", "rating", "document_id")
-    if "original_name" not in photo.manual.split():
+    _write(photo, metadata, "subject", "artist", "copyright", "license", "notes", "rating")
+    photo.software, photo.document_id = metadata.software, metadata.document_id
+    if photo.original_name_src != MANUAL:
         photo.original_name = split_name(metadata.original_name)[1]
-    if "keywords" not in photo.manual.split():
+    if photo.keywords_src != MANUAL:
         photo.keywords = catalog.keywords((*metadata.keywords, metadata.label))
     if gives_way(photo.title_src, XMP):
         photo.title = metadata.title or _generated_title(photo, files)

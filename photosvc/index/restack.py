@@ -24,6 +24,7 @@ from photosvc.index.sightings import Sighting, sighting
 from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part, is_preview, name_key, split_name
 from photosvc.media.looks import Look
 from photosvc.models import AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, StackKey
+from photosvc.models.photo import PLAIN_VALUES
 from photosvc.models.schema import delete_rows
 
 Item = TypeVar("Item")
@@ -44,6 +45,7 @@ _VALUES: Final = {
     "description_src": ("description",),
     "camera_src": ("camera", "camera_serial", "lens", "scan"),
     "place_src": ("lat", "lng", "altitude", "cell_id", "place", "country"),
+    **{f"{name}_src": (name,) for name in PLAIN_VALUES},
 }
 #: Relations that moving files and describing their photos reads.
 _NEEDED: Final = (
@@ -219,10 +221,12 @@ def inherit(session: Session, target: Photo, source: Photo) -> None:
         if priority >= PRIORITY[MANUAL] and priority > PRIORITY.get(getattr(target, src), 0):
             for name in (*names, src):
                 setattr(target, name, getattr(source, name))
-    _inherit_manual(target, source)
+    if source.keywords_src == MANUAL != target.keywords_src:
+        target.keywords, target.keywords_src = list(source.keywords), MANUAL
     if source.favorite and not target.favorite:
         target.favorite, target.favorite_src = True, source.favorite_src
     target.private |= source.private
+    target.approved |= source.approved
     target.stack = min(target.stack, source.stack) if source.stack < 0 else target.stack
     target.edited_at = max(filter(None, (target.edited_at, source.edited_at)), default=None)
     if target.checked_at is None:
@@ -232,15 +236,6 @@ def inherit(session: Session, target: Photo, source: Photo) -> None:
     elif source.archived_at is None:
         target.archived_at, target.archived_src = None, AUTO
     _join_albums(session, target, source)
-
-
-def _inherit_manual(target: Photo, source: Photo) -> None:
-    """Hand on the values without a source column that people set, except those that they also set on the target."""
-    own, given = set(target.manual.split()), set(source.manual.split())
-    for name in given - own:
-        if hasattr(target, name):  # `approved` has no value
-            setattr(target, name, list(source.keywords) if name == "keywords" else getattr(source, name))
-    target.manual = " ".join(sorted(own | given))
 
 
 def _join_albums(session: Session, target: Photo, source: Photo) -> None:

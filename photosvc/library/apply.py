@@ -10,8 +10,8 @@ from photosvc.core.geo import is_position
 from photosvc.core.vocabulary import AUTO, MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import is_zone, to_local, to_utc
-from photosvc.library.values import PLAIN
 from photosvc.models import Camera, Lens, Photo
+from photosvc.models.photo import PLAIN_VALUES
 
 
 def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
@@ -29,9 +29,6 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
     for name, write in _WRITERS.items():
         if name in values:
             write(photo, values[name])
-    for name in PLAIN:
-        if name in values:
-            _set_plain(photo, name, values[name])
     if "keywords" in values:
         _set_keywords(photo, values["keywords"], catalog)
     _set_time(photo, values)
@@ -47,26 +44,12 @@ def _description(photo: Photo, values: Mapping[str, Any]) -> str | None:
 
 def approve(photo: Photo) -> None:
     """Take a photo out of review, inside `changing`."""
-    _mark(photo, "approved", manual=True)
+    photo.approved = True
 
 
 def keep_keywords(photo: Photo) -> None:
     """Let no file change the keywords that a photo has now, inside `changing`."""
-    _mark(photo, "keywords", manual=True)
-
-
-def _mark(photo: Photo, name: str, *, manual: bool) -> None:
-    names = set(photo.manual.split())
-    names = names | {name} if manual else names - {name}
-    photo.manual = " ".join(sorted(names))
-
-
-def _set_plain(photo: Photo, name: str, value: Any) -> None:  # noqa: ANN401
-    if value is None:
-        _mark(photo, name, manual=False)
-    elif not _is_shown(getattr(photo, name), value, 2):
-        setattr(photo, name, value)
-        _mark(photo, name, manual=True)
+    photo.keywords_src = MANUAL
 
 
 def _is_shown(own: Any, given: Any, places: int) -> bool:  # noqa: ANN401
@@ -78,12 +61,11 @@ def _is_shown(own: Any, given: Any, places: int) -> bool:  # noqa: ANN401
 
 def _set_keywords(photo: Photo, words: Sequence[str] | None, catalog: Catalog) -> None:
     if words is None:
-        _mark(photo, "keywords", manual=False)
+        photo.keywords_src = AUTO
         return
     keywords = catalog.keywords(words)
     if {keyword.folded for keyword in keywords} != {keyword.folded for keyword in photo.keywords}:
-        photo.keywords = keywords
-        _mark(photo, "keywords", manual=True)
+        photo.keywords, photo.keywords_src = keywords, MANUAL
 
 
 def _sourced(name: str) -> Callable[[Photo, Any], None]:
@@ -93,7 +75,7 @@ def _sourced(name: str) -> Callable[[Photo, Any], None]:
     def write(photo: Photo, value: Any) -> None:  # noqa: ANN401
         if value is None:
             setattr(photo, source, AUTO)
-        elif value != getattr(photo, name):
+        elif not _is_shown(getattr(photo, name), value, 2):
             setattr(photo, name, value)
             setattr(photo, source, MANUAL)
 
@@ -110,10 +92,7 @@ def _plainly(name: str) -> Callable[[Photo, Any], None]:
 
 #: Values that do not depend on others.
 _WRITERS: Final[dict[str, Callable[[Photo, Any], None]]] = {
-    "title": _sourced("title"),
-    "description": _sourced("description"),
-    "type": _sourced("type"),
-    "favorite": _sourced("favorite"),
+    **{name: _sourced(name) for name in ("title", "description", "type", "favorite", *PLAIN_VALUES)},
     "private": _plainly("private"),
     "stack": _plainly("stack"),
 }

@@ -21,7 +21,7 @@ from photosvc.index.sidecar_links import sidecars_of
 from photosvc.index.sightings import mark_due, sighting
 from photosvc.library.journal import Change, changes_of_batch, record, values_of
 from photosvc.library.loading import LoadedPhotos, load_photos
-from photosvc.library.values import decided, difference, has_effects, restore, restore_marks, snapshot, wire_name
+from photosvc.library.values import decided, difference, has_effects, restore, snapshot, wire_name
 from photosvc.models import Photo, PhotoChange
 from photosvc.query.fold import fold
 from photosvc.search.rows.write import project, project_values
@@ -88,7 +88,7 @@ def changing(
     touched += [photo for photo in photos if changes[photo.id][1]]
     if not touched:
         return
-    wider = {photo.id for photo in touched if has_effects(*changes[photo.id])}
+    wider = {photo.id for photo in touched if has_effects(changes[photo.id][1])}
     sidecars = sidecars_of(session, wider) if wider else {}
     for photo in touched:
         photo.edited_at = now
@@ -164,7 +164,7 @@ def undo(catalog: Catalog, photo: Photo, change: PhotoChange) -> None:
     if changed := [wire_name(name) for name in names if present[name] != after[name]]:
         msg = f"changed since then: {', '.join(changed)}"
         raise ConflictError(msg, field=changed[0])
-    restore(photo, {name: before[name] for name in names}, catalog)
-    if not restore_marks(photo, before, after) and not names:
-        msg = "this change cannot be undone, or was undone already"
+    if not names:
+        msg = "this change cannot be undone"
         raise ConflictError(msg)
+    restore(photo, {name: before[name] for name in names}, catalog)

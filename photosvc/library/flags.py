@@ -28,7 +28,7 @@ from photosvc.search.rows.write import project_flags
 
 _PORTION: Final = 500
 _COLUMNS: Final = (
-    Photo.id, Photo.uid, Photo.private, Photo.archived_at, Photo.archived_src, Photo.manual, Photo.quality,
+    Photo.id, Photo.uid, Photo.private, Photo.archived_at, Photo.archived_src, Photo.approved, Photo.quality,
 )  # fmt: skip
 #: The values that change for one photo, given its row; empty when it is that way already.
 Flagging = Callable[[Any, datetime], dict[str, Any]]
@@ -96,8 +96,7 @@ def unarchive(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG
 
 def approve_many(photo: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401, ARG001
     """Take the photo out of review, as `apply.approve` does."""
-    marks = set(photo.manual.split())
-    return {} if "approved" in marks else {"manual": " ".join(sorted(marks | {"approved"}))}
+    return {} if photo.approved else {"approved": True}
 
 
 def make_private(wanted: bool | None) -> Flagging:

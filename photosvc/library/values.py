@@ -11,7 +11,9 @@ from photosvc.core.vocabulary import MANUAL
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import choose_orientation, chosen_names, set_chosen_names
 from photosvc.models import Camera, Lens, Photo, Place
+from photosvc.models.photo import PLAIN_VALUES
 
+KEYWORDS: Final = "keywords"
 #: Source column -> the columns that it is the source of.
 _SOURCED: Final = {
     "title_src": ("title",),
@@ -22,13 +24,8 @@ _SOURCED: Final = {
     "type_src": ("type",),
     "favorite_src": ("favorite",),
     "archived_src": ("archived_at",),
+    **{f"{name}_src": (name,) for name in (*PLAIN_VALUES, KEYWORDS)},
 }
-#: Values without a source column of their own: `Photo.manual` names those that a person set.
-PLAIN: Final = (
-    "subject", "artist", "copyright", "license", "notes", "rating", "scan", "panorama", "iso", "focal_length",
-    "f_number", "exposure", "original_name",
-)  # fmt: skip
-KEYWORDS: Final = "keywords"
 #: UID of the file that a person chose to show the photo; empty when the files decide.
 PRIMARY: Final = "primary"
 #: The names of the files that are there.
@@ -37,12 +34,12 @@ FILES: Final = "files"
 ORIENTATIONS: Final = "orientations"
 #: The names that a person gave to marked areas, by the UIDs of the files.
 NAMES: Final = "names"
-_MANUAL: Final = "manual"
 #: Values that only people set.
-_DECIDED: Final = ("private", "stack", PRIMARY, ORIENTATIONS, NAMES)
+_DECIDED: Final = ("private", "approved", "stack", PRIMARY, ORIENTATIONS, NAMES)
 #: Columns that an edit may change.
 COLUMNS: Final = (
-    *(name for source, names in _SOURCED.items() for name in (*names, source)), *PLAIN, "private", "stack", _MANUAL,
+    *(name for source, names in _SOURCED.items() for name in (*names, source) if name != KEYWORDS),
+    "private", "approved", "stack",
 )  # fmt: skip
 #: Columns of related rows, which have no value until these are stored.
 _RELATED: Final[dict[str, tuple[str, type[Camera | Lens | Place]]]] = {
@@ -54,9 +51,9 @@ _COPIED: Final = tuple(name for name in COLUMNS if name not in _RELATED)
 #: Values that no other value but the score follows from, with their sources.
 _WITHOUT_EFFECT: Final = frozenset(
     (
-        *(name for source in ("title_src", "description_src", "type_src", "favorite_src", "archived_src")
+        *(name for source in _SOURCED.keys() - {"taken_src", "place_src", "camera_src"}
           for name in (*_SOURCED[source], source)),
-        *PLAIN, KEYWORDS, _MANUAL, "private",
+        "private", "approved",
     )
 )  # fmt: skip
 _TIMES: Final = frozenset(("taken_at", "taken_at_local", "archived_at"))
@@ -95,20 +92,18 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Differenc
         return {}, {}
     names = {name for name in before if before[name] != after[name]}
     names |= {source for source, sourced in _SOURCED.items() if not names.isdisjoint(sourced)}
-    names |= {_MANUAL} if not names.isdisjoint((*PLAIN, KEYWORDS)) else set()
     listed = [name for name in before if name in names]
     return {name: before[name] for name in listed}, {name: after[name] for name in listed}
 
 
-def has_effects(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Return whether a person's change has effects on other values, or lets the files decide one again."""
+def has_effects(after: Mapping[str, Any]) -> bool:
+    """Return whether the values after a person's change have effects on others, or the files decide one again."""
     given_back = any(after[source] != MANUAL for source in _SOURCED if source in after)
-    unmarked = set(before.get(_MANUAL, "").split()).difference(after.get(_MANUAL, "").split())
-    return given_back or bool(unmarked) or not _WITHOUT_EFFECT.issuperset(after)
+    return given_back or not _WITHOUT_EFFECT.issuperset(after)
 
 
 def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of the values in a difference that a person set, or gave back to the files, except `manual`.
+    """Yield the names of the values in a difference that a person set, or gave back to the files.
 
     The others follow from them: a title from the place, for example. None when a file left the photo.
     """
@@ -117,8 +112,6 @@ def decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str
     for source, names in _SOURCED.items():
         if source in after and MANUAL in (before[source], after[source]):
             yield from (name for name in (*names, source) if name in after)
-    marked = set(before.get(_MANUAL, "").split()) | set(after.get(_MANUAL, "").split())
-    yield from (name for name in (*PLAIN, KEYWORDS) if name in after and name in marked)
     yield from (name for name in _DECIDED if name in after)
 
 
@@ -142,14 +135,6 @@ def restore(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
         else:
             timed = name in _TIMES and value is not None
             setattr(photo, name, datetime.fromisoformat(value) if timed else value)
-
-
-def restore_marks(photo: Photo, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Take back the names that a change added to and removed from `Photo.manual`; return whether that changes it."""
-    old, new = set(before.get(_MANUAL, "").split()), set(after.get(_MANUAL, "").split())
-    marks = " ".join(sorted((set(photo.manual.split()) - (new - old)) | (old - new)))
-    changed, photo.manual = marks != photo.manual, marks
-    return changed
 
 
 def wire_name(name: str) -> str:

@@ -38,6 +38,11 @@ from photosvc.query.fold import fold
 
 #: `FileRoot` of originals.
 ORIGINALS_ROOT = "/"
+#: Values of a photo that have a source column of the same name to themselves, which only people write.
+PLAIN_VALUES: Final = (
+    "subject", "artist", "copyright", "license", "notes", "rating", "scan", "panorama", "iso", "focal_length",
+    "f_number", "exposure", "original_name",
+)  # fmt: skip
 #: The size in the row of a sidecar whose file is gone.
 GONE: Final = -1
 
@@ -211,7 +216,8 @@ class RejectedFile(Base):
 class Photo(Base):
     """A photo of the library: a picture in one or more files.
 
-    A `…_src` column names the source of a value; stronger sources replace weaker ones, see `core.vocabulary`.
+    A `…_src` column names the source of a value; stronger sources replace weaker ones, see `core.vocabulary`. Those of
+    `PLAIN_VALUES` and of the keywords are `manual` if a person set the value, and empty for values of files.
     """
 
     __tablename__ = TABLE_PREFIX + "photos"
@@ -237,6 +243,7 @@ class Photo(Base):
     path: Mapped[str] = mapped_column(Text, default="")
     name: Mapped[str] = mapped_column(Text, default="")
     original_name: Mapped[str] = mapped_column(Text, default="")
+    original_name_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     title: Mapped[str] = mapped_column(Text, default="")
     title_src: Mapped[str] = mapped_column(Text, default="")
     description: Mapped[str] = mapped_column(Text, default="")
@@ -250,15 +257,21 @@ class Photo(Base):
     favorite: Mapped[bool] = mapped_column(default=False)
     favorite_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     private: Mapped[bool] = mapped_column(default=False)
-    manual: Mapped[str] = mapped_column(Text, default="", server_default="")
-    """Names of the values without a source column that a person set, separated by blanks."""
+    approved: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True if a person took it out of review."""
     scan: Mapped[bool] = mapped_column(default=False)
+    scan_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     panorama: Mapped[bool] = mapped_column(default=False)
+    panorama_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     iso: Mapped[int] = mapped_column(Integer, default=0)
+    iso_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     focal_length: Mapped[int] = mapped_column(Integer, default=0)
     """Millimetres."""
+    focal_length_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     f_number: Mapped[float] = mapped_column(default=0.0)
+    f_number_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     exposure: Mapped[str] = mapped_column(Text, default="")
+    exposure_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     camera_id: Mapped[int] = mapped_column(RowId, ForeignKey(Camera.id), default=UNKNOWN_ID)
     camera_src: Mapped[str] = mapped_column(Text, default="")
     camera_serial: Mapped[str] = mapped_column(Text, default="")
@@ -278,13 +291,20 @@ class Photo(Base):
     color: Mapped[int] = mapped_column(SmallInteger, default=0)
     duration_ns: Mapped[int] = mapped_column(BigInteger, default=0)
     rating: Mapped[int] = mapped_column(SmallInteger, default=0)
+    rating_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     subject: Mapped[str] = mapped_column(Text, default="")
+    subject_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     artist: Mapped[str] = mapped_column(Text, default="")
+    artist_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     copyright: Mapped[str] = mapped_column(Text, default="")
+    copyright_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     license: Mapped[str] = mapped_column(Text, default="")
+    license_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     notes: Mapped[str] = mapped_column(Text, default="")
+    notes_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     software: Mapped[str] = mapped_column(Text, default="")
     document_id: Mapped[str] = mapped_column(Text, default="", index=True)
+    keywords_src: Mapped[str] = mapped_column(Text, default="", server_default="")
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
     edited_at: Mapped[datetime | None] = mapped_column(UTCDateTime)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from marshmallow import Schema, fields, post_dump
 
 from photosvc.core.times import ZERO_TIME
-from photosvc.core.vocabulary import COLORS, MANUAL
+from photosvc.core.vocabulary import COLORS
 from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, compile_schema, rfc3339
 
 #: Fields of PhotoPrism that are left out of search results if they are empty.
@@ -164,11 +164,6 @@ def without_empty(record: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
-def _source(name: str) -> fields.Function:
-    """Make a field for the source of a value: `manual` if a person set it, else empty."""
-    return fields.Function(lambda photo: MANUAL if name in photo.manual.split() else "", metadata=_TEXT)
-
-
 def _text() -> fields.Constant[str]:
     return fields.Constant("", metadata=_TEXT)
 
@@ -199,17 +194,17 @@ class DetailsSchema(Schema):
     """The texts of a photo."""
 
     Keywords = fields.Function(lambda photo: ", ".join(keyword.word for keyword in photo.keywords), metadata=_TEXT)
-    KeywordsSrc = _source("keywords")
+    KeywordsSrc = fields.String(attribute="keywords_src")
     Notes = fields.String(attribute="notes")
-    NotesSrc = _source("notes")
+    NotesSrc = fields.String(attribute="notes_src")
     Subject = fields.String(attribute="subject")
-    SubjectSrc = _source("subject")
+    SubjectSrc = fields.String(attribute="subject_src")
     Artist = fields.String(attribute="artist")
-    ArtistSrc = _source("artist")
+    ArtistSrc = fields.String(attribute="artist_src")
     Copyright = fields.String(attribute="copyright")
-    CopyrightSrc = _source("copyright")
+    CopyrightSrc = fields.String(attribute="copyright_src")
     License = fields.String(attribute="license")
-    LicenseSrc = _source("license")
+    LicenseSrc = fields.String(attribute="license_src")
     Software = fields.String(attribute="software")
     SoftwareSrc = _text()
 
@@ -321,7 +316,7 @@ class PhotoLabelSchema(Schema):
 
     PhotoID = fields.Function(lambda pair: pair[0].id, metadata=_NUMBER)
     LabelID = fields.Function(lambda pair: pair[1].id, metadata=_NUMBER)
-    LabelSrc = fields.Function(lambda pair: MANUAL if "keywords" in pair[0].manual.split() else "", metadata=_TEXT)
+    LabelSrc = fields.Function(lambda pair: pair[0].keywords_src, metadata=_TEXT)
     Uncertainty = fields.Constant(0, metadata=_NUMBER)
     Label = fields.Function(lambda pair: _label(pair[1]), metadata={"type": "object"})
 

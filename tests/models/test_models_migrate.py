@@ -1,8 +1,10 @@
+import json
 import shutil
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import MetaData, Table, create_engine, inspect, text
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import SchemaError
@@ -174,3 +176,51 @@ def test_state_that_names_contained_moves_into_columns_and_back(engine):
     with engine.connect() as connection:
         assert connection.execute(text(UPLOADED)).all() == before
         assert connection.execute(text("SELECT name, value FROM photosvc_library ORDER BY name")).all() == library
+
+
+HISTORY = "SELECT before, after FROM photosvc_photo_changes ORDER BY id"
+
+
+def test_names_of_values_that_people_set_become_source_columns_and_a_text_again(engine):
+    changes = [
+        ('{"artist":"","manual":""}', '{"artist":"Änn","manual":"artist"}'),
+        ('{"notes":"","manual":"artist"}', '{"notes":"n","manual":"artist notes"}'),
+        ('{"manual":"artist notes"}', '{"manual":"approved artist notes"}'),
+        ('{"keywords":["sun"],"manual":"keywords"}', '{"keywords":["\\"manual\\":"],"manual":""}'),
+        ('{"title":"","title_src":""}', '{"title":"\\"manual\\":","title_src":"manual"}'),
+    ]
+    entry = {"photo_uid": "p2", "action": "photos.update", "actor_uid": "u", "actor_name": "", "created_at": NOW}
+    empty = {str: "", int: 0, float: 0.0, bool: False, datetime: NOW}
+    schema.upgrade(engine, "0052")
+    with engine.begin() as connection:
+        photos = Table("photosvc_photos", MetaData(), autoload_with=connection)
+        journal = Table("photosvc_photo_changes", MetaData(), autoload_with=connection)
+        for number, manual in enumerate(("", "approved artist f_number keywords", "focal_length"), 1):
+            given = {column.name: empty[column.type.python_type] for column in photos.columns}
+            given |= {"id": number, "uid": f"p{number}", "camera_id": 1, "lens_id": 1, "place_id": "zz"}
+            connection.execute(photos.insert(), given | {"manual": manual})
+        for before, after in changes:
+            connection.execute(journal.insert(), {**entry, "before": before, "after": after})
+    assert schema.upgrade(engine) == ("0052", SCHEMA_VERSION)
+    with engine.connect() as connection:
+        names = "approved, artist_src, f_number_src, keywords_src, focal_length_src, notes_src"
+        rows = connection.execute(text(f"SELECT {names} FROM photosvc_photos ORDER BY id")).all()
+        assert [tuple(row) for row in rows] == [
+            (False, "", "", "", "", ""),
+            (True, "manual", "manual", "manual", "", ""),
+            (False, "", "", "", "manual", ""),
+        ]
+        written = [(json.loads(before), json.loads(after)) for before, after in connection.execute(text(HISTORY))]
+    assert written == [
+        ({"artist": "", "artist_src": ""}, {"artist": "Änn", "artist_src": "manual"}),
+        ({"notes": "", "notes_src": ""}, {"notes": "n", "notes_src": "manual"}),
+        ({"approved": False}, {"approved": True}),
+        ({"keywords": ["sun"], "keywords_src": "manual"}, {"keywords": ['"manual":'], "keywords_src": ""}),
+        ({"title": "", "title_src": ""}, {"title": '"manual":', "title_src": "manual"}),
+    ]
+    schema.downgrade(engine, "0052")
+    with engine.connect() as connection:
+        names = connection.execute(text("SELECT manual FROM photosvc_photos ORDER BY id")).scalars().all()
+        assert names == ["", "approved artist f_number keywords", "focal_length"]
+        after = [json.loads(row.after).get("manual") for row in connection.execute(text(HISTORY))]
+    assert after == ["artist", "notes", "approved", "", None]

@@ -47,8 +47,8 @@ def test_the_history_names_who_changed_what_and_when(send):
         "2026-03-01T12:00:00Z",
     )
     assert first["ActorUID"].startswith("u")
-    assert last["Before"] == {"Artist": "", "Private": False, "Manual": ""}
-    assert last["After"] == {"Artist": "Ann", "Private": True, "Manual": "artist"}
+    assert last["Before"] == {"Artist": "", "ArtistSrc": "", "Private": False}
+    assert last["After"] == {"Artist": "Ann", "ArtistSrc": "manual", "Private": True}
     assert [one["ID"] for one in send("GET", "/history?count=1")] == [last["ID"]]
     assert [one["ID"] for one in send("GET", f"/history?before={last['ID']}")] == [first["ID"]]
     assert send("GET", "/history?count=0", status=400)["details"][0]["field"] == "count"
@@ -191,3 +191,13 @@ def test_keywords_of_an_edit_are_bounded_in_bytes(send):
     assert "16384 bytes" in answer["error"]
     assert "Keywords" in answer["details"][0]["field"]
     assert send(json={"Details": {"Keywords": [f"{number}{word}"[:240] for number, word in enumerate(words)]}})["UID"]
+
+
+def test_an_approval_is_in_the_history_and_taken_back_once(send):
+    send("POST", "/approve")
+    (change,) = send("GET", "/history")
+    assert (change["Before"], change["After"]) == ({"Approved": False}, {"Approved": True})
+    send("POST", f"/history/{change['ID']}/undo")
+    assert send("GET", "/history?count=1")[0]["After"] == {"Approved": False}
+    refused = send("POST", f"/history/{change['ID']}/undo", status=409)
+    assert refused["details"] == [{"field": "Approved", "message": "changed since then: Approved"}]

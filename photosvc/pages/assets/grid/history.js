@@ -6,7 +6,7 @@ import {make} from "./icons.js";
 const COUNT = 10;
 const when = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "short"});
 // Values that only follow from others, or say where they come from.
-const BEHIND = /Src$|^(Manual|CellID|PlaceID|Year|Month|Day|CameraSerial)$/;
+const BEHIND = /Src$|^(CellID|PlaceID|Year|Month|Day|CameraSerial)$/;
 const NAMES = {
   TakenAt: "Time", TakenAtLocal: "Local time", TimeZone: "Time zone", Lat: "Latitude", Lng: "Longitude", CameraID: "Camera", LensID: "Lens",
   Primary: "Main file", Files: "Files", Orientations: "Orientation", Names: "People", ArchivedAt: "Archived",
