@@ -65,10 +65,10 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
 
     with service.reading(orm=True) as session:
         found = figures(session, sees_private=True)
-        last = last_run(session)
+        last, number = last_run(session), count_failed(session)
         failed = [
             {"name": one.name, "reason": one.problem.sentence, "at": f"{one.at:%Y-%m-%d %H:%M}", "source": one.source}
-            for one in (failed_files(session, text="", count=most, offset=0) if most else ())
+            for one in (failed_files(session, text="", count=most, offset=0) if number and most else ())
         ]
         record = {
             "version": __version__,
@@ -78,7 +78,7 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
             "photos": dict(sorted(found.photos.items())),
             "files": found.files,
             "missing": found.missing,
-            "failed": count_failed(session),
+            "failed": number,
             "albums": found.albums,
             "accounts": session.scalar(select(func.count()).select_from(User)),
             "waiting": len(requested.waiting(session)),

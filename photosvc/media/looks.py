@@ -16,14 +16,13 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import add, mul, sub
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from PIL import Image
+if TYPE_CHECKING:  # searches import this module for its numbers alone
+    from PIL.Image import Image
 
 #: Sizes of the pictures whose frequencies are taken: the whole one, and its versions, where a quarter is enough.
 _WHOLE, _SMALL = (32, 32), (16, 16)
-_LANCZOS: Final = Image.Resampling.LANCZOS
-_BILINEAR: Final = Image.Resampling.BILINEAR
 _LOW: Final = 8
 _BLOCK_BITS: Final = 16
 #: Grey levels between the darkest and the lightest pixel; pictures with fewer have no hash, as all would look alike.
@@ -108,10 +107,10 @@ class Versions:
         return "".join(f"{number:016x}" for number in (self.turnable, *self.changed))
 
 
-def read_look(picture: Image.Image) -> Look:
+def read_look(picture: "Image") -> Look:
     """Return the hashes of an upright picture; -1 in each part for a picture without contrast."""
     grey = _grey(picture)
-    low = _frequencies_of(grey.resize(_WHOLE, _LANCZOS))
+    low = _frequencies_of(_resized(grey, _WHOLE))
     if low is None:
         return Look()
     bits = _above_median(low)
@@ -121,9 +120,9 @@ def read_look(picture: Image.Image) -> Look:
     return Look(first, second, third, fourth, Versions(turnable, tuple(map(_above_median, found))).dump())
 
 
-def perceptual_hash(picture: Image.Image) -> int | None:
+def perceptual_hash(picture: "Image") -> int | None:
     """Return the hash as a number of 64 bits; None for a picture without contrast."""
-    low = _frequencies_of(_grey(picture).resize(_WHOLE, _LANCZOS))
+    low = _frequencies_of(_resized(_grey(picture), _WHOLE))
     return None if low is None else _above_median(low)
 
 
@@ -140,22 +139,33 @@ def _transposed(bits: int) -> int:
     return sum((row >> column & 1) << 8 * column + 7 - at for at, row in enumerate(rows) for column in range(_LOW))
 
 
-def _grey(picture: Image.Image) -> Image.Image:
+def _grey(picture: "Image") -> "Image":
     if "A" in picture.getbands():
+        from PIL import Image
+
         opaque = Image.new("RGBA", picture.size, "white")
         opaque.alpha_composite(picture.convert("RGBA"))
         picture = opaque
     return picture.convert("L")
 
 
-def _changed(grey: Image.Image) -> Iterator[Image.Image]:
+def _resized(grey: "Image", size: tuple[int, int], box: tuple[float, float, float, float] | None = None) -> "Image":
+    from PIL.Image import Resampling
+
+    return grey.resize(size, Resampling.LANCZOS, box)
+
+
+def _changed(grey: "Image") -> "Iterator[Image]":
     """Yield 16x16 versions of a grey picture, cropped and straightened."""
+    from PIL.Image import Resampling, Transform
+
     base = grey.reduce(max(1, max(grey.size) // _BASE))
     width, height = base.size
     for cut in _CROPS:
-        yield base.resize(_SMALL, _LANCZOS, (width * cut, height * cut, width * (1 - cut), height * (1 - cut)))
+        yield _resized(base, _SMALL, (width * cut, height * cut, width * (1 - cut), height * (1 - cut)))
     for degrees in _TURNS:
-        yield base.transform(_TURNED, Image.Transform.AFFINE, _turn(degrees, base.size), _BILINEAR).reduce(4)
+        turn = _turn(degrees, base.size)
+        yield base.transform(_TURNED, Transform.AFFINE, turn, Resampling.BILINEAR).reduce(4)
 
 
 def _turn(degrees: float, size: tuple[int, int]) -> tuple[float, ...]:
@@ -169,12 +179,14 @@ def _turn(degrees: float, size: tuple[int, int]) -> tuple[float, ...]:
     return a, b, left, d, e, upper
 
 
-def _frequencies_of(grey: Image.Image) -> Sequence[int] | None:
+def _frequencies_of(grey: "Image") -> Sequence[int] | None:
     """Return the lowest frequencies of a grey picture of one of the two sizes; None without contrast."""
+    from PIL.Image import Transpose
+
     darkest, lightest = grey.getextrema()
     if lightest - darkest < _MIN_CONTRAST:  # type: ignore[operator] # numbers, of one band
         return None
-    return _low_frequencies(grey.transpose(Image.Transpose.TRANSPOSE).tobytes())
+    return _low_frequencies(grey.transpose(Transpose.TRANSPOSE).tobytes())
 
 
 def _above_median(low: Sequence[int]) -> int:

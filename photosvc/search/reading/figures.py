@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select
+from sqlalchemy import Connection, bindparam, func, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
@@ -192,19 +192,22 @@ class Figures:
 def figures(session: Session, *, sees_private: bool) -> Figures:
     """Return the figures of the library, with or without private photos."""
     seen = [] if sees_private else [Photo.private.is_(False)]
-
-    def count(*conditions: ColumnElement[bool]) -> int:
-        files = select(func.count()).select_from(File)
-        files = files if sees_private else files.join(Photo, Photo.id == File.photo_id)
-        return session.scalar(files.where(*conditions, *seen)) or 0
-
+    is_missing, is_broken = File.missing, File.error != ""
+    numbers = (
+        func.count().filter(~is_missing, ~is_broken),
+        func.count().filter(is_missing),
+        func.count().filter(~is_missing, is_broken),
+    )
+    counted = select(*numbers).select_from(File)
+    counted = counted if sees_private else counted.join(Photo, Photo.id == File.photo_id).where(*seen)
+    files, missing, broken = session.execute(counted).one()
     shown = select(Photo.type, func.count()).where(Photo.quality >= 0, Photo.archived_at.is_(None), *seen)
     albums = select(func.count()).select_from(Album).where(visible_albums(sees_private=sees_private))
     return Figures(
         photos={kind: number for kind, number in session.execute(shown.group_by(Photo.type))},  # noqa: C416 - typed rows
-        files=count(File.missing.is_(False), File.error == ""),
-        missing=count(File.missing.is_(True)),
-        broken=count(File.missing.is_(False), File.error != ""),
+        files=files,
+        missing=missing,
+        broken=broken,
         albums=session.scalar(albums) or 0,
         changes=named_number(session, CHANGES) or 0,
     )
