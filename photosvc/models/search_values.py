@@ -18,9 +18,9 @@ from photosvc.query.fold import fold
 _INFO = "search_column"
 #: Index columns of the most frequent orders: a page is read from the index alone, also by the values in it.
 _COVERING = ("private", "listed")
-#: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes
-#: and serves common words that also mean a value: `2019`, `december`, `portrait`.
-_IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year")
+#: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes.
+#: Year, month and portrait serve common words that also mean such a value: `2019`, `december`, `portrait`.
+_IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year", "month", "portrait")
 _IN_NEWEST = ("photo_id", "color", "photo_type", "year", "month", "portrait")
 #: Latitude and longitude of an unknown position: inside no box.
 NOWHERE = 999.0
