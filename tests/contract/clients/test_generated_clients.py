@@ -130,3 +130,14 @@ def test_a_deleted_album_is_answered(filled):
     album = filled.call("POST", "/albums", token, json={"Title": "Gone"}).json
     deleted = filled.call("DELETE", f"/albums/{album['UID']}", token)
     assert (deleted.status_code, deleted.json["UID"], deleted.json["Title"]) == (200, album["UID"], "Gone")
+
+
+@pytest.mark.parametrize(
+    "path", ["/photos", "/albums", "/settings", "/config", "/config/options", "/services", "/labels"]
+)
+def test_an_address_may_end_in_a_slash(filled, path):
+    token = filled.session_of("ann")
+    plain, slashed = filled.call("GET", path, token), filled.call("GET", f"{path}/", token)
+    assert (slashed.status_code, slashed.location) == (200, None)
+    assert type(slashed.json) is type(plain.json)
+    assert len(slashed.json) == len(plain.json)
