@@ -6,7 +6,6 @@ reaches from one into the next: ` at the lake , summer `. Only this module knows
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from photosvc.query.fold import MOST_WORDS, words_recurring
@@ -14,7 +13,7 @@ from photosvc.query.nodes import Phrase, Word
 
 Term: TypeAlias = Word | Phrase
 
-_BREAK = ","
+_BREAK: Final = " , "
 
 #: The full-text index has each word of a section once more, after this character. No word contains one.
 MARKS: Final = {"title": "\ue001", "keywords": "\ue002", "people": "\ue003", "description": "\ue004", "place": "\ue005"}
@@ -30,10 +29,12 @@ def word_text(sections: Iterable[str], longest: int = LONGEST_SECTION) -> str:
 
     Keep at most `MOST_WORDS` words and `longest` characters.
     """
-    folded = dict.fromkeys(found for section in sections if (found := words_recurring(section)))
-    every = chain.from_iterable((_BREAK, *found) for found in folded)
-    kept = list(islice(every, 1, MOST_WORDS))
-    text = f" {' '.join(kept)} " if kept else ""
+    folded = dict.fromkeys(" ".join(words_recurring(section)) for section in sections)
+    folded.pop("", None)
+    text = _BREAK.join(folded)
+    if text.count(" ") >= MOST_WORDS - 1:
+        text = " ".join(text.split(" ", MOST_WORDS - 1)[:-1])
+    text = f" {text} " if text else ""
     return text if len(text) <= longest else text[: text.rindex(" ", 0, longest) + 1]
 
 
