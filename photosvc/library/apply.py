@@ -119,9 +119,11 @@ def _set_time(photo: Photo, values: Mapping[str, Any]) -> None:
         local = given.get("taken_at_local") or photo.taken_at_local
         photo.taken_at_local, photo.taken_at = local, to_utc(local.replace(tzinfo=None), zone)
     photo.time_zone, photo.taken_src = zone, MANUAL
-    local = photo.taken_at_local
-    date = [given.get(name, known) for name, known in zip(names[3:], (local.year, local.month, local.day), strict=True)]
-    photo.year, photo.month, photo.day = _checked_date(date, local)
+    # A date that is known in part stays so, unless a whole one is given.
+    whole = given.get("taken_at") is not None or given.get("taken_at_local") is not None
+    own = {name: -1 for name in names[3:] if values.get(name) == -1 or (not whole and getattr(photo, name) == -1)}
+    date = [given.get(name, own.get(name)) for name in names[3:]]
+    photo.year, photo.month, photo.day = _checked_date(date, photo.taken_at_local)
 
 
 def _checked_date(date: Sequence[int | None], local: datetime) -> tuple[int, int, int]:

@@ -128,6 +128,18 @@ def test_a_position_names_its_place(copied_library, send):
     assert [record["FileName"] for record in copied_library.find(q="city:Munich")] == ["a/lake.jpg"]
 
 
+def test_a_date_that_is_known_in_part_stays_so_until_a_whole_one_is_given(send):
+    def date(answer):
+        return answer["Year"], answer["Month"], answer["Day"]
+
+    assert date(send(json={"Day": -1}).json) == (2020, 1, -1)
+    assert date(send(json={"TimeZone": "Europe/Vienna"}).json) == (2020, 1, -1)
+    assert date(send(json={"TakenAtLocal": "2021-05-06T00:00:00Z", "Day": -1}).json) == (2021, 5, -1)
+    assert date(send(json={"TakenAtLocal": "2021-06-07T00:00:00Z"}).json) == (2021, 6, 7)
+    assert date(send(json={"Month": -1}).json) == (2021, -1, -1)
+    assert date(send(json={"Month": 6, "TimeZone": "Asia/Tokyo"}).json) == (2021, 6, -1)
+
+
 def test_a_position_has_the_zone_of_its_place_unless_a_person_chose_one(send):
     first = send("GET").json
     answer = send(json={"Lat": 35.6895, "Lng": 139.6917}).json
