@@ -11,7 +11,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
 from photosvc.library.journal import Actor
-from photosvc.library.trash_deletion import END_OF_TIME, empty_in_request, open_trash
+from photosvc.library.trash_deletion import END_OF_TIME, empty_in_request, kept_until, open_trash
 from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.library.trash_restore import MOST_RESTORED, PORTION, chosen_files, every_file, photos_of, restore
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
@@ -54,7 +54,8 @@ def list_trash() -> Response:
     listed = list(islice(found, page.offset, page.offset + page.count))
     with service.reading(orm=True) as session:
         photos = photos_of(session, listed)
-    return page.answer(json_answer([_kept.dump((kept, photos.get(kept.path, ""))) for kept in listed]), len(listed))
+    told = [(kept, photos.get(kept.path, ""), kept_until(kept, service.settings)) for kept in listed]
+    return page.answer(json_answer([_kept.dump(one) for one in told]), len(listed))
 
 
 @trash.post("/trash/restore")

@@ -132,7 +132,7 @@ def empty(service: "Service", older_than: timedelta, dry_run: bool, as_json: boo
 def _row(kept: "Kept", photo_uid: str, until: "datetime | None") -> dict[str, Any]:
     return {
         "DeletedAt": f"{kept.deleted_at:%Y-%m-%dT%H:%M:%SZ}",
-        "KeptUntil": f"{until:%Y-%m-%dT%H:%M:%SZ}" if until else "",
+        "KeptUntil": f"{until:%Y-%m-%dT%H:%M:%SZ}" if until else None,
         "Size": kept.size,
         "Name": kept.name,
         "PhotoUID": photo_uid,

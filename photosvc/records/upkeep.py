@@ -140,13 +140,17 @@ class FailedFileSchema(Schema):
 
 
 class KeptSchema(Schema):
-    """An original in the trash, dumped from a pair with the UID of its photo."""
+    """An original in the trash, dumped from a triple with the UID of its photo and the time until which it is kept."""
 
-    Item = fields.Function(lambda pair: pair[0].item, metadata={"type": "string"})
-    Name = fields.Function(lambda pair: pair[0].name, metadata={"type": "string"})
-    Size = fields.Function(lambda pair: pair[0].size, metadata={"type": "integer"})
-    DeletedAt = fields.Function(lambda pair: _TIME.serialize("deleted_at", pair[0]), metadata={"type": "string"})
-    PhotoUID = fields.Function(lambda pair: pair[1], metadata={"type": "string"})
+    Item = fields.Function(lambda triple: triple[0].item, metadata={"type": "string"})
+    Name = fields.Function(lambda triple: triple[0].name, metadata={"type": "string"})
+    Size = fields.Function(lambda triple: triple[0].size, metadata={"type": "integer"})
+    DeletedAt = fields.Function(lambda triple: _TIME.serialize("deleted_at", triple[0]), metadata={"type": "string"})
+    KeptUntil = fields.Function(
+        lambda triple: triple[2] and f"{triple[2]:%Y-%m-%dT%H:%M:%SZ}",
+        metadata={"type": ["string", "null"], "description": "null: it stays until the trash is emptied."},
+    )
+    PhotoUID = fields.Function(lambda triple: triple[1], metadata={"type": "string"})
 
 
 class RestoreSchema(LenientSchema):
