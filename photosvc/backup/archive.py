@@ -58,6 +58,10 @@ class UnreadableDatabaseError(PhotosvcError):
     """The database cannot be read."""
 
 
+class DumpError(PhotosvcError):
+    """The database of a PostgreSQL server cannot be dumped."""
+
+
 class TargetExistsError(ConflictError):
     """The archive exists already; give another name."""
 

@@ -1,6 +1,6 @@
 """The writer of a backup: a ZIP archive of the database, the keys and the configuration, with a manifest.
 
-A PostgreSQL database is not part of the archive; PostgreSQL's own programs back it up, with commands made here.
+A PostgreSQL database is not part of the archive; PostgreSQL's own program writes it to a file beside the archive.
 """
 
 import errno
@@ -10,6 +10,7 @@ import secrets
 import shlex
 import shutil
 import stat
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -33,6 +34,7 @@ from photosvc.backup.archive import (
     MOST_BYTES,
     POSTGRESQL,
     SQLITE,
+    DumpError,
     Manifest,
     Member,
     NothingToBackUpError,
@@ -50,7 +52,8 @@ _PREFIX: Final = ".photosvc-backup-"
 _LOCK: Final = "lock"
 #: Seconds after which a folder without a lock counts as left: a process locks its folder soon after making it.
 _LOCKED_AFTER: Final = 600
-_FILE = "photosvc.dump"
+#: Milliseconds that pg_dump waits for the lock of a table, which an upgrade of the schema holds.
+_LOCK_WAIT: Final = 60_000
 #: The fastest level: a database shrinks to a fifth, as fast as most disks write.
 _LEVEL: Final = 1
 _CHUNK: Final = 1 << 20
@@ -100,14 +103,57 @@ def _is_used(folder: Path) -> bool:
     return False
 
 
-def dump_command(url: URL) -> str:
-    """Return the command that dumps the database, without its password: pg_dump asks for it or reads ~/.pgpass."""
-    return f"pg_dump --format=custom --no-owner --file={_FILE} --dbname={_address(url)}"
+def dump_of(archive: Path) -> Path:
+    """Return the file beside an archive that has the database of a PostgreSQL server."""
+    return archive.with_suffix(".dump")
 
 
-def restore_command(url: URL) -> str:
-    """Return the command that fills an empty database from the dump."""
-    return f"pg_restore --no-owner --exit-on-error --single-transaction --dbname={_address(url)} {_FILE}"
+def dump_postgres(url: URL, target: Path, *, verify: bool = False) -> None:
+    """Write a PostgreSQL database to a file that only its owner may read, by pg_dump.
+
+    Args:
+        url: the address of the database.
+        target: the file, which appears only when all of it is on the disk.
+        verify: read the whole file again by pg_restore.
+
+    Raises:
+        TargetExistsError: there is a file of this name already.
+        DumpError: a program is missing or has failed; its own sentence is part of the message.
+        OSError: the disk is full or failed.
+    """
+    if os.path.lexists(target):
+        raise _exists(target)
+    environ = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
+    with workspace(target.parent) as folder:
+        part = folder / "dump"
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        options = [f"--lock-wait-timeout={_LOCK_WAIT}", f"--file={part}", f"--dbname={_address(url)}"]
+        _run(["pg_dump", "--format=custom", "--no-owner", "--no-password", *options], environ)
+        if verify:
+            _run(["pg_restore", f"--file={os.devnull}", str(part)], environ)
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        _put_in_place(part, target)
+
+
+def _run(command: list[str], environ: dict[str, str]) -> None:
+    try:
+        done = subprocess.run(command, env=environ, capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - own arguments
+    except FileNotFoundError:
+        msg = (
+            f"{command[0]} is not installed: install the client programs of PostgreSQL, or back the database up by "
+            "other means and give --without-database."
+        )
+        raise DumpError(msg) from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        raise DumpError(f"{command[0]} failed: {said[0] if said else f'exit code {done.returncode}'}")
+
+
+def restore_command(url: URL, dump: Path) -> str:
+    """Return the command that fills an empty database from a dump, without its password."""
+    options = "--no-owner --exit-on-error --single-transaction"
+    return f"pg_restore {options} --dbname={shlex.quote(_address(url))} {shlex.quote(str(dump))}"
 
 
 def postgres_state(engine: Engine) -> State:
@@ -132,7 +178,7 @@ def _count(connection: Connection, model: type[Photo | User]) -> int:
 def _address(url: URL) -> str:
     # libpq knows no names of drivers; `URL.set` cannot remove a password, because None means no change
     open_url = url.difference_update_query(["password"])._replace(drivername="postgresql", password=None)
-    return shlex.quote(open_url.render_as_string(hide_password=False))
+    return open_url.render_as_string(hide_password=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ _COLUMNS = {
     "size": "Bytes",
     "created_at": "Made At",
     "database": "Database",
+    "dump": "Dump of the Database",
     "schema": "Schema",
     "photos": "Photos",
     "accounts": "Accounts",
@@ -36,13 +37,15 @@ _FILE = FullPath()
 @click.command()
 @click.argument("target", type=_FILE)
 @click.option("--verify", is_flag=True, help="Read the archive again and check its database.")
+@click.option("--without-database", is_flag=True, help="Leave out a database of PostgreSQL.")
 @format_options()
 @with_service
-def backup(service: "Service", target: Path, verify: bool) -> None:
+def backup(service: "Service", target: Path, verify: bool, without_database: bool) -> None:
     """Write database, keys and configuration to one archive, while the service runs.
 
-    TARGET is the archive, or a folder in which it gets a name by its time. It has no originals and no thumbnails. Keep
-    it secret: with its keys, the second factors of all accounts can be read.
+    TARGET is the archive, or a folder in which it gets a name by its time. A database of PostgreSQL is a file beside
+    it, with the ending .dump. The archive has no originals and no thumbnails. Keep it secret: with its keys, the
+    second factors of all accounts can be read.
     """
     from photosvc.backup import writing
     from photosvc.backup.restoring import check
@@ -57,17 +60,21 @@ def backup(service: "Service", target: Path, verify: bool) -> None:
     engine = service.engine()
     database = _database_file(service)
     source = Source(service.settings, service.instance, database, lambda: writing.postgres_state(engine))
+    dump = None if database is not None or without_database else writing.dump_of(target)
     with _ended_by_signals():
+        if dump is not None:
+            source.state()  # an empty database is told before anything is written
+            writing.dump_postgres(engine.url, dump, verify=verify)
         manifest = write_backup(source, target, service.now())
         if verify:
             with workspace(target.parent) as folder:
                 check(target, folder)
-    print_record(_COLUMNS, {**_described(target, manifest), "verified": verify})
+    print_record(_COLUMNS, {**_described(target, manifest), "dump": dump and str(dump), "verified": verify})
     if not _has_key(manifest):
         origin = service.settings.origins.get("secret_key", "app")
         click.echo(f"The service key is not in it: keep PHOTOSVC_SECRET_KEY ({origin}) as well.", err=True)
-    if database is None:
-        click.echo(f"The database is not in it. Dump it now:\n\n  {writing.dump_command(engine.url)}\n", err=True)
+    if without_database and database is None:
+        click.echo("The database is not in it.", err=True)
 
 
 def _database_file(service: "Service") -> Path | None:
@@ -102,13 +109,14 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
     if dry_run:
         with _ended_by_signals(), TemporaryDirectory(prefix="photosvc-restore-") as folder:
             manifest = restoring.check(archive, Path(folder))
-        print_record(_COLUMNS, {**_described(archive, manifest), "verified": True})
+        print_record(_COLUMNS, {**_described(archive, manifest), "dump": _dump_of(archive, manifest), "verified": True})
         return
     instance = _own_instance(ctx)
     with _ended_by_signals():
         restored = restoring.restore(archive, instance, os.environ, system_clock(), replace=replace)
-    print_record(_COLUMNS, {**_described(archive, restored.manifest), "verified": True})
-    _print_next_steps(restored, instance)
+    dump = _dump_of(archive, restored.manifest)
+    print_record(_COLUMNS, {**_described(archive, restored.manifest), "dump": dump, "verified": True})
+    _print_next_steps(restored, instance, dump or "photosvc.dump")
 
 
 def _own_instance(ctx: click.Context) -> Path:
@@ -138,7 +146,15 @@ def _has_key(manifest: "Manifest") -> bool:
     return "secret_key" in manifest.instance_files()
 
 
-def _print_next_steps(restored: "Restored", instance: Path) -> None:
+def _dump_of(archive: Path, manifest: "Manifest") -> str | None:
+    """Return the file with the database of a PostgreSQL server if it lies beside the archive."""
+    from photosvc.backup.writing import dump_of
+
+    dump = dump_of(archive)
+    return str(dump) if manifest.database == "postgresql" and dump.is_file() else None
+
+
+def _print_next_steps(restored: "Restored", instance: Path, dump: str) -> None:
     from sqlalchemy.engine import make_url
 
     from photosvc.backup import writing
@@ -153,7 +169,7 @@ def _print_next_steps(restored: "Restored", instance: Path) -> None:
         lines += [
             "Fill an empty database now:",
             "",
-            f"  {writing.restore_command(make_url(settings.database_uri))}",
+            f"  {writing.restore_command(make_url(settings.database_uri), Path(dump))}",
             "",
         ]
     if not restored.key_fits:

@@ -71,6 +71,7 @@ APART = {
     "backup/writing.py _is_used: flock": "a command; LOCK_NB",
     "backup/writing.py workspace: flock": "a command; its own new folder",
     "backup/writing.py _read_together: sleep": "a command",
+    "backup/writing.py _run: run": "a command; programs of PostgreSQL, which wait a minute for locks",
     "cli/index.py _end_with.wait: sleep": "the indexer",
     "cli/index.py _end_with: Thread": "the indexer",
     "cli/watch.py _end_late: sleep": "the indexer",
