@@ -29,7 +29,7 @@ from photosvc.pictures.ahead import UsualThumbnails
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
 #: interrupted run continues where it ended.
-READER_VERSION: Final = 12
+READER_VERSION: Final = 13
 _Keep = Callable[[Decoded], None]
 _CODECS: Final = {"jpg": "jpeg"}
 #: Formats of motion photos.

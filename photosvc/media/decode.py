@@ -29,7 +29,7 @@ from photosvc.media.formats import Format
 from photosvc.media.isobmff import boxes, clean_aperture, is_whole
 from photosvc.media.jxl import read_colours, without_linearity
 from photosvc.media.png import open_shown_chunks
-from photosvc.media.profiles import profile_of_bmp, profile_of_jp2
+from photosvc.media.profiles import profile_of_bmp, profile_of_heif, profile_of_jp2
 from photosvc.media.psd import PsdImageFile
 from photosvc.media.raw import open_raw
 from photosvc.media.vips import open_scaled
@@ -49,7 +49,9 @@ _READERS: Final = {
     "jxl": ("", "JXL"),
 }
 #: Readers of colour profiles that Pillow leaves out.
-_PROFILES: Final = {"JPEG2000": profile_of_jp2, "BMP": profile_of_bmp}
+_PROFILES: Final = {
+    "JPEG2000": profile_of_jp2, "BMP": profile_of_bmp, "AVIF": profile_of_heif, "HEIF": profile_of_heif,
+}  # fmt: skip
 _BIG_TIFF: Final = (b"II+\0", b"MM\0+")
 #: First bytes of a JPEG 2000, which contain its coding parameters.
 _JP2_HEAD: Final = 1 << 16

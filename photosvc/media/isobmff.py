@@ -163,19 +163,23 @@ def _places(body: bytes, data: int) -> dict[int, Extents]:
 
 def clean_aperture(source: BinaryIO, size: tuple[int, int]) -> tuple[int, int, int, int] | None:
     """Return the box to cut out of the main item of this size (ISO/IEC 14496-12 section 12.1.4); None for all of it."""
+    return next((_aperture(body, size) for body in main_properties(source, b"clap")), None)
+
+
+def main_properties(source: BinaryIO, wanted: bytes) -> Iterator[bytes]:
+    """Yield the bodies of the properties of the main item that have this type (ISO/IEC 23008-12 section 9.3)."""
     end = source.seek(0, 2)
     meta = next(((begin + 4, min(last, end)) for kind, begin, last in boxes(source, 0, end) if kind == b"meta"), None)
     if meta is None:
-        return None
+        return
     parts = {kind: (begin, min(last, meta[1])) for kind, begin, last in boxes(source, *meta)}
     inner = {kind: (begin, last) for kind, begin, last in boxes(source, *parts.get(b"iprp", (0, 0)))}
     main = _body(source, parts.get(b"pitm"))
     number = int.from_bytes(main[4:6] if main[:1] == b"\0" else main[4:8], "big")
     properties = list(boxes(source, *inner.get(b"ipco", (0, 0))))
     for place in _associated(_body(source, inner.get(b"ipma")), number):
-        if 0 < place <= len(properties) and properties[place - 1][0] == b"clap":
-            return _aperture(_body(source, properties[place - 1][1:]), size)
-    return None
+        if 0 < place <= len(properties) and properties[place - 1][0] == wanted:
+            yield _body(source, properties[place - 1][1:])
 
 
 def _associated(body: bytes, number: int) -> list[int]:

@@ -5,7 +5,8 @@ from typing import BinaryIO, Final
 
 from PIL import Image
 
-from photosvc.media.isobmff import boxes
+from photosvc.media.colour_spaces import numbered_profile
+from photosvc.media.isobmff import boxes, main_properties
 from photosvc.media.slices import read_at
 from photosvc.media.text import clean
 
@@ -55,3 +56,12 @@ def profile_of_jp2(source: BinaryIO) -> bytes:
                 return read_at(source, start + 3, min(min(stop, size) - start - 3, _MAX_PROFILE))
         break
     return b""
+
+
+def profile_of_heif(source: BinaryIO) -> bytes:
+    """Return a profile made of the numbers in an AVIF or HEIC without one (ISO/IEC 14496-12 section 12.1.5)."""
+    colours = list(main_properties(source, b"colr"))
+    if any(not body.startswith(b"nclx") for body in colours):
+        return b""
+    first = next((body for body in colours if len(body) >= 8), bytes(8))
+    return numbered_profile(int.from_bytes(first[4:6], "big"), int.from_bytes(first[6:8], "big"))

@@ -174,11 +174,19 @@ def test_the_colours_of_a_jpeg_xl_are_found_in_its_container():
 
 @pytest.mark.parametrize(
     ("primaries", "transfer", "name"),
-    [(11, 13, "Display P3"), (9, 1, "BT.2020"), (1, 8, "sRGB"), (1, 13, ""), (11, 16, "")],
+    [
+        (11, 13, "Display P3"),
+        (9, 1, "BT.2020"),
+        (1, 8, "sRGB"),
+        (1, 13, ""),
+        (11, 16, "Display P3 PQ"),
+        (9, 18, "BT.2020 HLG"),
+        (11, 99, ""),
+    ],
 )
 def test_the_colour_space_of_a_jpeg_xl_is_named_by_its_numbers(primaries, transfer, name):
     def number(value):
-        return [(2, value)] if value < 2 else [(2, 2), (4, value - 2)]
+        return [(2, value)] if value < 2 else [(2, 2), (4, value - 2)] if value < 18 else [(2, 3), (6, value - 18)]
 
     fields = [(1, 1), (5, 0), (3, 1), (1, 0), (1, 0), (1, 0), (2, 0), (1, 1), (2, 0), (1, 1), (1, 0), (1, 0), (2, 0)]
     fields += [*number(1), *number(primaries), (1, 0), *number(transfer)]
@@ -262,6 +270,45 @@ def avif_with_aperture(*numbers):
     data[where : where + 4] = struct.pack(">I", offset + grown)
     data[at : at + length] = clap
     return bytes(data)
+
+
+def numbered(form, primaries, transfer, levels):
+    """A picture of four grey quarters whose colours are these numbers of H.273."""
+    picture = Image.new("RGB", (64, 48))
+    for at, level in zip(AT, levels, strict=True):
+        picture.paste(
+            (level, level, level), (at[0] // 32 * 32, at[1] // 24 * 24, at[0] // 32 * 32 + 32, at[1] // 24 * 24 + 24)
+        )
+    data = encoded(picture, form, quality=100)
+    at = data.index(b"colrnclx") + 8
+    return data[:at] + struct.pack(">HH", primaries, transfer) + data[at + 4 :]
+
+
+@pytest.mark.parametrize(
+    ("transfer", "levels", "expected"),
+    [
+        (16, (0, 99, 148, 192), (0, 105, 228, 255)),  # 0, 28, 203 and 1000 cd/m2
+        (18, (0, 128, 191, 255), (0, 138, 228, 255)),  # 0, 51, 203 and 1000 cd/m2
+    ],
+)
+@pytest.mark.parametrize("primaries", [1, 9, 12])
+@pytest.mark.parametrize(("form", "extension"), [("AVIF", "avif"), ("HEIF", "heic")])
+def test_light_of_pq_and_hlg_is_shown_as_bright_as_ordinary_light(
+    form, extension, primaries, transfer, levels, expected
+):
+    if form == "HEIF":
+        pytest.importorskip("pillow_heif").register_heif_opener()
+    data = numbered(form, primaries, transfer, levels)
+    assert near(shown(data, extension), [(level,) * 3 for level in expected], 3)
+    name = {1: "BT.709", 9: "BT.2020", 12: "Display P3"}[primaries]
+    assert name_of(data, extension) == f"{name} {'PQ' if transfer == 16 else 'HLG'}"
+
+
+def test_colours_by_the_numbers_of_srgb_or_unknown_ones_are_left_as_they_are():
+    for primaries, transfer in ((1, 13), (2, 2), (9, 99), (0, 0), (65535, 65535)):
+        data = numbered("AVIF", primaries, transfer, (0, 99, 148, 192))
+        assert near(shown(data, "avif"), [(level,) * 3 for level in (0, 99, 148, 192)], 2)
+        assert name_of(data, "avif") == ""
 
 
 def test_the_clean_aperture_of_an_avif_is_cut_out():

@@ -1,0 +1,178 @@
+"""Colour spaces that a file names by numbers (ITU-T H.273, ISO/IEC 18181-1), and ICC profiles made of them.
+
+The light of PQ and HLG (ITU-R BT.2100) is far brighter than a screen of ordinary range shows. Their profiles have a
+curve that keeps light up to 45 % of white as it is, and rolls off what is brighter: the EETF of Report ITU-R BT.2390,
+from 1000 cd/m2 to 203, the level of white in Report ITU-R BT.2408. It is applied to red, green and blue alone, as any
+curve of a profile, so that very bright colours lose a little of their saturation.
+"""
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import Final
+
+Point = tuple[float, float]
+Rows = Sequence[Sequence[float]]
+#: Numbers of white points and of primaries -> coordinates in CIE 1931 xy; Display P3 is 11 in JPEG XL, 12 in H.273.
+WHITES: Final[dict[int, Point]] = {1: (0.3127, 0.3290), 10: (1 / 3, 1 / 3), 11: (0.314, 0.351)}
+PRIMARIES: Final[dict[int, tuple[Point, ...]]] = {
+    1: ((0.64, 0.33), (0.30, 0.60), (0.15, 0.06)),
+    9: ((0.708, 0.292), (0.170, 0.797), (0.131, 0.046)),
+    11: ((0.680, 0.320), (0.265, 0.690), (0.150, 0.060)),
+    12: ((0.680, 0.320), (0.265, 0.690), (0.150, 0.060)),
+}
+_D65: Final = WHITES[1]
+#: Names of colour spaces with the white point D65, by their primaries.
+_NAMES: Final[dict[str, tuple[Point, ...]]] = {
+    "sRGB": PRIMARIES[1],
+    "BT.2020": PRIMARIES[9],
+    "Display P3": PRIMARIES[11],
+    "Adobe RGB (1998)": ((0.64, 0.33), (0.21, 0.71), (0.15, 0.06)),
+}
+#: Encoders compute coordinates from the rounded values of a profile.
+_TOLERANCE: Final = 0.003
+_D50: Final = (0.96420, 1.0, 0.82491)
+#: The cone responses by Bradford, with which ICC profiles adapt a white point to D50.
+_CONES: Final = ((0.8951, 0.2664, -0.1614), (-0.7502, 1.7135, 0.0367), (0.0389, -0.0685, 1.0296))
+#: Number of the transfer function -> parameters of an ICC curve: y = (a x + b)^g from d on, else c x.
+_CURVES: Final = {
+    1: (1 / 0.45, 1 / 1.099, 0.099 / 1.099, 1 / 4.5, 0.081),
+    8: (1.0, 1.0, 0.0, 0.0, 0.0),
+    13: (2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045),
+    17: (2.6, 1.0, 0.0, 0.0, 0.0),
+}
+_PQ, _HLG = 16, 18
+_SUFFIXES: Final = {_PQ: " PQ", _HLG: " HLG"}
+#: Light of the brightest pixel and of white in cd/m2.
+_BRIGHTEST: Final = 1000.0
+_WHITE: Final = 203.0
+_STEPS: Final = 1024
+#: Constants of PQ and HLG in ITU-R BT.2100, tables 4 and 5.
+_M1, _M2, _C1, _C2, _C3 = 2610 / 16384, 2523 / 32, 3424 / 4096, 2413 / 128, 2392 / 128
+_A, _B, _C = 0.17883277, 0.28466892, 0.55991073
+_GAMMA: Final = 1.2
+
+
+def curve_of(transfer: int) -> bytes | None:
+    """Return the curve of a transfer function as an element of a profile; None when it is unknown."""
+    if transfer in (_PQ, _HLG):
+        light = _light_of_pq if transfer == _PQ else _light_of_hlg
+        values = (_shown(light(step / (_STEPS - 1))) for step in range(_STEPS))
+        return b"curv" + struct.pack(f">II{_STEPS}H", 0, _STEPS, *(round(65535 * value) for value in values))
+    return parametric(*_CURVES[transfer]) if transfer in _CURVES else None
+
+
+def parametric(power: float, *parts: float) -> bytes:
+    """Return the curve of a power, or of the five parameters of a curve with a straight beginning."""
+    numbers = (power, *(parts or (1.0, 0.0, 0.0, 0.0)))
+    return b"para" + struct.pack(">IHH", 0, 3, 0) + struct.pack(">5i", *(round(part * 65536) for part in numbers))
+
+
+def numbered_profile(primaries: int, transfer: int) -> bytes:
+    """Return the profile of a colour space by its numbers in H.273; empty for sRGB and unknown ones."""
+    points, curve = PRIMARIES.get(primaries), curve_of(transfer)
+    is_plain = primaries == 1 and transfer not in (_PQ, _HLG)
+    return b"" if points is None or curve is None or is_plain else make_profile(_D65, points, curve, transfer)
+
+
+def make_profile(white: Point, points: Sequence[Point], curve: bytes, transfer: int) -> bytes:
+    """Return the profile for a white point, primaries and a curve; empty for coordinates of no colours.
+
+    The number of the transfer function completes its name.
+    """
+    name = _name(white, points)
+    if transfer in _SUFFIXES:  # the name sRGB means its curve as well, so that pixels would be left as they are
+        name = ("BT.709" if name == "sRGB" else name) + _SUFFIXES[transfer]
+    try:
+        return _profile(name, white, points, curve)
+    except (ZeroDivisionError, struct.error):
+        return b""
+
+
+def _light_of_pq(level: float) -> float:
+    """Return cd/m2."""
+    root = level ** (1 / _M2)
+    return float(10_000 * (max(root - _C1, 0) / (_C2 - _C3 * root)) ** (1 / _M1))
+
+
+def _level_of_pq(light: float) -> float:
+    root = (light / 10_000) ** _M1
+    return float(((_C1 + _C2 * root) / (1 + _C3 * root)) ** _M2)
+
+
+def _light_of_hlg(level: float) -> float:
+    """Return cd/m2 on a screen of 1000."""
+    scene = level * level / 3 if level <= 0.5 else (math.exp((level - _C) / _A) + _B) / 12
+    return float(_BRIGHTEST * scene**_GAMMA)
+
+
+def _shown(light: float) -> float:
+    """Return the light that an ordinary screen shows, 0 to 1 (Report ITU-R BT.2390 section 5.4.1)."""
+    top = _level_of_pq(_BRIGHTEST)
+    level, most = min(_level_of_pq(light) / top, 1.0), _level_of_pq(_WHITE) / top
+    knee = 1.5 * most - 0.5
+    if level > knee:
+        t = (level - knee) / (1 - knee)
+        level = (2 * t**3 - 3 * t**2 + 1) * knee + (t**3 - 2 * t**2 + t) * (1 - knee) + (3 * t**2 - 2 * t**3) * most
+    return min(_light_of_pq(level * top) / _WHITE, 1.0)
+
+
+def _name(white: Point, points: Sequence[Point]) -> str:
+    return next((name for name, known in _NAMES.items() if _is_near((white, *points), (_D65, *known))), "Custom")
+
+
+def _is_near(points: Sequence[Point], others: Sequence[Point]) -> bool:
+    pairs = zip(points, others, strict=True)
+    return all(abs(a - b) <= _TOLERANCE for one, other in pairs for a, b in zip(one, other, strict=True))
+
+
+def _profile(name: str, white: Point, points: Sequence[Point], response: bytes) -> bytes:
+    """Return an ICC profile of version 4 (ISO 15076-1) for this white point and these primaries."""
+    text = name.encode("utf-16-be")
+    described = b"mluc" + struct.pack(">IIIHHII", 0, 1, 12, 0x656E, 0x5553, len(text), 28) + text
+    tags = [(b"desc", described), (b"wtpt", _xyz(_D50))]
+    colorants = zip((b"r", b"g", b"b"), _colorants(white, points), strict=True)
+    tags += [(letter + b"XYZ", _xyz(values)) for letter, values in colorants]
+    tags += [(letter + b"TRC", response) for letter in (b"r", b"g", b"b")]
+    table, data, start = struct.pack(">I", len(tags)), b"", 128 + 4 + 12 * len(tags)
+    for key, content in tags:
+        table += key + struct.pack(">II", start + len(data), len(content))
+        data += content + bytes(-len(content) % 4)
+    head = struct.pack(">I4xI4s4s4s12x4s", start + len(data), 0x04300000, b"mntr", b"RGB ", b"XYZ ", b"acsp")
+    head += bytes(28) + _xyz(_D50)[8:]
+    return head.ljust(128, b"\0") + table + data
+
+
+def _colorants(white: Point, points: Sequence[Point]) -> list[list[float]]:
+    """Return the primaries relative to D50, so bright that together they are white."""
+    source = _tristimulus(white)
+    columns = [_tristimulus(point) for point in points]
+    shares = _times(_inverse(list(zip(*columns, strict=True))), source)
+    scale = [to / of for to, of in zip(_times(_CONES, _D50), _times(_CONES, source), strict=True)]
+    found = []
+    for share, column in zip(shares, columns, strict=True):
+        cones = [part * by for part, by in zip(_times(_CONES, column), scale, strict=True)]
+        found.append([share * value for value in _times(_inverse(_CONES), cones)])
+    return found
+
+
+def _tristimulus(point: Point) -> tuple[float, float, float]:
+    x, y = point
+    return x / y, 1.0, (1 - x - y) / y
+
+
+def _times(rows: Rows, vector: Sequence[float]) -> list[float]:
+    return [sum(a * b for a, b in zip(row, vector, strict=True)) for row in rows]
+
+
+def _inverse(rows: Rows) -> list[list[float]]:
+    def minor(row: int, column: int) -> float:
+        (a, b), (c, d) = ([rows[i % 3][j % 3] for j in (column + 1, column + 2)] for i in (row + 1, row + 2))
+        return a * d - b * c
+
+    determinant = sum(rows[0][column] * minor(0, column) for column in range(3))
+    return [[minor(column, row) / determinant for column in range(3)] for row in range(3)]
+
+
+def _xyz(values: Sequence[float]) -> bytes:
+    return b"XYZ " + bytes(4) + struct.pack(">3i", *(round(value * 65536) for value in values))
