@@ -173,6 +173,11 @@ class Groups:
         self._files.extend(files)
         self._ends.append(len(self._files))
 
+    def add_single(self, files: Sequence[int]) -> None:
+        """Append a result for each of these files."""
+        self._ends.extend(range(len(self._files) + 1, len(self._files) + len(files) + 1))
+        self._files.extend(files)
+
     def part(self, start: int, stop: int) -> list[list[int]]:
         """Return the results from `start` up to but not including `stop`; fewer at the end."""
         ends = self._ends[start : stop + 1].tolist()
@@ -193,8 +198,10 @@ class _Window(NamedTuple):
 def _single_files(search: Search) -> _Window:
     """Return one result for each file of the request's window."""
     groups, last = Groups(), None
-    for last in search.window(search.request.offset, search.request.count):
-        groups.add((last[0],))
+    for found in search.parts_of_window(search.request.offset, search.request.count):
+        if found:
+            groups.add_single([file[0] for file in found])
+            last = found[-1]
     return _Window(groups, len(groups), last)
 
 

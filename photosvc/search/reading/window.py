@@ -16,7 +16,7 @@ from sqlalchemy.util import memoized_property
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.models import Album, AlbumPhoto, FileKey, SearchAlbum, SearchDocument, SearchRow
-from photosvc.models.statements import Column, Prepared, prepare_statement, unindexed
+from photosvc.models.statements import Column, Prepared, prepare_statement, read_tuples, unindexed
 from photosvc.query.nodes import Everything, Node, conjuncts
 from photosvc.search.reading import words
 from photosvc.search.reading.columns import Context, select_ids
@@ -108,23 +108,28 @@ class Search:
 
         They are read while they are taken, because a window may have 100,000.
         """
+        return chain.from_iterable(self.parts_of_window(offset, count))
+
+    def parts_of_window(self, offset: int, count: int) -> Iterator[Sequence[Found]]:
+        """Return the files of `window` as they are read, many at a time."""
         if self.is_plain:
             prepared, values = self._plain(offset, count)
-            return chain.from_iterable(prepared.chunks(self.connection, values, _CHUNK))
+            return prepared.chunks(self.connection, values, _CHUNK)
         if self.plan.tiers:
             skipped = 0 if self.request.cursor else offset
-            return islice(self._by_tiers(skipped + count), skipped, None)
+            found = islice(self._by_tiers(skipped + count), skipped, None)
+            return iter(lambda: tuple(islice(found, _CHUNK)), ())
         query = self.window_query(offset, count)
         if (walk := self.plan.walk) and (end := self._end_of(walk)):
-            found = self.connection.execute(self._within(query, end)).all()
-            if len(found) == count:
-                return iter(found)
+            rows = self.connection.execute(self._within(query, end)).all()
+            if len(rows) == count:
+                return iter((rows,))
             self.__dict__["plan"] = walk.beyond
             query = self.window_query(offset, count)
         if self.plan.few:
             with by_indexes_alone(self.connection):
-                return iter(self.connection.execute(query).all())
-        return chain.from_iterable(self.connection.execute(query).partitions(_CHUNK))
+                return iter((self.connection.execute(query).all(),))
+        return read_tuples(self.connection, query, _CHUNK)  # no order has a key of a type that is converted
 
     def window_query(self, offset: int, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """Return the SELECT of `window` for a search that is not plain."""

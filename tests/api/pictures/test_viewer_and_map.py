@@ -110,6 +110,23 @@ def test_long_answers_are_sent_in_pieces_and_are_the_same(api, admin, monkeypatc
             assert ("Content-Length" in answer.headers) == (path == paths[2])
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["order=newest", "order=name&offset=3", "order=relevance&q=lake", "order=random&seed=3", "order=title&q=lake"],
+)
+def test_an_answer_has_the_same_bytes_however_many_rows_are_read_at_once(api, admin, monkeypatch, query):
+    paths = [f"{path}?count={count}&{query}" for path in ("/photos/view", "/geo") for count in (5, 14, 1000)]
+    whole = [get(api, path, admin) for path in paths]
+    for chunk in (1, 7):
+        monkeypatch.setattr("photosvc.search.reading.window._CHUNK", chunk)
+        for path, expected in zip(paths, whole, strict=True):
+            answer = get(api, path, admin)
+            assert answer.data == expected.data
+            assert answer.json
+            for header in ("X-Count", "X-Cursor", "ETag"):
+                assert answer.headers.get(header) == expected.headers.get(header)
+
+
 def test_thumbnails_of_a_viewer_open_and_have_the_size_it_is_told(tmp_path):
     with open_api(tmp_path) as api:
         api.library.put("wide.jpg", encoded(quarters(1600, 1000), "JPEG"))
