@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak lock dist clean
+.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak lock dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -120,6 +120,9 @@ build/bench-1000000: build/bench-200000
 bench: build/bench-200000/postgres build/datasette ## Measure searches on both databases and beside peers (needs wrk)
 	$(BIN)/python -m bench.searches.queries build/bench-200000 $<
 	DATASETTE=build/datasette/bin/datasette $(BIN)/python -m bench.searches.search build/bench-200000
+
+bench-distinct: build/bench-200000 ## Measure different pages and a mix of clients beside a bare Flask app (needs wrk)
+	$(BIN)/python -m bench.searches.distinct $<
 
 bench-large: build/bench-1000000/postgres ## Measure searches of a million files on both databases (15 GB of disk)
 	$(BIN)/python -m bench.searches.queries build/bench-1000000 $<
