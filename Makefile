@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak lock dist clean
+.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak lock dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -123,6 +123,9 @@ bench: build/bench-200000/postgres build/datasette ## Measure searches on both d
 
 bench-distinct: build/bench-200000 ## Measure different pages and a mix of clients beside a bare Flask app (needs wrk)
 	$(BIN)/python -m bench.searches.distinct $<
+
+bench-answers: build/bench-200000 ## Measure first byte and memory of the largest answers
+	$(BIN)/python -m bench.large_answers $<
 
 bench-large: build/bench-1000000/postgres ## Measure searches of a million files on both databases (15 GB of disk)
 	$(BIN)/python -m bench.searches.queries build/bench-1000000 $<
