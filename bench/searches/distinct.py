@@ -14,6 +14,7 @@ before, as one that goes back does; and 70 % are for pages that were not request
 
 import argparse
 import random
+import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
@@ -136,6 +137,8 @@ def main() -> None:
                 # Each begins in turn, because what is read first warms the files for the others.
                 turned = servers if number % 2 else servers[::-1]
                 found = {s.process: s.rate("/", given.seconds, token, script=scripts[s.process]) for s in turned}
+                if not all(found.values()):
+                    sys.exit("A server answered nothing within a round: give longer ones by --seconds.")
                 rounds.append([found[server.process] for server in servers])
             return rounds
 
