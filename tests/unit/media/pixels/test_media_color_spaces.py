@@ -280,7 +280,9 @@ def numbered(form, primaries, transfer, levels):
             (level, level, level), (at[0] // 32 * 32, at[1] // 24 * 24, at[0] // 32 * 32 + 32, at[1] // 24 * 24 + 24)
         )
     data = encoded(picture, form, quality=100)
-    at = data.index(b"colrnclx") + 8
+    at = data.find(b"colrnclx") + 8
+    if at < 8:
+        pytest.skip("this version of pillow-heif writes no numbers of colours")
     return data[:at] + struct.pack(">HH", primaries, transfer) + data[at + 4 :]
 
 
