@@ -65,7 +65,12 @@ def backup(service: "Service", target: Path, verify: bool, without_database: boo
         if dump is not None:
             source.state()  # an empty database is told before anything is written
             writing.dump_postgres(engine.url, dump, verify=verify)
-        manifest = write_backup(source, target, service.now())
+        try:
+            manifest = write_backup(source, target, service.now())
+        except BaseException:  # a dump alone is no backup
+            if dump is not None:
+                dump.unlink(missing_ok=True)
+            raise
         if verify:
             with workspace(target.parent) as folder:
                 check(target, folder)

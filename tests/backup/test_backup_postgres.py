@@ -69,6 +69,16 @@ def test_without_pg_dump_nothing_is_written_and_that_is_no_success(made, tmp_pat
     assert [path.suffix for path in folder.iterdir()] == [".zip"]
 
 
+@pytest.mark.usefixtures("programs")
+def test_an_archive_that_cannot_be_written_leaves_no_dump_beside_it(made, tmp_path):
+    archive = tmp_path / "a.zip"
+    archive.write_text("of another")
+    done = call_svc("backup", str(archive), instance=tmp_path / "made", environ=made)
+    assert (done.returncode, done.stderr) == (1, f"Error: {archive} exists already; give another name.\n")
+    assert archive.read_text() == "of another"
+    assert not archive.with_suffix(".dump").exists()
+
+
 def test_a_dump_that_fails_leaves_nothing_and_tells_the_reason_without_the_password(made, programs, tmp_path):
     (folder := tmp_path / "archives").mkdir()
     (scripts := tmp_path / "scripts").mkdir()
