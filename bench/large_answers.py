@@ -27,7 +27,7 @@ _PIECE = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an answer took."""
+    """The times and the memory of an answer."""
 
     first: float
     """Milliseconds until the first byte of the body."""

@@ -43,7 +43,7 @@ _OPENED, _WENT_BACK, _RECENT = 0.15, 0.15, 20
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page begins: the parameters to the service and to the bare app."""
+    """The beginning of a page: the parameters to the service and to the bare app."""
 
     ours: dict[str, str]
     theirs: dict[str, str]

@@ -4,7 +4,7 @@ from typing import Final
 
 from marshmallow import Schema, fields, validate
 
-from photosvc.records.fields import PHOTO_UID, LenientSchema, NullableTimestamp, Timestamp
+from photosvc.records.fields import PHOTO_UID, LenientSchema, NullableTimestamp, Timestamp, rfc3339
 
 _TIME: Final = Timestamp()
 
@@ -147,7 +147,7 @@ class KeptSchema(Schema):
     Size = fields.Function(lambda triple: triple[0].size, metadata={"type": "integer"})
     DeletedAt = fields.Function(lambda triple: _TIME.serialize("deleted_at", triple[0]), metadata={"type": "string"})
     KeptUntil = fields.Function(
-        lambda triple: triple[2] and f"{triple[2]:%Y-%m-%dT%H:%M:%SZ}",
+        lambda triple: triple[2] and rfc3339(triple[2]),
         metadata={"type": ["string", "null"], "description": "null: it stays until the trash is emptied."},
     )
     PhotoUID = fields.Function(lambda triple: triple[1], metadata={"type": "string"})

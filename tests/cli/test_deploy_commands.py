@@ -20,7 +20,7 @@ def show(instance, *arguments, **environ):
 
 
 def exposure(unit: Path) -> float:
-    """What `systemd-analyze security` says of a unit: 0 is closed, 10 is open."""
+    """Ask `systemd-analyze security` about a unit: 0 is closed, 10 is open."""
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(unit)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return float(re.search(r"Overall exposure level for .*: ([0-9.]+)", done.stdout)[1])
@@ -81,7 +81,7 @@ def test_gunicorn_reads_its_address_and_number_of_processes(tmp_path):
 
 
 def nginx_checks(folder: Path, text: str) -> "subprocess.CompletedProcess[str]":
-    """What `nginx -t` says of a configuration, whose certificates are made here."""
+    """Check a configuration by `nginx -t`, with certificates that are made here."""
     key = ["openssl", "req", "-x509", "-nodes", "-newkey", "rsa:2048", "-subj", "/CN=photos", "-days", "2"]
     subprocess.run(
         [*key, "-keyout", "privkey.pem", "-out", "fullchain.pem"], cwd=folder, capture_output=True, check=True

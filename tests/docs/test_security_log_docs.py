@@ -55,7 +55,7 @@ def test_the_shipped_log_formats_have_nothing_that_can_contain_a_token_or_user_n
 
 
 def masked(address):
-    """What the maps of nginx.conf make of an address."""
+    """Apply the maps of nginx.conf to an address."""
     return "".join(mapped(name, address) for name in ("photosvc_path", "photosvc_query"))
 
 

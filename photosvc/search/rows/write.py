@@ -397,7 +397,7 @@ def project_flags(session: Session, photo_ids: Collection[int]) -> None:
             "updated_at": last_changed(photo),
         }
         # An UPDATE of a column writes to all of its indexes, even if the value stays the same.
-        updates.add(SearchRow, "file_id", file_id, changed_values(_FLAGS, list(new.values()), old))
+        updates.add(SearchRow, "file_id", file_id, changed_values(_FLAGS, [new[name] for name in _FLAGS], old))
         updates.add(SearchDocument, "file_id", file_id, {"result_head": _head(head, photo)})
     updates.run(connection)
     record_change(session)

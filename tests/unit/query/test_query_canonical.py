@@ -32,7 +32,7 @@ def normal(node: Node) -> bool:
 
 
 def has_names_far_behind(text: str) -> bool:
-    """Whether a word may be behind the terms that are names of places: then no other text means only the word."""
+    """Tell that a name may be behind the terms that can be places: then no other text means only the word."""
     return any(read_place(text_words(word)) for word in text.split()[7:])
 
 
