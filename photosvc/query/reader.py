@@ -348,13 +348,12 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
             raise InvalidQueryError(msg, field=source.field, position=source.start + found.start) from error
         except (KeyError, ValueError) as error:
             raise _unreadable(spec, found, source) from error
-        if isinstance(item, list):
-            spellings += item
-        elif item in spellings:  # beside `img_1.jpg`, `img_1` says nothing new
-            continue
-        if item is not None:
-            without = spec.kind is Kind.PROSE and not found.quoted and found.text.lower() == "true"
-            (unwanted if found.negated is not without else wanted).extend(item if isinstance(item, list) else [item])
+        without = spec.kind is Kind.PROSE and not found.quoted and found.text.lower() == "true"
+        chosen = unwanted if found.negated is not without else wanted
+        operands = item if isinstance(item, list) else [item] if item is not None else []
+        if operands and operands[0] not in spellings:  # beside `img_1.jpg`, `img_1` says nothing new
+            chosen += operands
+            spellings += operands[1:]
     return Choice(tuple(wanted), tuple(unwanted)) if wanted or unwanted else None
 
 

@@ -54,6 +54,7 @@ def test_any_text_ends_as_nodes_in_normal_form_or_as_the_one_error(text: str) ->
 
 @examples(1000)
 @given(st.sampled_from(sorted(FILTERS)), ODD_VALUES, st.sampled_from(sorted(NAMES)), ODD_VALUES)
+@example("city", '"ÆA"', "added", '""')
 def test_any_parameters_end_as_nodes_or_as_the_one_error(name: str, text: str, other: str, more: str) -> None:
     try:
         node = combine(Everything(), parse_parameters([(name, text), (other, more)]))
