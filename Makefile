@@ -51,10 +51,10 @@ test-long: $(VENV)/.dev ## Run the tests that take longer: 100,000 queries, libr
 	$(BIN)/python -m pytest -m long $(ARGS)
 
 test-examples: $(VENV)/.dev ## Run the tests with random examples, with ten times as many as every day
-	TEST_EXAMPLES=all $(BIN)/python -m pytest -n 3 --dist worksteal -m 'hypothesis and not slow' $(ARGS)
+	TEST_EXAMPLES=new $(BIN)/python -m pytest -n 3 --dist worksteal -m 'hypothesis and not slow' $(ARGS)
 
 test-api: $(VENV)/.dev ## Send a hundred requests to each operation of the API, with each kind of credential
-	TEST_EXAMPLES=all $(BIN)/python -m pytest -n 0 -m slow tests/api/serving/test_openapi_cases.py $(ARGS)
+	TEST_EXAMPLES=new $(BIN)/python -m pytest -n 0 -m slow tests/api/serving/test_openapi_cases.py $(ARGS)
 
 build/lowest/.done: $(VENV)/bin/python setup.cfg
 	$(PYTHON) -m venv build/lowest
