@@ -33,11 +33,20 @@ _STRANGERS = set()
 
 
 def children(pid="self"):
-    """Process ids of the direct children, from Linux's /proc, without servers that other tests keep."""
-    found = [
-        int(child) for tasks in Path(f"/proc/{pid}/task").glob("*/children") for child in tasks.read_text().split()
-    ]
+    """Process ids of the direct children, without servers that other tests keep.
+
+    They are found by their parents: the list of children that Linux keeps of a process may leave some out.
+    """
+    parent = str(os.getpid() if pid == "self" else pid)
+    found = [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/stat") if parent_of(path) == parent]
     return [child for child in found if child not in _STRANGERS]
+
+
+def parent_of(path):
+    try:
+        return path.read_text().rpartition(")")[2].split()[1]
+    except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        return None
 
 
 def are_gone(pids):
@@ -73,6 +82,7 @@ def test_a_thousand_items_each_come_once():
     assert sorted(results) == [(number, number * number) for number in range(1000)]
 
 
+@pytest.mark.slow
 def test_items_that_arrive_slowly_start_no_more_workers_than_the_pool_has():
     def trickle():
         for number in range(400):
@@ -97,6 +107,7 @@ def test_there_is_always_one_worker(workers):
     assert outcomes([3], square, workers=workers) == {3: 9}
 
 
+@pytest.mark.slow
 def test_all_workers_work_and_live_on_between_runs():
     with WorkerPool(process_id, result=int, workers=2) as pool:
         first = {pid for _, pid in pool.run(range(20))}
@@ -106,6 +117,7 @@ def test_all_workers_work_and_live_on_between_runs():
     assert os.getpid() not in first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "message"),
     [
@@ -123,6 +135,7 @@ def test_a_death_costs_its_own_item_only(order, message):
     assert answers == {number: number for number in range(1, 20)}
 
 
+@pytest.mark.slow
 def test_every_other_item_may_kill_its_worker():
     items = [number if number % 2 else ("kill", number) for number in range(8)]
     answers = outcomes(items, partial(killed_by_tuples, os.getpid()))
@@ -131,6 +144,7 @@ def test_every_other_item_may_kill_its_worker():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["hang", "stop"])
 def test_an_item_that_takes_too_long_is_given_up(order):
     begun = time.monotonic()
@@ -142,6 +156,7 @@ def test_an_item_that_takes_too_long_is_given_up(order):
     assert answers == {number: number for number in range(10)}
 
 
+@pytest.mark.slow
 def test_a_slow_caller_is_not_taken_for_a_slow_worker():
     with WorkerPool(square, result=int, workers=1, timeout=1) as pool:
         run = pool.run(range(4))
@@ -172,6 +187,7 @@ def test_a_result_that_is_no_data_is_an_error_of_its_item():
     assert answers[2] == 2
 
 
+@pytest.mark.slow
 def test_what_a_taken_over_worker_sends_runs_nothing(tmp_path):
     mark = tmp_path / "mark"
     answers = outcomes([str(mark), "well"], send_a_pickle)
@@ -186,6 +202,7 @@ def test_a_result_of_another_type_ends_its_worker():
     assert (answers[1], answers[2]) == (1, 2)
 
 
+@pytest.mark.slow
 def test_large_results_arrive_whole():
     sizes = [0, 1, 300_000, 5_000_000, 300_001]
     assert {size: len(data) for size, data in outcomes(sizes, large).items()} == {size: size for size in sizes}
@@ -228,6 +245,7 @@ def test_what_the_items_raise_passes_through_and_the_pool_lives_on():
         assert list(pool.run([3])) == [(3, 9)]
 
 
+@pytest.mark.slow
 def test_a_run_left_early_leaves_nothing_behind_for_the_next():
     with WorkerPool(square, result=int, workers=2) as pool:
         for _ in pool.run(range(100)):
@@ -299,6 +317,7 @@ def program(tmp_path):
         process.kill()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_children(program):
     process, started = program
     assert len(started) == 2
@@ -310,6 +329,7 @@ def test_ctrl_c_ends_the_children(program):
     assert are_gone(started)
 
 
+@pytest.mark.slow
 def test_a_killed_parent_takes_its_children_along(program):
     process, started = program
     process.kill()
