@@ -34,6 +34,7 @@ def names(folder):
     return {path.name for path in folder.iterdir()} - {"restore.lock"}
 
 
+@pytest.mark.slow
 def test_on_another_machine_the_library_is_there_with_its_keys_and_configuration(backed_up, tmp_path):
     new = tmp_path / "deep" / "new"
     done = svc("restore", str(backed_up.archive), "--json", instance=new)
@@ -62,6 +63,7 @@ def test_pages_of_the_operator_are_restored(backed_up, tmp_path):
     assert (tmp_path / "other" / ASIDE / page).read_text() == "a page of other"
 
 
+@pytest.mark.slow
 def test_machines_that_share_database_and_service_key_have_the_same_signing_keys(tmp_path, empty_postgres):
     settings = {"PHOTOSVC_SECRET_KEY": "k" * 32, "PHOTOSVC_DATABASE_URI": empty_postgres()}
     apps = [open_library(tmp_path / name, settings=settings) for name in ("one", "two")]

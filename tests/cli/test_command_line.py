@@ -31,6 +31,7 @@ def instance(tmp_path_factory):
     return library.instance
 
 
+@pytest.mark.slow
 def test_a_new_token_is_printed_once_and_only_on_stdout(instance):
     done = svc(*ADD, "--json", instance=instance)
     assert done.returncode == 0
@@ -101,6 +102,7 @@ def test_lists_come_in_four_formats_with_the_same_rows(instance):
     assert len(lines) == len(rows) + 2
 
 
+@pytest.mark.slow
 def test_flask_svc_and_svc_are_the_same_command(instance):
     ours = svc("show", "scopes", "--json", instance=instance)
     theirs = svc("show", "scopes", "--json", instance=instance, command=FLASK)
@@ -109,6 +111,7 @@ def test_flask_svc_and_svc_are_the_same_command(instance):
     assert done.stdout.startswith("0 indexed, 0 updated, 1 unchanged")
 
 
+@pytest.mark.slow
 def test_flask_svc_in_an_app_without_the_service_says_so(instance, tmp_path):
     (tmp_path / "bare.py").write_text("from flask import Flask\napp = Flask('bare')\n")
     command = (FLASK[0], "--app", str(tmp_path / "bare.py"), "svc")
@@ -137,6 +140,7 @@ def test_help_imports_neither_flask_nor_sqlalchemy(arguments):
     assert done.stderr == "[]\n"
 
 
+@pytest.mark.slow
 def test_commands_import_neither_views_nor_alembic(instance):
     program = "import sys; from photosvc.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     command = [sys.executable, "-c", program, "status"]
@@ -201,6 +205,7 @@ def test_the_schema_is_made_checked_and_named(tmp_path):
     assert (done.returncode, done.stderr) == (0, "The tables are as this version needs them.\n")
 
 
+@pytest.mark.slow
 def test_an_upgrade_names_the_migrations_that_it_applies(tmp_path):
     from sqlalchemy import create_engine
 
@@ -229,6 +234,7 @@ def test_an_old_schema_is_one_sentence_that_names_what_to_do(tmp_path):
     assert "from before the first release, and cannot be upgraded" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_closed_stdout_is_no_traceback(instance):
     command = "$SVC show scopes --json | true; $SVC show scopes --md | head -1"
     done = subprocess.run(

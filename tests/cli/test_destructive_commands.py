@@ -84,6 +84,7 @@ def test_a_yes_at_the_terminal_takes_away(api):
     assert api.svc("users", "show", "alice").returncode == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "prompt"),
     [
@@ -127,6 +128,7 @@ def test_a_closed_standard_input_holds_no_password(api):
     assert dump(api) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_", ["", "--json"])
 @pytest.mark.parametrize("output", [">&-", ">/dev/full"])
 def test_a_secret_that_cannot_be_shown_is_not_kept(api, format_, output):

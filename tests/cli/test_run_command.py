@@ -158,6 +158,7 @@ def test_another_folder_for_the_same_library_stops_with_a_sentence(run, tmp_path
     assert index(instance=run.instance).stdout.startswith("1 indexed, 0 updated, 0 unchanged, 2 missing")
 
 
+@pytest.mark.slow
 def test_on_a_terminal_another_folder_is_asked_for(run, tmp_path):
     first, second = fill(tmp_path / "first", "a.jpg"), fill(tmp_path / "second", "c.jpg")
     run("--photos", str(first))
@@ -168,6 +169,7 @@ def test_on_a_terminal_another_folder_is_asked_for(run, tmp_path):
     assert run().stdout.startswith(f"Photos    {first}\n")
 
 
+@pytest.mark.slow
 def test_the_bundled_samples_give_way_without_a_question_and_do_not_come_back(run, tmp_path):
     assert "(the bundled samples)" in run().stdout.splitlines()[0]
     assert " indexed" in index(instance=run.instance).stdout
@@ -176,6 +178,7 @@ def test_the_bundled_samples_give_way_without_a_question_and_do_not_come_back(ru
     assert run().stdout.startswith(f"Photos    {photos}\n")
 
 
+@pytest.mark.slow
 def test_the_default_folder_of_originals_is_not_replaced_without_a_question(run, tmp_path):
     fill(run.instance / "originals", "a.jpg")
     call_svc("db", "upgrade", instance=run.instance)
@@ -194,6 +197,7 @@ def test_a_setting_that_names_another_folder_wins_over_neither(run, tmp_path):
     assert run("--photos", f"{tmp_path}/second/../first", environ=environ).returncode == 0
 
 
+@pytest.mark.slow
 def test_an_empty_or_missing_folder_is_told_with_the_photos_that_the_library_shows(run, tmp_path):
     photos = fill(tmp_path / "photos", "a.jpg", "b.jpg")
     run("--photos", str(photos))

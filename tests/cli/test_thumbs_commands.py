@@ -31,6 +31,7 @@ def cached(pictures, name):
     return sorted(path.name.partition("_")[2] for path in found)
 
 
+@pytest.mark.slow
 def test_thumbs_makes_the_usual_sizes_of_all_pictures_and_keeps_what_is_there(api, pictures):
     pictures.library.index()
     done = api.svc("thumbs")
@@ -83,6 +84,7 @@ def test_thumbs_leaves_a_picture_to_the_process_that_is_at_it(api, pictures):
     assert running.communicate(timeout=20)[0] == "4 made, 7 kept, 0 failed\n"
 
 
+@pytest.mark.slow
 def test_index_with_thumbs_makes_the_usual_sizes_of_what_it_reads(api, pictures):
     done = api.svc("index", "--thumbs")
     assert done.returncode == 0
@@ -106,6 +108,7 @@ def test_index_with_and_without_thumbs_finds_the_same(api, pictures):
     assert cached(pictures, "half.jpg") == []
 
 
+@pytest.mark.slow
 def test_index_with_thumbs_on_a_cache_that_cannot_be_written_indexes(api, pictures):
     (pictures.library.instance / "cache").mkdir()
     (pictures.library.instance / "cache" / "pictures").write_bytes(b"no folder")

@@ -72,6 +72,7 @@ def sound(made):
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
+@pytest.mark.slow
 def test_a_sound_library_has_no_findings_and_is_not_changed(sound):
     before = hashes(sound.instance)
     findings, report = check(sound)

@@ -3,6 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
+import pytest
+
 from photosvc.library import import_jobs
 from photosvc.web.current import current_service
 from tests.support.clients.upload_client import picture
@@ -11,6 +13,7 @@ from tests.support.factories.indexing_requests import InlinePool, index_at_once
 from tests.support.library import open_library
 
 
+@pytest.mark.slow
 def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypatch):
     for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)

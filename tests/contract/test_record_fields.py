@@ -202,6 +202,7 @@ def test_a_broken_picture_keeps_a_row_whose_unknown_values_are_minus_one(indexed
     assert (row[2]["listed"], json.loads(row[0])["Quality"], json.loads(row[0])["Color"]) == (False, -1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CAMERA_ORIGINALS.is_dir(), reason="the folder of camera originals is absent")
 def test_originals_of_forty_cameras_keep_the_promise_too(tmp_path):
     settings = {"PHOTOSVC_ORIGINALS": CAMERA_ORIGINALS}

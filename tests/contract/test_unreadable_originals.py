@@ -15,6 +15,7 @@ from tests.support.programs import deadly_extract, racing_extract
 OURS = "an error inside photosvc ({}), not in the file: please report it with the traceback in the log"
 
 
+@pytest.mark.slow
 def test_a_file_that_changes_or_vanishes_while_it_is_read_is_left_for_the_next_run(library, monkeypatch):
     from photosvc.index import run as job
 
@@ -44,6 +45,7 @@ def in_memory():
         library.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", [2**33 + 2**32, 10**10, -(10**10), 2**40, -(2**40)])
 def test_a_time_that_64_bits_of_nanoseconds_do_not_hold_is_the_nearest_they_do(in_memory, moment):
     library = in_memory
@@ -58,6 +60,7 @@ def test_a_time_that_64_bits_of_nanoseconds_do_not_hold_is_the_nearest_they_do(i
     assert len(library.find()) == 2
 
 
+@pytest.mark.slow
 def test_one_file_that_cannot_be_stored_stops_no_other(library, monkeypatch):
     from photosvc.index.store import Store
 
@@ -79,6 +82,7 @@ def test_one_file_that_cannot_be_stored_stops_no_other(library, monkeypatch):
     assert (again.unchanged, reasons(again.skipped)) == (2, [("b.jpg", OURS.format("ValueError"))])
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_even_be_rejected_is_reported_at_every_run(library, monkeypatch):
     from photosvc.index.store import Store
 
@@ -88,6 +92,7 @@ def test_a_file_that_cannot_even_be_rejected_is_reported_at_every_run(library, m
         assert reasons(library.index().failed) == [("a.jpg", OURS.format("ZeroDivisionError"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["database is locked", "database or disk is full"])
 def test_a_database_that_takes_nothing_ends_the_run(library, monkeypatch, words):
     import sqlite3
@@ -107,6 +112,7 @@ def test_a_database_that_takes_nothing_ends_the_run(library, monkeypatch, words)
     assert library.index().indexed == 1
 
 
+@pytest.mark.slow
 def test_paths_beyond_the_limit_are_left_out_with_that_reason(library):
     parts = "/".join(("p" * 200,) * 5)
     fits, longer = f"{parts}/{'x' * (1024 - 1005 - 4)}.jpg", f"{parts}/{'y' * (1025 - 1005 - 4)}.jpg"
@@ -125,6 +131,7 @@ def test_paths_beyond_the_limit_are_left_out_with_that_reason(library):
     assert library.names() == [fits]
 
 
+@pytest.mark.slow
 def test_a_picture_too_large_for_a_worker_is_found_by_its_date_and_with_error(tmp_path):
     library = open_library(tmp_path)
     block = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})
@@ -145,6 +152,7 @@ def test_a_picture_too_large_for_a_worker_is_found_by_its_date_and_with_error(tm
     assert reasons(library.index().skipped) == [("vast.jpg", needs)]
 
 
+@pytest.mark.slow
 def test_a_file_that_kills_its_decoder_keeps_its_metadata(tmp_path, monkeypatch):
     from photosvc.index import run as job
 

@@ -37,6 +37,7 @@ def stored(library):
         return {file.name: file.hash for file in session.query(File).filter_by(missing=False)}
 
 
+@pytest.mark.slow
 def test_a_watcher_finds_new_folders_wishes_and_deletions(library):
     library.put("a/b.jpg", jpeg())
     with watch(library, PHOTOSVC_WATCH_SETTLE="0") as watching:

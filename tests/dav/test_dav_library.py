@@ -77,6 +77,7 @@ def indexed_again(dav):
     assert {name: record["UID"] for name, record in records(dav).items()} == before
 
 
+@pytest.mark.slow
 def test_a_stored_file_is_a_wish_for_its_folder_unless_it_is_junk(dav):
     waiting(dav)
     assert dav.call("PUT", "/trip/new.jpg", b"x").status_code == 201
@@ -285,6 +286,7 @@ def test_a_move_that_fails_changes_neither_disk_nor_library(dav, monkeypatch):
         assert session.query(File).filter_by(name="fail.jpg", missing=False).count() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_indexed", [True, False])
 @pytest.mark.parametrize("inner", ["", "/lost.jpg"], ids=["folder", "file"])
 def test_a_move_to_a_name_whose_file_the_disk_lost_keeps_both_photos(dav, inner, is_indexed):

@@ -49,6 +49,7 @@ def test_the_configuration_hides_the_password_of_the_hosts_database(tmp_path):
     assert shown == "postgresql+psycopg://ann:***@db.example.org/photos"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bind_key", [None, "media"])
 @pytest.mark.parametrize("address", ["sqlite:///{}", "sqlite:///file:{}?uri=true"])
 def test_the_upgrade_makes_the_database_and_its_journals_readable_for_its_owner_alone(tmp_path, bind_key, address):

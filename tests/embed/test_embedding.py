@@ -218,6 +218,7 @@ def begin_strictly(host):
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_what_the_host_has_not_committed_yet_is_the_hosts(host, strict):
     if strict:
@@ -272,6 +273,7 @@ def open_things():
     return len(list(HANDLES.iterdir())), threading.active_count()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HANDLES.is_dir(), reason="counts handles as Linux lists them")
 def test_fifty_apps_that_come_and_go_leave_no_handles_and_no_threads(tmp_path, own_statements):
     (tmp_path / DATABASE).write_bytes(migrated_database())

@@ -86,6 +86,7 @@ def names(answer):
         return sorted(archive.namelist())
 
 
+@pytest.mark.slow
 def test_users_of_a_host_download_what_they_selected_and_may_see(host):
     user, viewer = signed_in(host, "user"), signed_in(host, "viewer")
     assert names(user.get(select(user) + "?name=file")) == [*NAMES]

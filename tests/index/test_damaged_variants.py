@@ -43,6 +43,7 @@ def check(found):
             assert result.problem.reason not in OURS, (name, result)
 
 
+@pytest.mark.slow
 def test_some_damaged_variants_end_as_extractions_or_typed_reasons(tmp_path):
     check(outcomes(tmp_path, cuts=5, flips=4))
 

@@ -66,6 +66,7 @@ def test_neighbours_are_the_last_before_and_the_first_after_in_any_order(places,
         assert neighbours.around(seen(at, in_utc=in_utc)) == expected
 
 
+@pytest.mark.slow
 def test_a_time_lapse_looks_at_each_row_once(places):
     count = 600
     for number in range(1, count + 1):

@@ -281,6 +281,7 @@ def test_a_key_that_too_many_files_share_joins_none_of_them(session, monkeypatch
     assert session.scalars(select(SearchRow.is_primary)).all() == [True] * 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_same_files_give_the_same_photos_in_any_order_and_in_any_batches(tmp_path, monkeypatch, seed):
     monkeypatch.setattr("photosvc.index.restack.MAX_FILES", 6)

@@ -147,6 +147,7 @@ def shown(request, tmp_path_factory):
     return path, extraction, thumbnails, len(opened)
 
 
+@pytest.mark.slow
 def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(shown):
     path, extraction, thumbnails, _ = shown
     assert extraction == extract(path)

@@ -45,6 +45,7 @@ def test_items_come_back_as_results():
     assert [future.result(20) for future in [pool.submit(number) for number in range(6)]] == [0, 1, 4, 9, 16, 25]
 
 
+@pytest.mark.slow
 def test_no_process_runs_before_the_first_item_or_after_the_idle_time():
     before = set(living())
     pool = workers(idle_seconds=1)
@@ -65,6 +66,7 @@ def test_more_items_than_may_wait_are_refused_at_once():
     assert not first.done()
 
 
+@pytest.mark.slow
 def test_owners_take_turns_and_what_is_made_last_waits_for_all_others():
     pool, done = workers(nap, workers=1, queued=20), []
     first = pool.submit("first", "a")
@@ -125,6 +127,7 @@ def test_an_item_that_kills_its_worker_costs_that_item_only(order, error, reason
     assert after.result(20) == "fine"
 
 
+@pytest.mark.slow
 def test_an_item_that_takes_too_long_is_ended():
     pool = workers(obey, workers=1, timeout=1)
     with pytest.raises(WorkerTimeoutError):

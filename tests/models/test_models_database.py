@@ -230,6 +230,7 @@ def test_the_connection_used_last_comes_first_where_connections_are_kept_in_a_qu
     create_engine(address, **engine_options(address)).dispose()
 
 
+@pytest.mark.slow
 def test_the_log_stays_small_beside_readers_that_never_pause(engine, monkeypatch):
     limit = 1 << 20
     monkeypatch.setattr("photosvc.models.engine.LOG_LIMIT", limit)

@@ -41,6 +41,7 @@ def test_tables_go_up_down_and_up_again_and_fit_the_models(engine):
     assert schema.differences(engine) == []
 
 
+@pytest.mark.slow
 def test_the_indexes_of_search_rows_are_replaced_and_created_again(engine):
     def indexes():
         return {index["name"]: index["column_names"] for index in inspect(engine).get_indexes("photosvc_search_rows")}
@@ -56,11 +57,13 @@ def test_the_indexes_of_search_rows_are_replaced_and_created_again(engine):
     assert schema.differences(engine) == []
 
 
+@pytest.mark.slow
 def test_a_second_upgrade_changes_nothing(engine):
     schema.upgrade(engine)
     assert schema.upgrade(engine) == (SCHEMA_VERSION, SCHEMA_VERSION)
 
 
+@pytest.mark.slow
 def test_a_missing_column_is_reported(engine):
     schema.upgrade(engine)
     with engine.begin() as connection:
@@ -69,6 +72,7 @@ def test_a_missing_column_is_reported(engine):
     assert "description" in schema.differences(engine)[0]
 
 
+@pytest.mark.slow
 def test_tables_of_a_host_are_left_alone(engine):
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE users (id INTEGER PRIMARY KEY, nick TEXT)"))
@@ -85,6 +89,7 @@ def test_tables_of_a_host_are_left_alone(engine):
     assert {"users", "photos", "alembic_version"} <= set(inspect(engine).get_table_names())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["users", "clients", "credentials"])
 def test_ids_that_say_who_may_do_what_are_never_reused_on_sqlite(tmp_path, table):
     engine = create_engine(f"sqlite:///{tmp_path / 'ids.db'}")
@@ -95,6 +100,7 @@ def test_ids_that_say_who_may_do_what_are_never_reused_on_sqlite(tmp_path, table
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_a_later_migration_is_applied_and_its_database_is_newer_for_versions_without_it(engine, tmp_path, monkeypatch):
     schema.upgrade(engine)
     folder, later = tmp_path / "migrations", f"{int(SCHEMA_VERSION) + 1:04}"
@@ -120,6 +126,7 @@ def test_a_later_migration_is_applied_and_its_database_is_newer_for_versions_wit
         schema.upgrade(engine)
 
 
+@pytest.mark.slow
 def test_a_database_from_before_the_first_release_is_left_as_it_is(engine):
     schema.upgrade(engine)
     with engine.begin() as connection:
@@ -133,6 +140,7 @@ def test_a_database_from_before_the_first_release_is_left_as_it_is(engine):
 UPLOADED = "SELECT hash, name, size, created_at FROM photosvc_uploaded_files ORDER BY name"
 
 
+@pytest.mark.slow
 def test_state_that_names_contained_moves_into_columns_and_back(engine):
     sha1, path = "a" * 40, ".photosvc/trash/2026/" + "b" * 19
     assert len(path) == 40
@@ -181,6 +189,7 @@ def test_state_that_names_contained_moves_into_columns_and_back(engine):
 HISTORY = "SELECT before, after FROM photosvc_photo_changes ORDER BY id"
 
 
+@pytest.mark.slow
 def test_names_of_values_that_people_set_become_source_columns_and_a_text_again(engine):
     changes = [
         ('{"artist":"","manual":""}', '{"artist":"Änn","manual":"artist"}'),

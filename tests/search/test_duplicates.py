@@ -35,6 +35,7 @@ def looks_of(tmp_path_factory):
     library.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", range(7))
 def test_a_group_holds_the_photos_near_its_first_that_are_in_no_better_group(looks_of, distance):
     library, looks = looks_of

@@ -102,6 +102,7 @@ LONG = pytest.mark.timeout(5400)
 ANY_RIGHTS = given(QUERIES, st.booleans(), st.sampled_from(sorted(ORDERS)))
 
 
+@pytest.mark.slow
 @MEANING
 @QUICK
 @ANY_RIGHTS
@@ -143,6 +144,7 @@ def test_queries_mean_what_plain_python_says_in_forty_libraries(varied_library, 
 WITHOUT_MATCHES = {"lat", "lng", "dist", "vector", "document", "audio", "face", "category"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in FILTERS if name not in WITHOUT_MATCHES])
 def test_the_values_of_random_queries_find_some_files_and_leave_some_out(varied_library, name):
     session, *_ = varied_library
@@ -172,6 +174,7 @@ def check_nothing_private(varied_library, refused, query, order):
 RESTRICTED = given(QUERIES, st.sampled_from(sorted(ORDERS)))
 
 
+@pytest.mark.slow
 @MEANING
 @QUICK
 @RESTRICTED
@@ -195,6 +198,7 @@ PAYLOADS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["title", "name", "state", "codec", "description", "filename", "keywords", "id", "q"])
 def test_a_value_never_becomes_sql(varied_library, name):
     session, *_ = varied_library

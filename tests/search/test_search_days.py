@@ -53,6 +53,7 @@ def expected(low, high):
     return {title for title, (day, _) in TAKEN.items() if low <= day <= high}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["newest", "oldest", "added", "name"])
 @pytest.mark.parametrize(
     ("query", "low", "high"),

@@ -134,6 +134,7 @@ def session(new_database):
     engine.dispose()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILTERS)
 def test_the_example_of_a_filter_finds_exactly_what_it_describes(session, name):
     search = prepare(session.connection(), parse_request([("q", FILTERS[name].example)]), sees_private=True)

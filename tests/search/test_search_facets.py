@@ -54,6 +54,7 @@ READ = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sees_private", [True, False])
 @pytest.mark.parametrize("query", ["", "lake", "-snow", "camera:canon | favorite:true", "primary:true"])
 @pytest.mark.parametrize("facet", READ)

@@ -104,6 +104,7 @@ def sorted_by_python(session, first, second=""):
     return [row.file_uid for row in rows]
 
 
+@pytest.mark.slow
 def test_photos_of_all_ranks_come_in_order(session):
     found, _ = uids(session, "famil")
     assert len(found) > 200
@@ -123,6 +124,7 @@ def test_the_order_is_walked_where_a_rank_is_frequent(session):
     assert explain(session.connection(), filtered, sees_private=True).plan != WALK
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(11, 90), st.sampled_from(["famil", "family", "famil lake", "family|lake", "familia"]), st.booleans())
 def test_pages_of_any_size_put_together_are_the_whole(session, size, query, by_cursor):

@@ -90,6 +90,7 @@ def test_all_pages_have_exactly_the_files_that_match(sparse_session, walks, quer
     assert files(sparse_session, query, offset="3")[0] == wanted[3:10]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["added", "oldest", "name", "size", "-edited", "relevance", "random"])
 def test_every_order_goes_on_behind_a_short_walk(sparse_session, walks, order):
     wanted = {row.file_uid for row in sparse_session.scalars(select(SearchRow)) if row.faces >= 3 or row.iso == 12800}

@@ -79,6 +79,7 @@ def test_what_cannot_be_closed_is_told_with_the_command_that_does(tmp_path, capl
     assert f"as its owner, run chmod 700 {tmp_path}" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["no database", "broken page"])
 def test_a_damaged_database_is_one_sentence(tmp_path, damage, caplog):
     app = opened(tmp_path)

@@ -424,6 +424,7 @@ def test_what_is_not_a_valid_token_is_401_everywhere_but_on_public_routes(api, r
         assert answer.headers["WWW-Authenticate"].startswith(expected), reason
 
 
+@pytest.mark.slow
 def test_a_revoked_credential_of_each_kind_is_401_everywhere(api):
     for kind, role in [
         ("login", "admin"),

@@ -196,6 +196,7 @@ def test_the_old_password_cannot_be_guessed_by_a_stolen_session(api):
     assert api.call("PUT", path, another, json={**body, "old": PASSWORD}).status_code == 200
 
 
+@pytest.mark.slow
 def test_nor_from_everywhere_at_once(api):
     own, path = api.session_of(), api.user_path(rest="/password")
     body = {"old": "wrong horse", "new": "new horse battery"}

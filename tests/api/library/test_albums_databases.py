@@ -17,6 +17,7 @@ def filled_library(new_library):
     return new_library(24)
 
 
+@pytest.mark.slow
 def test_albums_are_the_same_on_both_databases(filled_library):
     client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
 
@@ -49,6 +50,7 @@ def test_albums_are_the_same_on_both_databases(filled_library):
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
+@pytest.mark.slow
 def test_people_are_renamed_and_merged_on_both_databases(filled_library):
     client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
     with filled_library.session() as session:
@@ -94,6 +96,7 @@ def test_eight_callers_fill_one_album_and_nothing_is_lost(filled_library):
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
+@pytest.mark.slow
 def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library):
     client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
 
@@ -156,6 +159,7 @@ def test_the_order_by_hand_is_refused_without_one_album_of_chosen_photos(filled_
     assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "Order")
 
 
+@pytest.mark.slow
 def test_a_filter_finds_folders_months_and_states_by_their_uids(filled_library):
     headers = {"X-Auth-Token": filled_library.token()}
     for kind in ("folder", "month", "state"):
@@ -202,6 +206,7 @@ def test_album_changes_and_edits_of_the_same_photos_do_not_block_each_other(fill
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
+@pytest.mark.slow
 def test_the_oldest_changes_of_an_actor_go_on_both_databases(filled_library, monkeypatch):
     monkeypatch.setattr("photosvc.library.journal.MOST_BYTES", 10_000)
     for actor in ("u1", "u2"):

@@ -204,6 +204,7 @@ def test_nobody_takes_back_the_edit_of_another(copied_library, batch):  # noqa: 
     assert photo(copied_library, chosen[0])["Title"] == "Lake"
 
 
+@pytest.mark.slow
 def test_an_edit_is_taken_back_on_both_databases(tmp_path, new_database):
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
     with library.session() as session:

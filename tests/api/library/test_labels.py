@@ -45,6 +45,7 @@ def counts(labels):
     return {label["Name"]: label["PhotoCount"] for label in labels}
 
 
+@pytest.mark.slow
 def test_a_label_added_to_a_photo_is_found_and_outlives_index_runs(copied_library, call, uid):
     one = uid("one")
     photo = call("POST", f"/photos/{one}/label", json={"Name": " Boat ", "Uncertainty": 0, "Priority": 10})
@@ -59,6 +60,7 @@ def test_a_label_added_to_a_photo_is_found_and_outlives_index_runs(copied_librar
     assert counts(call("GET", "/labels")) == {"Boat": 1, "lake": 2, "snow": 1, "Sun": 1, "Éte": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["LabelID", "UID"])
 def test_a_label_taken_from_a_photo_stays_away_and_can_be_undone(copied_library, call, uid, key):
     one = uid("one")
@@ -101,6 +103,7 @@ def test_a_photo_has_at_most_256_labels(call, uid):
     call("POST", f"/photos/{one}/label", json={"Name": "K5"})
 
 
+@pytest.mark.slow
 def test_renaming_a_label_changes_all_of_its_photos_and_outlives_index_runs(copied_library, call, label):
     renamed = call("PUT", f"/labels/{label('lake')['UID']}", json={"Name": "Water"})
     assert (renamed["Name"], renamed["PhotoCount"]) == ("Water", 2)

@@ -66,6 +66,7 @@ def test_a_chosen_name_is_found_and_outlives_index_runs(copied_library, call):
     assert markers(copied_library, "0")[0]["UID"] == ada["UID"]
 
 
+@pytest.mark.slow
 def test_an_area_loses_its_name_and_gets_back_that_of_the_file(copied_library, call):
     bob = markers(copied_library, "0")[1]["UID"]
     assert call("DELETE", f"/markers/{bob}/subject")["Name"] == ""

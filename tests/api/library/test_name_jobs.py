@@ -146,6 +146,7 @@ def test_the_last_of_several_requests_for_a_label_counts_and_they_are_limited(jo
         assert [(row.kind, row.large) for row in session.query(Job).filter(Job.kind == "names")] == [("names", False)]
 
 
+@pytest.mark.slow
 def test_each_client_without_an_account_has_places_of_its_own_for_requests_that_wait(
     jobs_library, call, uid_of, monkeypatch
 ):

@@ -35,6 +35,7 @@ def send(copied_library):
     return send
 
 
+@pytest.mark.slow
 def test_a_value_of_a_person_is_found_and_outlives_an_index_run(copied_library, send):
     answer = send(json={"Title": " My lake ", "DescriptionSrc": "manual", "Description": "At dawn"})
     assert (answer.status_code, answer.json["Title"], answer.json["TitleSrc"]) == (200, "My lake", "manual")
@@ -140,6 +141,7 @@ def test_a_date_that_is_known_in_part_stays_so_until_a_whole_one_is_given(send):
     assert date(send(json={"Month": 6, "TimeZone": "Asia/Tokyo"}).json) == (2021, 6, -1)
 
 
+@pytest.mark.slow
 def test_a_position_has_the_zone_of_its_place_unless_a_person_chose_one(send):
     first = send("GET").json
     answer = send(json={"Lat": 35.6895, "Lng": 139.6917}).json
@@ -152,6 +154,7 @@ def test_a_position_has_the_zone_of_its_place_unless_a_person_chose_one(send):
     assert (answer["TimeZone"], answer["TakenAt"]) == ("Europe/Vienna", "2020-01-02T02:04:05Z")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -56,6 +56,7 @@ def test_an_unstacked_file_is_a_photo_with_the_values_of_a_person(copied_library
     send("POST", f"/files/{file}/unstack", 404)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moves", [True, False])
 def test_a_deleted_file_waits_in_the_trash_or_where_it_is(copied_library, send, moves):
     object.__setattr__(copied_library.app.extensions["photosvc"].settings, "delete_originals", moves)

@@ -124,6 +124,7 @@ def test_viewers_see_no_history(copied_library, send):
     send("GET", "/history", token=copied_library.token("photos read"), status=404)
 
 
+@pytest.mark.slow
 def test_a_photo_that_becomes_part_of_another_leaves_its_history_to_that(copied_library, send):
     copied_library.put("a/boat.png", encoded(quarters(), "PNG"))
     copied_library.index()
@@ -144,6 +145,7 @@ def test_a_photo_that_becomes_part_of_another_leaves_its_history_to_that(copied_
     ]
 
 
+@pytest.mark.slow
 def test_of_many_changes_of_a_photo_the_last_ones_are_kept(copied_library, send, monkeypatch):
     monkeypatch.setattr("photosvc.library.journal.MOST_OF_PHOTO", 3)
     for number in range(5):
@@ -161,6 +163,7 @@ def test_of_many_changes_of_a_photo_the_last_ones_are_kept(copied_library, send,
     assert send("GET")["Title"] == "Title 3"
 
 
+@pytest.mark.slow
 def test_the_journal_of_an_account_is_bounded_in_bytes_and_the_oldest_changes_go(copied_library, send, monkeypatch):
     monkeypatch.setattr("photosvc.library.journal.MOST_BYTES", 30_000)
     send("PUT", token=copied_library.token(role="user"), json={"Title": "Another account"})

@@ -91,6 +91,7 @@ def test_the_name_of_another_person_makes_one_person_of_both(copied_library, cal
     assert copied_library.names(q="people:bobby") == ["a/two.jpg", "b/three.jpg"]
 
 
+@pytest.mark.slow
 def test_a_person_renamed_twice_and_merged_keeps_all_photos(copied_library, call, uid_of):
     for old, new in (("Bob", "Robert"), ("Robert", "Rob"), ("Bobby", "Rob")):
         call("PUT", f"/subjects/{uid_of(old)}", json={"Name": new})
@@ -101,6 +102,7 @@ def test_a_person_renamed_twice_and_merged_keeps_all_photos(copied_library, call
     assert people(call("GET", "/subjects")) == {"Ada": 2, "Rob": 3}
 
 
+@pytest.mark.slow
 def test_a_name_that_became_free_stands_for_the_person_who_took_it(copied_library, call, uid_of):
     call("PUT", f"/subjects/{uid_of('Bob')}", json={"Name": "Robert"})
     call("PUT", f"/subjects/{uid_of('Ada')}", json={"Name": "Bob"})
@@ -143,6 +145,7 @@ def test_people_of_private_photos_are_seen_only_by_who_sees_private(copied_libra
     call("PUT", f"/subjects/{bobby}", 403, json={"Name": "X"}, token=copied_library.token(role="viewer"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Zoe", "BOB", "Ada"])
 def test_who_sees_no_private_photos_renames_people_on_the_others_alone(copied_library, call, uid_of, name):
     copied_library.put("c/four.jpg", jpeg(90, 48, xmp=showing("Bob")))
@@ -180,6 +183,7 @@ def test_labels_are_the_keywords_with_their_counts_and_faces_are_none(call):
     call("GET", "/labels?order=x", 400)
 
 
+@pytest.mark.slow
 def test_markers_name_the_people_that_the_list_has(copied_library, call, uid_of):
     def named(answer):
         return {(marker["Name"], marker["SubjUID"]) for file in answer["Files"] for marker in file["Markers"]}

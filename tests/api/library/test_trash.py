@@ -131,6 +131,7 @@ def entered(library):
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moves", ["true", "false"])
 def test_everything_that_people_entered_comes_back_with_a_deleted_photo(open_copy, moves):
     library = open_copy(PHOTOSVC_DELETE_ORIGINALS=moves)
@@ -177,6 +178,7 @@ def photo(library, uid):
     return call(library, "GET", f"/photos/{uid}")
 
 
+@pytest.mark.slow
 def test_the_files_of_a_photo_stay_together_when_they_come_back_one_by_one(copied_library, monkeypatch):
     monkeypatch.setattr("photosvc.library.trash_restore.PORTION", 1)
     before = uids(copied_library)
@@ -189,6 +191,7 @@ def test_the_files_of_a_photo_stay_together_when_they_come_back_one_by_one(copie
     assert is_projected(copied_library)
 
 
+@pytest.mark.slow
 def test_one_file_of_a_photo_comes_back_to_it(copied_library):
     uid = uids(copied_library)["a/lake.jpg"]
     first, second = call(copied_library, "GET", f"/photos/{uid}")["Files"]
@@ -219,6 +222,7 @@ def test_the_original_of_a_strange_name_returns_under_it(copied_library):
     assert uids(copied_library)[name] == uid
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_deleted_photo_does_not_take_its_place(copied_library):
     before = uids(copied_library)
     call(copied_library, "POST", "/batch/photos/delete", json={"photos": [before["b/0.jpg"]]})
@@ -240,6 +244,7 @@ def test_the_same_picture_returns_with_its_photo_when_it_is_added_again(copied_l
     assert "b/1.jpg" not in uids(copied_library)
 
 
+@pytest.mark.slow
 def test_a_name_that_another_file_has_by_now_stays_with_it(copied_library):
     uid, other = uids(copied_library)["b/1.jpg"], jpeg(200, 48)
     call(copied_library, "POST", "/batch/photos/delete", json={"q": "path:b", "expected": 3})
@@ -259,6 +264,7 @@ def test_a_name_that_another_file_has_by_now_stays_with_it(copied_library):
     assert new not in uids(copied_library).values()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -285,6 +291,7 @@ def test_commands_end_with_the_exit_code_of_their_error(copied_library, argument
     assert hashes(copied_library.originals) == before
 
 
+@pytest.mark.slow
 def test_the_trash_is_emptied_of_what_is_old(copied_library):
     for name in ("b/1.jpg", "b/2.jpg"):
         call(copied_library, "POST", "/batch/photos/delete", json={"photos": [uids(copied_library)[name]]})
@@ -372,6 +379,7 @@ def killed_deletion(library, photos, where):
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moved", [0, 1, 3])
 def test_a_deletion_that_is_killed_before_its_commit_is_undone_by_the_next_run(copied_library, moved):
     before, found = hashes(copied_library.originals), copied_library.find()
@@ -384,6 +392,7 @@ def test_a_deletion_that_is_killed_before_its_commit_is_undone_by_the_next_run(c
     assert is_projected(copied_library)
 
 
+@pytest.mark.slow
 def test_a_deletion_that_is_killed_after_its_commit_is_finished_by_the_next_run(copied_library):
     before, every = hashes(copied_library.originals), uids(copied_library)
     killed_deletion(copied_library, sorted({*every.values()}), (deletions, "_finish", 0))
@@ -396,6 +405,7 @@ def test_a_deletion_that_is_killed_after_its_commit_is_finished_by_the_next_run(
     assert uids(copied_library) == every
 
 
+@pytest.mark.slow
 def test_a_deletion_under_way_is_left_alone(copied_library):
     with copied_library.app.app_context():
         from photosvc.library.trash_folder import Trash
@@ -463,6 +473,7 @@ def with_sidecars(library):
     library.index()
 
 
+@pytest.mark.slow
 def test_sidecars_move_to_the_trash_with_their_original_and_come_back_with_it(copied_library):
     with_sidecars(copied_library)
     originals, before = hashes(copied_library.originals), copied_library.find(q="name:hill")
@@ -486,6 +497,7 @@ def test_sidecars_move_to_the_trash_with_their_original_and_come_back_with_it(co
     assert is_projected(copied_library)
 
 
+@pytest.mark.slow
 def test_a_sidecar_that_another_photo_uses_stays_with_that_one(copied_library):
     with_sidecars(copied_library)
     photo, file = next((one["UID"], one["FileUID"]) for one in copied_library.find() if one["FileName"] == "e/sea.jpeg")

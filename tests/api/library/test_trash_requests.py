@@ -45,6 +45,7 @@ def names(listed):
     return [kept["Name"] for kept in listed]
 
 
+@pytest.mark.slow
 def test_a_photo_comes_back_with_its_edits_under_its_uid(copied_library):
     originals = hashes(copied_library.originals)
     call(copied_library, "PUT", f"/photos/{uids(copied_library)['a/lake.jpg']}", json={"Title": "Mine"})
@@ -77,6 +78,7 @@ def test_the_list_is_in_pages_and_as_that_of_the_command(copied_library):
     call(copied_library, "GET", "/trash?count=x", 400)
 
 
+@pytest.mark.slow
 def test_a_deletion_an_item_or_all_is_restored(copied_library):
     delete(copied_library, "b/0.jpg", "b/1.jpg")
     delete(copied_library, "b/2.jpg")
@@ -107,6 +109,7 @@ def test_a_request_restores_so_many_files(copied_library, monkeypatch):
         assert (len(done["files"]), done["complete"]) == (files, complete)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -163,6 +166,7 @@ def test_a_request_that_takes_too_long_leaves_the_rest(copied_library, monkeypat
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_read_only_service_shows_the_trash_and_changes_nothing(copied_library, open_copy):
     delete(copied_library, "b/0.jpg")
     fixed = open_copy(PHOTOSVC_READONLY="true")

@@ -103,6 +103,7 @@ def check(varied, query, sees_private, box, zoom):
 ANY_MAP = given(query=QUERIES, sees_private=st.booleans(), box=st.sampled_from(BOXES), zoom=st.integers(0, 4))
 
 
+@pytest.mark.slow
 @QUICK
 @ANY_MAP
 @example(query="", sees_private=False, box=GLOBE, zoom=3)
@@ -154,6 +155,7 @@ def scattered(tmp_path_factory):
     library.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zoom", [0, 2, 5, 12, 20])
 def test_there_are_never_more_than_200_clusters_and_no_photo_is_lost(scattered, zoom):
     clusters = ask(scattered, zoom=zoom)

@@ -68,6 +68,7 @@ def test_it_counts_what_the_credential_may_see(api, role):
     assert min(count["all"], count["live"], count["videos"], count["favorites"]) > 0
 
 
+@pytest.mark.slow
 def test_its_counts_and_years_follow_every_change_at_once(tmp_path):
     with open_api(tmp_path) as api:
         admin, viewer = (api.library.token("*", role=role) for role in ("admin", "viewer"))

@@ -97,6 +97,7 @@ def keeping(tmp_path):
         yield PictureClient(api)
 
 
+@pytest.mark.slow
 def test_no_route_changes_an_original_or_leaves_something_beside_it(keeping, tmp_path):
     pictures = keeping
     library, api = pictures.library, pictures.api

@@ -201,6 +201,7 @@ def test_a_viewer_sees_of_a_photo_only_the_files_it_may_see(api, viewer):
             assert {file["UID"] for file in read(api, f"/photos/{photo_uid}", viewer)["Files"]} == files
 
 
+@pytest.mark.slow
 def test_albums_of_a_photo_are_those_one_may_see_and_not_what_smart_albums_find(api, admin, viewer):
     with api.library.session() as session:
         names = {album.uid: album.title for album in session.query(Album)}
@@ -308,6 +309,7 @@ def test_a_missing_file_has_no_record(api, admin):
         check_error(api.call("GET", f"/files/{content_hash}", admin), 404)
 
 
+@pytest.mark.slow
 def test_postgresql_gives_the_same_records(new_postgres, tmp_path, api, admin):
     with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as other:
         with other.library.session() as session:

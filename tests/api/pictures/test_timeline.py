@@ -104,6 +104,7 @@ def check(varied, query, sees_private, oldest_first):
         assert month(library, between, tokens[sees_private], **asked)["months"] == dated
 
 
+@pytest.mark.slow
 @QUICK
 @ANY_RIGHTS
 @example(query="", sees_private=False, oldest_first=False)
@@ -124,6 +125,7 @@ def test_every_photo_of_many_queries_is_at_exactly_one_position(varied, query, s
     check(varied, query, sees_private, oldest_first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["newest", "oldest"])
 @pytest.mark.parametrize("query", ["", "lake", "landscape:true"])
 def test_pages_of_positions_are_slices_of_the_month(varied, order, query):
@@ -186,6 +188,7 @@ def test_a_picture_of_unknown_size_is_laid_out_as_a_square():
     }
 
 
+@pytest.mark.slow
 def test_the_columns_of_21000_photos_take_at_most_two_bytes_a_photo():
     draw, size = random.Random(3), 21_000
     days = sorted((20261000 + draw.randrange(1, 32) for _ in range(size)), reverse=True)

@@ -321,6 +321,7 @@ def a_pipe(path, _):
     os.mkfifo(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [cut, emptied_by_a_crash, of_other_bytes, longer, a_link, a_folder, a_pipe])
 def test_a_damaged_video_in_the_cache_is_converted_again_and_never_sent(movies, tmp_path, damage):
     data = original(movies, "phone.mov") + b"\0\0\0\x30free" + damage.__name__.encode().ljust(40)
@@ -348,6 +349,7 @@ def test_whatever_has_the_name_of_a_temporary_file_is_removed(movies, tmp_path, 
     assert [path for path in movies.cache().folder.rglob(".tmp-*") if content_hash in path.name] == []
 
 
+@pytest.mark.slow
 def test_a_conversion_evicts_finished_files_while_it_runs(slow_clip, tmp_path):
     (tmp_path / "a.avi").write_bytes(slow_clip)
     status = (tmp_path / "a.avi").stat()
@@ -386,6 +388,7 @@ def temporary(movies):
     return [path for path in movies.cache().folder.rglob(".tmp-*") if path.stat().st_size]
 
 
+@pytest.mark.slow
 def test_who_comes_back_finds_what_was_converted_meanwhile(movies, slow_movie):
     answer = movies.video(slow_movie)
     assert check_error(answer, 503)["error"] == "The video is being converted (0% done); try again in a moment."
@@ -403,6 +406,7 @@ def test_who_comes_back_finds_what_was_converted_meanwhile(movies, slow_movie):
     assert temporary(movies) == []
 
 
+@pytest.mark.slow
 def test_a_killed_worker_leaves_no_half_file_and_the_next_request_converts_again(movies, slow_movie):
     check_error(movies.video(slow_movie), 503)
     while not any(path.name.endswith("h264.mp4") for path in temporary(movies)):
@@ -433,6 +437,7 @@ def writes_video(link):
     return False
 
 
+@pytest.mark.slow
 def test_only_some_requests_wait_for_videos_so_that_threads_stay_free(movies, slow_movie, monkeypatch):
     monkeypatch.setattr(movies.service, "_wait", 60.0)
     began = time.monotonic()
@@ -444,6 +449,7 @@ def test_only_some_requests_wait_for_videos_so_that_threads_stay_free(movies, sl
     assert max(refused) < min(waited)
 
 
+@pytest.mark.slow
 def test_many_threads_that_ask_for_one_new_video_start_one_conversion(movies, slow_movie, monkeypatch):
     monkeypatch.setattr(movies.service, "_wait", 60.0)
     jobs = []

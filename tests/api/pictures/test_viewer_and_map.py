@@ -127,6 +127,7 @@ def test_an_answer_has_the_same_bytes_however_many_rows_are_read_at_once(api, ad
                 assert answer.headers.get(header) == expected.headers.get(header)
 
 
+@pytest.mark.slow
 def test_thumbnails_of_a_viewer_open_and_have_the_size_it_is_told(tmp_path):
     with open_api(tmp_path) as api:
         api.library.put("wide.jpg", encoded(quarters(1600, 1000), "JPEG"))
@@ -149,6 +150,7 @@ def test_thumbnails_of_a_viewer_open_and_have_the_size_it_is_told(tmp_path):
         assert api.library.app.test_client().get(wide["DownloadUrl"]).status_code == 403
 
 
+@pytest.mark.slow
 def test_addresses_begin_where_the_service_is_mounted(tmp_path):
     (tmp_path / "originals").mkdir()
     (tmp_path / "originals/a.jpg").write_bytes(jpeg())

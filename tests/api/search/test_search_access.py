@@ -46,6 +46,7 @@ def test_no_order_and_no_page_shows_a_client_what_is_private(restricted_library,
     assert not any(record["Private"] for record in restricted_library.find(order=order, **parameters))
 
 
+@pytest.mark.slow
 def test_private_albums_do_not_tell_by_unsorted_what_they_hold(tmp_path):
     library = open_library(tmp_path)
     with library.session() as session:

@@ -91,6 +91,7 @@ def check_harmless(viewer, name, payloads):
     assert files_of(viewer.ask({"count": 1000}).json) == viewer.visible
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_no_value_of_a_parameter_fails_or_widens_a_search(viewer, name):
     nth = PARAMETERS.index(name)

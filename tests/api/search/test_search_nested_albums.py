@@ -109,6 +109,7 @@ def test_twenty_albums_that_all_name_each_other_are_answered(albumless_library, 
     assert albumless_library.get(path="/api/v1/albums", parameters={"order": order}).status_code == 200
 
 
+@pytest.mark.slow
 def test_albums_with_more_conditions_than_a_database_can_parse_are_refused(albumless_library):
     leaf = " | ".join(f"iso:{number}" for number in range(200))
     add_albums(

@@ -55,6 +55,7 @@ def meanwhile(monkeypatch, change):
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_first", [False, True], ids=["any request", "the first request"])
 def test_what_becomes_private_while_a_search_runs_is_not_shown_by_it(open_it, new_database, monkeypatch, is_first):
     shared = {"PHOTOSVC_DATABASE_URI": new_database(), "PHOTOSVC_SECRET_KEY": "k" * 32}
@@ -120,6 +121,7 @@ def test_a_long_answer_that_is_never_sent_gives_its_connection_back(open_it, mon
     assert checked_out(library) == 0
 
 
+@pytest.mark.slow
 def test_after_postgresql_was_restarted_one_request_fails_and_not_one_for_each_connection(open_it, new_postgres):
     uri = new_postgres()
     library = open_it(PHOTOSVC_DATABASE_URI=uri)
@@ -173,6 +175,7 @@ def test_a_tag_from_before_a_backup_was_put_back_never_holds_again(open_it, tmp_
     assert "second" in again.text
 
 
+@pytest.mark.slow
 def test_private_albums_take_no_place_among_the_facets_of_those_who_may_not_see_them(open_it):
     library = open_it()
     photos = filled(library, 3)

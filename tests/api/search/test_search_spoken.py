@@ -66,6 +66,7 @@ def found(library, query):
     return [record["FileName"] for record in library.find(token=library.token(role="admin"), q=query, order="name")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "names"),
     [

@@ -39,6 +39,7 @@ def total(library, query, token):
     return library.get({"q": query}, path="/api/v1/photos/timeline", token=token).json["total"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sees_private", [True, False])
 @pytest.mark.parametrize(
     "query",

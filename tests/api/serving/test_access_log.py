@@ -111,6 +111,7 @@ def test_values_of_names_for_secrets_are_masked(name):
     assert masked_query(f"a=1&{name}=short&b=&=&c") == f"?a=1&{name}=-&b=&=&c"
 
 
+@pytest.mark.slow
 def test_a_server_writes_one_json_object_a_line(library):
     environ = {**ON, "PHOTOSVC_LOG_FORMAT": "json"}
     with serve(library.instance, workers=1, environ=environ) as base:

@@ -74,6 +74,7 @@ def test_links_lead_to_the_next_page_wherever_a_server_mounts_the_app(copied_lib
     assert len(names) > 6
 
 
+@pytest.mark.slow
 def test_links_and_the_description_hold_the_prefix_in_a_host_app(tmp_path, filled):
     host = Flask("host", instance_path=str(tmp_path))
     host.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{filled.instance}/photosvc.db"
@@ -92,6 +93,7 @@ def test_links_and_the_description_hold_the_prefix_in_a_host_app(tmp_path, fille
         db.engine.dispose()
 
 
+@pytest.mark.slow
 def test_the_description_names_the_mount_that_was_asked_and_not_a_former_one(copied_library):
     for mount in ("", "/one", "/two"):
         app = DispatcherMiddleware(Flask("other"), {mount: copied_library.app}) if mount else copied_library.app
@@ -113,6 +115,7 @@ def test_a_mount_of_any_name_is_a_path_on_the_same_server(copied_library, mount,
     assert answer.headers["Link"].startswith(f"<{shown}/api/v1/photos?count=2&cursor=")
 
 
+@pytest.mark.slow
 def test_with_a_public_address_links_are_absolute(filled, tmp_path):
     address = "https://photos.example.org/p"
     library = copy_library(filled, tmp_path / "instance", settings={"PHOTOSVC_BASE_URL": address})
@@ -123,6 +126,7 @@ def test_with_a_public_address_links_are_absolute(filled, tmp_path):
     library.close()
 
 
+@pytest.mark.slow
 def test_the_links_of_a_served_library_work_on_any_port(copied_library):
     copied_library.close()
     with serve(copied_library.instance, workers=1) as address:

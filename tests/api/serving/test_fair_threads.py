@@ -55,6 +55,7 @@ def wait_until(condition):
     pytest.fail("it did not happen")
 
 
+@pytest.mark.slow
 def test_a_client_that_holds_its_threads_does_not_stop_others_and_gets_all_its_answers(server, tmp_path):
     answers = []
     with ExitStack() as stack:

@@ -104,6 +104,7 @@ def long_names(request, tmp_path):
     library.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["title", "name", "added", "random"])
 def test_pages_go_on_by_their_cursor_header_whatever_titles_and_names_are(long_names, order):
     found, query = [], {"count": 1, "order": order, "q": "-" + "z" * 3000}

@@ -31,6 +31,7 @@ def test_a_service_lives_is_ready_and_operational(library):
     assert ask(library, "/healthz").json["version"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", READY)
 def test_an_old_schema_is_told_also_when_it_fitted_before(library, path):
     assert ask(library, path).status_code == 200
@@ -92,6 +93,7 @@ def test_with_another_service_key_commands_stop_with_a_sentence(library, tmp_pat
     other.close()
 
 
+@pytest.mark.slow
 def test_a_database_gets_its_key_with_its_tables(tmp_path):
     assert call_svc("db", "upgrade", instance=tmp_path).returncode == 0
     (tmp_path / "secret_key").write_text("x" * 64)
@@ -129,6 +131,7 @@ def test_a_server_whose_settings_are_wrong_says_so_in_one_sentence(library):
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_a_server_starts_without_its_database_and_says_that_it_is_not_ready(tmp_path):
     environ = {"PHOTOSVC_DATABASE_URI": "postgresql+psycopg://nobody@127.0.0.1:9/none"}
     with serve(tmp_path, workers=1, options=WORKER, environ=environ) as base:

@@ -129,6 +129,7 @@ def test_a_folder_that_cannot_be_written_fails_no_request(library, caplog):
     assert [record.message.partition(":")[0] for record in caplog.records] == ["requests are not counted"]
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_all_workers_and_outlive_them(tmp_path):
     library = open_library(tmp_path / "instance")
     token = library.token()

@@ -127,6 +127,7 @@ def test_a_search_takes_every_filter_of_the_table(document):
     assert set(parameters(document, "/photos/clusters")) == {"bbox", "zoom", "version", *which}
 
 
+@pytest.mark.slow
 def test_every_example_of_a_filter_can_be_asked_for(api, document):
     token = api.access_token()
     needs = {"lat": {"lng": 1}, "lng": {"lat": 1}, "dist": {"lat": 1, "lng": 1}}
@@ -226,6 +227,7 @@ def test_pages_take_every_count_that_it_allows(api, document):
     assert tried > 40
 
 
+@pytest.mark.slow
 def test_of_a_repeated_parameter_the_last_value_counts(api, document):
     token, tried = api.session_of("ann"), 0
     values = {"q": "lake", "filter": "lake", "count": "5", "offset": "1", "order": "oldest", "seed": "7"}
@@ -253,6 +255,7 @@ def test_searches_answer_as_it_says(api, document):
     check(document, "/photos", "get", api.call("GET", "/photos", api.access_token("metrics")))
 
 
+@pytest.mark.slow
 def test_records_of_photos_and_files_answer_as_it_says(api, document):
     token = api.access_token()
     for result in api.call("GET", "/photos", token).json:

@@ -83,6 +83,7 @@ def test_fifty_clients_that_stop_in_the_middle_of_a_request_delay_nobody(server,
     status_within(server, SOON)
 
 
+@pytest.mark.slow
 def test_clients_that_keep_a_closed_connection_open_delay_nobody(server, connections):
     ended = [connections(GET + b"Connection: close\r\n\r\n") for _ in range(40)]
     for connection in ended:
@@ -90,6 +91,7 @@ def test_clients_that_keep_a_closed_connection_open_delay_nobody(server, connect
     status_within(server, SOON)
 
 
+@pytest.mark.slow
 def test_a_connection_that_the_client_keeps_open_is_dropped_after_two_seconds(server, connections):
     connection = connections(GET + b"Connection: close\r\n\r\n")
     while connection.recv(4096):
@@ -223,6 +225,7 @@ def test_bodies_that_arrive_byte_by_byte_hold_half_of_the_threads_at_most(server
         dripper.join()
 
 
+@pytest.mark.slow
 def test_more_idle_connections_than_the_server_has_places_for_delay_nobody(server, connections):
     kept = [connections(GET + b"\r\n") for _ in range(20)]
     for _ in range(1100):

@@ -100,6 +100,7 @@ def test_fifty_clients_that_do_not_read_a_large_original_do_not_delay_a_search(s
     assert (status, len(body)) == (200, served.size)
 
 
+@pytest.mark.slow
 def test_another_account_still_downloads_meanwhile(served, pictures):
     other = pictures.tokens(pictures.library.token("photos", role="user"))[1]
     with ExitStack() as stack:
@@ -110,6 +111,7 @@ def test_another_account_still_downloads_meanwhile(served, pictures):
         assert (status, len(body)) == (200, served.size)
 
 
+@pytest.mark.slow
 def test_fifty_clients_that_do_not_read_a_thumbnail_do_not_occupy_two_threads(own):
     _, _, whole, _ = own.get(own.thumbnail)
     assert 300_000 < len(whole) < 1 << 20
@@ -123,6 +125,7 @@ def test_fifty_clients_that_do_not_read_a_thumbnail_do_not_occupy_two_threads(ow
             assert received.endswith(whole)
 
 
+@pytest.mark.slow
 def test_the_next_request_of_a_slow_reader_is_answered_after_the_first(own):
     request = f"GET {own.thumbnail} HTTP/1.1\r\nHost: a\r\n\r\n"
     _, _, whole, _ = own.get(own.thumbnail)

@@ -47,6 +47,7 @@ def test_those_who_sign_in_have_places_that_no_account_takes():
     assert [bool(writers.take("")) for _ in range(3)] == [True, True, False]
 
 
+@pytest.mark.slow
 def test_a_write_waits_while_places_change_hands_and_is_refused_when_none_does():
     writers = Writers(threads=8)
     others = [writers.take("ann") for _ in range(2)]

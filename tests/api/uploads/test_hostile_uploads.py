@@ -114,6 +114,7 @@ NAMES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_name_leads_out_of_the_originals_or_into_an_answer_unescaped(api, token):
     before = set(originals(api))
     for number, name in enumerate(NAMES):

@@ -129,6 +129,7 @@ def test_stopping_withdraws_imports_that_wait_or_go_on(api, token):
     assert (len(originals(api)), parts(api)) == (32, [])
 
 
+@pytest.mark.slow
 def test_an_indexer_that_was_killed_leaves_its_wish_to_the_next(api, token):
     for number in range(40):
         put(api, f"{number}.jpg", picture(200 + number))
@@ -274,6 +275,7 @@ def test_an_import_is_seen_while_it_waits_and_afterwards_with_what_failed(api, t
     assert api.call("GET", "/errors", token).json == []
 
 
+@pytest.mark.slow
 def test_an_import_that_failed_or_was_stopped_says_so(api, token):
     put(api, "a.jpg", picture(6))
     api.call("POST", "/import", token)

@@ -141,6 +141,7 @@ def test_an_upload_is_a_duplicate_of_an_original_whose_time_alone_changed(api, t
     assert originals(api) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_mount_point", [True, False])
 def test_uploads_wait_while_the_disk_of_the_originals_is_away(api, token, is_mount_point):
     known, new = picture(61 + is_mount_point), picture(63 + is_mount_point)
@@ -209,6 +210,7 @@ def test_the_content_decides_what_a_file_is(api, token):
     assert parts(api) == []
 
 
+@pytest.mark.slow
 def test_photos_are_added_to_albums_by_uid_and_title_also_those_of_duplicates(api, token):
     album = api.call("POST", "/albums", token, json={"Title": "Old"}).json["UID"]
     one, two = picture(6), picture(7)

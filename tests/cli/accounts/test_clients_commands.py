@@ -229,6 +229,7 @@ def test_keys_are_listed_and_rotated(run, oauth):
     assert [key["kid"] for key in published] == [fresh["kid"], kid]
 
 
+@pytest.mark.slow
 def test_the_installed_command_does_the_same_without_a_terminal(oauth):
     instance = oauth.library.instance
     installed = (str(SVC),)

@@ -74,6 +74,7 @@ def ask(base, path, body=None, token=None):
         return error.code, json.load(error)
 
 
+@pytest.mark.slow
 def test_every_worker_of_a_running_server_takes_the_new_key_with_its_next_request(own_key):
     api = own_key
     with serve(api.library.instance, workers=2) as base:
@@ -115,6 +116,7 @@ def killed(instance, step, *, after):
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("step", STEPS)
 def test_a_run_that_is_killed_leaves_a_library_that_works_and_another_run_finishes_it(own_key, step, after):

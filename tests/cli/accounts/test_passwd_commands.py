@@ -17,6 +17,7 @@ def passwd(api, *arguments, stdin):
     return run([str(SVC), "passwd", *arguments], env=environ, input=stdin, capture_output=True, timeout=60, check=False)
 
 
+@pytest.mark.slow
 def test_a_new_password_ends_the_log_ins_and_keeps_the_app_passwords(api):
     login, app = api.session_of(), api.app_password()
     done = passwd(api, "alice", "--password-stdin", stdin=NEW.encode())
@@ -52,6 +53,7 @@ def test_what_is_not_fit_changes_nothing(api, arguments, stdin, code):
     assert api.log_in().status_code == 200
 
 
+@pytest.mark.slow
 def test_bytes_that_are_not_utf8_change_nothing(api):
     done = passwd(api, "alice", "--password-stdin", stdin=b"\xff\xfe not a text")
     assert (done.returncode, done.stdout) == (2, b""), done.stderr
@@ -59,6 +61,7 @@ def test_bytes_that_are_not_utf8_change_nothing(api):
     assert api.log_in().status_code == 200
 
 
+@pytest.mark.slow
 def test_at_a_terminal_it_is_asked_for_twice_and_not_echoed(api):
     typed = [("Password", NEW + "\n"), ("Again", NEW + "\n")]
     code, out, err, shown = type_at(api.library.instance, ["passwd", "alice"], typed)

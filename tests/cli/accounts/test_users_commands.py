@@ -47,6 +47,7 @@ def test_an_invalid_account_is_not_added(users, arguments, stdin, code):
     assert names(users) == ["alice", "ann", "vera"]
 
 
+@pytest.mark.slow
 def test_at_a_terminal_the_password_is_asked_for_twice_and_not_echoed(api):
     typed = [("User name", "bob\n"), ("Password", PASSWORD + "\n"), ("Again", PASSWORD + "\n")]
     code, out, err, shown = type_at(api.library.instance, ["users", "add"], typed)

@@ -14,6 +14,7 @@ from tests.support.library import call_svc, counts, reasons
 from tests.support.pictures import encoded, exif, jpeg, quarters
 
 
+@pytest.mark.slow
 def test_a_file_that_comes_back_broken_is_missing_no_more(library):
     library.put("b.jpg", jpeg(80, 48))
     path = library.put("a.jpg", jpeg())
@@ -55,6 +56,7 @@ def test_one_file_of_a_photo_goes_and_the_other_leads(library):
     assert library.names(primary="true") == library.names() == ["a.png"]
 
 
+@pytest.mark.slow
 def test_originals_that_are_not_mounted_mark_nothing_missing(library):
     library.put("a/a.jpg", jpeg())
     library.put("b.jpg", jpeg(80, 48))
@@ -96,6 +98,7 @@ def with_two_disks(library, mounts):
         (library.originals / name).mkdir()
 
 
+@pytest.mark.slow
 def test_files_of_a_disk_that_was_mounted_are_not_marked_as_missing_without_it(library, mounts):
     with_two_disks(library, mounts)
     sentence = "No disk is mounted on disk any more: its files (1) were not marked as missing. Run `svc purge` if it"
@@ -111,6 +114,7 @@ def test_files_of_a_disk_that_was_mounted_are_not_marked_as_missing_without_it(l
     assert (library.index().missing, library.names()) == (1, ["c.jpg"])
 
 
+@pytest.mark.slow
 def test_a_disk_that_goes_in_the_middle_of_a_scan_takes_no_file_along(library, mounts, monkeypatch):
     with_two_disks(library, mounts)
     mounts.add("disk2")
@@ -142,6 +146,7 @@ def test_a_disk_that_comes_back_before_the_scan_ends_takes_no_file_along(library
     assert library.index().unmounted == {"disk": 1}
 
 
+@pytest.mark.slow
 def test_a_purge_marks_the_files_of_a_disk_that_went_and_forgets_it(library, mounts):
     with_two_disks(library, mounts)
     dry = call_svc("purge", "--dry-run", instance=library.instance)
@@ -164,6 +169,7 @@ def test_a_folder_that_has_the_name_of_a_disk_with_more_behind_it_is_no_part_of_
     assert (run.missing, run.unmounted) == (2, {"d": 1})
 
 
+@pytest.mark.slow
 def test_a_broken_file_is_recorded_with_its_reason_and_stops_nothing(library):
     library.put("a.jpg", jpeg(640, 480)[:2000])
     library.put("b.jpg", jpeg())
@@ -177,6 +183,7 @@ def test_a_broken_file_is_recorded_with_its_reason_and_stops_nothing(library):
     assert library.names() == ["a.jpg", "b.jpg"]
 
 
+@pytest.mark.slow
 def test_a_picture_that_is_spoilt_leaves_the_search_until_it_is_mended(library):
     library.put("a.jpg", jpeg())
     library.index()

@@ -105,6 +105,7 @@ def test_another_camera_and_another_day_give_no_estimate(library):
     assert estimated(library) == {}
 
 
+@pytest.mark.slow
 def test_an_estimate_follows_its_neighbours_and_goes_with_them(trip):
     put(trip, "d.jpg", 1.5, PARIS)
     trip.index()
@@ -123,6 +124,7 @@ def test_an_estimate_follows_its_neighbours_and_goes_with_them(trip):
     assert record["TakenAt"] == record["TakenAtLocal"] == "2020-05-01T13:00:00Z"
 
 
+@pytest.mark.slow
 def test_an_estimate_follows_neighbours_that_were_purged(trip):
     (trip.originals / "a.jpg").unlink()
     done = CliRunner().invoke(svc, ["purge", "--hard", "--yes"], obj=lambda: trip.app)
@@ -131,6 +133,7 @@ def test_an_estimate_follows_neighbours_that_were_purged(trip):
     assert estimated(trip) == {"b.jpg": (0.0, 0.0, "Versailles")}
 
 
+@pytest.mark.slow
 def test_a_photo_that_gets_a_position_of_its_own_keeps_it_and_one_of_a_person_is_never_replaced(trip):
     put(trip, "b.jpg", 1, LYON)
     trip.index()
@@ -147,6 +150,7 @@ def test_a_photo_that_gets_a_position_of_its_own_keeps_it_and_one_of_a_person_is
         assert (photo.place_src, photo.lat, photo.lng) == ("manual", 10.0, 20.0)
 
 
+@pytest.mark.slow
 def test_the_order_in_which_files_come_does_not_matter(tmp_path):
     files = [("a", 0, PARIS), ("b", 1, None), ("c", 2, VERSAILLES), ("d", 5, None), ("e", 30, LYON), ("f", 60, None)]
     results = []
@@ -161,6 +165,7 @@ def test_the_order_in_which_files_come_does_not_matter(tmp_path):
     assert len([place for place in results[0].values() if place[0] == "estimate"]) == 3
 
 
+@pytest.mark.slow
 def test_the_setting_switches_estimates_off_and_on_again(tmp_path):
     for switch, count in (("true", 1), ("false", 0), ("true", 1)):
         library = open_library(
@@ -173,6 +178,7 @@ def test_the_setting_switches_estimates_off_and_on_again(tmp_path):
         library.close()
 
 
+@pytest.mark.slow
 def test_stacks_and_estimates_are_the_same_on_postgresql(tmp_path, new_postgres):
     results = []
     for name, uri in (("a", None), ("b", new_postgres())):

@@ -95,6 +95,7 @@ def camera(library):
     return library
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "moves",
     [
@@ -119,6 +120,7 @@ def test_titles_albums_and_private_flags_follow_renamed_pictures(camera, moves, 
     assert counts(camera.index()) == (0, 0, 3, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_pictures_that_are_renamed_are_read_once(camera, monkeypatch):
     read = []
     monkeypatch.setattr(identity, "content_hash", lambda path: read.append(path) or content_hash(path))
@@ -153,6 +155,7 @@ def test_a_new_picture_under_the_name_of_a_moved_one_is_a_photo_of_its_own_and_a
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copy", ["0.jpg", "9.jpg"])
 def test_the_copy_of_an_edited_private_picture_is_a_duplicate_of_it(camera, copy, monkeypatch):
     monkeypatch.setattr(changes, "_NEW", 0.5)  # workers may read the copy earlier than the picture
@@ -165,6 +168,7 @@ def test_the_copy_of_an_edited_private_picture_is_a_duplicate_of_it(camera, copy
     assert counts(camera.index()) == (0, 0, 3, 0, 1, 0)
 
 
+@pytest.mark.slow
 def test_edits_of_many_pictures_of_one_size_compare_few_contents(tmp_path, monkeypatch):
     library = open_library(tmp_path / "instance")
     count, base = 120, jpeg(16, 16)
@@ -184,6 +188,7 @@ def test_edits_of_many_pictures_of_one_size_compare_few_contents(tmp_path, monke
     assert count <= len(asked) < 10 * count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 100])
 def test_one_edit_under_two_names_stays_with_the_photo_whose_former_content_is_gone(camera, batch, monkeypatch):
     monkeypatch.setattr(batches, "_FIRST_SIZE", batch)
@@ -198,6 +203,7 @@ def test_one_edit_under_two_names_stays_with_the_photo_whose_former_content_is_g
     assert counts(camera.index()) == (0, 0, 3, 0, 1, 0)
 
 
+@pytest.mark.slow
 def test_content_that_was_edited_and_renamed_is_new_and_the_former_photo_waits_for_its_content(camera):
     rename(camera, ("1.jpg", "2.jpg"), ("2.jpg", "1.jpg"))
     put(camera, "2.jpg", 10)
@@ -208,6 +214,7 @@ def test_content_that_was_edited_and_renamed_is_new_and_the_former_photo_waits_f
     assert shown(camera)["back.jpg"] == ("1.jpg", True)
 
 
+@pytest.mark.slow
 def test_a_picture_that_is_overwritten_by_a_copy_of_another_one_is_a_duplicate_of_it(camera):
     put(camera, "2.jpg", 1)
     os.utime(camera.originals / "2.jpg", (1_600_000_000, 1_600_000_000))
@@ -218,6 +225,7 @@ def test_a_picture_that_is_overwritten_by_a_copy_of_another_one_is_a_duplicate_o
     assert shown(camera)["2.jpg"] == ("2.jpg", False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["", "x", "y"])
 def test_a_run_over_one_folder_looks_for_the_content_of_an_edited_file_in_the_others(library, folder):
     put(library, "x/1.jpg", 1)
@@ -238,6 +246,7 @@ def test_a_run_over_one_folder_looks_for_the_content_of_an_edited_file_in_the_ot
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["x", "y"])
 def test_pictures_that_exchange_folders_keep_their_photos_in_runs_over_one_of_them(library, folder):
     put(library, "x/1.jpg", 1)
@@ -335,6 +344,7 @@ def test_stacks_and_sidecars_that_are_renamed_together_stay_together_at_any_mome
         }
 
 
+@pytest.mark.slow
 def test_a_picture_whose_name_a_broken_file_has_by_now_is_found_where_it_is(camera):
     rename(camera, ("1.jpg", "2.jpg"), ("2.jpg", "4.jpg"))
     put(camera, "1.jpg", 10, b"words")
@@ -351,6 +361,7 @@ def test_a_picture_whose_name_a_broken_file_has_by_now_is_found_where_it_is(came
     assert shown(camera)["1.jpg"] == ("", True)
 
 
+@pytest.mark.slow
 def test_a_purge_removes_no_photo_whose_content_has_another_known_name(camera):
     rename(camera, ("1.jpg", "2.jpg"), ("2.jpg", "3.jpg"), ("3.jpg", "4.jpg"))
     done = call_svc("purge", "--hard", "--yes", instance=camera.instance)
@@ -431,6 +442,7 @@ def test_what_people_entered_stays_with_the_content_whatever_happens_to_the_name
     library.close()
 
 
+@pytest.mark.slow
 def test_an_edited_photo_is_preferred_to_the_name_that_a_private_photo_left(tmp_path):
     library = open_library(tmp_path)
     for number, name in enumerate(("a.jpg", "b.jpg"), 1):
@@ -448,6 +460,7 @@ def test_an_edited_photo_is_preferred_to_the_name_that_a_private_photo_left(tmp_
     library.close()
 
 
+@pytest.mark.slow
 def test_what_people_entered_stays_with_the_content_on_postgresql(tmp_path, new_postgres):
     library = open_library(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()})
     live(library, dict(zip(NAMES, (1, 2, 3, 4, 5), strict=True)), partial=False)

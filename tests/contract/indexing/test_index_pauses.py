@@ -48,6 +48,7 @@ def run(library, at):
             )
 
 
+@pytest.mark.slow
 def test_the_folder_of_an_upload_is_indexed_in_a_pause_of_a_run_over_everything(inline_library):
     for number in range(60):
         inline_library.put(f"old/{number:02}.jpg", jpeg(20 + number, 16))
@@ -79,6 +80,7 @@ def test_the_folder_of_an_upload_is_indexed_in_a_pause_of_a_run_over_everything(
         assert list(waiting(session)) == []
 
 
+@pytest.mark.slow
 def test_a_label_of_many_photos_is_renamed_in_the_pauses_of_a_run_over_everything(inline_library, monkeypatch):
     monkeypatch.setattr("photosvc.library.names.MOST_AT_ONCE", 1)
     monkeypatch.setattr("photosvc.api.names.wake_indexer", lambda _: Indexer.RUNNING)

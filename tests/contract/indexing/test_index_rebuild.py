@@ -1,5 +1,7 @@
 """Search rows and whole libraries that are built again are the same."""
 
+import pytest
+
 from photosvc.models import File, LibraryState, SearchDocument
 from tests.support.clock import NOW
 from tests.support.library import call_svc
@@ -16,6 +18,7 @@ def test_search_rows_rendered_again_are_the_same_and_no_original_is_opened(libra
     assert library.stored() == before
 
 
+@pytest.mark.slow
 def test_search_rows_of_an_older_version_are_reported_and_rendered_by_the_next_run(library):
     library.put("a.jpg", jpeg())
     library.index()

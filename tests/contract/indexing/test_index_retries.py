@@ -78,6 +78,7 @@ def test_reading_again_what_was_read_before_loses_nothing_when_the_decoder_stall
     assert library.find()[0]["Width"] == 200
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_opened_stays_as_it_was_and_is_read_by_each_run(library, monkeypatch):
     from photosvc.index import run as job
 
@@ -93,6 +94,7 @@ def test_a_file_that_cannot_be_opened_stays_as_it_was_and_is_read_by_each_run(li
     assert library.index().updated == 1
 
 
+@pytest.mark.slow
 def test_an_error_of_ours_is_told_as_ours_with_its_traceback_and_tried_again(library, monkeypatch, caplog):
     from photosvc.index.store import Store
 

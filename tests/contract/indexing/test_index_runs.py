@@ -61,6 +61,7 @@ def test_a_dry_run_counts_and_writes_nothing(library):
     assert len(library.find()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_the_number_of_workers_makes_no_difference(library, workers):
     for number in range(12):
@@ -106,6 +107,7 @@ def test_indexing_changes_no_byte_mode_or_time_of_the_originals(library):
     assert hashes(library.originals) == before
 
 
+@pytest.mark.slow
 def test_the_command_line_ends_with_1_for_a_new_broken_file_and_then_with_0(library):
     library.put("a.jpg", jpeg(640, 480)[:2000])
     library.put("b.jpg", jpeg())
@@ -176,6 +178,7 @@ def test_a_line_of_json_for_each_file_and_one_with_the_counts(library):
     )
 
 
+@pytest.mark.slow
 def test_a_run_needs_no_main_guard_in_the_calling_program(library):
     library.put("a.jpg", jpeg())
     program = f"""

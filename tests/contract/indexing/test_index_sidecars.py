@@ -54,6 +54,7 @@ def test_a_takeout_gives_its_pictures_date_place_people_and_texts(library):
 PARTS = {"a.jpg": jpeg(61), "a.xmp": rated(4), "a.jpg.json": takeout()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", list(permutations(PARTS)))
 def test_a_picture_and_its_sidecars_may_come_in_any_order(library, order):
     for name in order:
@@ -75,6 +76,7 @@ def test_a_changed_sidecar_reads_no_picture_again(library):
     assert picture.stat().st_atime_ns == seen
 
 
+@pytest.mark.slow
 def test_a_sidecar_that_is_gone_takes_its_values_with_it(library):
     library.put("a.jpg", jpeg(61))
     library.index()
@@ -127,6 +129,7 @@ def test_one_sidecar_may_belong_to_several_pictures(library):
     assert ratings(library)["a"] == 4
 
 
+@pytest.mark.slow
 def test_the_owner_of_a_sidecar_moves_with_it(library):
     picture, sidecar = library.put("a.jpg", jpeg(61)), library.put("a.jpg.xmp", rated(4))
     library.index()
@@ -190,6 +193,7 @@ def test_a_folder_of_takeout_becomes_an_album_of_its_photos_and_of_copies(librar
     assert album_titles(library) == {"Trip": ["a", "b", "c"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "title",
     [
@@ -220,6 +224,7 @@ def test_other_titles_with_a_year_are_albums(library, title):
     assert album_titles(library) == {title: ["a"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("picture", "sidecar", "title"),
     [
@@ -268,6 +273,7 @@ def test_an_album_is_made_of_photos_that_were_there_before(library):
     assert library.names(album="Trip") == ["Old/a.jpg", "Trip/b.jpg"]
 
 
+@pytest.mark.slow
 def test_an_album_belongs_to_its_owner(library):
     library.put("Trip/a.jpg", jpeg(61))
     library.put("Trip/b.jpg", jpeg(62))
@@ -288,6 +294,7 @@ def test_an_album_belongs_to_its_owner(library):
     assert album_titles(library) == {}
 
 
+@pytest.mark.slow
 def test_an_album_stays_the_same_when_its_folder_moves(library):
     library.put("Trip/a.jpg", jpeg(61))
     library.put("Trip/metadata.json", album())
@@ -303,6 +310,7 @@ def test_an_album_stays_the_same_when_its_folder_moves(library):
     assert library.names(album="Trip") == ["Journey/a.jpg", "Journey/b.jpg"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moves", [("Journey",), ("Journey", "Summer/Journey")])
 def test_a_deleted_album_stays_deleted_when_its_folder_moves(library, moves):
     library.put("Trip/a.jpg", jpeg(61))
@@ -333,6 +341,7 @@ def test_the_copy_of_a_folder_is_an_album_of_its_own(library):
         assert session.query(Album).count() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [None, b"{", b"{}"])
 @pytest.mark.parametrize("deleted", [True, False])
 def test_an_album_whose_file_is_gone_or_broken_for_a_while_is_not_made_again(library, content, deleted):
@@ -413,6 +422,7 @@ def test_sidecars_of_pictures_with_equal_content_complete_each_other_in_any_orde
     assert library.index().updated == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 1])
 def test_the_year_folder_and_the_album_of_takeout_are_one_photo_with_the_people_and_flags_of_both(library, first):
     files = [
@@ -439,6 +449,7 @@ def test_two_copies_in_one_folder_of_takeout_have_sidecars_of_their_own(library)
     assert described(library)[4] == ["Ada", "Bob"]
 
 
+@pytest.mark.slow
 def test_a_changed_or_lost_sidecar_of_a_duplicate_changes_the_photo(library):
     for name, content in COPIES.items():
         library.put(name, content)
@@ -452,6 +463,7 @@ def test_a_changed_or_lost_sidecar_of_a_duplicate_changes_the_photo(library):
     assert (title, words, stars) == ("Unknown", ["boat", "lake"], 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("becomes", [None, jpeg(80), b"no picture"])
 def test_a_duplicate_that_is_gone_or_another_picture_takes_its_sidecar_with_it(library, becomes):
     for name, content in COPIES.items():
@@ -468,6 +480,7 @@ def test_a_duplicate_that_is_gone_or_another_picture_takes_its_sidecar_with_it(l
         assert "fog" not in [keyword.word for keyword in session.query(Photo).filter_by(name="p").one().keywords]
 
 
+@pytest.mark.slow
 def test_when_the_first_of_two_copies_is_gone_or_edited_its_photo_keeps_the_sidecars_of_the_other(library):
     for name, content in COPIES.items():
         library.put(name, content)
@@ -498,6 +511,7 @@ def test_a_value_that_a_person_set_stays_when_the_sidecar_of_a_duplicate_comes(l
         assert (photo.uid, photo.title, photo.private, photo.rating) == (uid, "Mine", True, 5)
 
 
+@pytest.mark.slow
 def test_a_deleted_copy_leaves_no_link_behind_in_both_databases(tmp_path, new_database):
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_database()})
     for name, content in COPIES.items():

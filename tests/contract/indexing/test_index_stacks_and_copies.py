@@ -57,6 +57,7 @@ def test_pictures_made_from_one_document_are_one_photo_only_where_they_look_alik
     assert len(set(stacked.values())) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frames", [12, 24 * 4])
 @pytest.mark.parametrize("names", [("MVI_1.THM", "MVI_1.AVI"), ("MVI_1.AVI", "MVI_1.THM")])
 def test_the_preview_that_a_camera_writes_beside_a_video_completes_it_and_is_no_photo(library, names, frames):
@@ -74,6 +75,7 @@ def test_the_preview_that_a_camera_writes_beside_a_video_completes_it_and_is_no_
     assert [(record["FileName"], record["Type"]) for record in library.find()] == [("MVI_1.THM", "image")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frames", [12, 24 * 4])
 @pytest.mark.parametrize("order", [0, 1])
 def test_the_video_of_a_pixel_belongs_to_its_picture_however_long_it_is(library, frames, order):
@@ -105,6 +107,7 @@ def test_the_identifier_of_a_live_photo_joins_a_longer_video_of_another_name_tha
     assert library.names(primary="true") == ["a/still.jpg"]
 
 
+@pytest.mark.slow
 def test_the_setting_names_what_is_stacked_and_a_change_of_it_stacks_unchanged_files_again(tmp_path):
     for kinds, count in (("none", 2), ("edited", 1), ("live, names", 2)):
         library = open_library(tmp_path, settings={"PHOTOSVC_STACK_BY": kinds}, upgrade=count == 2 and kinds == "none")
@@ -149,6 +152,7 @@ def test_the_same_content_twice_is_one_file_and_the_other_is_reported_with_its_r
     assert reasons(library.index().skipped) == [("copies/a.jpg", "the same content as a.jpg")]
 
 
+@pytest.mark.slow
 def test_when_a_file_goes_its_copy_takes_over_with_the_same_uids(library):
     path = library.put("a.jpg", jpeg())
     library.put("copies/b.jpg", jpeg())
@@ -161,6 +165,7 @@ def test_when_a_file_goes_its_copy_takes_over_with_the_same_uids(library):
     assert (after["FileName"], after["UID"], after["FileUID"]) == ("copies/b.jpg", before["UID"], before["FileUID"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "copy"), [("a.jpg", "b.jpg"), ("b.jpg", "a.jpg")])
 def test_when_a_file_becomes_another_picture_its_copy_is_not_lost(library, model, copy):
     library.put(model, jpeg())
@@ -182,6 +187,7 @@ def test_a_copy_that_becomes_another_picture_is_one(library):
     assert library.names() == ["a.jpg", "b.jpg"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copy", ["a/copy.jpg", "z/copy.jpg"])
 def test_a_private_picture_stays_private_when_it_is_edited_beside_a_copy_of_its_old_bytes(library, copy):
     library.put("m/x.jpg", jpeg())
@@ -215,6 +221,7 @@ def test_a_third_copy_of_what_was_edited_is_one_of_the_second(library):
     assert library.names() == ["a.jpg", "m.jpg"]
 
 
+@pytest.mark.slow
 def test_a_file_whose_old_name_became_a_link_to_it_has_moved(library):
     path = library.put("old/a.jpg", jpeg())
     library.index()

@@ -1,5 +1,6 @@
 """Files without an extension, as recovery programs leave them: their content decides."""
 
+import pytest
 from sqlalchemy import select
 
 from photosvc.models import File
@@ -29,6 +30,7 @@ def test_pictures_without_an_extension_are_indexed_by_their_content(tmp_path):
     assert reasons(second.skipped) == [("README", "its content is not a picture or video")]
 
 
+@pytest.mark.slow
 def test_a_note_in_the_folder_of_a_disk_that_is_not_mounted_is_no_sign_of_pictures(tmp_path):
     library = open_library(tmp_path)
     picture = library.put("a.jpg", jpeg())

@@ -106,6 +106,7 @@ def attack(dav, names):
         assert is_untouched(dav) == before, name
 
 
+@pytest.mark.slow
 def test_some_names_that_lead_out_are_harmless(dav):
     attack(
         dav, ["/../outside/secret.jpg", "/link/secret.jpg", "/file-link.jpg", "/.photosvc/x", "/%00", "/" + "n" * 300]
@@ -138,6 +139,7 @@ TARGETS = [
 ]
 
 
+@pytest.mark.slow
 def test_a_target_elsewhere_is_refused(dav):
     for target in TARGETS:
         for method in ("COPY", "MOVE"):

@@ -111,6 +111,7 @@ def test_errors_are_said_once_and_tried_again_after_growing_pauses(watched, monk
     assert watched.ran == []
 
 
+@pytest.mark.slow
 def test_a_file_whose_reading_failed_for_no_fault_of_its_own_is_tried_again_when_that_is_due(tmp_path, monkeypatch):
     library = open_library(tmp_path, settings={"PHOTOSVC_WATCH_SETTLE": "0"})
     watched = Watched(library, monkeypatch)
@@ -209,6 +210,7 @@ def test_an_indexer_on_request_fulfils_wishes_and_makes_way_for_another(library,
     assert chores[-1] == "hourly"
 
 
+@pytest.mark.slow
 def test_many_wishes_become_few_runs_around_folders_that_exist(watched, monkeypatch):
     (watched.library.originals / "x/y").mkdir(parents=True)
     (watched.library.originals / "z").mkdir()

@@ -112,6 +112,7 @@ def test_a_deleted_album_comes_back_as_it_was_however_many_photos_it_has(filled_
     assert "is deleted" not in open_text(alice, "/albums", deleted=uid)
 
 
+@pytest.mark.slow
 def test_on_postgresql_a_deleted_album_comes_back_too(tmp_path, new_postgres, monkeypatch):
     monkeypatch.setattr(albums, "MOST_AT_ONCE", 2)
     with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
@@ -193,6 +194,7 @@ def test_what_a_search_finds_now_is_put_into_an_album(filled_api, alice):
     assert (album["Filter"], album["PhotoCount"]) == ("", len(uids(filled_api, q="tree path:a")))
 
 
+@pytest.mark.slow
 def test_the_search_in_an_album_stays_in_it_on_the_pages_of_photos_and_in_the_album_that_saves_it(filled_api, alice):
     uid = make(alice, kind="found", Filter="path:a")
     answer = alice.open(f"/albums/{uid}", headers=OWN, query_string={"q": "tree or number"})

@@ -113,6 +113,7 @@ def test_commands_have_the_public_address_where_it_is_set(tmp_path):
     assert command(answer, "healthz").endswith('"https://photos.example.org/family/api/v1/healthz"')
 
 
+@pytest.mark.slow
 def test_commands_run_in_a_shell_as_they_are_pasted(tmp_path):
     with open_api(tmp_path) as api:
         api.library.put("lake.jpg", jpeg(8, 6))

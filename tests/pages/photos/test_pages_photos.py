@@ -170,6 +170,7 @@ def test_markup_in_a_title_is_text(alice, filled_api):
     assert shown == 2  # the grid, and the photo
 
 
+@pytest.mark.slow
 def test_a_photo_leads_to_the_ones_beside_it_in_the_search(filled_api, alice):
     for query, order in (("year:2020", "oldest"), ("", ""), ("tree", "relevance"), ("", "title")):
         parameters = {"q": query, "order": order or "newest"}

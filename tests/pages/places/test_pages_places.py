@@ -92,6 +92,7 @@ def test_a_square_of_the_clusters_has_exactly_the_photos_of_its_disc(places):
             assert months["total"] == count
 
 
+@pytest.mark.slow
 def test_on_postgresql_places_are_the_same_with_hostile_texts_too(tmp_path, new_postgres):
     with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
         put_spots(api.library)

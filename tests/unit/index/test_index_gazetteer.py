@@ -138,6 +138,7 @@ def test_control_characters_in_names_become_blanks(gazetteer):
     assert odd.lookup(10.001, 10.0).city == "D"
 
 
+@pytest.mark.slow
 @examples(40)
 @given(st.floats(-90, 90), st.floats(-180, 180))
 @example(47.0, 8.0)

@@ -185,6 +185,7 @@ def test_a_file_that_is_written_to_meanwhile_is_left_for_another_run(imports, mo
     assert imports.originals() == {}
 
 
+@pytest.mark.slow
 def test_files_that_were_written_just_now_are_waited_for(imports):
     imports.put("a.jpg", picture(17))
     imports.put("a.xmp", ABOUT)

@@ -31,6 +31,7 @@ def test_few_files_are_counted_exactly(cache):
     assert (found.files, found.size) == (cache.usage().files - 1, cache.usage().bytes - 12)
 
 
+@pytest.mark.slow
 def test_many_files_are_estimated_from_some_folders(cache, monkeypatch):
     fill(cache, 3000)
     monkeypatch.setattr(cache_uses, "_ENOUGH_FILES", 500)

@@ -30,6 +30,7 @@ def original(pictures):
     return content_hash, data, get
 
 
+@pytest.mark.slow
 def test_an_original_is_sent_byte_for_byte(original):
     content_hash, data, get = original
     answer = get()
@@ -259,6 +260,7 @@ def changed(new_pictures):
     return new_pictures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_file_that_is_not_as_the_library_knows_it_is_neither_sent_nor_shown(changed, tmp_path, change):
     name = f"{change.__name__}/a.png"
@@ -285,6 +287,7 @@ def test_files_of_any_name_are_sent_and_shown(changed, name):
     assert changed.thumbnail(record["Hash"], "tile_50").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "encoded_name"),
     [(b"x/\xe9t\xe9 1.png", "x/%E9t%E9%201.png"), (b"a\nb%.png", "a%0Ab%25.png"), (b"plain.png", "plain.png")],

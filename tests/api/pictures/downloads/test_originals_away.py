@@ -56,6 +56,7 @@ def asked(pictures, name):
     ]
 
 
+@pytest.mark.slow
 def test_while_the_originals_are_away_nothing_is_gone_and_readiness_tells(away):
     found = away.library.find()
     token = away.library.token("photos", role="admin")
@@ -99,6 +100,7 @@ def test_while_a_disk_below_the_originals_is_away_only_what_it_had_is_not_there_
     assert [answer.status_code for answer in asked(away, "own.jpg")[:3]] == [200, 200, 200]
 
 
+@pytest.mark.slow
 def test_a_file_that_was_deleted_while_its_disk_is_there_is_gone(away):
     (away.library.originals / "own.jpg").unlink()
     codes = [answer.status_code for answer in asked(away, "own.jpg")[:7]]

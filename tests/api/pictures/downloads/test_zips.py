@@ -252,6 +252,7 @@ def test_a_client_that_sends_only_a_session_id_gets_its_album(filled):
     assert list(zipped(answer)) == ["20200501-120000-Lake.jpg", "20200501-120000-Lake.png", "20210501-120000-Tree.jpg"]
 
 
+@pytest.mark.slow
 def test_postgresql_keeps_selections_alike(tmp_path, new_postgres):
     with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
         fill(api.library)
@@ -265,6 +266,7 @@ def test_postgresql_keeps_selections_alike(tmp_path, new_postgres):
         ]
 
 
+@pytest.mark.slow
 def test_on_postgresql_the_credentials_of_an_account_or_client_share_a_limit(tmp_path, new_postgres, monkeypatch):
     monkeypatch.setattr("photosvc.pictures.selections.MOST_OF_OWNER", 3)
     with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:

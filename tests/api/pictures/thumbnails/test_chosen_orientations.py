@@ -68,6 +68,7 @@ def upright(picture, orientation):
     return picture.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else picture
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["fit_720", "tile_100"])
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
 def test_thumbnails_stand_as_the_chosen_orientation_says(pictures, send, orientation, size):

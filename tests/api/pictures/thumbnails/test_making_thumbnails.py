@@ -61,6 +61,7 @@ def children(process="self"):
     return {int(pid) for path in lists for pid in path.read_text().split()}
 
 
+@pytest.mark.slow
 def test_eight_processes_that_ask_for_one_new_thumbnail_make_it_once(tmp_path):
     processes = [asking(tmp_path, 1, HASHES[0]) for _ in range(8)]
     assert [process.communicate(timeout=60)[0].split() for process in processes] == [[HASHES[0]]] * 8
@@ -68,6 +69,7 @@ def test_eight_processes_that_ask_for_one_new_thumbnail_make_it_once(tmp_path):
     assert files(tmp_path / "cache") == [f"{HASHES[0]}_fit_1280.jpg"]
 
 
+@pytest.mark.slow
 def test_the_next_process_makes_the_thumbnail_of_one_that_was_killed(tmp_path):
     first = asking(tmp_path, 60, HASHES[0])
     until(lambda: made(tmp_path))
@@ -123,6 +125,7 @@ def worker(limited, hashes):
     return find
 
 
+@pytest.mark.slow
 def test_a_busy_service_answers_503_within_its_time_and_then_goes_on(limited, hashes, worker, monkeypatch):
     limited.cache().clear()
     pid = worker()

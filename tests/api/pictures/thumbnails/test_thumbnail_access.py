@@ -14,6 +14,7 @@ NUMBERS = count()
 SEES_ALL, SEES_LITTLE = ("admin", "user"), ("viewer",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["admin", "user", "viewer"])
 def test_every_role_opens_thumbnails_and_originals_of_what_is_open_to_all(pictures, role):
     preview, download = pictures.tokens(pictures.library.token("photos", role=role))
@@ -103,6 +104,7 @@ def name(own):
         return add_user(session, f"user{next(NUMBERS)}", "user", password_hash=HASH).name
 
 
+@pytest.mark.slow
 def test_a_download_token_ends_after_an_hour_and_a_preview_token_does_not(own, name):
     pictures, content_hash = own
     preview, download = pictures.tokens(pictures.api.app_password(name, "photos"))

@@ -52,6 +52,7 @@ def parts(answer):
     return [detail["field"] for detail in body["details"]]
 
 
+@pytest.mark.slow
 def test_a_search_that_takes_too_long_ends_with_503_and_names_the_costly_filters(slow):
     began = time.monotonic()
     answer = slow.get({"q": "year:1990-2100 mp:0-900 -description:*lake*", "total": "true"})
@@ -97,6 +98,7 @@ ROUTES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ROUTES)
 def test_every_route_that_searches_has_a_deadline(filled_library, path):
     month = filled_library.find(count=1)[0]["TakenAtLocal"][:7]

@@ -131,6 +131,7 @@ def test_what_is_kept_of_other_requests_changes_no_answer_and_equal_tags_mean_eq
             assert varied_library.seen.setdefault(tag, shown) == shown
 
 
+@pytest.mark.slow
 @examples(2000, everyday=100)
 @given(_PARAMETERS, _PARAMETERS)
 @example({"iso": "100"}, {"q": "iso:100"})

@@ -74,6 +74,7 @@ def check_whole(library, order, found):
     assert {uid: set(uids) for uid, uids in files.items()} == whole_of(library, order)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", STEPS)
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_photo_comes_once_and_whole(stacked_library, order, count):

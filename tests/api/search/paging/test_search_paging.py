@@ -32,6 +32,7 @@ def paged_library(new_library):
     return library
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", ['"', "\\", "\u65e5", "\U0001f600", "\ufdfa"])
 @pytest.mark.parametrize("order", ["name", "title"])
 def test_the_longest_cursor_is_taken_back_and_fits_a_request_line(tmp_path, letter, order):
@@ -118,6 +119,7 @@ def test_pages_of_an_album_are_those_of_the_library_that_are_in_it(paged_library
         assert ids(by_cursor(paged_library, order, 6, s=ALBUM, **asked)) == inside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [*ORDERS, "manual"])
 def test_a_reversed_order_is_the_exact_reverse_on_pages_too(paged_library, order):
     asked = {"seed": 7} if order == "random" else {"s": ALBUM} if order == "manual" else {}
@@ -148,6 +150,7 @@ def test_the_primary_file_represents_a_photo_in_a_reversed_order(paged_library, 
     assert by_offset(paged_library, order, 7, merged="true", reverse="true") == reversed_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["added", "similar", "name", "title", "random"])
 def test_a_page_of_one_file_never_loses_its_place(paged_library, order):
     seed = {"seed": 7} if order == "random" else {}
@@ -276,6 +279,7 @@ def test_a_cursor_of_another_order_or_seed_is_refused(paged_library):
         assert paged_library.get({"cursor": cursor, **parameters}).status_code == 400
 
 
+@pytest.mark.slow
 def test_both_databases_give_the_same_pages(new_postgres, tmp_path):
     sides = []
     for name, uri in (("lite", f"sqlite:///{tmp_path / 'lite.db'}"), ("post", new_postgres())):
@@ -293,6 +297,7 @@ def test_both_databases_give_the_same_pages(new_postgres, tmp_path):
     assert sides[0] == sides[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["added", "newest", "name", "random"])
 def test_a_cursor_is_not_shifted_by_what_is_added(new_library, order):
     library = new_library(20)

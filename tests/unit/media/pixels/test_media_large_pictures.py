@@ -52,6 +52,7 @@ def plain(width, height):
     return Image.merge("RGB", (ramp, ramp.rotate(180), ramp))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "extension", "options"),
     [
@@ -118,6 +119,7 @@ def test_a_webp_is_refused_before_its_reader_takes_memory(worker, options):
     assert read(data, "webp").problem is None
 
 
+@pytest.mark.slow
 def test_a_large_png_is_refused_by_the_memory_it_needs(worker):
     data = png_header(20_000, 10_000) + b"\0" * 1_000_000
     worker(799)
@@ -140,6 +142,7 @@ def test_the_memory_of_a_process_without_a_limit_is_that_of_the_default_setting(
     assert address_space() > 10_000_000
 
 
+@pytest.mark.slow
 def test_jpeg_2000_is_decoded_at_a_resolution_of_the_file(worker):
     data = encoded(quarters(1600, 1200), "JPEG2000")
     with open_picture(BytesIO(data), row("jp2"), longest=100) as picture:

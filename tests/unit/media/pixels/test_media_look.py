@@ -34,6 +34,7 @@ def test_a_copy_differs_in_at_most_six_bits(copied):
         assert bits(clouds(seed), copied(clouds(seed))) <= 6
 
 
+@pytest.mark.slow
 def test_different_pictures_differ_in_more_than_ten_bits():
     pictures = [clouds(seed) for seed in range(40)]
     assert min(bits(one, other) for at, one in enumerate(pictures) for other in pictures[:at]) > 10
