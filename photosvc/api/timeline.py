@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from photosvc.api.search import overview_parameters
 from photosvc.auth.policy import may
 from photosvc.index.run_log import progress
-from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_CLUSTERS, find_clusters, parse_box
+from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_APART, MOST_CLUSTERS, find_clusters, parse_box
 from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.photos import PhotoQuery, parse_number, parse_query, version_of
 from photosvc.search.reading.timeline import (
@@ -78,7 +78,12 @@ _FULL_MONTH = json_object(
 )
 _FULL_MONTHS = json_object("version months", version=TEXT, months={"type": "array", "items": _FULL_MONTH})
 _DEGREES = {"type": "number"}
-_CLUSTER = {"type": "array", "prefixItems": [_DEGREES, _DEGREES, NUMBER, TEXT, TEXT], "minItems": 5, "maxItems": 5}
+_CLUSTER = {
+    "type": "array",
+    "prefixItems": [_DEGREES, _DEGREES, NUMBER, TEXT, TEXT, NUMBER],
+    "minItems": 6,
+    "maxItems": 6,
+}
 _CLUSTERS = json_object(
     "version cell clusters",
     version=TEXT,
@@ -214,6 +219,10 @@ def _cluster_parameters() -> list[dict[str, Any]]:
     further: dict[str, tuple[dict[str, Any], str]] = {
         "bbox": (TEXT, "west,south,east,north in degrees; the whole globe when left out."),
         "zoom": ({"type": "integer", "minimum": 0, "maximum": DEEPEST_ZOOM, "default": 0}, "The zoom of the map."),
+        "apart": (
+            {"type": "integer", "minimum": 0, "maximum": MOST_APART, "default": 0},
+            "In squares with at most so many photos, each photo is a cluster of its own, unless these are too many.",
+        ),
         "version": (TEXT, "The version in an earlier answer; 409 if the library has changed since."),
     }
     return overview_parameters(further)
@@ -222,25 +231,26 @@ def _cluster_parameters() -> list[dict[str, Any]]:
 @timeline.get("/photos/clusters")
 @require("photos.clusters")
 @takes_query(_cluster_parameters)
-@answers(_CLUSTERS, "Latitude, longitude, number of photos, hash and place of each, the largest first.", headers=ETAG)
+@answers(_CLUSTERS, "Latitude, longitude, photos, hash, place and turn of each, the largest first.", headers=ETAG)
 @refuses(404, 409)
 def cluster_photos() -> Response:
     """Group the photos of a search inside `bbox` into at most 200 clusters by a grid that `zoom` divides.
 
     `cell` is the side of each square of that grid in degrees, counted from 180 degrees west and 90 south: a cluster
-    has all photos in one square. Its position is the mean of their positions; hash and place are those of the photo
-    that was added last.
+    has all photos in one square. Its position is the mean of their positions; hash, place and turn are those of the
+    photo that was added last. `turn` is the Exif orientation that a person gave it, 1 if none.
     """
     who = principal()
     query = parse_query(request.args.items(multi=True), sees_private=who.sees_private)
     box = parse_box(request.args.get("bbox", ""))
     zoom = parse_number(request.args.get("zoom", ""), "zoom", 0, DEEPEST_ZOOM, 0)
+    apart = parse_number(request.args.get("apart", ""), "apart", 0, MOST_APART, 0)
     with searching(who.owner_uid, "bbox") as connection:
         version = version_of(connection, request.args.get("version", "").strip())
-        made_of = ("clusters", box, zoom, query)
+        made_of = ("clusters", box, zoom, apart, query)
         etag = state_tag(connection, *made_of, sees_private=query.sees_private)
         if is_fresh(etag):
             return not_modified(etag)
-        found = find_clusters(connection, query, box, zoom)
-    clusters = [(one.lat, one.lng, one.count, one.hash, one.place) for one in found.clusters]
+        found = find_clusters(connection, query, box, zoom, apart)
+    clusters = [(one.lat, one.lng, one.count, one.hash, one.place, one.turn) for one in found.clusters]
     return json_answer({"version": version, "cell": found.side, "clusters": clusters}, etag=etag)

@@ -6,15 +6,15 @@ more than `MOST_CLUSTERS` have photos.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Integer, and_, cast, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Integer, Label, and_, cast, func, or_, select
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import Box, is_position
-from photosvc.models import FileKey, Photo, Place, SearchRow
+from photosvc.models import File, FileKey, Photo, Place, SearchRow
 from photosvc.models.library import UNKNOWN_PLACE
 from photosvc.models.statements import unindexed
 from photosvc.search.reading.photos import PhotoQuery, find_photos
@@ -22,6 +22,8 @@ from photosvc.search.reading.plan import ALL_ROWS, Driver
 
 MOST_CLUSTERS: Final = 200
 DEEPEST_ZOOM: Final = 20
+#: The most photos of a cell that become clusters of their own.
+MOST_APART: Final = 8
 #: Cells of an area that the database may group by; it never has more groups than this.
 _MOST_CELLS: Final = 4096
 #: To find this many rows one by one takes as long as to read a library of 200,000.
@@ -44,6 +46,8 @@ class Cluster:
     """Hash of the file that shows the photo added last."""
     place: str
     """Place where that photo was taken; empty when unknown."""
+    turn: int
+    """Exif orientation that leads from the picture as that file shows it to the one that a person chose; 1: none."""
 
 
 class Clusters(NamedTuple):
@@ -91,18 +95,32 @@ def parse_box(text: str) -> Box:
     raise InvalidValueError(msg, field="bbox")
 
 
-def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int) -> Clusters:
+def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int, apart: int = 0) -> Clusters:
     """Return at most `MOST_CLUSTERS` clusters of the photos in the box, the largest first.
+
+    Args:
+        connection: in a read transaction.
+        query: the query for the photos.
+        box: the area.
+        zoom: the zoom of the map.
+        apart: photos of cells with at most so many are clusters of their own, unless these are too many.
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
     """
     level = _level(box, zoom)
-    cells = _cells(connection, query, box, level)
+    grid = _Grid(connection, query, box)
+    cells = grid.cells(level)
     while len(cells) > MOST_CLUSTERS:
         cells, level = _halved(cells), level - 1
     side = 360 / 2**level
-    ordered = sorted(cells.values(), key=lambda cell: (-cell.count, -cell.newest_key))
+    few = {key for key, cell in cells.items() if 1 < cell.count <= apart}
+    if few and sum(cells[key].count for key in few) + len(cells) - len(few) <= MOST_CLUSTERS:
+        photos = grid.photos(level, few)
+        ordered = [*(cell for key, cell in cells.items() if key not in few), *photos]
+    else:
+        ordered = [*cells.values()]
+    ordered.sort(key=lambda cell: (-cell.count, -cell.newest_key))
     shown = _shown(connection, [cell.newest_key for cell in ordered])
     return Clusters(
         side,
@@ -133,20 +151,49 @@ def _level(box: Box, zoom: int) -> int:
     return level
 
 
-def _cells(connection: Connection, query: PhotoQuery, box: Box, level: int) -> dict[tuple[int, int], _Cell]:
-    photos = find_photos(connection, query, rows_needed=ALL_ROWS)
-    by_index = photos.covered or (photos.plan.driver is Driver.WALK_ORDER and _is_sparse(connection, box))
-    side = 360 / 2**level
-    row = _cell_number(SearchRow.lat + 90, side, connection).label("cell_row")
-    column = _cell_number(SearchRow.lng + 180, side, connection).label("cell_column")
-    sums = (func.count(), func.sum(SearchRow.lat), func.sum(SearchRow.lng), func.max(SearchRow.newest_key))
-    statement = photos.select(row, column, photos.count, *sums).where(_inside(box, by_index=by_index))
-    found: dict[tuple[int, int], _Cell] = {}
-    for at_row, at_column, *values in connection.execute(statement.group_by(row.name, column.name)):
-        # The last meridian and the north pole would begin cells of their own: they belong to the cells before.
-        key = min(at_row, max(2**level // 2, 1) - 1), min(at_column, 2**level - 1)
-        found.setdefault(key, _Cell()).add(_Cell(*values))
-    return found
+class _Grid:
+    """The photos of a query in a box, by the cells of the grid in which they lie."""
+
+    def __init__(self, connection: Connection, query: PhotoQuery, box: Box) -> None:
+        self._connection = connection
+        self._photos = find_photos(connection, query, rows_needed=ALL_ROWS)
+        by_index = self._photos.covered or (
+            self._photos.plan.driver is Driver.WALK_ORDER and _is_sparse(connection, box)
+        )
+        self._inside = _inside(box, by_index=by_index)
+
+    def cells(self, level: int) -> dict[tuple[int, int], _Cell]:
+        """Return the cells with photos in a grid that is divided so often."""
+        row, column = self._place(level)
+        sums = (func.count(), func.sum(SearchRow.lat), func.sum(SearchRow.lng), func.max(SearchRow.newest_key))
+        statement = self._photos.select(row, column, self._photos.count, *sums).where(self._inside)
+        found: dict[tuple[int, int], _Cell] = {}
+        for at_row, at_column, *values in self._connection.execute(statement.group_by(row.name, column.name)):
+            found.setdefault(_key(at_row, at_column, level), _Cell()).add(_Cell(*values))
+        return found
+
+    def photos(self, level: int, wanted: Collection[tuple[int, int]]) -> list[_Cell]:
+        """Return each photo in these cells as a cell of its own."""
+        row, column = self._place(level)
+        values = (SearchRow.newest_key, SearchRow.lat, SearchRow.lng)
+        rows = sorted({number for key in wanted for number in (key[0], key[0] + 1)})
+        statement = self._photos.select(row, column, *values).where(self._inside, row.element.in_(rows))
+        found: dict[int, _Cell] = {}
+        for at_row, at_column, newest_key, lat, lng in self._connection.execute(statement):
+            if _key(at_row, at_column, level) in wanted:
+                photo = found.setdefault(FileKey.unpack_photo_id(newest_key), _Cell(count=1))
+                photo.add(_Cell(0, 1, lat, lng, newest_key))
+        return [*found.values()]
+
+    def _place(self, level: int) -> tuple[Label[int], Label[int]]:
+        side = 360 / 2**level
+        row = _cell_number(SearchRow.lat + 90, side, self._connection).label("cell_row")
+        return row, _cell_number(SearchRow.lng + 180, side, self._connection).label("cell_column")
+
+
+def _key(row: int, column: int, level: int) -> tuple[int, int]:
+    """Return the cell with these numbers; the last meridian and the north pole belong to the cells before them."""
+    return min(row, max(2**level // 2, 1) - 1), min(column, 2**level - 1)
 
 
 def _is_sparse(connection: Connection, box: Box) -> bool:
@@ -176,11 +223,12 @@ def _halved(cells: dict[tuple[int, int], _Cell]) -> dict[tuple[int, int], _Cell]
     return found
 
 
-def _shown(connection: Connection, newest_keys: list[int]) -> dict[int, tuple[str, str]]:
-    """Return the hash and the place of the files with these keys."""
+def _shown(connection: Connection, newest_keys: list[int]) -> dict[int, tuple[str, str, int]]:
+    """Return the hash, the place and the turn of the files with these keys."""
     photo_ids = map(FileKey.unpack_photo_id, newest_keys)
     statement = (
-        select(SearchRow.newest_key, SearchRow.hash, Place.id, Place.label)
+        select(SearchRow.newest_key, SearchRow.hash, File.turn, Place.id, Place.label)
+        .join(File, File.id == SearchRow.file_id)
         .join(Photo, Photo.id == SearchRow.photo_id)
         .join(Place, Place.id == Photo.place_id)
         .where(SearchRow.photo_id.in_(photo_ids), unindexed(SearchRow.newest_key).in_(newest_keys))
@@ -188,6 +236,6 @@ def _shown(connection: Connection, newest_keys: list[int]) -> dict[int, tuple[st
     return dict(_named(connection.execute(statement)))
 
 
-def _named(rows: Iterable[Any]) -> Iterator[tuple[int, tuple[str, str]]]:
-    for newest_key, content_hash, place_id, label in rows:
-        yield newest_key, (content_hash, "" if place_id == UNKNOWN_PLACE else label)
+def _named(rows: Iterable[Any]) -> Iterator[tuple[int, tuple[str, str, int]]]:
+    for newest_key, content_hash, turn, place_id, label in rows:
+        yield newest_key, (content_hash, "" if place_id == UNKNOWN_PLACE else label, turn)

@@ -5,8 +5,10 @@ import random
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
 
 from photosvc.core.geo import cell_token
+from photosvc.models import Photo
 from photosvc.search.reading.request import parse_node
 from photosvc.search.rows.write import project
 from tests.support.examples import examples
@@ -94,7 +96,7 @@ def check(varied, query, sees_private, box, zoom):
     assert answer.status_code == 200, answer.text
     expected = expected_clusters(photos, albums, query, box, zoom, sees_private=sees_private)
     found = answer.json["clusters"]
-    assert [one[2:] for one in found] == [[-one[0], one[2], one[3]] for one in expected]
+    assert [one[2:] for one in found] == [[-one[0], one[2], one[3], 1] for one in expected]
     for (lat, lng, *_), (*_, members) in zip(found, expected, strict=True):
         means = [mean(members, of_files=of_files) for of_files in (False, True)]
         assert [lat, lng] in [pytest.approx(one, abs=1e-5) for one in means]
@@ -163,6 +165,30 @@ def test_there_are_never_more_than_200_clusters_and_no_photo_is_lost(scattered, 
     assert sum(cluster[2] for cluster in clusters) == 230
     assert [cluster[2] for cluster in clusters] == sorted((cluster[2] for cluster in clusters), reverse=True)
     assert ask(scattered, zoom=zoom) == clusters
+
+
+def test_a_cluster_tells_how_its_picture_was_turned(scattered):
+    with scattered.session() as session:
+        newest = session.scalars(select(Photo).order_by(Photo.id.desc())).first()
+        newest.files[0].turn = 6
+        shown = newest.files[0].hash
+        session.commit()
+    assert [one[3::2] for one in ask(scattered, zoom=20) if one[5] != 1] == [[shown, 6]]
+
+
+def test_photos_of_squares_with_few_are_clusters_of_their_own_where_asked(scattered):
+    west = {"zoom": 2, "bbox": "-180,-90,0,90"}
+    whole, divided = ask(scattered, **west), ask(scattered, **west, apart=3)
+    alone = {one[3]: one for one in ask(scattered, zoom=20, bbox="-180,-90,0,90") if one[2] == 1}
+    assert {one[2] for one in whole} >= {2, 3, 4}
+    assert [one for one in divided if one[2] > 1] == [one for one in whole if one[2] > 3]
+    assert sum(one[2] for one in divided) == sum(one[2] for one in whole)
+    assert {one[3] for one in whole} <= {one[3] for one in divided}
+    assert all(alone.get(one[3], one) == one for one in divided if one[2] == 1)
+
+
+def test_more_photos_than_clusters_stay_together(scattered):
+    assert ask(scattered, zoom=3, apart=8) == ask(scattered, zoom=3)
 
 
 def test_a_moved_map_shows_the_same_clusters(scattered):

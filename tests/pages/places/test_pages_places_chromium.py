@@ -1,12 +1,16 @@
 """The map in Chromium: by mouse and by keyboard, back to where it was, on screens of all widths, and with tiles."""
 
 import re
+from itertools import combinations
 
 import pytest
+from sqlalchemy import select
 
+from photosvc.models import File
 from tests.pages.chromium import open_page
-from tests.pages.places.test_pages_places import put_spots
+from tests.pages.places.test_pages_places import at, put_spots
 from tests.support.api_client import open_api
+from tests.support.pictures import exif, jpeg
 from tests.support.programs.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -61,17 +65,46 @@ def test_all_photos_of_the_view_open_in_the_grid(chromium, base):
 
 def test_a_view_without_anything_of_the_outline_has_lines_with_their_degrees(chromium, base):
     with open_page(chromium, base) as page:
-        page.goto(f"{base}/places#11/49.4/-0.01")
+        page.goto(f"{base}/places#9/49.4/-0.01")
         page.wait_for_selector(".degrees")
         degrees = page.locator(".degrees").all_inner_texts()
-        assert {"49.4° N", "0°", "0.2° E", "0.2° W"} <= set(degrees)
-        assert page.locator("img.outline").count() == 0
+        assert {"49.5° N", "0°", "0.5° E", "0.5° W"} <= set(degrees)
         page.locator("#map").focus()
-        for zoom in range(10, 5, -1):
+        for zoom in range(8, 5, -1):
             page.keyboard.press("-")
             page.wait_for_url(re.compile(f"#{zoom}/"))
         assert page.locator("img.outline").count() == 3
         assert page.locator(".degrees, .graticule").count() == 0
+
+
+def test_without_tiles_the_map_ends_with_its_outline_and_photos_of_a_town_are_spread_around_it(chromium, tmp_path):
+    with open_api(tmp_path) as api:
+        for number in range(6):
+            near = at(48, 51, 2, 21) | {2: [(48, 1), (51, 1), (number * 10, 1)]}
+            taken = exif({0x010F: "Canon"}, {0x9003: "2023:05:01 10:00:00"}, gps=near)
+            api.library.put(f"paris-{number}.jpg", jpeg(80, 60, exif=taken) + bytes([number]))
+        api.library.index()
+        with api.library.session() as session:
+            session.scalars(select(File)).first().turn = 6
+            session.commit()
+        with serve(api.library.instance, workers=1, threads=8) as base, open_page(chromium, base) as page:
+            page.goto(f"{base}/places#8/48.85/2.35")
+            page.wait_for_selector(".spot a[aria-label^='6 photos near Paris']")
+            assert page.locator(".spot, .leg").count() == 1
+            page.locator("#map").focus()
+            page.keyboard.press("+")
+            page.wait_for_url(re.compile("#9/"))
+            page.wait_for_function("() => document.querySelectorAll('.spot').length === 6")
+            assert page.locator(".leg").count() == 6
+            assert page.locator(".spot i").all_inner_texts() == ["Paris"]
+            boxes = [spot.bounding_box() for spot in page.locator(".spot").all()]
+            apart = [abs(a["x"] - b["x"]) >= 36 or abs(a["y"] - b["y"]) >= 36 for a, b in combinations(boxes, 2)]
+            assert all(apart)
+            assert page.locator(".spot img[src$='&turn=6']").count() == 1
+            page.wait_for_selector(".leaflet-control-zoom-in.leaflet-disabled")
+            page.locator(".spot a").first.focus()
+            page.keyboard.press("Enter")
+            page.wait_for_selector(".summary .total:has-text('1 photo')")
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280, 2560])

@@ -2,6 +2,8 @@
 
 const APART = 56; // pixels between the middles of two discs
 const MOST = 24; // squares of one disc: a query has its limits
+const FINEST = 90 / 2 ** 20; // side of the squares of single photos, in degrees
+export const RING = 8; // photos of a disc that are spread around it
 const digits = (value) => Number(value.toFixed(7));
 
 // The square of the grid around a position, in degrees; its upper edges belong to the squares beside it.
@@ -13,18 +15,33 @@ function square(lat, lng, side) {
   return [Math.min(north, 90), east, digits(south), digits(west)].join(",");
 }
 
-// `at` gives the position of latitude and longitude on the screen, at the copy of the world that is shown.
+// Puts clusters together; `at` gives the position of latitude and longitude on the screen, at the copy of the world that is shown.
 export function gather(clusters, side, at) {
   const found = [];
-  for (const [lat, lng, count, hash, place] of clusters) {
-    const point = at(lat, lng), squares = [square(lat, lng, side)];
-    const near = found.find((one) => one.squares.length < MOST && Math.hypot(one.point.x - point.x, one.point.y - point.y) < APART);
+  for (const [lat, lng, count, hash, place, turn] of clusters) {
+    const one = {count, hash, place, turn, point: at(lat, lng), squares: [square(lat, lng, count === 1 ? FINEST : side)]};
+    const near = found.find((other) => other.squares.length < MOST && Math.hypot(other.point.x - one.point.x, other.point.y - one.point.y) < APART);
     if (near) {
       near.count += count;
-      near.squares.push(...squares);
-    } else found.push({lat, lng, count, hash, place, point, squares});
+      near.squares.push(...one.squares);
+      near.members.push(one);
+    } else found.push({...one, squares: [...one.squares], members: [one]});
   }
   return found;
+}
+
+// Spreads the photos of each disc around it, unless they are many or would cover other discs.
+export function spread(discs) {
+  const reach = ({count, members}) => count < 2 || count > RING || members.length < count ? 0 : Math.max(APART * .7, members.length * APART / (2 * Math.PI));
+  return discs.flatMap((one) => {
+    const far = reach(one), {members, point} = one;
+    const isFree = discs.every((other) => other === one || Math.hypot(other.point.x - point.x, other.point.y - point.y) > far + reach(other) + APART);
+    if (!far || !isFree) return [one];
+    return members.map((member, index) => {
+      const angle = (2 * Math.PI * index) / members.length - Math.PI / 2;
+      return {...member, from: point, point: {x: point.x + far * Math.cos(angle), y: point.y + far * Math.sin(angle)}};
+    });
+  });
 }
 
 // The area `north,east,south,west` of a view, which may cross 180 degrees or show more than the whole world.

@@ -4,14 +4,15 @@ import {asked, get, site, thumbnail} from "../grid/api.js";
 import "../grid/suggest.js";
 import {make} from "../grid/icons.js";
 import {number, photos} from "../grid/words.js";
-import {area, gather} from "./gather.js";
+import {area, gather, RING, spread} from "./gather.js";
 import {drawGraticule} from "./graticule.js";
 
 const L = globalThis.L;
 const EDGE = 85.05;
-const DEEPEST = 18;
+const DRAWN = 9; // up to this zoom the outline is true enough; without tiles the map comes no closer
+const DEEPEST = site.tiles ? 18 : DRAWN;
+const FINEST = 20; // the zoom of the finest clusters
 const NAMED = 6; // from this zoom on places have names, where no tiles have them
-const DRAWN = 9; // up to this zoom the outline is true enough
 const LINED = 7; // from this zoom on a view may show nothing of the outline
 const HASH = /^#(\d{1,2})\/(-?\d{1,2}(?:\.\d+)?)\/(-?\d{1,3}(?:\.\d+)?)$/;
 
@@ -54,7 +55,7 @@ function start(container) {
     const seen = map.getBounds(), [north, east, south, west] = area(seen.getSouth(), seen.getWest(), seen.getNorth(), seen.getEast());
     const wide = seen.pad(.2), [top, right, bottom, left] = area(wide.getSouth(), wide.getWest(), wide.getNorth(), wide.getEast());
     try {
-      const found = await get(`/photos/clusters${asked({q: site.query, s: site.album, bbox: [left, bottom, right, top].join(","), zoom: String(Math.round(map.getZoom()))})}`, running.signal);
+      const found = await get(`/photos/clusters${asked({q: site.query, s: site.album, bbox: [left, bottom, right, top].join(","), zoom: String(Math.round(map.getZoom())), apart: isClosest(map) ? String(RING) : ""})}`, running.signal);
       mark(found, map, layer);
       const across = west > east, inside = (lng) => (across ? lng >= west || lng <= east : lng >= west && lng <= east);
       const count = found.clusters.filter(([lat, lng]) => lat >= south && lat <= north && inside(lng)).reduce((sum, one) => sum + one[2], 0);
@@ -103,7 +104,7 @@ function start(container) {
 async function extent() {
   let bounds = null, bbox = "", side = 0;
   for (let step = 0; step < 6; step++) {
-    const {clusters, cell} = await get(`/photos/clusters${asked({q: site.query, s: site.album, bbox, zoom: String(DEEPEST)})}`);
+    const {clusters, cell} = await get(`/photos/clusters${asked({q: site.query, s: site.album, bbox, zoom: String(FINEST)})}`);
     if (!clusters.length) break;
     bounds = L.latLngBounds(clusters.map(([lat, lng]) => [lat, lng]));
     if (cell === side || clusters.every((one) => one[2] === 1)) break;
@@ -113,21 +114,24 @@ async function extent() {
   return bounds;
 }
 
+const isClosest = (map) => !site.tiles && map.getZoom() >= DEEPEST;
+
 function mark({clusters, cell}, map, layer) {
-  const middle = map.getCenter().lng;
-  const turned = (lng) => lng + 360 * Math.round((middle - lng) / 360);
-  const zoom = map.getZoom(), held = document.activeElement?.closest?.(".spot") ? document.activeElement.href : "";
-  const discs = gather(clusters, cell, (lat, lng) => map.project([lat, turned(lng)], zoom));
+  const zoom = map.getZoom(), on = ({x, y}) => map.unproject([x, y], zoom), named = new Set();
+  const middle = map.getCenter().lng, held = document.activeElement?.closest?.(".spot") ? document.activeElement.href : "";
+  const discs = gather(clusters, cell, (lat, lng) => map.project([lat, lng + 360 * Math.round((middle - lng) / 360)], zoom));
   layer.clearLayers();
-  for (const {lat, lng, count, hash, place, squares} of discs) {
-    const size = count >= 100 ? 44 : count >= 10 ? 40 : 36;
-    const link = make("a", {href: searchOf(squares), ariaLabel: [photos(count), place].filter(Boolean).join(", "), title: place},
-      make("img", {src: thumbnail({hash}, "tile_100"), alt: "", width: size, height: size, decoding: "async", draggable: false}));
+  for (const {point, from, count, hash, place, turn, squares} of isClosest(map) ? spread(discs) : discs) {
+    const size = count >= 100 ? 44 : count >= 10 ? 40 : 36, name = place.split(",")[0];
+    const text = count > 1 && place ? `${photos(count)} near ${place}` : [photos(count), place].filter(Boolean).join(", ");
+    const link = make("a", {href: searchOf(squares), ariaLabel: text, title: text},
+      make("img", {src: thumbnail({hash, turn}, "tile_100"), alt: "", width: size, height: size, decoding: "async", draggable: false}));
     if (count > 1) link.append(make("b", {textContent: number(count)}));
-    const name = place.split(",")[0];
-    if (zoom >= NAMED && !site.tiles && name) link.append(make("i", {dir: "auto", textContent: name}));
+    if (zoom >= NAMED && !site.tiles && name && !named.has(name)) link.append(make("i", {dir: "auto", textContent: name}));
+    named.add(name);
+    if (from) L.polyline([on(from), on(point)], {className: "leg", weight: 2, interactive: false}).addTo(layer);
     const icon = L.divIcon({className: "spot", html: link, iconSize: [size, size]});
-    L.marker([lat, turned(lng)], {icon, keyboard: false, bubblingMouseEvents: true}).addTo(layer);
+    L.marker(on(point), {icon, keyboard: false, bubblingMouseEvents: true}).addTo(layer);
     if (link.href === held) link.focus({preventScroll: true});
   }
 }
