@@ -5,7 +5,7 @@ from typing import Any, Final
 from flask import Response
 
 from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters, terms
-from photosvc.api.photos import Editing, change_one
+from photosvc.api.photos import change_asked
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.library.apply import keep_keywords
 from photosvc.library.labels import (
@@ -31,6 +31,7 @@ from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer, json_text
 from photosvc.web.contract import ETAG, NUMBER, TEXT, answers, json_object, or_answers, refuses, takes, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.photo_changes import Editing
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 
@@ -195,7 +196,7 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
     def change(editing: Editing) -> None:
         add_label(editing.catalog, editing.photo, name)
 
-    return json_text(change_one(photo_uid, "photos.label", change)[0])
+    return json_text(change_asked(photo_uid, "photos.label", change)[0])
 
 
 @labels.put("/photos/<photo_uid>/label/<label_id>")
@@ -213,7 +214,7 @@ def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Respo
             label_of(editing.photo.keywords, label_id)
             keep_keywords(editing.photo)
 
-    return json_text(change_one(photo_uid, "photos.label", change)[0])
+    return json_text(change_asked(photo_uid, "photos.label", change)[0])
 
 
 @labels.delete("/photos/<photo_uid>/label/<label_id>")
@@ -226,4 +227,4 @@ def unlabel_photo(photo_uid: str, label_id: str) -> Response:
     def change(editing: Editing) -> None:
         remove_label(editing.catalog, editing.photo, label_id)
 
-    return json_text(change_one(photo_uid, "photos.label", change)[0])
+    return json_text(change_asked(photo_uid, "photos.label", change)[0])

@@ -3,10 +3,7 @@
 The addresses are those below /photos/<uid>, and /files/<hash>, which finds a file by its content.
 """
 
-import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from http import HTTPStatus
+from collections.abc import Callable
 from typing import Any, Final
 
 import orjson
@@ -15,38 +12,37 @@ from sqlalchemy.orm import Session
 
 from photosvc.api.uploads import taking_originals
 from photosvc.core.accounts import ADMIN
-from photosvc.core.errors import ConflictError, NotFoundError, PhotosvcError
+from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.core.vocabulary import MANUAL
-from photosvc.index.catalog import Catalog, PlainCatalog
+from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import choose_orientation
 from photosvc.index.places import Gazetteer
 from photosvc.index.restack import unstack
 from photosvc.library import trash_originals
 from photosvc.library.apply import apply, approve
-from photosvc.library.changing import changing, undo
+from photosvc.library.changing import undo
 from photosvc.library.journal import Actor, Change, changes_of, find_change, record, shown
-from photosvc.library.loading import LoadedPhotos
-from photosvc.library.loading import load_photo as load_for_change
 from photosvc.library.values import FILES
 from photosvc.models import File, Photo
 from photosvc.records.edits import ChangeSchema, OrientationSchema, PhotoEditSchema, yaml_text
 from photosvc.records.fields import compile_schema
-from photosvc.records.photo import FileEntitySchema, PhotoSchema, without_empty
+from photosvc.records.photo import FileEntitySchema, PhotoSchema
 from photosvc.search.reading.figures import state_tag
-from photosvc.search.reading.files import SeenFile, file_with_hash, files_of_photo, load_file, load_photo
+from photosvc.search.reading.files import file_with_hash, files_of_photo, load_file
 from photosvc.search.reading.photos import parse_number
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
 from photosvc.web.contract import ETAG, answers, describe, json_object, refuses, takes, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.photo_changes import Editing, EditingChange, change_one, read_record
 from photosvc.web.protector import principal, require
 from photosvc.web.sending import disposition
 
 photos = OwnBlueprint("photos", __name__)
 
 _YAML: Final = "text/x-yaml; charset=utf-8"
-_dump_photo, _dump_file = compile_schema(PhotoSchema()), compile_schema(FileEntitySchema())
+_dump_file = compile_schema(FileEntitySchema())
 #: Bytes of a request: clients send whole records back, with all files.
 _MAX_BODY: Final = 1 << 20
 #: The contract of answers that wrap the photo, as clients expect for like, approve and undo.
@@ -64,7 +60,7 @@ def read_photo(photo_uid: str) -> Response:
 
     The record has every field of a merged search result, and the records that those fields refer to.
     """
-    body, etag = _record(photo_uid)
+    body, etag = read_record(photo_uid)
     if is_fresh(etag):
         return not_modified(etag)
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
@@ -76,44 +72,13 @@ def read_photo(photo_uid: str) -> Response:
 @refuses(404)
 def read_photo_as_yaml(photo_uid: str) -> Response:
     """Show the record of a photo as YAML; with `download`, as a file that is named by the UID."""
-    body, etag = _record(photo_uid)
+    body, etag = read_record(photo_uid)
     if is_fresh(etag):
         return not_modified(etag)
     headers = cache_headers(etag)
     if "download" in request.args:
         headers.append(disposition(f"{photo_uid}.yml"))
     return ReadyResponse(yaml_text(orjson.loads(body)), content_type=_YAML, headers=headers)
-
-
-def _record(photo_uid: str) -> tuple[bytes, str]:
-    """Return the record of a photo as JSON, and its entity tag.
-
-    Raises:
-        NotFoundError: the photo does not exist, or may not be seen.
-
-    """
-    service, sees_private = current_service(), principal().sees_private
-    with service.reading() as connection:
-        # PostgreSQL refuses texts with NUL, so only valid UIDs are looked up.
-        valid = is_uid(photo_uid, PHOTO)
-        seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
-        if not seen:
-            msg = "there is no such photo"
-            raise NotFoundError(msg, field="uid")
-    with service.reading(orm=True) as session:
-        return record_of(session, seen, sees_private=sees_private)
-
-
-def record_of(
-    session: Session, seen: Sequence[SeenFile], photo: Photo | None = None, *, sees_private: bool
-) -> tuple[bytes, str]:
-    """Return the record of the photo with these files as JSON, and its entity tag.
-
-    The tag depends on the record alone, so that changes of other photos keep it.
-    """
-    found = load_photo(session, seen, photo, sees_private=sees_private)
-    body = orjson.dumps(without_empty(_dump_photo(found)))
-    return body, hashlib.blake2b(body, digest_size=16).hexdigest()
 
 
 @photos.get("/files/<content_hash>")
@@ -136,12 +101,6 @@ def read_file(content_hash: str) -> Response:
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 
-class PhotoChangedError(PhotosvcError):
-    """The photo changed meanwhile: read it again, and repeat the change if it still fits."""
-
-    status = HTTPStatus.PRECONDITION_FAILED
-
-
 @photos.put("/photos/<photo_uid>")
 @photos.patch("/photos/<photo_uid>", endpoint="patch_photo")
 @require("photos.update")
@@ -158,7 +117,7 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
     def change(editing: Editing) -> None:
         apply(editing.photo, values, editing.catalog)
 
-    body, etag = change_one(photo_uid, "photos.update", change)
+    body, etag = change_asked(photo_uid, "photos.update", change)
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 
@@ -184,7 +143,7 @@ def _favorite(photo_uid: str, *, favorite: bool) -> Response:
     def change(editing: Editing) -> None:
         apply(editing.photo, {"favorite": favorite}, editing.catalog)
 
-    body, _ = change_one(photo_uid, "photos.like", change)
+    body, _ = change_asked(photo_uid, "photos.like", change)
     return json_text(b'{"photo":' + body + b"}")
 
 
@@ -198,60 +157,14 @@ def approve_photo(photo_uid: str) -> Response:
     def change(editing: Editing) -> None:
         approve(editing.photo)
 
-    body, _ = change_one(photo_uid, "photos.approve", change)
+    body, _ = change_asked(photo_uid, "photos.approve", change)
     return json_text(b'{"photo":' + body + b"}")
 
 
-@dataclass(frozen=True, slots=True)
-class Editing:
-    """A photo with the write transaction that changes it."""
-
-    session: Session
-    catalog: PlainCatalog
-    loaded: LoadedPhotos
-
-    @property
-    def photo(self) -> Photo:
-        """Return the photo."""
-        return self.loaded.photos[0]
-
-
-def change_one(photo_uid: str, action: str, change: Callable[[Editing], int | None]) -> tuple[bytes, str]:
-    """Change one photo in a write transaction; return its new record and entity tag.
-
-    Args:
-        photo_uid: the photo.
-        action: the action for the journal.
-        change: changes the photo; returns the number of the change that it undoes, if any.
-
-    Raises:
-        NotFoundError: the photo does not exist, or may not be seen.
-        PhotoChangedError: `If-Match` names another state of the photo.
-
-    """
-    service, who = current_service(), principal()
-    now = service.now()
-    valid = is_uid(photo_uid, PHOTO)  # PostgreSQL refuses texts with NUL
-    with service.writing(library=True) as session:
-        connection, sees_private = session.connection(), who.sees_private
-        seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
-        loaded = load_for_change(session, photo_uid) if seen else None
-        if loaded is None or not loaded.photos:
-            msg = "there is no such photo"
-            raise NotFoundError(msg, field="uid")
-        (photo,) = loaded.photos
-        if "If-Match" in request.headers:
-            _, etag = record_of(session, seen, photo, sees_private=sees_private)
-            # An empty or unreadable header names no state either.
-            if not request.if_match.contains(etag):
-                raise PhotoChangedError
-        catalog = PlainCatalog(session, Gazetteer.load())
-        catalog.remember(loaded.photos)
-        entry = Change(action, Actor.of(who))
-        with changing(session, catalog, loaded, entry, now):
-            entry.undoes = change(Editing(session, catalog, loaded))
-        seen = files_of_photo(connection, photo_uid, sees_private=sees_private) or seen
-        return record_of(session, seen, photo, sees_private=sees_private)
+def change_asked(photo_uid: str, action: str, change: EditingChange) -> tuple[bytes, str]:
+    """Change a photo as `change_one` does; with `If-Match`, only the state with one of these entity tags."""
+    # An empty or unreadable header names no state either.
+    return change_one(photo_uid, action, change, request.if_match if "If-Match" in request.headers else None)
 
 
 def _parameters() -> list[dict[str, Any]]:
@@ -309,7 +222,7 @@ def undo_change(photo_uid: str, number: str) -> Response:
         undo(editing.catalog, editing.photo, found)
         return found.id
 
-    body, _ = change_one(photo_uid, "photos.undo", change)
+    body, _ = change_asked(photo_uid, "photos.undo", change)
     return json_text(b'{"photo":' + body + b"}")
 
 
@@ -330,7 +243,7 @@ def choose_file(photo_uid: str, file_uid: str) -> Response:
             for file in photo.files:
                 file.primary_src = MANUAL if file is chosen else ""
 
-    return json_text(change_one(photo_uid, "photos.primary", change)[0])
+    return json_text(change_asked(photo_uid, "photos.primary", change)[0])
 
 
 @photos.put("/photos/<photo_uid>/files/<file_uid>/orientation")
@@ -352,7 +265,7 @@ def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
         if given["orientation"] != file.orientation:
             choose_orientation(file, given["orientation"])
 
-    return json_text(change_one(photo_uid, "photos.orientation", change)[0])
+    return json_text(change_asked(photo_uid, "photos.orientation", change)[0])
 
 
 @photos.post("/photos/<photo_uid>/files/<file_uid>/unstack")
@@ -399,7 +312,7 @@ def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Sessio
         session.flush()
         editing.loaded.reload(photo)
 
-    return json_text(change_one(photo_uid, action, change)[0])
+    return json_text(change_asked(photo_uid, action, change)[0])
 
 
 def _file(photo: Photo, uid: str) -> File:

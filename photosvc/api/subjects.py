@@ -8,7 +8,7 @@ from flask import Response, request
 from sqlalchemy import Connection, select
 
 from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters, terms
-from photosvc.api.photos import Editing, change_one
+from photosvc.api.photos import change_asked
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.ids import MARKER, is_uid
 from photosvc.index.describe import areas_of
@@ -27,6 +27,7 @@ from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import ETAG, answers, or_answers, refuses, takes, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.photo_changes import Editing
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 
@@ -195,7 +196,7 @@ def unname_marker(marker_uid: str) -> Response:
 def _named(marker_uid: str, name: str | None) -> Response:
     with current_service().reading() as connection:
         photo_uid = _photo_of(connection, marker_uid)
-    body, _ = change_one(photo_uid, "people.marker", _naming(marker_uid, name))
+    body, _ = change_asked(photo_uid, "people.marker", _naming(marker_uid, name))
     markers = (marker for file in orjson.loads(body)["Files"] for marker in file["Markers"])
     found = next((marker for marker in markers if marker["UID"] == marker_uid), None)
     if found is None:
