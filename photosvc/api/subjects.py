@@ -1,6 +1,5 @@
 """People on photos: their list, names and favourites (/subjects), and the names of marked areas (/markers/<uid>)."""
 
-from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -9,14 +8,10 @@ from sqlalchemy import Connection, select
 
 from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters, terms
 from photosvc.api.photos import change_asked
-from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import MARKER, is_uid
-from photosvc.index.describe import areas_of
-from photosvc.index.file_columns import choose_name as choose_marker_name
-from photosvc.index.file_columns import own_markers
-from photosvc.index.sidecar_links import sidecars_of
 from photosvc.library.names import Asked, rename_person
-from photosvc.library.people import mark_favorite
+from photosvc.library.people import mark_favorite, name_area, no_area
 from photosvc.models import File, Marker, Photo
 from photosvc.query.fold import fold, words
 from photosvc.records.people import MarkerEditSchema, SubjectEditSchema, SubjectSchema
@@ -163,7 +158,7 @@ def read_marker(marker_uid: str) -> Response:
         files = [load_file(session, file.file_id) for file in seen]
         found = next((marker for file in files for marker in file.markers if marker.uid == marker_uid), None)
         if found is None:
-            raise _no_marker()
+            raise no_area()
         return json_answer(_marker.dump(found))
 
 
@@ -196,28 +191,16 @@ def unname_marker(marker_uid: str) -> Response:
 def _named(marker_uid: str, name: str | None) -> Response:
     with current_service().reading() as connection:
         photo_uid = _photo_of(connection, marker_uid)
-    body, _ = change_asked(photo_uid, "people.marker", _naming(marker_uid, name))
+
+    def change(editing: Editing) -> None:
+        name_area(editing.session, editing.photo, marker_uid, name)
+
+    body, _ = change_asked(photo_uid, "people.marker", change)
     markers = (marker for file in orjson.loads(body)["Files"] for marker in file["Markers"])
     found = next((marker for marker in markers if marker["UID"] == marker_uid), None)
     if found is None:
-        raise _no_marker()
+        raise no_area()
     return json_answer(found)
-
-
-def _naming(marker_uid: str, name: str | None) -> Callable[[Editing], None]:
-    def change(editing: Editing) -> None:
-        photo = editing.photo
-        file = next((file for file in photo.files if any(one.uid == marker_uid for one in file.markers)), None)
-        if file is None or file.missing:
-            raise _no_marker()
-        sidecars = sidecars_of(editing.session, [photo.id])
-        own, areas = [one.uid for one in own_markers(file)], areas_of(file, sidecars.get(file.id, ()))
-        if marker_uid not in own or len(own) != len(areas):
-            msg = "the areas of this file changed; index it first"
-            raise ConflictError(msg)
-        choose_marker_name(file, areas, own.index(marker_uid), name)
-
-    return change
 
 
 def _photo_of(connection: Connection, marker_uid: str) -> str:
@@ -225,11 +208,6 @@ def _photo_of(connection: Connection, marker_uid: str) -> str:
     query = select(Photo.uid).join(File, File.photo_id == Photo.id).join(Marker, Marker.file_id == File.id)
     found = connection.scalar(query.where(Marker.uid == marker_uid)) if is_uid(marker_uid, MARKER) else None
     if found is None:
-        raise _no_marker()
+        raise no_area()
     uid: str = found
     return uid
-
-
-def _no_marker() -> NotFoundError:
-    msg = "there is no such marked area"
-    return NotFoundError(msg, field="uid")

@@ -12,6 +12,7 @@ from typing import ClassVar
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.orm import Session
 
+from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.index import file_columns
 from photosvc.index.catalog import PlainCatalog
 from photosvc.index.describe import areas_of, describe
@@ -21,7 +22,7 @@ from photosvc.library.changing import changing, store_and_project
 from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import ChangeSome
 from photosvc.library.loading import load_photos
-from photosvc.models import STATE, File, LibraryState, Marker, SearchRow, Subject, SubjectName
+from photosvc.models import STATE, File, LibraryState, Marker, Photo, SearchRow, Subject, SubjectName
 from photosvc.models.library import subject_uid
 from photosvc.models.search import record_change
 from photosvc.models.statements import insert_into
@@ -216,6 +217,31 @@ def rename_seen(
                 if marker.name in names and len(own) == len(areas):
                     file_columns.choose_name(file, areas, number, name)
     return len(touched)
+
+
+def name_area(session: Session, photo: Photo, marker_uid: str, name: str | None) -> None:
+    """Name the person on a marked area of a photo, inside `changing`; None restores the name in the file.
+
+    Raises:
+        NotFoundError: no file of the photo has this area.
+        ConflictError: the areas of the file are others than when it was indexed.
+
+    """
+    file = next((file for file in photo.files if any(one.uid == marker_uid for one in file.markers)), None)
+    if file is None or file.missing:
+        raise no_area()
+    sidecars = sidecars_of(session, [photo.id])
+    own, areas = [one.uid for one in file_columns.own_markers(file)], areas_of(file, sidecars.get(file.id, ()))
+    if marker_uid not in own or len(own) != len(areas):
+        msg = "the areas of this file changed; index it first"
+        raise ConflictError(msg)
+    file_columns.choose_name(file, areas, own.index(marker_uid), name)
+
+
+def no_area() -> NotFoundError:
+    """Return the error that there is no marked area of this UID."""
+    msg = "there is no such marked area"
+    return NotFoundError(msg, field="uid")
 
 
 def _new(session: Session, uid: str, name: str, now: datetime) -> Subject:

@@ -13,6 +13,7 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.times import ZERO_TIME
 from photosvc.pages.blueprint import pages
 from photosvc.pages.layout import page, show
+from photosvc.pages.marks import Marked, acts_of, read_marked
 from photosvc.pages.tiles import Asked, Thumbnails, alt_text, date_label, duration_text, read_asked, taken_label
 from photosvc.pictures.sizes import SIZES, thumbnail_size
 from photosvc.query.alternatives import quote
@@ -84,6 +85,9 @@ def show_photo(uid: str) -> Response:
         back=search.link(),
         of_album=bool(search.album),
         adds=may(who, "albums.update"),
+        acts=acts_of(record) if may(who, "photos.update") else [],
+        where=search.where,
+        marked=Marked("Photo saved.") if request.args.get("done") == "saved" else read_marked(),
     )
     answer.headers["Cache-Control"] = "private, no-cache"
     return answer

@@ -23,6 +23,7 @@ from photosvc.models import SearchRow
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
 from photosvc.pages.layout import page, show
+from photosvc.pages.marks import acts, read_marked
 from photosvc.pages.tiles import DEFAULT_ORDER, Asked, Chip, Day, Thumbnails, chips_of, days_of, grid_data
 from photosvc.query.lexer import close_quote
 from photosvc.query.nodes import Filter, conjunction
@@ -191,6 +192,7 @@ def show_search(
     album: str = "",
     usual: str = DEFAULT_ORDER,
     rights: Collection[str] = (),
+    marks: Sequence[str] = ("favorite", "archive", "private"),
     **context: Any,  # noqa: ANN401
 ) -> Response:
     """Show the photos of the search that the request names.
@@ -200,6 +202,7 @@ def show_search(
         album: the UID of the album that is searched; empty: all photos.
         usual: the order when the request names none.
         rights: the rights on this album of principals that may change albums, by their names in the scripts.
+        marks: the actions on ticked photos, where no scripts make the grid.
         context: further values of the template, among them `orders`: keys and labels of the orders to choose from.
 
     """
@@ -230,6 +233,10 @@ def show_search(
         number=number,
         link=search.link,
         saves=may(principal(), "albums.create"),
+        acts=acts(*marks) if may(principal(), "photos.update") else [],
+        adds=may(principal(), "albums.update"),
+        marked=read_marked(),
+        back=search.link(page=number if number > 1 else ""),
         **context,
     )
     answer.headers["Cache-Control"] = "private, no-cache"

@@ -16,18 +16,23 @@ EVERYBODY, LOG_IN = "everybody", "log-ins"
 ADMIN = "administrators"
 #: With a scope for albums, which `narrow` has; to change them, also with another role than `viewer`, which `app` has.
 EDITORS = "editors with scopes photos and albums"
+PHOTO_EDITORS = "editors with scope photos"
 ALBUMS, ALBUM_EDITORS = "scope albums", "editors with scope albums"
 OPENED = {
     EVERYBODY: {"login", "admin", "app"},
     LOG_IN: {"login", "admin"},
     ADMIN: {"admin"},
     EDITORS: {"login", "admin"},
+    PHOTO_EDITORS: {"login", "admin"},
     ALBUMS: {"login", "admin", "app", "narrow"},
     ALBUM_EDITORS: {"login", "admin", "narrow"},
 }
 TABLE = {
     "GET /": EVERYBODY,
     "GET /photos/<uid>": EVERYBODY,
+    "GET /photos/<uid>/edit": PHOTO_EDITORS,
+    "POST /photos/<uid>/edit": PHOTO_EDITORS,
+    "POST /marks": PHOTO_EDITORS,
     "GET /api-docs": PUBLIC,
     "GET /places": EVERYBODY,
     "GET /albums": ALBUMS,

@@ -59,11 +59,12 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 const waiting = document.querySelector("[data-waiting]");
 if (waiting) setInterval(() => { if (!document.activeElement?.matches("input, textarea, select")) location.reload(); }, 2000);
 
-// Where scripts make the grid, the photos that the page came with are text: for a contact sheet that is printed, also
-// where the grid shows others since, and for a grid that cannot start.
+// Where scripts make the grid, the photos that the page came with are kept beside it: for a contact sheet that is printed,
+// also where the grid shows others since, and for a grid that cannot start.
 const grid = document.querySelector("#grid"), source = grid?.nextElementSibling;
-if (source?.matches("noscript")) {
-  const plain = () => [...new DOMParser().parseFromString(source.textContent, "text/html").body.children];
+if (source?.matches(".unscripted")) {
+  source.remove();
+  const plain = () => [...source.cloneNode(true).children];
   let sheet = null;
   addEventListener("beforeprint", () => {
     if (!grid.isConnected) return;

@@ -1,0 +1,181 @@
+"""The actions on photos that need no scripts: favorite, private, archive and review, of one photo or of ticked ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.words import counted
+from photosvc.index.catalog import PlainCatalog
+from photosvc.index.places import Gazetteer
+from photosvc.index.quality import HIDDEN, REVIEW_BELOW
+from photosvc.library import flags
+from photosvc.library.apply import apply
+from photosvc.library.changing import changing
+from photosvc.library.journal import Actor, Change
+from photosvc.library.loading import load_photos
+from photosvc.library.portions import change_in_portions
+from photosvc.models import Photo
+from photosvc.models.statements import among
+from photosvc.pages.blueprint import pages
+from photosvc.pages.forms import chosen, read_form
+from photosvc.pages.layout import page, safe_path, see_other
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+
+#: The most ticked photos: more than a page shows.
+_MOST: Final = 200
+#: The most characters of an address with the photos that an action changed; longer ones leave them out, and Undo too.
+_LONGEST: Final = 3500
+_FAVORITE: Final = "favorite"
+_NONE, _SAME = "none", "same"
+_TOLD: Final = {_NONE: "Select photos first.", _SAME: "Nothing changed: that was done before."}
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An action."""
+
+    name: str
+    """The value of its button."""
+    label: str
+    icon: str
+    journal: str
+    """Its name in the history of photos."""
+    done: str
+    """The words for it after the number of photos."""
+    undo: str
+    """The name of the action that takes it back; empty: none does."""
+    flagging: flags.Flagging | None = None
+    """The change of flags; None for favorites."""
+
+
+ACTS: Final = {
+    act.name: act
+    for act in (
+        Act(_FAVORITE, "Favorite", "heart", "photos.like", "added to the favorites", "plain"),
+        Act("plain", "Remove from favorites", "heart", "photos.like", "removed from the favorites", "favorite"),
+        Act("archive", "Archive", "archive", "photos.archive", "archived", "restore", flags.archive),
+        Act("restore", "Restore", "archive", "photos.restore", "restored from the archive", "archive", flags.unarchive),
+        Act("approve", "Approve", "check", "photos.approve", "approved", "", flags.approve_many),
+        Act("private", "Private", "lock", "photos.private", "made private", "public", flags.make_private(wanted=True)),
+        Act(
+            "public",
+            "Not private",
+            "lock",
+            "photos.private",
+            "no longer private",
+            "private",
+            flags.make_private(wanted=False),
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The outcome of an action, told on the page that it leads to."""
+
+    message: str
+    undo: str = ""
+    """The name of the action that takes it back; empty: it cannot be taken back here."""
+    photos: Sequence[str] = ()
+    is_error: bool = False
+
+
+def acts(*names: str) -> list[Act]:
+    """Return actions by their names."""
+    return [ACTS[name] for name in names]
+
+
+def acts_of(record: dict[str, Any]) -> list[Act]:
+    """Return the actions on a photo, given its record: those that change it."""
+    review = not record["DeletedAt"] and HIDDEN < record["Quality"] < REVIEW_BELOW
+    return acts(
+        "plain" if record["Favorite"] else _FAVORITE,
+        *(["approve"] if review else []),
+        "restore" if record["DeletedAt"] else "archive",
+        "public" if record["Private"] else "private",
+    )
+
+
+@pages.post("/marks", endpoint="mark")
+@page("photos.update")
+def mark() -> Response:
+    """Do an action with the ticked photos, and lead back to the page, which tells the outcome."""
+    form = read_form()
+    back, act = safe_path(form.get("next", "")), ACTS.get(form.get("act", ""))
+    uids = [uid for uid in chosen("photo", _MOST) if is_uid(uid, PHOTO)]
+    if not uids or act is None:
+        return see_other(_with(back, done=_NONE))
+    changed = _change(uids, act)
+    if not changed:
+        return see_other(_with(back, done=_SAME))
+    address = _with(back, done=act.name, photo=changed)
+    return see_other(address if len(address) <= _LONGEST else _with(back, done=act.name))
+
+
+def _with(address: str, **more: str | Sequence[str]) -> str:
+    return f"{address}{'&' if '?' in address else '?'}{urlencode(more, doseq=True)}"
+
+
+def _change(uids: Sequence[str], act: Act) -> list[str]:
+    """Do an action with photos, and return the UIDs of those that it changed.
+
+    Raises:
+        PhotosvcError: one of `selected_photos` or `change_in_portions`.
+
+    """
+    service, who, changed = current_service(), principal(), list[str]()
+    now, entry = service.now(), Change(act.journal, Actor.of(who))
+    with searching(who.owner_uid, "photo") as connection:
+        given = {"photos": uids, "q": None}
+        photo_ids = flags.selected_photos(connection, given, most=_MOST, sees_private=who.sees_private)
+
+    def change_some(session: Session, portion: Sequence[int]) -> int:
+        columns = (Photo.id, Photo.uid, Photo.favorite, Photo.private, Photo.archived_at, Photo.approved)
+        rows = session.execute(select(*columns).where(among(session, Photo.id, portion)).with_for_update())
+        differing = {row.id: row.uid for row in rows if _differs(row, act, now)}
+        if act.flagging is None:
+            _favor(session, list(differing), entry, now, favorite=act.name == _FAVORITE)
+        else:
+            flags.change_flags(session, list(differing), act.flagging, entry, now)
+        changed.extend(differing.values())
+        return len(differing)
+
+    change_in_portions(service.writing, photo_ids, change_some, "changed")
+    return changed
+
+
+def _differs(photo: Any, act: Act, now: datetime) -> bool:  # noqa: ANN401 - a row with the flags of a photo
+    if act.flagging is None:
+        return bool(photo.favorite) != (act.name == _FAVORITE)
+    return bool(act.flagging(photo, now))
+
+
+def _favor(session: Session, photo_ids: Sequence[int], entry: Change, now: datetime, *, favorite: bool) -> None:
+    """Make photos favorites or not; unlike the other flags, this changes their quality in both directions."""
+    catalog, loaded = PlainCatalog(session, Gazetteer.load()), load_photos(session, photo_ids)
+    catalog.remember(loaded.photos)
+    with changing(session, catalog, loaded, entry, now):
+        for photo in loaded.photos:
+            apply(photo, {"favorite": favorite}, catalog)
+
+
+def read_marked() -> Marked | None:
+    """Return the outcome of an action that led to this page; None if none did."""
+    done = request.args.get("done", "")
+    if done in _TOLD:
+        return Marked(_TOLD[done], is_error=done == _NONE)
+    if (act := ACTS.get(done)) is None:
+        return None
+    photos = [uid for uid in request.args.getlist("photo")[:_MOST] if is_uid(uid, PHOTO)]
+    what = counted(len(photos), "photo") if len(photos) > 1 else "Photo" if photos else "Photos"
+    return Marked(f"{what} {act.done}.", act.undo if photos else "", photos)
