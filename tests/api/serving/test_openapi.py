@@ -124,7 +124,7 @@ def test_a_search_takes_every_filter_of_the_table(document):
     assert set(parameters(document, "/photos/timeline")) == {"order", "version", *which}
     of_month = {"order", "version", "from", "n", *which}
     assert set(parameters(document, "/photos/timeline/{month}/photos")) == of_month
-    assert set(parameters(document, "/photos/clusters")) == {"bbox", "zoom", "version", *which}
+    assert set(parameters(document, "/photos/clusters")) == {"bbox", "zoom", "apart", "version", *which}
 
 
 @pytest.mark.slow
