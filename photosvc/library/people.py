@@ -233,7 +233,7 @@ def name_area(session: Session, photo: Photo, marker_uid: str, name: str | None)
     sidecars = sidecars_of(session, [photo.id])
     own, areas = [one.uid for one in file_columns.own_markers(file)], areas_of(file, sidecars.get(file.id, ()))
     if marker_uid not in own or len(own) != len(areas):
-        msg = "the areas of this file changed; index it first"
+        msg = "the file has changed: name people after it is indexed again"
         raise ConflictError(msg)
     file_columns.choose_name(file, areas, own.index(marker_uid), name)
 

@@ -15,7 +15,7 @@ from photosvc.index.places import country_name
 from photosvc.library.albums import album_of_people, album_to_change, change_album
 from photosvc.models import Album
 from photosvc.pages.blueprint import pages
-from photosvc.pages.forms import read_form
+from photosvc.pages.forms import read_form, sentence
 from photosvc.pages.layout import page, see_other
 from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.tiles import month_label
@@ -40,12 +40,6 @@ _MAY_BE_EMPTY: Final = frozenset({"Title", "Description", "Favorite", "Private"}
 _FLAGS: Final = ("Favorite", "Private")
 _DIGITS: Final = 20
 _ON: Final = "yes"
-#: Messages of the API and the words for them on the page.
-_MESSAGES: Final = {
-    "Longer than maximum length 200.": "At most 200 characters.",
-    "Longer than maximum length 4096.": "At most 4,096 characters.",
-    "an album needs a title": "An album needs a title.",
-}
 _schema: Final = AlbumEditSchema()
 _DONE: Final = {
     "made": "Album created.",
@@ -151,8 +145,7 @@ def refused(values: Mapping[str, Any], error: PhotosvcError) -> AlbumForm:
     errors = {}
     for detail in details:
         name = detail["field"] if detail["field"] in values else ""
-        message = detail["message"].removeprefix(f"{name}: ")
-        errors[name] = _MESSAGES.get(message, message)
+        errors[name] = sentence(detail["message"].removeprefix(f"{name}: "))
     return AlbumForm(values, errors, error.status)
 
 

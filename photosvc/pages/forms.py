@@ -47,6 +47,11 @@ def whole_number(text: str, *, low: int, high: int, default: int) -> int:
     return int(digits) if is_number and low <= int(digits) <= high else default
 
 
+def sentence(message: str) -> str:
+    """Return the message of an error as a sentence: the API begins most of its messages in lower case."""
+    return message[:1].upper() + message[1:] + ("" if message.endswith((".", "?")) else ".")
+
+
 def typed_twice(form: dict[str, str], field: str = "password") -> str:
     """Return the new password of a form, which asks for it in `field` and `again`.
 

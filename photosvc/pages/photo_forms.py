@@ -1,6 +1,5 @@
 """The form of a photo, which works without scripts: its values and the names of the people on it, saved together."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.library.apply import apply
 from photosvc.library.people import name_area
 from photosvc.pages.blueprint import pages
-from photosvc.pages.forms import read_form
+from photosvc.pages.forms import read_form, sentence
 from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.photo_values import (
     field_of_area,
@@ -39,13 +38,7 @@ _TRIES: Final = 3
 #: Names of values in the API and of the field that asks for them.
 _POSITION: Final = ("Lat", "Lng")
 _FIELD_OF: Final = {**dict.fromkeys(_POSITION, "Position"), "TakenAt": "TakenAtLocal"}
-_LIMIT: Final = re.compile(r"(?:Longer than maximum length|Length must be between 0 and) (\d+)\.")
 _NO_POSITION: Final = "Latitudes are from -90 to 90, longitudes from -180 to 180."
-_MESSAGES: Final = {
-    "send a time such as 2023-05-01T10:00:00Z": "Type a date and a time, such as 2023-05-01T10:00.",
-    "String does not match expected pattern.": "Type the two letters of the country, such as ch.",
-    "the areas of this file changed; index it first": "The file has changed. Name people after it is indexed again.",
-}
 _schema, _area_schema = PhotoEditSchema(), MarkerEditSchema()
 
 
@@ -124,11 +117,8 @@ def _errors(error: PhotosvcError, fields: Mapping[str, str]) -> dict[str, str]:
     for detail in error.details or [{"field": error.field or "", "message": error.message}]:
         field = detail["field"].removeprefix("Details.")
         name = _FIELD_OF.get(field, field)
-        message = detail["message"].removeprefix(f"{detail['field']}: ")
-        if limit := _LIMIT.search(message):
-            message = f"At most {int(limit[1]):,} characters."
-        told = _MESSAGES.get(message, message) if field not in _POSITION else _NO_POSITION
-        found[name if name in fields else ""] = told
+        message = sentence(detail["message"].removeprefix(f"{detail['field']}: "))
+        found[name if name in fields else ""] = _NO_POSITION if field in _POSITION else message
     return found
 
 

@@ -44,7 +44,7 @@ class _Time(fields.Field[datetime]):
             moment = datetime.fromisoformat(value).replace(microsecond=0)
             return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         except (TypeError, ValueError, OverflowError):
-            msg = "send a time such as 2023-05-01T10:00:00Z"
+            msg = "use a time such as 2023-05-01T10:00:00Z"
             raise ValidationError(msg) from None
 
 
@@ -112,7 +112,11 @@ class PhotoEditSchema(AnyCaseSchema):
     Lat = _decimal("lat", -90, 90)
     Lng = _decimal("lng", -180, 180)
     Altitude = _number("altitude", -100_000, 100_000)
-    Country = fields.String(attribute="country", allow_none=True, validate=validate.Regexp(r"[a-z]{2}\Z"))
+    Country = fields.String(
+        attribute="country",
+        allow_none=True,
+        validate=validate.Regexp(r"[a-z]{2}\Z", error="use the two letters of a country, such as ch"),
+    )
     CameraID = _number("camera_id", 1, 2**31 - 1)
     CameraMake = _text(_SHORT, attribute="camera_make")
     CameraModel = _text(_SHORT, attribute="camera_model")

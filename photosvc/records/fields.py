@@ -59,7 +59,7 @@ class CleanText(fields.String):
     """A text of at most `most` characters, cleaned by `clean_text`."""
 
     def __init__(self, most: int, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(validate=validate.Length(max=most), **kwargs)
+        super().__init__(validate=validate.Length(max=most, error=f"At most {most:,} characters."), **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
         return clean_text(super()._deserialize(value, attr, data, **kwargs))

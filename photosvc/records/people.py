@@ -131,7 +131,7 @@ class MarkerEditSchema(AnyCaseSchema):
         attribute="name",
         required=True,
         allow_none=True,
-        validate=validate.Length(0, _LONGEST),
+        validate=validate.Length(max=_LONGEST, error=f"At most {_LONGEST} characters."),
         metadata={
             "description": "Empty: the area has no name; null: the one that the file says.",
             "example": "Ada Lovelace",
