@@ -1,5 +1,6 @@
-"""People on photos: their list, names and favourites (/subjects), and the names of marked areas (/markers/<uid>)."""
+"""People on photos: their list, names and favourites (/subjects), and the marked areas of files (/markers)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -9,12 +10,15 @@ from sqlalchemy import Connection, select
 from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters, terms
 from photosvc.api.photos import change_asked
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.ids import MARKER, is_uid
+from photosvc.core.ids import FILE, MARKER, is_uid
+from photosvc.core.vocabulary import MANUAL
+from photosvc.index.file_columns import add_area
 from photosvc.library.names import Asked, rename_person
-from photosvc.library.people import mark_favorite, name_area, no_area
+from photosvc.library.people import mark_favorite, name_area, no_area, remove_area
+from photosvc.media.metadata import Region
 from photosvc.models import File, Marker, Photo
 from photosvc.query.fold import fold, words
-from photosvc.records.people import MarkerEditSchema, SubjectEditSchema, SubjectSchema
+from photosvc.records.people import MarkerEditSchema, NewMarkerSchema, SubjectEditSchema, SubjectSchema
 from photosvc.records.photo import MarkerSchema
 from photosvc.search.reading.files import files_of_photo, load_file
 from photosvc.search.reading.people import Person, with_covers_of_people
@@ -162,21 +166,62 @@ def read_marker(marker_uid: str) -> Response:
         return json_answer(_marker.dump(found))
 
 
+@subjects.post("/markers")
+@require("people.update")
+@takes(NewMarkerSchema, any_type=True)
+@answers(MarkerSchema, "The new area.")
+@refuses(400, 404, 409, 412)
+def add_marker(given: dict[str, Any]) -> Response:
+    """Mark an area of a file, with the name of the person on it if it is known.
+
+    The area outlives every index run and turns with the picture. It is in the history of the photo. What of it lies
+    outside of the picture is left out.
+    """
+    _check_name(given["name"])
+    file_uid = given.pop("file_uid")
+    with current_service().reading() as connection:
+        query = select(Photo.uid).join(File, File.photo_id == Photo.id).where(File.uid == file_uid)
+        photo_uid = connection.scalar(query) if is_uid(file_uid, FILE) else None
+    x, y = round(given["x"], 5), round(given["y"], 5)
+    w, h = (round(min(given[side], 1 - start), 5) for side, start in (("w", x), ("h", y)))
+    area = Region(**{**given, "x": x, "y": y, "w": w, "h": h})
+
+    def change(editing: Editing) -> None:
+        file = next((file for file in editing.photo.files if file.uid == file_uid and not file.missing), None)
+        if file is None:
+            raise _no_file()
+        add_area(file, area)
+
+    if photo_uid is None:
+        raise _no_file()
+    box = {"FileUID": file_uid, "Src": MANUAL, "Type": area.kind, "X": x, "Y": y, "W": w, "H": h}
+    return _changed(photo_uid, change, lambda marker: box.items() <= marker.items())
+
+
 @subjects.put("/markers/<marker_uid>")
 @require("people.update")
 @takes(MarkerEditSchema, any_type=True)
-@answers(MarkerSchema, "The changed area.")
+@answers(MarkerSchema, "The changed or removed area.")
 @refuses(400, 404, 409, 412)
-def name_marker(given: dict[str, Any], marker_uid: str) -> Response:
-    """Name the person on a marked area; null restores the name in the file.
+def change_marker(given: dict[str, Any], marker_uid: str) -> Response:
+    """Name the person on a marked area, or remove an area that a person added; null restores the name in the file.
 
     The name outlives every index run, as long as the file has this area. It is in the history of the photo.
     """
-    name = given["name"]
+    name = given.get("name")
+    if given.get("invalid"):
+        return _removed(marker_uid)
+    if "name" not in given:
+        msg = "Name: send a name, or Invalid"
+        raise InvalidValueError(msg, field="Name")
+    _check_name(name)
+    return _named(marker_uid, name)
+
+
+def _check_name(name: str | None) -> None:
     if name and not words(name):
         msg = "Name: send a name with letters or digits"
         raise InvalidValueError(msg, field="Name")
-    return _named(marker_uid, name)
 
 
 @subjects.delete("/markers/<marker_uid>/subject")
@@ -195,9 +240,26 @@ def _named(marker_uid: str, name: str | None) -> Response:
     def change(editing: Editing) -> None:
         name_area(editing.session, editing.photo, marker_uid, name)
 
+    return _changed(photo_uid, change, lambda marker: marker["UID"] == marker_uid)
+
+
+def _removed(marker_uid: str) -> Response:
+    with current_service().reading() as connection:
+        photo_uid = _photo_of(connection, marker_uid)
+    record: dict[str, Any] = {}
+
+    def change(editing: Editing) -> None:
+        record.update(_marker.dump(remove_area(editing.photo, marker_uid)))
+
+    change_asked(photo_uid, "people.marker", change)
+    return json_answer({**record, "Invalid": True})
+
+
+def _changed(photo_uid: str, change: Callable[[Editing], None], chosen: Callable[[dict[str, Any]], bool]) -> Response:
+    """Change a photo, and answer with one of its areas."""
     body, _ = change_asked(photo_uid, "people.marker", change)
     markers = (marker for file in orjson.loads(body)["Files"] for marker in file["Markers"])
-    found = next((marker for marker in markers if marker["UID"] == marker_uid), None)
+    found = next((marker for marker in markers if chosen(marker)), None)
     if found is None:
         raise no_area()
     return json_answer(found)
@@ -211,3 +273,8 @@ def _photo_of(connection: Connection, marker_uid: str) -> str:
         raise no_area()
     uid: str = found
     return uid
+
+
+def _no_file() -> NotFoundError:
+    msg = "there is no such file"
+    return NotFoundError(msg, field="FileUID")

@@ -23,7 +23,14 @@ from photosvc.index.compose import (
     without_previews,
 )
 from photosvc.index.extract import Extraction
-from photosvc.index.file_columns import bounded, named, read_extraction, write_markers
+from photosvc.index.file_columns import (
+    added_areas,
+    bounded,
+    named,
+    read_extraction,
+    write_added_markers,
+    write_markers,
+)
 from photosvc.index.places import to_local, to_utc, zone_at
 from photosvc.index.quality import HIDDEN, quality_of
 from photosvc.index.sidecar_values import Sources, StoredSidecar, marked, ranked, with_sidecars
@@ -153,8 +160,8 @@ def describe(
     metadata = sources.metadata
     for file, one, beside in zip(files, stacked, ranked_sidecars, strict=True):
         areas = named(file, marked(one.extraction.metadata.regions, one.extraction.orientation, beside))
-        turned = [(src, replace(upright(area, file.turn), name=catalog.person(area.name))) for src, area in areas]
-        write_markers(file, turned, now)
+        write_markers(file, [(src, _shown(area, file, catalog)) for src, area in areas], now)
+        write_added_markers(file, [_shown(area, file, catalog) for area in added_areas(file)], now)
     photo.path, photo.name, _ = split_name(primary.name)
     if gives_way(photo.type_src, AUTO):
         photo.type = photo_type(own)
@@ -167,6 +174,11 @@ def describe(
     _describe_flags(photo, metadata, now)
     photo.quality = HIDDEN if all(file.problem for file in shown) else quality_of(photo, edited=metadata.edited)
     _set_times(photo, now)
+
+
+def _shown(area: Region, file: File, catalog: Catalog) -> Region:
+    """Return an area as it is on the turned picture, with the present name of the person."""
+    return replace(upright(area, file.turn), name=catalog.person(area.name))
 
 
 def areas_of(file: File, sidecars: Sequence[StoredSidecar]) -> list[tuple[str, Region]]:

@@ -1,6 +1,7 @@
 """Extractions as columns of a file's row, so that its photo can be described again without opening any file.
 
-The markers of a file that come from files are replaced; markers that people made, and names that they chose, stay.
+The markers of a file are those of the areas that files say, and those of the areas that people added. The latter, and
+names that people chose, stay whatever files say later.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,9 +13,11 @@ from typing import Any, Final
 import msgspec
 
 from photosvc.core import ids
+from photosvc.core.errors import ConflictError
 from photosvc.core.vocabulary import MANUAL, META, XMP, followed_by, inverse, swaps_sides
 from photosvc.index.extract import Extraction
 from photosvc.media.metadata import Metadata, Region
+from photosvc.media.xmp import MAX_REGIONS, upright
 from photosvc.models import File, Marker
 
 #: Fields of an extraction that have a column of the same name. The problem has two columns, behind one property.
@@ -34,6 +37,7 @@ _BOUNDS: Final = {
     for record in (Extraction, Metadata)
 }
 _METADATA: Final = msgspec.json.Decoder(Metadata)
+_REGIONS: Final = msgspec.json.Decoder(list[Region])
 _OWN: Final = frozenset((META, XMP))
 
 
@@ -117,23 +121,88 @@ def _value(record: Extraction | Metadata, name: str) -> Any:  # noqa: ANN401 - t
 
 def write_markers(file: File, areas: Iterable[tuple[str, Region]], now: datetime) -> None:
     """Replace the markers that come from files by these areas, each with its source; the same areas keep their UIDs."""
-    wanted = [(src, area.kind, area.x, area.y, area.w, area.h, area.name) for src, area in areas]
-    own = own_markers(file)
-    if [(m.src, m.type, m.x, m.y, m.w, m.h) for m in own] == [one[:-1] for one in wanted]:
-        for marker, one in zip(own, wanted, strict=True):
-            if marker.name != one[-1]:
-                marker.name = one[-1]
+    wanted, own = list(areas), own_markers(file)
+    if [(m.src, *_box(m)) for m in own] == [(src, *_place(area)) for src, area in wanted]:
+        for marker, (_, area) in zip(own, wanted, strict=True):
+            if marker.name != area.name:
+                marker.name = area.name
         return
     for marker in own:
         file.markers.remove(marker)
-    for src, kind, x, y, w, h, name in wanted:
-        uid = ids.new_uid(ids.MARKER, now)
-        file.markers.append(Marker(uid=uid, src=src, type=kind, name=name, x=x, y=y, w=w, h=h, created_at=now))
+    file.markers.extend(_marker(src, area, now) for src, area in wanted)
 
 
 def own_markers(file: File) -> list[Marker]:
     """Return the markers that come from files, in the order of their areas."""
     return [marker for marker in file.markers if marker.src in _OWN]
+
+
+def write_added_markers(file: File, areas: Iterable[Region], now: datetime) -> None:
+    """Replace the markers that people added by these areas; the same areas keep their UIDs."""
+    known = {_box(marker): marker for marker in file.markers if marker.src == MANUAL}
+    for area in areas:
+        marker = known.pop(_place(area), None)
+        if marker is None:
+            file.markers.append(_marker(MANUAL, area, now))
+        elif marker.name != area.name:
+            marker.name = area.name
+    for marker in known.values():
+        file.markers.remove(marker)
+
+
+def _marker(src: str, area: Region, now: datetime) -> Marker:
+    uid, kind = ids.new_uid(ids.MARKER, now), area.kind
+    return Marker(uid=uid, src=src, type=kind, name=area.name, x=area.x, y=area.y, w=area.w, h=area.h, created_at=now)
+
+
+def _box(marker: Marker) -> tuple[Any, ...]:
+    return marker.type, marker.x, marker.y, marker.w, marker.h
+
+
+def _place(area: Region) -> tuple[Any, ...]:
+    return area.kind, area.x, area.y, area.w, area.h
+
+
+def added_areas(file: File) -> list[Region]:
+    """Return the areas that people added to a file, relative to the picture before a person turned it."""
+    found: list[Region] = _REGIONS.decode(file.added_areas) if file.added_areas else []
+    return found
+
+
+def set_added_areas(file: File, areas: Sequence[Region]) -> None:
+    """Write the areas that `added_areas` returns."""
+    file.added_areas = msgspec.json.encode(areas).decode() if areas else ""
+
+
+def add_area(file: File, area: Region) -> None:
+    """Add an area of the picture as it is shown.
+
+    Raises:
+        ConflictError: the file has it already, or as many as it may have.
+    """
+    areas = added_areas(file)
+    if any(_box(marker) == _place(area) for marker in file.markers):
+        msg = "the file has this area already"
+        raise ConflictError(msg)
+    if len(areas) >= MAX_REGIONS:
+        msg = f"people added {MAX_REGIONS} areas to this file, and no more are kept"
+        raise ConflictError(msg)
+    set_added_areas(file, [*areas, upright(area, inverse(file.turn))])
+
+
+def name_added(file: File, marker: Marker, name: str) -> None:
+    """Name the area that a marker shows, which a person added."""
+    areas = added_areas(file)
+    set_added_areas(file, [replace(area, name=name) if _is_shown(area, marker) else area for area in areas])
+
+
+def remove_added(file: File, marker: Marker) -> None:
+    """Remove the area that a marker shows, which a person added."""
+    set_added_areas(file, [area for area in added_areas(file) if not _is_shown(area, marker)])
+
+
+def _is_shown(area: Region, marker: Marker) -> bool:
+    return _place(upright(area, marker.file.turn)) == _box(marker)
 
 
 def named(file: File, areas: Iterable[tuple[str, Region]]) -> Iterator[tuple[str, Region]]:
@@ -173,4 +242,4 @@ def set_chosen_names(file: File, names: Sequence[Sequence[Any]]) -> None:
 
 
 def _key(area: Region) -> tuple[Any, ...]:
-    return area.kind, area.x, area.y, area.w, area.h, area.name
+    return *_place(area), area.name

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, NotFoundError
+from photosvc.core.vocabulary import MANUAL
 from photosvc.index import file_columns
 from photosvc.index.catalog import PlainCatalog
 from photosvc.index.describe import areas_of, describe
@@ -216,26 +217,54 @@ def rename_seen(
             for number, marker in enumerate(own):
                 if marker.name in names and len(own) == len(areas):
                     file_columns.choose_name(file, areas, number, name)
+            for marker in file.markers:
+                if marker.src == MANUAL and marker.name in names:
+                    file_columns.name_added(file, marker, name)
     return len(touched)
 
 
 def name_area(session: Session, photo: Photo, marker_uid: str, name: str | None) -> None:
-    """Name the person on a marked area of a photo, inside `changing`; None restores the name in the file.
+    """Name the person on a marked area of a photo, inside `changing`; None restores the name in the file, if any.
 
     Raises:
         NotFoundError: no file of the photo has this area.
         ConflictError: the areas of the file are others than when it was indexed.
 
     """
-    file = next((file for file in photo.files if any(one.uid == marker_uid for one in file.markers)), None)
-    if file is None or file.missing:
-        raise no_area()
+    file, marker = _area(photo, marker_uid)
+    if marker.src == MANUAL:
+        file_columns.name_added(file, marker, name or "")
+        return
     sidecars = sidecars_of(session, [photo.id])
-    own, areas = [one.uid for one in file_columns.own_markers(file)], areas_of(file, sidecars.get(file.id, ()))
-    if marker_uid not in own or len(own) != len(areas):
+    own, areas = file_columns.own_markers(file), areas_of(file, sidecars.get(file.id, ()))
+    if marker not in own or len(own) != len(areas):
         msg = "the file has changed: name people after it is indexed again"
         raise ConflictError(msg)
-    file_columns.choose_name(file, areas, own.index(marker_uid), name)
+    file_columns.choose_name(file, areas, own.index(marker), name)
+
+
+def remove_area(photo: Photo, marker_uid: str) -> Marker:
+    """Remove an area that a person added to a file of a photo, inside `changing`, and return its marker.
+
+    Raises:
+        NotFoundError: no file of the photo has this area.
+        ConflictError: it is in the file.
+
+    """
+    file, marker = _area(photo, marker_uid)
+    if marker.src != MANUAL:
+        msg = "this area is in the file; remove its name instead"
+        raise ConflictError(msg, field="Invalid")
+    file_columns.remove_added(file, marker)
+    return marker
+
+
+def _area(photo: Photo, marker_uid: str) -> tuple[File, Marker]:
+    marked = ((file, marker) for file in photo.files if not file.missing for marker in file.markers)
+    found = next((one for one in marked if one[1].uid == marker_uid), None)
+    if found is None:
+        raise no_area()
+    return found
 
 
 def no_area() -> NotFoundError:

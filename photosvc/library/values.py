@@ -1,6 +1,7 @@
 """The values of a photo that people change, as JSON: the journal stores them, and undoing writes them back."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Final
@@ -9,7 +10,14 @@ import orjson
 
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.catalog import Catalog
-from photosvc.index.file_columns import choose_orientation, chosen_names, set_chosen_names
+from photosvc.index.file_columns import (
+    added_areas,
+    choose_orientation,
+    chosen_names,
+    set_added_areas,
+    set_chosen_names,
+)
+from photosvc.media.metadata import Region
 from photosvc.models import Camera, Lens, Photo, Place
 from photosvc.models.photo import PLAIN_VALUES
 
@@ -34,8 +42,10 @@ FILES: Final = "files"
 ORIENTATIONS: Final = "orientations"
 #: The names that a person gave to marked areas, by the UIDs of the files.
 NAMES: Final = "names"
+#: The areas that a person added, by the UIDs of the files.
+AREAS: Final = "areas"
 #: Values that only people set.
-_DECIDED: Final = ("private", "approved", "stack", PRIMARY, ORIENTATIONS, NAMES)
+_DECIDED: Final = ("private", "approved", "stack", PRIMARY, ORIENTATIONS, NAMES, AREAS)
 #: Columns that an edit may change.
 COLUMNS: Final = (
     *(name for source, names in _SOURCED.items() for name in (*names, source) if name != KEYWORDS),
@@ -81,9 +91,11 @@ def snapshot(photo: Photo) -> dict[str, Any]:
     chosen = next((file.uid for file in photo.files if file.primary_src == MANUAL), "")
     turned = {file.uid: file.orientation for file in photo.files if file.orientation_src == MANUAL}
     names = {file.uid: chosen_names(file) for file in photo.files if file.chosen_names}
+    areas = {file.uid: list(map(asdict, added_areas(file))) for file in photo.files if file.added_areas}
     keywords = sorted(keyword.word for keyword in photo.keywords)
     files = sorted(file.name for file in photo.files if not file.missing)
-    return {**values, KEYWORDS: keywords, PRIMARY: chosen, ORIENTATIONS: turned, NAMES: names, FILES: files}
+    values |= {KEYWORDS: keywords, PRIMARY: chosen, ORIENTATIONS: turned, NAMES: names, AREAS: areas, FILES: files}
+    return values
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
@@ -129,6 +141,9 @@ def restore(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
         elif name == NAMES:
             for file in photo.files:
                 set_chosen_names(file, value.get(file.uid, ()))
+        elif name == AREAS:
+            for file in photo.files:
+                set_added_areas(file, [Region(**area) for area in value.get(file.uid, ())])
         elif name == ORIENTATIONS:
             for file in photo.files:
                 choose_orientation(file, value.get(file.uid))

@@ -149,6 +149,8 @@ class File(Base):
     """Version of the reader that read the file; see `index.extract.READER_VERSION`."""
     chosen_names: Mapped[str] = mapped_column(Text, default="", server_default="")
     """The names that people gave to marked areas, as JSON; see `index.file_columns`."""
+    added_areas: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """The areas that people added, as JSON; see `index.file_columns`."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 

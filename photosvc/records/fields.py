@@ -20,6 +20,7 @@ _PLAIN = (fields.String, fields.Integer, fields.Boolean)
 #: Types that read no attribute.
 _UNREAD = (fields.Function, fields.Constant)
 PHOTO_UID: Final = "pt5m2xk4a8qzr1dw"
+FILE_UID: Final = "ft5m2xk6e1pgw8ch"
 ALBUM_UID: Final = "at5m2xk9h6wbj3su"
 LABEL_UID: Final = "lt5m2xk7c3vnf9ey"
 

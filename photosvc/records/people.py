@@ -6,18 +6,25 @@ from typing import Any, Final
 from marshmallow import Schema, ValidationError, fields, validate
 
 from photosvc.core.times import ZERO_TIME
-from photosvc.records.fields import LABEL_UID, AnyCaseSchema, rfc3339
+from photosvc.records.fields import FILE_UID, LABEL_UID, AnyCaseSchema, Decimal, rfc3339
 from photosvc.records.photo import slug
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _TEXT, _FLAG, _NUMBER = {"type": "string"}, {"type": "boolean"}, {"type": "integer"}
 _LONGEST: Final = 160
+#: The least width and height of a marked area, in which also its thumbnail is addressed.
+_SMALLEST: Final = 0.001
 #: The same limit as for keywords in the metadata of files.
 _LONGEST_LABEL: Final = 255
 
 
 def _text(value: str = "") -> fields.Constant[str]:
     return fields.Constant(value, metadata=_TEXT)
+
+
+def _length(name: str, least: float, most: float, example: float) -> Decimal:
+    bounds = validate.Range(least, most)
+    return Decimal(places=5, attribute=name, required=True, validate=bounds, metadata={"example": example})
 
 
 def _no() -> fields.Constant[bool]:
@@ -125,11 +132,10 @@ class PhotoLabelEditSchema(AnyCaseSchema):
 
 
 class MarkerEditSchema(AnyCaseSchema):
-    """A new name of a marked area."""
+    """Changes of a marked area: the name, or its removal."""
 
     Name = _Name(
         attribute="name",
-        required=True,
         allow_none=True,
         validate=validate.Length(max=_LONGEST, error=f"At most {_LONGEST} characters."),
         metadata={
@@ -137,6 +143,34 @@ class MarkerEditSchema(AnyCaseSchema):
             "example": "Ada Lovelace",
         },
     )
+    Invalid = fields.Boolean(
+        attribute="invalid",
+        truthy={True},
+        falsy={False},
+        metadata={"description": "True removes an area that a person added."},
+    )
+
+
+class NewMarkerSchema(AnyCaseSchema):
+    """An area that a person adds to a file; lengths are relative to the upright picture, from the top left."""
+
+    FileUID = fields.String(attribute="file_uid", required=True, metadata={"example": FILE_UID})
+    Name = _Name(
+        attribute="name",
+        load_default="",
+        validate=validate.Length(0, _LONGEST),
+        metadata={"description": "The person; empty: nobody is named.", "example": "Ada Lovelace"},
+    )
+    Type = fields.String(
+        attribute="kind",
+        load_default="face",
+        validate=validate.OneOf(["face", ""]),
+        metadata={"description": "Empty for an area that is no face."},
+    )
+    X = _length("x", 0, 1 - _SMALLEST, 0.4)
+    Y = _length("y", 0, 1 - _SMALLEST, 0.3)
+    W = _length("w", _SMALLEST, 1, 0.1)
+    H = _length("h", _SMALLEST, 1, 0.15)
 
 
 class LabelSelectionSchema(AnyCaseSchema):

@@ -152,6 +152,7 @@ TABLE = {
     "PUT /subjects/<subject_uid>": row(400, "people write", ANYTHING, WRITERS, body={}),
     "POST /subjects/<subject_uid>/like": row(404, "people write", ANYTHING, WRITERS),
     "DELETE /subjects/<subject_uid>/like": row(404, "people write", ANYTHING, WRITERS),
+    "POST /markers": row(400, "people write", ANYTHING, WRITERS, body={}),
     "GET /markers/<marker_uid>": row(404, "people read", ANYTHING, EVERYBODY),
     "PUT /markers/<marker_uid>": row(400, "people write", ANYTHING, WRITERS, body={}),
     "DELETE /markers/<marker_uid>/subject": row(404, "people write", ANYTHING, WRITERS),

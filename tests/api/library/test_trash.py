@@ -149,6 +149,9 @@ def test_everything_that_people_entered_comes_back_with_a_deleted_photo(open_cop
     named = {marker["UID"]: marker["Name"] for marker in photo(library, uid)["Files"][0]["Markers"]}
     unnamed = next(marker for marker, name in named.items() if not name)
     call(library, "PUT", f"/markers/{unnamed}", json={"Name": "Zoe", "SubjSrc": "manual"})
+    (file,) = photo(library, uid)["Files"]
+    area = {"FileUID": file["UID"], "Name": "Yan", "X": 0.1, "Y": 0.1, "W": 0.1, "H": 0.1}
+    call(library, "POST", "/markers", json=area)
     with library.session() as session:
         begin_write(session)
         ids = dict(session.execute(select(Photo.uid, Photo.id)).all())

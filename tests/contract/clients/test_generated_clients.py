@@ -125,6 +125,39 @@ def test_an_unknown_area_is_404(filled, uid):
     check_error(filled.call("GET", f"/markers/{uid}", filled.app_password("ann")), 404)
 
 
+def test_a_client_marks_a_face_and_takes_it_back(filled):
+    token, photo = filled.app_password("ann"), filled.photos["open"]
+    form = {
+        "FileUID": photo["FileUID"], "Type": "face", "SubjSrc": "manual", "Name": "Bob",
+        "X": 0.25, "Y": 0.125, "W": 0.0625, "H": 0.5, "Invalid": False, "Review": False,
+    }  # fmt: skip
+    marker = filled.call("POST", "/markers", token, json=form)
+    assert (marker.status_code, marker.json.keys()) == (200, photo["Files"][0]["Markers"][0].keys())
+    assert {name: marker.json[name] for name in ("Type", "Src", "Name", *"XYWH")} == {
+        "Type": "face", "Src": "manual", "Name": "Bob", "X": 0.25, "Y": 0.125, "W": 0.0625, "H": 0.5,
+    }  # fmt: skip
+    changed = {**marker.json, "Name": "Robert", "SubjSrc": "manual", "Invalid": False}
+    path = f"/markers/{marker.json['UID']}"
+    assert filled.call("PUT", path, token, json=changed).json["Name"] == "Robert"
+    assert filled.call("PUT", path, token, json={**changed, "Invalid": True}).json["Invalid"] is True
+    check_error(filled.call("GET", path, token), 404)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/faces/TOSCDXCS4VI3PGIUTCNIQCNI6HSFXQVZ"),
+        ("PUT", "/faces/TOSCDXCS4VI3PGIUTCNIQCNI6HSFXQVZ"),
+        ("GET", "/users/{uid}/avatar"),
+        ("POST", "/users/{uid}/avatar"),
+    ],
+)
+def test_there_are_no_groups_of_faces_and_no_pictures_of_accounts(filled, method, path):
+    token = filled.session_of("ann")
+    assert filled.call("GET", "/faces?count=100", token).json == []
+    check_error(filled.call(method, path.format(uid=filled.uids["ann"]), token), 404)
+
+
 def test_a_deleted_album_is_answered(filled):
     token = filled.app_password("ann")
     album = filled.call("POST", "/albums", token, json={"Title": "Gone"}).json
