@@ -22,6 +22,7 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     places,
     security_log,
     settings,
+    shelves,
     signing_in,
     trash,
 )

@@ -131,6 +131,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         "settings": who is not None and may(who, "users.view", owner_uid=who.user_uid),
         "administration": next((section.endpoint for section in sections_of(who)), ""),
         "api_docs": API_DOCUMENT in current_app.view_functions,
+        "reviews": who is not None and may(who, "photos.update"),
         "sees_albums": who is not None and may(who, "albums.search"),
         "sees_places": who is not None and may(who, "photos.clusters"),
         "asset": asset,

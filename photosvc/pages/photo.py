@@ -14,6 +14,7 @@ from photosvc.core.times import ZERO_TIME
 from photosvc.pages.blueprint import pages
 from photosvc.pages.layout import page, show
 from photosvc.pages.marks import Marked, acts_of, read_marked
+from photosvc.pages.shelves import LABELS
 from photosvc.pages.tiles import Asked, Thumbnails, alt_text, date_label, duration_text, read_asked, taken_label
 from photosvc.pictures.sizes import SIZES, thumbnail_size
 from photosvc.query.alternatives import quote
@@ -83,7 +84,7 @@ def show_photo(uid: str) -> Response:
         before=beside.before and url_for(".photo", uid=beside.before) + search.where,
         behind=beside.behind and url_for(".photo", uid=beside.behind) + search.where,
         back=search.link(),
-        of_album=bool(search.album),
+        back_label=LABELS[search.shelf] if search.shelf else "Album" if search.album else "Photos",
         adds=may(who, "albums.update"),
         acts=acts_of(record) if may(who, "photos.update") else [],
         where=search.where,

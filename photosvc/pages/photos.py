@@ -193,6 +193,8 @@ def show_search(
     usual: str = DEFAULT_ORDER,
     rights: Collection[str] = (),
     marks: Sequence[str] = ("favorite", "archive", "private"),
+    shelf: str = "",
+    scripted: bool = True,
     **context: Any,  # noqa: ANN401
 ) -> Response:
     """Show the photos of the search that the request names.
@@ -203,16 +205,18 @@ def show_search(
         usual: the order when the request names none.
         rights: the rights on this album of principals that may change albums, by their names in the scripts.
         marks: the actions on ticked photos, where no scripts make the grid.
+        shelf: the named page, one of `SHELVES`; empty: none.
+        scripted: whether scripts may make the grid.
         context: further values of the template, among them `orders`: keys and labels of the orders to choose from.
 
     """
     query, order, seed = (request.args.get(name, "").strip() for name in ("q", "order", "seed"))
-    search, number = Asked(close_quote(query), order, seed, album, usual), page_number()
+    search, number = Asked(close_quote(query), order, seed, album, usual, shelf), page_number()
     found, message, status, chips = None, "", 200, list[Chip]()
     try:
         asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT))
         chips = chips_of(search.query)
-        found = find_page(asked, principal(), hinted=search.pairs())
+        found = find_page(asked, principal(), hinted=() if shelf else search.pairs())
         seed = str(asked.seed) if asked.order.base == "random" else ""
         search = replace(search, order=asked.order.name, seed=seed)
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
@@ -225,7 +229,7 @@ def show_search(
         order=search.order or usual,
         data=grid_data(principal(), search, of_album=rights),
         # A page that is requested by its number is shown without the scripts of the grid.
-        scripted="page" not in request.args,
+        scripted=scripted and "page" not in request.args,
         scripts=GRID_SCRIPTS,
         chips=chips,
         found=found,

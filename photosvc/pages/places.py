@@ -12,10 +12,8 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.index.places import country_name
 from photosvc.pages.blueprint import pages
 from photosvc.pages.layout import allow_pictures, page, show
-from photosvc.pages.tiles import Asked, Chip, chips_of, grid_data, read_asked
+from photosvc.pages.tiles import Asked, Chip, chips_of, grid_data, narrowed, read_asked
 from photosvc.query.alternatives import quote
-from photosvc.query.lexer import TokenKind, tokens
-from photosvc.query.parser import OPERATOR_WORDS, split_order
 from photosvc.query.place_names import country_in
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.photos import CountedTown, PhotoQuery, find_towns
@@ -28,7 +26,6 @@ from photosvc.web.searching import searching
 
 #: The most towns shown of a country.
 MOST_SHOWN: Final = 40
-_EITHER_WORDS: Final = frozenset(word for word, kind in OPERATOR_WORDS.items() if kind is TokenKind.EITHER)
 _ADDRESS: Final = re.compile(r"(?:^|\s)(https?://\S+)$")
 _OUTLINE: Final = "Natural Earth"
 
@@ -67,13 +64,6 @@ def countries_of(found: Iterable[CountedTown], search: str, languages: Sequence[
         towns[town.country].append(town)
     countries = [_country(code, members, search, languages) for code, members in towns.items()]
     return sorted(countries, key=lambda country: (-country.whole.count, country.whole.name))
-
-
-def narrowed(query: str) -> str:
-    """Return a valid query without its order, in parentheses if needed, so that a condition can be appended."""
-    text = split_order(query)[0].strip()
-    either = any(one.kind is TokenKind.EITHER or one.text.lower() in _EITHER_WORDS for one in tokens(text))
-    return f"({text})" if either else text
 
 
 def _country(code: str, members: list[CountedTown], search: str, languages: Sequence[str]) -> Country:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
@@ -15,15 +16,18 @@ from werkzeug.datastructures import MultiDict
 from photosvc.auth import link_tokens
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
+from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.pictures.sizes import NAMED, thumbnail_size
 from photosvc.query.alternatives import quote
 from photosvc.query.lexer import TokenKind, close_quote, tokens
-from photosvc.query.parser import OPERATOR_WORDS, negates, understand
+from photosvc.query.parser import OPERATOR_WORDS, negates, split_order, understand
 from photosvc.web.actions import is_mounted
 from photosvc.web.current import current_service
 
 DEFAULT_ORDER: Final = "newest"
+#: The pages of photos that have a name, by their endpoints, with the condition of each.
+SHELVES: Final = {"favorites": "favorite:true", "archive": "archived:true", "review": "review:true"}
 _MOST: Final = 20
 _EITHER_WORDS: Final = frozenset(word for word, kind in OPERATOR_WORDS.items() if kind is TokenKind.EITHER)
 Record = Mapping[str, Any]
@@ -67,11 +71,18 @@ class Asked:
     """The UID of the album that is searched; empty: all photos."""
     usual: str = DEFAULT_ORDER
     """The order when nothing names one."""
+    shelf: str = ""
+    """The named page on which it is asked, one of `SHELVES`; empty: none."""
+
+    @property
+    def whole(self) -> str:
+        """Return the query with the condition of the named page."""
+        return with_condition(self.query, SHELVES[self.shelf]) if self.shelf else self.query
 
     def pairs(self, **more: Any) -> tuple[tuple[str, str], ...]:  # noqa: ANN401
         """Return the parameters of the search by their names in the API."""
         order = self.order or ("" if "order:" in self.query.lower() else self.usual)
-        given = {"q": self.query, "s": self.album, "order": order, "seed": self.seed, "merged": "true", **more}
+        given = {"q": self.whole, "s": self.album, "order": order, "seed": self.seed, "merged": "true", **more}
         return tuple((name, str(value)) for name, value in given.items())
 
     def link(self, **changes: object) -> str:
@@ -87,20 +98,46 @@ class Asked:
     @property
     def address(self) -> str:
         """Return the address of its page without a query."""
-        return url_for(".album", uid=self.album) if self.album else url_for(".photos")
+        return url_for(".album", uid=self.album) if self.album else url_for(f".{self.shelf or 'photos'}")
 
     @property
     def where(self) -> str:
         """Return the search as query string of a photo's page, which leads to its neighbours and back."""
         # That page does not read the album, so it does not know the album's usual order.
         order = "" if self.order == DEFAULT_ORDER and not self.album else self.order
-        return _query_string({"s": self.album, "q": self.query, "order": order, "seed": self.seed})
+        return _query_string({"s": self.album, "in": self.shelf, "q": self.query, "order": order, "seed": self.seed})
 
 
 def read_asked(given: MultiDict[str, str]) -> Asked:
     """Read the search from the parameters of a photo's page; an invalid album counts as none."""
-    query, order, seed, album = (given.get(name, "").strip() for name in ("q", "order", "seed", "s"))
-    return Asked(close_quote(query), order, seed, album if is_uid(album, ALBUM) else "")
+    query, order, seed, album, shelf = (given.get(name, "").strip() for name in ("q", "order", "seed", "s", "in"))
+    of_album = is_uid(album, ALBUM)
+    return Asked(
+        close_quote(query),
+        order,
+        seed,
+        album if of_album else "",
+        shelf=shelf if shelf in SHELVES and not of_album else "",
+    )
+
+
+def narrowed(query: str) -> str:
+    """Return a query without its order, in parentheses if needed, so that a condition can be appended.
+
+    A query that is not valid may be returned as it is: parsing it tells what is wrong.
+    """
+    with suppress(InvalidValueError):
+        query = split_order(query)[0].strip()
+    either = any(one.kind is TokenKind.EITHER or one.text.lower() in _EITHER_WORDS for one in tokens(query))
+    return f"({query})" if either else query
+
+
+def with_condition(query: str, condition: str) -> str:
+    """Return a query for those of its photos that also fulfil a condition, in its order."""
+    order = ""
+    with suppress(InvalidValueError):
+        order = split_order(query)[1]
+    return " ".join(filter(None, (narrowed(query), condition, order and f"order:{order}")))
 
 
 def _query_string(pairs: dict[str, str]) -> str:
@@ -310,7 +347,7 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
         return {}
     settings = current_service().settings
     token = link_tokens.preview_token(settings, who)
-    in_archive = "archived:true" in search.query.lower().split()
+    in_archive = "archived:true" in search.whole.lower().split()
     rights = [
         name for name, actions in _RIGHTS.items() if all(is_mounted(action) and may(who, action) for action in actions)
     ]
@@ -327,7 +364,7 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
         "photos": url_for(".photos"),
         "places": url_for(".places"),
         "albumpage": url_for(".album", uid="UID"),
-        "query": search.query,
+        "query": search.whole,
         "album": search.album,
         "order": search.order or search.usual,
         "may": " ".join(rights),

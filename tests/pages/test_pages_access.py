@@ -29,6 +29,9 @@ OPENED = {
 }
 TABLE = {
     "GET /": EVERYBODY,
+    "GET /favorites": EVERYBODY,
+    "GET /archive": EVERYBODY,
+    "GET /review": EVERYBODY,
     "GET /photos/<uid>": EVERYBODY,
     "GET /photos/<uid>/edit": PHOTO_EDITORS,
     "POST /photos/<uid>/edit": PHOTO_EDITORS,

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from photosvc.core.errors import SettingError
-from photosvc.pages.places import narrowed
+from photosvc.pages.tiles import narrowed
 from photosvc.settings import load_settings
 from tests.pages.browser import OWN, Browser, text_of
 from tests.support.api_client import open_api

@@ -1,0 +1,77 @@
+"""The pages of photos that have a name: Favorites, Archive and Review, each with its own words and actions."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response
+
+from photosvc.auth.policy import may
+from photosvc.pages.blueprint import pages
+from photosvc.pages.layout import page
+from photosvc.pages.photos import ORDERS, show_search
+from photosvc.web.actions import uses
+from photosvc.web.protector import principal
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The words and actions of a named page."""
+
+    title: str
+    about: str
+    nothing: str
+    """The message when no photo is on it."""
+    marks: tuple[str, ...]
+    """The actions on its photos."""
+    every: tuple[str, ...] = ()
+    """Those that are offered for the whole page at once."""
+
+
+_FAVORITES: Final = Shelf(
+    "Favorites",
+    "Photos that somebody marked with the heart.",
+    "There are no favorites yet. Mark a photo with the heart, and it is here, too.",
+    ("plain", "archive", "private"),
+)
+_ARCHIVE: Final = Shelf(
+    "Archive",
+    "Photos that are kept, but left out of all searches and albums.",
+    "The archive is empty. Archive a photo to keep it out of sight; restore it here.",
+    ("restore", "favorite"),
+)
+_REVIEW: Final = Shelf(
+    "Review",
+    "Photos that may not be worth keeping in sight, such as small pictures and screenshots. Approve or archive them.",
+    "There is nothing to review. Small pictures, screenshots, and photos without a date come here.",
+    ("approve", "archive"),
+    ("approve",),
+)
+LABELS: Final = {"favorites": _FAVORITES.title, "archive": _ARCHIVE.title, "review": _REVIEW.title}
+
+
+@pages.get("/favorites", endpoint="favorites")
+@page("photos.search")
+def show_favorites() -> Response:
+    """Show the favorites."""
+    return _show("favorites", _FAVORITES)
+
+
+@pages.get("/archive", endpoint="archive")
+@page("photos.search")
+@uses("trash.empty")
+def show_archive() -> Response:
+    """Show the archived photos."""
+    return _show("archive", _ARCHIVE, trash=may(principal(), "trash.empty"))
+
+
+@pages.get("/review", endpoint="review")
+@page("photos.search")
+def show_review() -> Response:
+    """Show the photos in review, always with boxes to tick, because the grid of the scripts cannot approve."""
+    return _show("review", _REVIEW, scripted=False)
+
+
+def _show(name: str, shelf: Shelf, *, scripted: bool = True, trash: bool = False) -> Response:
+    return show_search(
+        "shelf", shelf=name, scripted=scripted, marks=shelf.marks, orders=ORDERS, named=shelf, trash=trash
+    )
