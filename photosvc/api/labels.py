@@ -4,20 +4,17 @@ from typing import Any, Final
 
 from flask import Response
 
-from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters, terms
+from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters
 from photosvc.api.photos import change_asked
-from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.errors import InvalidValueError
 from photosvc.library.apply import keep_keywords
 from photosvc.library.labels import (
-    LabelChange,
     add_label,
     check_name,
     label_of,
-    mark_favorite,
     remove_label,
 )
-from photosvc.library.names import Asked, change_all, respell_label
-from photosvc.query.fold import fold
+from photosvc.library.names import Asked
 from photosvc.records.people import (
     LabelEditSchema,
     LabelEntitySchema,
@@ -26,11 +23,12 @@ from photosvc.records.people import (
     PhotoLabelEditSchema,
 )
 from photosvc.records.photo import PhotoSchema
-from photosvc.search.reading.people import Label, with_covers_of_labels
+from photosvc.search.reading.people import with_covers_of_labels
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer, json_text
 from photosvc.web.contract import ETAG, NUMBER, TEXT, answers, json_object, or_answers, refuses, takes, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.name_changes import change_label, every_label, find_label, remove_labels
 from photosvc.web.photo_changes import Editing
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
@@ -72,30 +70,8 @@ def rename_label(given: dict[str, Any], label_uid: str) -> Response:
         raise InvalidValueError(msg, field="Name")
     if name is not None:
         check_name(name)
-    label = _find(label_uid)
-    if name is not None and name != label.name:
-        renamed = _rename(label, name, favorite)
-        if isinstance(renamed, Response):
-            return renamed
-        label = renamed
-    if favorite is not None and favorite != label.favorite:
-        _mark(label, favorite=favorite)
-    return _answer(label.uid)
-
-
-def _rename(label: Label, name: str, favorite: bool | None) -> Label | Response:
-    if fold(name) == fold(label.name):
-        return _respell(label, name, favorite)
-    wanted = True if favorite is None and label.favorite else favorite
-    sees_private = principal().sees_private
-    change = LabelChange([fold(label.name)], name, "labels.rename", sees_private=sees_private, favorite=wanted)
-    changed = change_all(terms("label_uid"), change)
-    return accepted(changed) if isinstance(changed, Asked) else _named(name)
-
-
-def _respell(label: Label, name: str, favorite: bool | None) -> Label | Response:
-    asked = respell_label(terms("label_uid"), label, name, favorite=favorite)
-    return _find(label.uid) if asked is None else accepted(asked)
+    changed = change_label(find_label(label_uid), name, favorite=favorite)
+    return accepted(changed) if isinstance(changed, Asked) else _answer(changed.uid)
 
 
 @labels.post("/labels/<label_uid>/like", endpoint="label_like")
@@ -105,7 +81,7 @@ def _respell(label: Label, name: str, favorite: bool | None) -> Label | Response
 @refuses(404)
 def like_label(label_uid: str) -> Response:
     """Make a label a favourite."""
-    _mark(_find(label_uid), favorite=True)
+    change_label(find_label(label_uid), None, favorite=True)
     return _answer(label_uid)
 
 
@@ -116,7 +92,7 @@ def like_label(label_uid: str) -> Response:
 @refuses(404)
 def dislike_label(label_uid: str) -> Response:
     """Remove a label from the favourites."""
-    _mark(_find(label_uid), favorite=False)
+    change_label(find_label(label_uid), None, favorite=False)
     return _answer(label_uid)
 
 
@@ -135,49 +111,20 @@ def delete_labels(given: dict[str, Any]) -> Response:
     if not uids:
         msg = "No items selected"
         raise InvalidValueError(msg, field="labels")
-    found = [label for label in _every() if label.uid in uids]
-    folded = [fold(label.name) for label in found]
-    change = LabelChange(folded, None, "labels.delete", principal().sees_private)
-    photos = change_all(terms("labels"), change)
+    found = [label for label in every_label() if label.uid in uids]
+    photos = remove_labels(found)
     if isinstance(photos, Asked):
         return accepted(photos)
     message = f"{len(found)} labels deleted"
     return json_answer({"code": 200, "message": message, "labels": [label.uid for label in found], "photos": photos})
 
 
-def _mark(label: Label, *, favorite: bool) -> None:
-    with current_service().writing(library=True) as session:
-        mark_favorite(session, label.id, favorite=favorite)
-
-
-def _every() -> list[Label]:
-    service, who = current_service(), principal()
-    with searching(who.owner_uid, "label_uid") as connection:
-        return service.labels.read(connection, sees_private=who.sees_private)
-
-
-def _find(uid: str) -> Label:
-    found = next((label for label in _every() if label.uid == uid), None)
-    if found is None:
-        msg = "there is no such label"
-        raise NotFoundError(msg, field="uid")
-    return found
-
-
 def _answer(uid: str) -> Response:
     """Answer with a label after a change, with its cover."""
-    who, found = principal(), _find(uid)
+    who, found = principal(), find_label(uid)
     with searching(who.owner_uid, "label_uid") as connection:
         (covered,) = with_covers_of_labels(connection, [found], sees_private=who.sees_private)
     return json_answer(_entity.dump(covered))
-
-
-def _named(name: str) -> Label:
-    found = next((label for label in _every() if fold(label.name) == fold(name)), None)
-    if found is None:  # its photos are archived, or were changed meanwhile
-        msg = "no photo in searches has this label"
-        raise NotFoundError(msg, field="Name")
-    return found
 
 
 @labels.post("/photos/<photo_uid>/label")

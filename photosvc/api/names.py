@@ -4,7 +4,6 @@ A change of few photos is made at once, one of many by a job.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Final
 
 from flask import Response, request, url_for
@@ -12,13 +11,11 @@ from marshmallow import Schema
 
 from photosvc.api.index_runs import INDEXER, MESSAGES
 from photosvc.core.errors import InvalidValueError
-from photosvc.library.journal import Actor
-from photosvc.library.names import Asked, Terms
+from photosvc.library.names import Asked
 from photosvc.query.fold import fold
 from photosvc.search.reading.figures import Kept, state_tag
 from photosvc.search.reading.people import Label, Person
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
-from photosvc.web.batches import one_batch
 from photosvc.web.contract import NUMBER, TEXT, Contract, Header, describe, json_object, read_switch
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
@@ -77,20 +74,6 @@ def list_entries(name: str, kept: Kept[list[Any]], schema: Schema, with_covers: 
         found = sorted(found, key=_ORDERS[order])[page.offset : page.offset + page.count]
         found = with_covers(connection, found, sees_private=sees_private)
     return page.answer(json_answer([schema.dump(entry) for entry in found], etag=etag), len(found))
-
-
-def terms(part: str) -> Terms:
-    """Return the terms of a change by this request; errors name `part` if the search for the photos takes too long."""
-    service, who = current_service(), principal()
-    return Terms(
-        reading=partial(searching, who.owner_uid, part),
-        writing=service.writing,
-        slot=one_batch,
-        now=service.now(),
-        actor=Actor.of(who),
-        user_id=who.user_id,
-        sees_private=who.sees_private,
-    )
 
 
 def accepted(asked: Asked) -> Response:

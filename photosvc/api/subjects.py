@@ -7,25 +7,25 @@ import orjson
 from flask import Response, request
 from sqlalchemy import Connection, select
 
-from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters, terms
+from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters
 from photosvc.api.photos import change_asked
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import FILE, MARKER, is_uid
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.file_columns import add_area
-from photosvc.library.names import Asked, rename_person
-from photosvc.library.people import mark_favorite, name_area, no_area, remove_area
+from photosvc.library.names import Asked
+from photosvc.library.people import name_area, no_area, remove_area
 from photosvc.media.metadata import Region
 from photosvc.models import File, Marker, Photo
-from photosvc.query.fold import fold, words
 from photosvc.records.people import MarkerEditSchema, NewMarkerSchema, SubjectEditSchema, SubjectSchema
 from photosvc.records.photo import MarkerSchema
 from photosvc.search.reading.files import files_of_photo, load_file
-from photosvc.search.reading.people import Person, with_covers_of_people
+from photosvc.search.reading.people import with_covers_of_people
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import ETAG, answers, or_answers, refuses, takes, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.name_changes import change_person, check_name_of_person, find_person
 from photosvc.web.photo_changes import Editing
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
@@ -79,16 +79,10 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
     if name is None and favorite is None:
         msg = "Name: send a name, or Favorite"
         raise InvalidValueError(msg, field="Name")
-    if name is not None and not words(name):
-        msg = "Name: send a name with letters or digits"
-        raise InvalidValueError(msg, field="Name")
-    person = _find(subject_uid)
-    uid = person.uid if name is None else _rename(person, name, favorite)
-    if isinstance(uid, Response):
-        return uid
-    if favorite is not None:
-        _mark(uid, favorite=favorite)
-    return _answer(uid)
+    if name is not None:
+        check_name_of_person(name)
+    changed = change_person(find_person(subject_uid), name, favorite=favorite)
+    return accepted(changed) if isinstance(changed, Asked) else _answer(changed)
 
 
 @subjects.post("/subjects/<subject_uid>/like")
@@ -97,7 +91,7 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
 @refuses(404)
 def like_subject(subject_uid: str) -> Response:
     """Make a person a favourite."""
-    _mark(subject_uid, favorite=True)
+    change_person(find_person(subject_uid), None, favorite=True)
     return _answer(subject_uid)
 
 
@@ -107,47 +101,16 @@ def like_subject(subject_uid: str) -> Response:
 @refuses(404)
 def dislike_subject(subject_uid: str) -> Response:
     """Remove a person from the favourites."""
-    _mark(subject_uid, favorite=False)
+    change_person(find_person(subject_uid), None, favorite=False)
     return _answer(subject_uid)
 
 
 def _answer(uid: str) -> Response:
     """Answer with a person, with the latest photo as the cover."""
-    who, person = principal(), _find(uid)
+    who, person = principal(), find_person(uid)
     with searching(who.owner_uid, "subject_uid") as connection:
         (covered,) = with_covers_of_people(connection, [person], sees_private=who.sees_private)
     return json_answer(_subject.dump(covered))
-
-
-def _rename(person: Person, name: str, favorite: bool | None) -> str | Response:
-    """Rename a person; return the UID of the person with the new name, or the answer with the job that renames them."""
-    renamed = rename_person(terms("subject_uid"), person, name, favorite=favorite)
-    if isinstance(renamed, Asked):
-        return accepted(renamed)
-    if renamed is not None:
-        return renamed
-    service, who = current_service(), principal()
-    with searching(who.owner_uid, "subject_uid") as connection:
-        every = service.people.read(connection, sees_private=False)
-    return next((one.uid for one in every if fold(one.name) == fold(name)), person.uid)
-
-
-def _mark(uid: str, *, favorite: bool) -> None:
-    service, person = current_service(), _find(uid)
-    if person.favorite != favorite:
-        with service.writing(library=True) as session:
-            mark_favorite(session, person, service.now(), favorite=favorite)
-
-
-def _find(uid: str) -> Person:
-    service, who = current_service(), principal()
-    with searching(who.owner_uid, "subject_uid") as connection:
-        every = service.people.read(connection, sees_private=who.sees_private)
-    found = next((person for person in every if person.uid == uid), None)
-    if found is None:
-        msg = "there is no such person"
-        raise NotFoundError(msg, field="uid")
-    return found
 
 
 @subjects.get("/markers/<marker_uid>")
@@ -177,7 +140,8 @@ def add_marker(given: dict[str, Any]) -> Response:
     The area outlives every index run and turns with the picture. It is in the history of the photo. What of it lies
     outside of the picture is left out.
     """
-    _check_name(given["name"])
+    if given["name"]:
+        check_name_of_person(given["name"])
     file_uid = given.pop("file_uid")
     with current_service().reading() as connection:
         query = select(Photo.uid).join(File, File.photo_id == Photo.id).where(File.uid == file_uid)
@@ -214,14 +178,9 @@ def change_marker(given: dict[str, Any], marker_uid: str) -> Response:
     if "name" not in given:
         msg = "Name: send a name, or Invalid"
         raise InvalidValueError(msg, field="Name")
-    _check_name(name)
+    if name:
+        check_name_of_person(name)
     return _named(marker_uid, name)
-
-
-def _check_name(name: str | None) -> None:
-    if name and not words(name):
-        msg = "Name: send a name with letters or digits"
-        raise InvalidValueError(msg, field="Name")
 
 
 @subjects.delete("/markers/<marker_uid>/subject")
