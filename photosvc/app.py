@@ -24,7 +24,7 @@ from photosvc.web.answers import add_security_headers
 from photosvc.web.current import EXTENSION, current_service
 from photosvc.web.errors import Failure, register_errors, render_by_path
 from photosvc.web.parts import PAGES, chosen_parts
-from photosvc.web.requests import TrustedProxies
+from photosvc.web.requests import PublicPath, TrustedProxies
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
 _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
@@ -71,6 +71,7 @@ def create_app(
     close_folder(instance_folder, passable=bool(loaded.sendfile_header))
     close_files(path for name in _SECRET for path in instance_folder.glob(name))
     db = _open_database(app, loaded.database_uri)
+    app.wsgi_app = PublicPath(app.wsgi_app, base_url=loaded.base_url, proxies=loaded.proxies)  # type: ignore[method-assign]
     if loaded.proxies:
         app.wsgi_app = TrustedProxies(app.wsgi_app, loaded.proxies)  # type: ignore[method-assign]
     write_lines("photosvc", loaded.log_format)

@@ -92,10 +92,15 @@ def files_of(program: str, deployment: Deployment) -> dict[str, str]:
 
 def _of_nginx(deployment: Deployment) -> dict[str, Any]:
     address = urlsplit(deployment.base_url or f"http://{_HOST}")
-    if address.path.strip("/"):
-        msg = f"PHOTOSVC_BASE_URL has the path {address.path}: this file serves a whole address. Write its locations."
+    path = address.path.rstrip("/")
+    if path and not re.fullmatch(r"(/[\w.~-]+)+", path, re.ASCII):
+        msg = (
+            f"nginx would not compare the path {path!r} of PHOTOSVC_BASE_URL as it is: choose letters, digits and -._~"
+        )
         raise PlainError(msg, 2)
     return {
+        "path": path,
+        "path_pattern": path.replace(".", r"\."),
         "originals": _line(deployment.originals),
         "cache": _line(deployment.cache),
         "base_url": _line(deployment.base_url or f"https://{_HOST}"),

@@ -1,11 +1,13 @@
-"""The client of a request: its address, its connection, and a warning about a proxy that is not configured."""
+"""The client of a request, its address and connection, and what the proxies in between change of a request."""
 
 import ipaddress
 import logging
+import re
 import select
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from flask import Request
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -14,12 +16,15 @@ from photosvc.auth.tokens import Origin
 from photosvc.web.current import Service
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _LOG = logging.getLogger("photosvc")
 #: Key in the environ once Werkzeug's ProxyFix, of photosvc or of a host app, has read the headers of proxies.
 _FIXED = "werkzeug.proxy_fix.orig"
 _FORWARDED = "HTTP_X_FORWARDED_FOR"
+_PREFIX = "HTTP_X_FORWARDED_PREFIX"
+#: Accepted values of `X-Forwarded-Prefix`: pages link to what it names, and some proxies pass on those of clients.
+_PREFIX_FORM: Final = re.compile(r"(/[A-Za-z0-9._~-]{1,100}){1,8}", re.ASCII)
 #: Keys in the environ of the client's connection: gunicorn's, and that of Werkzeug's development server.
 _SOCKETS: Final = ("gunicorn.socket", "werkzeug.socket")
 
@@ -29,6 +34,42 @@ class TrustedProxies(ProxyFix):
 
     def __init__(self, app: "WSGIApplication", count: int) -> None:
         super().__init__(app, x_for=count, x_proto=count, x_host=count)
+
+
+class PublicPath:
+    """A middleware that moves the path of the public address into `SCRIPT_NAME`, whether or not a proxy cuts it off.
+
+    That path is the one of `PHOTOSVC_BASE_URL`; only without that setting, the one that a proxy has cut off and names
+    in `X-Forwarded-Prefix`. An app that another one has mounted somewhere has a `SCRIPT_NAME` and keeps it.
+
+    Args:
+        app: the app.
+        base_url: the public address, or empty.
+        proxies: number of proxies whose headers are trusted.
+    """
+
+    def __init__(self, app: "WSGIApplication", *, base_url: str, proxies: int) -> None:
+        self._app = app
+        self._path = unquote_to_bytes(urlsplit(base_url).path).decode("latin-1") if base_url else None
+        self._proxies = proxies
+
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Pass a request on with its mount."""
+        if not environ.get("SCRIPT_NAME"):
+            cut = self._cut_off(environ)
+            mount = cut if self._path is None else self._path
+            path = environ.get("PATH_INFO", "")
+            # Below a mount as /photos, the path /photos/… may be a page of the service as well.
+            if mount and not cut and f"{path}/".startswith(f"{mount}/"):
+                environ["PATH_INFO"] = path.removeprefix(mount)
+            environ["SCRIPT_NAME"] = mount
+        return self._app(environ, start_response)
+
+    def _cut_off(self, environ: "WSGIEnvironment") -> str:
+        """Return the path that a trusted proxy reports to have cut off, empty for none."""
+        values = environ.get(_PREFIX, "").split(",") if self._proxies else []
+        value = values[-self._proxies].strip().rstrip("/") if len(values) >= self._proxies > 0 else ""
+        return value if _PREFIX_FORM.fullmatch(value) and not {".", ".."} & set(value.split("/")) else ""
 
 
 def client_address(request: Request) -> str:
