@@ -138,6 +138,21 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         signal.signal(sig, signal.SIG_IGN)
         super().handle_quit(sig, frame)
 
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """Accept connections or not; at the end take those that wait, and close the listening sockets at once.
+
+        Clients could connect to them until the last request is answered, and would lose what they have sent.
+        """
+        super().set_accept_enabled(enabled)
+        if enabled or self.alive:
+            return
+        for listener in self.sockets:
+            before = -1
+            while before < self.nr_conns < self._most_connections:
+                before = self.nr_conns
+                self.accept(listener)
+            listener.close()
+
     def accept(self, listener: socket.socket) -> None:
         """Accept a connection, and wait for its request without a thread."""
         try:
