@@ -70,7 +70,7 @@ def show(service: "Service", album: str) -> None:
 @click.argument("query", nargs=-1, required=True)
 @click.option("--new", is_flag=True, help="Create an album with this title.")
 @yes_option
-@format_options(short=False)
+@format_options()
 @with_database
 def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: bool) -> None:
     """Add the photos that QUERY finds to an album, private ones included."""

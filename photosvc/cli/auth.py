@@ -61,7 +61,7 @@ def auth() -> None:
     show_default=True,
     help="Lifetime in seconds, or with a unit as 12h, 30d, 1y; -1 disables the limit.",
 )
-@format_options(short=False)
+@format_options()
 @with_database
 def add(service: "Service", username: str | None, name: str | None, scope: str | None, expires: int) -> None:
     """Create an app password for USERNAME or, without one, an access token for a client.

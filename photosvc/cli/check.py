@@ -8,7 +8,7 @@ import click
 
 from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import with_database
-from photosvc.cli.terminal import print_json, progress_bar
+from photosvc.cli.terminal import chosen_format, format_options, print_figures, progress_bar
 from photosvc.core.words import counted
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ _MOST_LISTED: Final = 10_000
 @click.command()
 @click.argument("subfolder", default="", shell_complete=complete_folders)
 @click.option("--sample", metavar="N|P%", help="Number or share of files to check; each call takes the next ones.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@format_options()
 @with_database
-def check(service: "Service", subfolder: str, sample: str | None, as_json: bool) -> None:
+def check(service: "Service", subfolder: str, sample: str | None) -> None:
     """Check the library, or one SUBFOLDER of its originals.
 
     Reads every original and compares its hash, which shows damage that no program notices; compares the search rows
@@ -38,7 +38,7 @@ def check(service: "Service", subfolder: str, sample: str | None, as_json: bool)
     listed: list[Finding] = []
 
     def found(finding: "Finding") -> None:
-        if not as_json:
+        if chosen_format() != "json":
             where = f" {finding.name}" if finding.name else f" {finding.number}"
             click.echo(f"{finding.fault.value}{where}: {finding.fault.sentence}", err=True)
         elif len(listed) < _MOST_LISTED:
@@ -48,7 +48,7 @@ def check(service: "Service", subfolder: str, sample: str | None, as_json: bool)
     options = CheckOptions(subfolder=subfolder, sample=number, percent=percent)
     with progress_bar("Checking") as progress, UnitOfWork(service.engine()) as session:
         report = Check(session, service.settings, service.pictures.cache, options, found, progress).run()
-    _print(report, listed, as_json=as_json)
+    _print(report, listed)
     if not report.is_sound:
         raise click.exceptions.Exit(1)
 
@@ -69,21 +69,20 @@ def _parse(sample: str | None) -> tuple[int | None, float | None]:
     raise click.BadParameter(msg, param_hint="--sample")
 
 
-def _print(report: "Report", listed: "list[Finding]", *, as_json: bool) -> None:
+def _print(report: "Report", listed: "list[Finding]") -> None:
     counts = {"files": report.files, "bytes": report.bytes, "photos": report.photos, "thumbnails": report.thumbnails}
     faults = {fault.value: count for fault, count in sorted(report.faults.items())}
-    if as_json:
-        record = {
-            **counts,
-            "sound": report.is_sound,
-            "faults": faults,
-            "findings": [
-                {"code": one.fault.value, "name": one.name, "count": one.number, "reason": one.fault.sentence}
-                for one in listed
-            ],
-            "seconds": round(report.seconds, 3),
-        }
-        print_json(record)
+    record = {
+        **counts,
+        "sound": report.is_sound,
+        "faults": faults,
+        "findings": [
+            {"code": one.fault.value, "name": one.name, "count": one.number, "reason": one.fault.sentence}
+            for one in listed
+        ],
+        "seconds": round(report.seconds, 3),
+    }
+    if print_figures(record):
         return
     checked = ", ".join(counted(count, what.removesuffix("s")) for what, count in counts.items() if what != "bytes")
     found = ", ".join(f"{count} {code}" for code, count in faults.items()) or "nothing wrong"

@@ -130,7 +130,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 @clients.command()
 @click.argument("username", required=False, shell_complete=complete_users)
 @client_options(defaults=True)
-@format_options(short=False)
+@format_options()
 @with_database
 def add(
     service: "Service",
@@ -196,7 +196,7 @@ def show(service: "Service", identifier: str) -> None:
 )
 @click.option("--enable/--disable", "enabled", default=None, help="Issue or refuse tokens; disabling revokes all.")
 @click.option("--regenerate", is_flag=True, help="Create a new secret; the old one and all tokens are revoked.")
-@format_options(short=False)
+@format_options()
 @with_database
 def mod(
     _service: "Service",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.group import LazyGroup, PlainError, with_service
+from photosvc.cli.group import LazyGroup, PlainError, as_called, with_service
 
 if TYPE_CHECKING:
     from photosvc.web.current import Service
@@ -45,7 +45,8 @@ def upgrade(service: "Service") -> None:
     for line in open_files(files):
         click.echo(line, err=True)
     if stale:
-        click.echo("The search rows are of an older version: the next `svc index` renders them again.", err=True)
+        line = "The search rows are of an older version: the next `svc index` renders them again."
+        click.echo(as_called(line), err=True)
 
 
 @db.command()

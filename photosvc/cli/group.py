@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 
 from photosvc import __version__
-from photosvc.core.errors import PhotosvcError
+from photosvc.core.errors import PhotosvcError, in_host
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -106,8 +106,10 @@ class LazyGroup(click.Group):
         """Run the command, and turn expected errors into one sentence."""
         try:
             return super().invoke(ctx)
+        except PlainError as error:
+            raise PlainError(as_called(error.message), error.exit_code) from error
         except PhotosvcError as error:
-            raise PlainError(error.message, error.exit_code) from error
+            raise PlainError(as_called(error.message), error.exit_code) from error
         except BrokenPipeError:  # the reader of the output has ended; click handles this quietly
             raise
         except OSError as error:
@@ -118,6 +120,11 @@ class LazyGroup(click.Group):
             if sentence := _database_sentence(error):
                 raise PlainError(sentence, 1) from error
             raise
+
+
+def as_called(message: str) -> str:
+    """Return a message with its commands as this one was called: `svc …`, or `flask svc …`."""
+    return message if callable(click.get_current_context().find_root().obj) else in_host(message)
 
 
 def _database_sentence(error: Exception) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.group import with_database
-from photosvc.cli.terminal import print_json, progress_bar
+from photosvc.cli.terminal import lines_option, print_json, progress_bar
 from photosvc.core.errors import ConflictError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     "--move/--copy", "moves", default=False, help="Remove source files after they are imported; default: --copy."
 )
 @click.option("--dry-run", is_flag=True, help="Only print what would be imported.")
-@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each file, then one with the counts.")
+@lines_option
 @with_database
 def import_folder(service: "Service", folder: str, moves: bool, dry_run: bool, as_json: bool) -> None:
     """Import pictures and videos of FOLDER, by default PHOTOSVC_IMPORT_FOLDER, into the originals.

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.completion import complete_folders
-from photosvc.cli.group import with_database
+from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
-from photosvc.cli.terminal import print_json, progress_bar, progress_lines
+from photosvc.cli.terminal import lines_option, print_json, progress_bar, progress_lines
 from photosvc.core.words import counted
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def run_line(summary: "Summary", *, dry_run: bool = False, thumbnails: bool = Fa
 )
 @click.option("--wished", is_flag=True, hidden=True, help="Run the index jobs of requests until none is left.")
 @click.option("--thumbs", is_flag=True, help="Make the usual thumbnails of all files that are read.")
-@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each file, then one with the counts.")
+@lines_option
 @replace_option
 @parent_option
 @with_database
@@ -130,7 +130,7 @@ def run_and_report(
     if summary.cache_refusal:
         click.echo(f"Thumbnails are missing. {summary.cache_refusal}", err=True)
     if summary.warning:
-        click.echo(summary.warning, err=True)
+        click.echo(as_called(summary.warning), err=True)
     if as_json:
         _print_counts(summary, options)
     else:

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.group import LazyGroup, with_database, with_service
-from photosvc.cli.terminal import first_line, format_options, print_list, print_record
+from photosvc.cli.group import LazyGroup, as_called, with_database, with_service
+from photosvc.cli.terminal import confirm, first_line, format_options, print_list, print_record, yes_option
 
 if TYPE_CHECKING:
     from photosvc.auth.signing_keys import SigningKey
@@ -39,17 +39,22 @@ def ls(service: "Service") -> None:
 @click.option("--service", "of_service", is_flag=True, help="Replace the service key instead.")
 @click.option("--key-stdin", is_flag=True, help="With --service: read the new key from standard input.")
 @click.option("--old-key-is-lost", is_flag=True, help="With --service: continue without the old key.")
+@yes_option
 @format_options()
 @with_service
-def rotate(service: "Service", of_service: bool, key_stdin: bool, old_key_is_lost: bool) -> None:
+def rotate(service: "Service", of_service: bool, key_stdin: bool, old_key_is_lost: bool, yes: bool) -> None:
     """Make a new key that signs from now on.
 
     Old keys stay published until all tokens that they signed have expired, at most 31 days.
 
     With --service, the service key is replaced: second factors are encrypted with the new key, and links to thumbnails
     and downloads end. Login sessions, app passwords and tokens stay valid. If the command is killed, run it again.
+    --old-key-is-lost asks first.
     """
     if of_service:
+        if old_key_is_lost:
+            question = "Without the old key, no second factor can be read any more. Replace the service key?"
+            confirm(question, yes=yes)
         _replace_service_key(service, given=first_line() if key_stdin else None, lost=old_key_is_lost)
     elif key_stdin or old_key_is_lost:
         msg = "--key-stdin and --old-key-is-lost are for --service"
@@ -85,7 +90,8 @@ def _replace_service_key(service: "Service", *, given: str | None, lost: bool) -
         key_replacement.put_in_place(settings)
     print_record(_REPLACED, {"fingerprint": name, "accounts": replaced.accounts, "lost": replaced.lost})
     if replaced.lost:
-        click.echo("Accounts whose second factor is lost: svc users mod NAME --disable-2fa turns it off.", err=True)
+        line = "Accounts whose second factor is lost: svc users mod NAME --disable-2fa turns it off."
+        click.echo(as_called(line), err=True)
     if settings.key_file is None:
         click.echo("Set PHOTOSVC_SECRET_KEY to the new key now, and restart the service.", err=True)
 

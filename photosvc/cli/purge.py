@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.group import with_database
-from photosvc.cli.terminal import confirm, print_json, yes_option
+from photosvc.cli.group import as_called, with_database
+from photosvc.cli.terminal import confirm, format_options, print_figures, yes_option
 from photosvc.core.words import counted, which
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     "--hard", is_flag=True, help="Remove the files that are gone, and photos without files, from the library."
 )
 @click.option("--dry-run", is_flag=True, help="Only count what would be marked or removed.")
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+@format_options()
 @yes_option
 @with_database
-def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: bool) -> None:
+def purge(service: "Service", hard: bool, dry_run: bool, yes: bool) -> None:
     """Mark files that are gone from the originals as missing, or remove them with --hard.
 
     Files that are gone are marked as missing, and photos without other files are hidden; they come back as they were
@@ -39,7 +39,8 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
         session.rollback()
         if found.moved:
             moved = f"{counted(found.moved, 'file')} {which(found.moved, 'seems', 'seem')} to have been moved"
-            click.echo(f"{moved} and {which(found.moved, 'is', 'are')} left alone: run svc index.", err=True)
+            line = f"{moved} and {which(found.moved, 'is', 'are')} left alone: run svc index."
+            click.echo(as_called(line), err=True)
         if hard and not dry_run and (found.files or found.photos):
             confirm(_question(found), yes=yes)
         marked, removed = len(found.unmarked), Removed()
@@ -48,21 +49,21 @@ def purge(service: "Service", hard: bool, dry_run: bool, as_json: bool, yes: boo
             forget_disks(session, found.absent)
             if hard:
                 removed = remove(session, service.settings, service.clock, service.pictures.cache, found)
-    if as_json:
-        record = {
-            "missing": len(found.files),
-            "marked": marked,
-            "photos": len(found.photos),
-            "edited": found.edited,
-            "favorites": found.favorites,
-            "in_albums": found.in_albums,
-            "examples": found.examples,
-            **({"moved": found.moved} if found.moved else {}),
-            "removed": {"files": removed.files, "photos": removed.photos, "thumbnails": removed.thumbnails},
-            "dry_run": dry_run,
-        }
-        print_json(record)
-    elif hard and dry_run:
+    record = {
+        "missing": len(found.files),
+        "marked": marked,
+        "photos": len(found.photos),
+        "edited": found.edited,
+        "favorites": found.favorites,
+        "in_albums": found.in_albums,
+        "examples": found.examples,
+        **({"moved": found.moved} if found.moved else {}),
+        "removed": {"files": removed.files, "photos": removed.photos, "thumbnails": removed.thumbnails},
+        "dry_run": dry_run,
+    }
+    if print_figures(record):
+        return
+    if hard and dry_run:
         files, photos = counted(len(found.files), "file"), counted(len(found.photos), "photo")
         click.echo(f"{files} and {photos} would be removed. {_losses(found)}")
     elif hard:

@@ -39,6 +39,8 @@ _FORMATS = {
     "csv": ("-c", "Print comma separated values"),
     "tsv": ("", "Print tab separated values"),
 }
+#: For commands that print while they work: they have one format, a line of JSON for each event.
+lines_option = click.option("--json", "-j", "as_json", is_flag=True, help="Print each event as a line of JSON.")
 count_option = click.option(
     "--count", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Maximum number of entries."
 )
@@ -194,13 +196,13 @@ def confirm(question: str, *, yes: bool) -> None:
         raise click.exceptions.Exit(0)
 
 
-def format_options(*, short: bool = True) -> Callable[[Function], Function]:
+def format_options() -> Callable[[Function], Function]:
     """Add the options `--json --md --csv --tsv` to a command; `chosen_format` reads them, two at once are refused."""
 
     def decorate(function: Function) -> Function:
         for name in reversed(_FORMATS):
             letter, text = _FORMATS[name]
-            names = (f"--{name}", letter) if short and letter else (f"--{name}",)
+            names = (f"--{name}", letter) if letter else (f"--{name}",)
             function = click.option(
                 *names, name, is_flag=True, expose_value=False, callback=_remember(name), help=text + "."
             )(function)
@@ -258,6 +260,25 @@ def print_record(columns: Mapping[str, str], row: Row) -> None:
         print_json({key: row[key] for key in columns})
     else:
         _write(output, ["Name", "Value"], [[heading, _text(row[key])] for key, heading in columns.items()])
+
+
+def print_figures(record: Row) -> bool:
+    """Print the result of a run in the requested format; return False, and print nothing, if none was requested.
+
+    JSON has all of the result; tables have its figures, not the lists of names in it.
+    """
+    output = chosen_format()
+    if output == "table":
+        return False
+    require_stdout()
+    if output == "json":
+        print_json(record)
+    else:
+        parts = [(key, value if isinstance(value, dict) else {"": value}) for key, value in record.items()]
+        figures = {f"{key} {name}".strip(): one for key, part in parts for name, one in part.items()}
+        lines = [[key, _text(one)] for key, one in figures.items() if not isinstance(one, list)]
+        _write(output, ["Name", "Value"], lines)
+    return True
 
 
 @contextmanager

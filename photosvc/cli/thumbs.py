@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.group import LazyGroup, with_database, with_service
-from photosvc.cli.terminal import confirm, format_options, print_json, print_record, progress_bar, yes_option
+from photosvc.cli.terminal import confirm, format_options, print_figures, print_record, progress_bar, yes_option
 from photosvc.core.errors import ConflictError
 from photosvc.core.words import counted
 
@@ -34,9 +34,9 @@ _PORTION = 500
 @click.argument("query", default="")
 @click.option("--sizes", metavar="NAMES", help="Names of sizes, separated by commas; by default the usual ones.")
 @click.option("--workers", "-w", type=click.IntRange(1, 256), help="Number of processes; by default one for each core.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@format_options()
 @with_database
-def thumbs(service: "Service", query: str, sizes: str | None, workers: int | None, as_json: bool) -> None:
+def thumbs(service: "Service", query: str, sizes: str | None, workers: int | None) -> None:
     """Make thumbnails of the photos that match QUERY, by default of all.
 
     QUERY has words and filters as in the API. Thumbnails in the cache are kept. The exit code is 1 if a picture cannot
@@ -61,7 +61,7 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
     with progress_bar("Thumbnails") as progress, pool:
         for total in make_ahead(service.pictures.cache, pool, _originals(service, ids, progress), wanted):  # noqa: B007
             continue
-    _report(total, as_json=as_json)
+    _report(total)
     if total.failed:
         raise click.exceptions.Exit(1)
 
@@ -105,14 +105,11 @@ def _originals(
             yield original_of(service.settings, found)
 
 
-def _report(total: "Made", *, as_json: bool) -> None:
+def _report(total: "Made") -> None:
     for name, error in total.failed:
         click.echo(f"failed {name}: {error.message}", err=True)
-    if as_json:
-        failed = [{"name": name, "reason": error.message} for name, error in total.failed]
-        record = {"made": total.made, "kept": total.kept, "failed": failed}
-        print_json(record)
-    else:
+    failed = [{"name": name, "reason": error.message} for name, error in total.failed]
+    if not print_figures({"made": total.made, "kept": total.kept, "failed": failed}):
         click.echo(f"{total.made} made, {total.kept} kept, {len(total.failed)} failed")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from photosvc.cli.group import LazyGroup, PlainError, with_database
-from photosvc.cli.terminal import confirm, count_option, format_options, print_json, print_list, yes_option
+from photosvc.cli.terminal import confirm, count_option, format_options, print_figures, print_list, yes_option
 from photosvc.core.words import counted
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def ls(service: "Service", text: str, count: int) -> None:
 @click.argument("items", nargs=-1, metavar="ITEM...")
 @click.option("--all", "everything", is_flag=True, help="Restore everything in the trash.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be restored.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@format_options()
 @with_database
-def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_run: bool, as_json: bool) -> None:
+def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_run: bool) -> None:
     """Restore originals under their names, and their photos under the same UIDs with all that people entered.
 
     ITEM is the UID of a photo, a former name, or an item of `svc trash ls`; the part of an item before the first slash
@@ -96,7 +96,7 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
         done = Restored(files=[kept.name for kept in files])
     else:
         done = give_back(service.writing, service.settings, files, Actor("", "svc trash"), service.now())
-    _report_restored(done, dry_run=dry_run, as_json=as_json)
+    _report_restored(done, dry_run=dry_run)
     if done.taken:
         msg = f"Not restored: {counted(len(done.taken), 'name')} that other files have by now; rename these first"
         raise PlainError(msg, 1)
@@ -111,10 +111,10 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     help="Only files deleted longer ago than this: days, or 12h, 30d, 2w.",
 )
 @click.option("--dry-run", is_flag=True, help="Only count what would be deleted permanently.")
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+@format_options()
 @yes_option
 @with_database
-def empty(service: "Service", older_than: timedelta, dry_run: bool, as_json: bool, yes: bool) -> None:
+def empty(service: "Service", older_than: timedelta, dry_run: bool, yes: bool) -> None:
     """Delete the originals in the trash for good."""
     from photosvc.library.trash_deletion import END_OF_TIME, count, open_trash
     from photosvc.library.trash_deletion import empty as delete
@@ -126,7 +126,7 @@ def empty(service: "Service", older_than: timedelta, dry_run: bool, as_json: boo
         confirm(f"Delete {done.files:,} originals with {done.size:,} bytes permanently?", yes=yes)
     if not dry_run:
         done = delete(service.writing, folder, before)
-    _report_emptied(done, dry_run=dry_run, as_json=as_json)
+    _report_emptied(done, dry_run=dry_run)
 
 
 def _row(kept: "Kept", photo_uid: str, until: "datetime | None") -> dict[str, Any]:
@@ -140,9 +140,8 @@ def _row(kept: "Kept", photo_uid: str, until: "datetime | None") -> dict[str, An
     }
 
 
-def _report_restored(done: Any, *, dry_run: bool, as_json: bool) -> None:  # noqa: ANN401 - a `Restored` of the library
-    if as_json:
-        print_json({"files": done.files, "photos": done.photos, "taken": done.taken, "dry_run": dry_run})
+def _report_restored(done: Any, *, dry_run: bool) -> None:  # noqa: ANN401 - a `Restored` of the library
+    if print_figures({"files": done.files, "photos": done.photos, "taken": done.taken, "dry_run": dry_run}):
         return
     for name in done.taken:
         click.echo(f"{name} stays in the trash: another file has this name", err=True)
@@ -156,9 +155,7 @@ def _summary(done: Any, *, dry_run: bool) -> "Iterator[str]":  # noqa: ANN401
     yield f"{files} would be restored" if dry_run else f"{files} restored, {photos}"
 
 
-def _report_emptied(done: "Emptied", *, dry_run: bool, as_json: bool) -> None:
-    if as_json:
-        print_json({"files": done.files, "bytes": done.size, "dry_run": dry_run})
-    else:
+def _report_emptied(done: "Emptied", *, dry_run: bool) -> None:
+    if not print_figures({"files": done.files, "bytes": done.size, "dry_run": dry_run}):
         what = f"{counted(done.files, 'file')} with {counted(done.size, 'byte')}"
         click.echo(f"{what} {'would be ' * dry_run}deleted permanently")

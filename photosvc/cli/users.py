@@ -62,7 +62,7 @@ def users() -> None:
 @click.option("--display-name", "-d", default="", help="Display name.")
 @click.option("--email", default="", help="Email address.")
 @_stdin_option
-@format_options(short=False)
+@format_options()
 @with_database
 def add(
     service: "Service",
@@ -120,7 +120,7 @@ def show(service: "Service", name: str) -> None:
 @click.option("--email", help="Email address.")
 @click.option("--disable/--enable", "disabled", default=None, help="Refuse or accept its credentials.")
 @click.option("--disable-2fa", is_flag=True, help="Turn two-factor authentication off.")
-@format_options(short=False)
+@format_options()
 @with_database
 def mod(_service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> None:  # noqa: ANN401
     """Change an account."""

@@ -13,7 +13,7 @@ import click
 from photosvc.cli.group import with_database
 from photosvc.cli.index import parent_option, run_line
 from photosvc.cli.originals import keep_folder
-from photosvc.cli.terminal import print_json, progress_lines
+from photosvc.cli.terminal import lines_option, print_json, progress_lines
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -34,7 +34,7 @@ _PATIENCE: Final = 2.0
     show_default=True,
     help="Seconds without events before a changed folder is indexed.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print each run as one line of JSON.")
+@lines_option
 @parent_option
 @with_database
 def watch(service: "Service", interval: float, as_json: bool, parent: int | None) -> None:

@@ -1,9 +1,18 @@
 """Errors with a message for users; each class has an HTTP status and a CLI exit code."""
 
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import TypedDict
+from typing import Final, TypedDict
+
+#: The beginning of a command in a message.
+_COMMAND: Final = re.compile(r"(?<![\w/.-])(?<!flask )svc (?=[a-z])")
+
+
+def in_host(message: str) -> str:
+    """Return a message with its commands as they are called in a host app: `flask svc …`."""
+    return _COMMAND.sub("flask svc ", message)
 
 
 class Detail(TypedDict):

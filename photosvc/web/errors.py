@@ -26,7 +26,7 @@ from photosvc.auth.errors import (
 )
 from photosvc.auth.metadata import API, resource_metadata_url
 from photosvc.core.accounts import PROOF_SECONDS
-from photosvc.core.errors import PermissionDeniedError, PhotosvcError
+from photosvc.core.errors import PermissionDeniedError, PhotosvcError, in_host
 from photosvc.models.engine import DAMAGED, is_damaged
 from photosvc.web.actions import required_action
 from photosvc.web.addresses import known_issuer
@@ -178,7 +178,8 @@ def _challenge(error: str = "", *, scope: str = "", description: str = "", max_a
 def _failure(error: Exception) -> Failure:
     match error:
         case PhotosvcError():
-            return Failure(error, error.status, error.message, error.retry_after)
+            message = error.message if current_service().is_alone else in_host(error.message)
+            return Failure(error, error.status, message, error.retry_after)
         case HTTPException():
             return Failure(error, error.code or 500, error.description or error.name)
         case OAuth2Error():

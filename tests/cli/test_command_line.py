@@ -357,3 +357,23 @@ def test_an_email_address_is_checked_when_it_is_given_and_when_it_is_changed(ins
         changed = call_svc("users", "mod", "mail0", "--email", email, instance=instance)
         assert changed.returncode == (0 if email in VALID else 2), (email, changed.stderr)
         assert email in VALID or "an email address is one such as me@example.org" in changed.stderr
+
+
+def test_each_command_with_json_has_the_short_option_and_the_other_formats():
+    found = {}
+    for path, command in commands(group):
+        options = {option for one in command.params for option in one.opts if isinstance(one, click.Option)}
+        if "--json" in options:
+            found[" ".join(path)] = options & {"-j", "-m", "-c", "--md", "--csv", "--tsv"}
+    streams = {name for name, options in found.items() if options == {"-j"}}
+    assert streams == {"index", "import", "watch"}
+    rest = {frozenset(options) for name, options in found.items() if name not in streams}
+    assert rest == {frozenset({"-j", "-m", "-c", "--md", "--csv", "--tsv"})}
+
+
+def test_the_figures_of_a_run_are_printed_as_a_table_without_its_lists(instance):
+    done = call_svc("purge", "--csv", instance=instance)
+    assert done.stdout.splitlines()[:3] == ["Name,Value", "missing,0", "marked,0"]
+    assert {"removed files,0", "dry_run,no"} <= set(done.stdout.splitlines())
+    assert "examples" not in done.stdout
+    assert json.loads(call_svc("purge", "-j", instance=instance).stdout)["examples"] == []

@@ -129,7 +129,7 @@ def test_svc_run_refuses_to_serve_a_host_and_makes_nothing(tmp_path, monkeypatch
         before = sorted((tmp_path / "host").iterdir())
         done = app.test_cli_runner().invoke(args=["svc", "run"])
         assert done.exit_code == 2
-        assert "`svc run` serves photosvc alone, and the app 'host' contains more" in done.output
+        assert "`flask svc run` serves photosvc alone, and the app 'host' contains more" in done.output
         assert sorted((tmp_path / "host").iterdir()) == before
 
 
@@ -160,3 +160,14 @@ def test_a_host_without_photosvc_is_told_so_by_the_command():
     done = CliRunner().invoke(svc, ["search"], obj=ScriptInfo(create_app=lambda: Flask("bare")))
     assert done.exit_code == 2
     assert "The app 'bare' has no PhotoService" in done.stderr
+
+
+def test_messages_name_the_commands_as_they_are_called_there(tmp_path):
+    with bare_host(tmp_path, "sqlite:///{}", None) as (app, _):
+        done = app.test_cli_runner().invoke(args=["svc", "db", "current"])
+        assert done.stderr == "Error: The database has no photosvc tables yet: run `flask svc db upgrade`.\n"
+        searched = app.test_cli_runner().invoke(args=["svc", "status"])
+        assert "run `flask svc db upgrade`" in searched.stderr
+        rules = [rule.rule for rule in app.url_map.iter_rules() if rule.rule.endswith("/readyz")]
+        answer = app.test_client().get(rules[0])
+        assert answer.json["error"] == "The database has no photosvc tables yet: run `flask svc db upgrade`."

@@ -87,7 +87,7 @@ def test_with_another_service_key_commands_stop_with_a_sentence(library, tmp_pat
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("Error: The database belongs to another service key than this process has: put ")
     assert call_svc("keys", "rotate", "--service", instance=other.instance).returncode == 1
-    given = call_svc("keys", "rotate", "--service", "--old-key-is-lost", instance=other.instance)
+    given = call_svc("keys", "rotate", "--service", "--old-key-is-lost", "--yes", instance=other.instance)
     assert given.returncode == 0, given.stderr
     assert call_svc("users", "ls", instance=other.instance).returncode == 0
     other.close()

@@ -187,7 +187,11 @@ def test_with_a_wrong_key_nothing_is_replaced_until_it_is_said_to_be_lost(own_ke
     refused = call_svc("keys", "rotate", "--service", instance=api.library.instance)
     assert refused.returncode == 1
     assert "another service key" in refused.stderr
-    done = call_svc("keys", "rotate", "--service", "--old-key-is-lost", "--json", instance=api.library.instance)
+    lost = ("keys", "rotate", "--service", "--old-key-is-lost", "--json")
+    unasked = call_svc(*lost, instance=api.library.instance)
+    assert (unasked.returncode, unasked.stdout) == (2, "")
+    assert "there is no terminal to confirm on; pass --yes" in unasked.stderr
+    done = call_svc(*lost, "--yes", instance=api.library.instance)
     assert json.loads(done.stdout)["lost"] == 1
     assert "svc users mod NAME --disable-2fa" in done.stderr
 
