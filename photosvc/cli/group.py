@@ -133,10 +133,13 @@ def _database_sentence(error: Exception) -> str | None:
         return None
     from sqlalchemy.exc import DBAPIError, OperationalError
 
-    from photosvc.models.engine import DAMAGED, is_damaged
+    from photosvc.models.engine import DAMAGED, is_damaged, refuses_role
 
     if isinstance(error, DBAPIError) and is_damaged(error):
         return f"The database cannot be used: {DAMAGED}."
+    if isinstance(error, DBAPIError) and refuses_role(error):
+        refused = str(error.orig).partition("\n")[0]
+        return f"The role may not change the database ({refused}): let it own that, as createdb -O ROLE DATABASE does."
     if isinstance(error, OperationalError):
         return f"The database cannot be used: {str(error.orig).strip()}"
     return None

@@ -94,7 +94,9 @@ def engine_options(address: str) -> dict[str, Any]:
     dialect: Any = url.get_dialect()
     # The connection used last comes first: by its own view of the database, `Pace` sees whether others write.
     pool = {"pool_use_lifo": True} if dialect.get_pool_class(url) is QueuePool else {}
-    return {"hide_parameters": True, **pool}  # values may be secrets, and errors are logged
+    # Also where the database has no encoding of its own, in which psycopg would give bytes instead of text.
+    utf8 = {"connect_args": {"client_encoding": "utf8"}} if url.drivername == "postgresql+psycopg" else {}
+    return {"hide_parameters": True, **pool, **utf8}  # values may be secrets, and errors are logged
 
 
 def checkpoint(engine: Engine) -> None:
@@ -228,6 +230,11 @@ def is_damaged(error: DBAPIError) -> bool:
     """Return whether SQLite reports that its file is damaged, or no database at all."""
     code = getattr(error.orig, "sqlite_errorcode", 0)
     return code & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def refuses_role(error: DBAPIError) -> bool:
+    """Return whether PostgreSQL reports that the role may not do this (SQLSTATE 42501)."""
+    return getattr(error.orig, "sqlstate", None) == "42501"
 
 
 #: The cache of `many_pages` in SQLite's notation: 64 MiB.

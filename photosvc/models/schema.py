@@ -35,6 +35,20 @@ def is_ours(_item: object, name: str | None, kind: str, _reflected: object, _oth
     return bool(name and name.startswith(TABLE_PREFIX) and not name.startswith(TABLE_PREFIX + "search_text"))
 
 
+def check_encoding(connection: Connection) -> None:
+    """Raise `SchemaError` unless the database stores every character of Unicode, as SQLite always does."""
+    if connection.dialect.name != "postgresql":
+        return
+    encoding = connection.execute(text("SHOW server_encoding")).scalar()
+    if encoding != "UTF8":
+        name = connection.engine.url.database
+        msg = (
+            f"The database {name} has the encoding {encoding}, in which names of files cannot be stored: make one with "
+            f"createdb --encoding=UTF8 --template=template0 {name}"
+        )
+        raise SchemaError(msg)
+
+
 def schema_version(session: Session | Connection) -> str | None:
     """Return the revision of the database; None if it has no photosvc tables."""
     connection = session.connection() if isinstance(session, Session) else session
@@ -134,11 +148,12 @@ def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | N
     """Migrate up to `revision` in one transaction; return the revisions before and after.
 
     Raises:
-        SchemaError: the database is at a revision that this version does not have.
+        SchemaError: the database is at a revision that this version does not have, or has another encoding than UTF-8.
     """
     from alembic import command
 
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
+        check_encoding(connection)
         before = schema_version(connection)
         if before is not None and before not in {one.revision for one in _scripts().walk_revisions()}:
             raise _unknown(before)
