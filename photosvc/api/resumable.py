@@ -17,7 +17,7 @@ from sqlalchemy import delete, update
 from werkzeug.exceptions import MethodNotAllowed, UnsupportedMediaType
 from werkzeug.http import http_date
 
-from photosvc.api.uploads import UPLOAD_TOKEN, add_uploads, has_vanished
+from photosvc.api.uploads import UPLOAD_TOKEN
 from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.core.problems import FileProblemError
 from photosvc.library.staging_part import Part, PartLockedError, PartMissingError, TooLargeError
@@ -28,6 +28,7 @@ from photosvc.pictures.originals import safe_name
 from photosvc.web.actions import OwnBlueprint, public
 from photosvc.web.contract import Header, answers, refuses, takes_bytes, takes_headers
 from photosvc.web.current import current_service
+from photosvc.web.incoming import add_uploads, has_vanished
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.protector import require
 from photosvc.web.receiving import (

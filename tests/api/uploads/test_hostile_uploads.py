@@ -134,15 +134,15 @@ def test_no_name_leads_out_of_the_originals_or_into_an_answer_unescaped(api, tok
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "step", ["uploads._receive", "resumable.append", "uploads.add_uploads", "resumable.add_uploads"]
+    "step", ["web.incoming._receive", "api.resumable.append", "api.uploads.add_uploads", "api.resumable.add_uploads"]
 )
 def test_files_of_an_account_that_is_deleted_while_they_arrive_are_refused(tmp_path, new_database, monkeypatch, step):
-    module, _, name = f"photosvc.api.{step}".rpartition(".")
+    module, _, name = f"photosvc.{step}".rpartition(".")
     proceed = getattr(import_module(module), name)
     with open_api(tmp_path, database=b"", settings={"PHOTOSVC_DATABASE_URI": new_database()}) as api:
         token, data = api.app_password("alice", "*"), picture(1)
-        path = create(api, token, len(data)) if "uploads." not in step else ""
-        if step == "uploads.add_uploads":
+        path = create(api, token, len(data)) if "resumable" in step else ""
+        if step == "api.uploads.add_uploads":
             post(api, token, "gone", ("a.jpg", data))
 
         def delete_account(*given, **options):

@@ -192,8 +192,8 @@ def test_a_server_that_was_killed_at_the_last_piece_adds_the_file_when_it_is_ask
         elif moment == "before the name":
             change.setattr("photosvc.api.resumable.finish", killed)
         else:
-            change.setattr("photosvc.api.uploads.delete", killed)
-            change.setattr("photosvc.api.uploads.update", killed)
+            change.setattr("photosvc.web.incoming.delete", killed)
+            change.setattr("photosvc.web.incoming.update", killed)
         with pytest.raises(KeyboardInterrupt):
             patch(api, token, path, data, 0)
     assert (data in originals(api).values()) == (moment == "after the name")

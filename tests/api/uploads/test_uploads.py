@@ -117,7 +117,7 @@ def test_an_upload_is_kept_when_the_original_with_its_content_is_gone_from_the_d
 ):
     data = picture(seed + 10 * is_indexed)
     if not is_indexed:
-        monkeypatch.setattr("photosvc.api.uploads.wake_indexer", lambda _: Indexer.NONE)
+        monkeypatch.setattr("photosvc.web.incoming.wake_indexer", lambda _: Indexer.NONE)
     post(api, token, "spoilt1", ("a.jpg", data))
     (first,) = put(api, token, "spoilt1").json["files"]
     spoil(api.library.originals / first["FileName"])

@@ -22,7 +22,7 @@ from tests.support.pictures import xmp
 def api(tmp_path, monkeypatch):
     for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
-    monkeypatch.setattr("photosvc.api.uploads.wake_indexer", lambda _: Indexer.NONE)
+    monkeypatch.setattr("photosvc.web.incoming.wake_indexer", lambda _: Indexer.NONE)
     with open_api(tmp_path) as api:
         yield api
 

@@ -24,8 +24,8 @@ _DATE_TIME_ORIGINAL = 0x9003
 def open_uploads(folder: Path) -> Iterator[ApiClient]:
     """An API whose uploads are indexed at once, without processes."""
     with open_api(folder) as api, pytest.MonkeyPatch.context() as patch:
-        for module in ("uploads", "resumable"):
-            patch.setattr(f"photosvc.api.{module}.wake_indexer", index_at_once)
+        for module in ("web.incoming", "api.resumable"):
+            patch.setattr(f"photosvc.{module}.wake_indexer", index_at_once)
         for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
             patch.setattr(f"{name}.WorkerPool", InlinePool)
         yield api

@@ -1,0 +1,219 @@
+"""Files on their way: forms with files, which wait, then become originals and are indexed.
+
+The API and the pages receive them through these functions, so that one door leads into the originals.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import delete, select, update
+from werkzeug.sansio.multipart import Data
+from werkzeug.sansio.multipart import File as FilePart
+
+from photosvc.core.problems import Reason
+from photosvc.core.words import in_portions
+from photosvc.index.jobs import is_running
+from photosvc.library.staging import Staging
+from photosvc.library.staging_part import NameTakenError, Part, PartMissingError
+from photosvc.library.upload_albums import (
+    LIFETIME,
+    QuotaExceededError,
+    TooManyFilesError,
+    add_waiting,
+    bytes_left,
+    waiting_in,
+    will_follow,
+)
+from photosvc.library.upload_checks import ReceivedFile
+from photosvc.library.uploads import ADDED, Admission, Admitted
+from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, Sidecar, Upload
+from photosvc.pictures.originals import safe_name
+from photosvc.search.reading.files import file_with_hash
+from photosvc.settings import Settings
+from photosvc.web.contract import InvalidBodyError
+from photosvc.web.current import Service, current_service
+from photosvc.web.indexer import Indexer, wake_indexer
+from photosvc.web.protector import principal
+from photosvc.web.receiving import Sender, form_events, receiving
+
+#: Seconds to wait for an idle indexer to index some files, and for one that is busy with another run.
+_WAIT: Final = 20.0
+_SHORT_WAIT: Final = 3.0
+_PAUSE: Final = 0.1
+_MOST: Final = 1 << 62
+_PORTION: Final = 500
+_MIB: Final = 1 << 20
+#: Most bytes of a form in addition to its files.
+_ROOM: Final = 1 << 20
+
+
+def receive_form(who: Sender, bundle: str) -> list[Upload]:
+    """Receive the files of the request's form; they wait in the upload with the token `bundle`.
+
+    Raises:
+        PhotosvcError: the form is invalid, too large, beyond the quota or cut off; no file is kept.
+    """
+    service = current_service()
+    with service.reading(orm=True) as session:
+        left = bytes_left(session, service.settings, who.user_id)
+    service.end_reading()
+    if left is not None and left <= 0:
+        raise QuotaExceededError
+    with receiving():
+        received = _receive(who.staging, service.settings, left)
+    now = service.now()
+    uploads = [
+        Upload(
+            token=part.token,
+            user_id=who.user_id,
+            bundle=bundle,
+            name=name,
+            size=part.size,
+            hash=part.sha1,
+            created_at=now,
+            expires_at=now + LIFETIME,
+        )
+        for part, name in received
+    ]
+    try:
+        with service.writing() as session:
+            add_waiting(session, service.settings, uploads)
+            session.flush()
+            session.expunge_all()
+    except BaseException:
+        _discard(who.staging, received)
+        raise
+    return uploads
+
+
+def waiting_files(who: Sender, bundle: str) -> Sequence[Upload]:
+    """Return the complete files of an upload, without a session."""
+    service = current_service()
+    with service.reading(orm=True) as session:
+        waiting = waiting_in(session, who.user_id, bundle, service.settings.upload_files)
+        session.expunge_all()
+    service.end_reading()
+    return waiting
+
+
+def add_uploads(
+    who: Sender, uploads: Sequence[Upload], now: datetime, *, albums: Sequence[str] = (), keep: bool = False
+) -> list[Admitted]:
+    """Add complete files to the originals, and request that they are indexed.
+
+    Args:
+        who: the account that sent the files.
+        uploads: loaded, without a session.
+        albums: the UIDs of albums for the photos.
+        keep: keep the rows, marked as finished; that of a missing file stays as it is.
+
+    Raises:
+        PhotosvcError: a file cannot be stored; those before it are added, and all wait for another try.
+    """
+    service, staging = current_service(), who.staging
+    tokens = {staging.path_of(upload.token): upload.token for upload in uploads}
+    files = [ReceivedFile(staging.path_of(upload.token), upload.name, upload.size, upload.hash) for upload in uploads]
+
+    def place(file: ReceivedFile, name: str) -> None:
+        try:
+            with staging.resume(tokens[file.path], most_bytes=_MOST, expected_length=file.size) as part:
+                part.place(name, replace=False)
+        except PartMissingError:
+            raise NameTakenError from None  # a server that was killed placed it: perhaps under this name
+
+    admission = Admission(service.settings, service.writing, place, now, who.user_id, albums)
+    outcomes = admission.admit(files) if files else []
+    away = {outcome.file.path for outcome in outcomes if keep and has_vanished(outcome)}
+    ids = [upload.id for upload in uploads if staging.path_of(upload.token) not in away]
+    change = update(Upload).values(finished=True) if keep else delete(Upload)
+    for path, token in tokens.items():
+        if path not in away:  # another request may be adding it, and may have to put it back
+            staging.delete(token)
+    with service.writing() as session:
+        session.execute(change.where(Upload.id.in_(ids)), execution_options={"synchronize_session": False})
+    return outcomes
+
+
+def has_vanished(outcome: Admitted) -> bool:
+    """Return whether a file is missing where it waited, and is no original that the library knows."""
+    return outcome.problem is not None and outcome.problem.reason is Reason.VANISHED
+
+
+def wait_for_index(service: Service, outcomes: Sequence[Admitted]) -> bool:
+    """Wait until an indexer has seen the added files, for a short time if it is busy; return whether it has.
+
+    Photos that it has seen are in their albums.
+    """
+    names = [outcome.placed for outcome in outcomes if outcome.placed]
+    if not names:
+        return True
+    files = [outcome.file.hash for outcome in outcomes if outcome.placed]
+    with service.reading(orm=True) as session:
+        busy = is_running(session, service.now())
+    service.end_reading()
+    if wake_indexer(service) is Indexer.NONE:
+        return False
+    end = time.monotonic() + (_SHORT_WAIT if busy else _WAIT)
+    while not (seen := _are_done(service, names, files)) and time.monotonic() < end:
+        time.sleep(_PAUSE)
+    return seen
+
+
+def _are_done(service: Service, names: Sequence[str], files: Sequence[str]) -> bool:
+    """Return whether an index run has stored or rejected these files, and put their photos into their albums."""
+    with service.reading(orm=True) as session:
+        left = set(names)
+        for table in (File, Sidecar, RejectedFile):
+            for portion in in_portions(sorted(left), _PORTION):
+                query = select(table.name).where(table.root == ORIGINALS_ROOT, table.name.in_(portion))
+                left -= set(session.scalars(query))
+        is_done = not left and not any(will_follow(session, portion) for portion in in_portions(files, _PORTION))
+    service.end_reading()
+    return is_done
+
+
+def record_of_outcome(service: Service, outcome: Admitted) -> dict[str, Any]:
+    """Return the record for the client of a file that it sent."""
+    record = {"name": outcome.file.name, "status": outcome.status, "hash": outcome.file.hash}
+    if outcome.problem is not None:
+        return {**record, "code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
+    with service.reading() as connection:
+        found = file_with_hash(connection, outcome.file.hash, sees_private=principal().sees_private)
+    if found is None:  # not indexed yet, or not for this principal
+        return {**record, "FileName": outcome.placed} if outcome.status == ADDED else record
+    return {**record, "FileName": found.name, "PhotoUID": found.photo_uid, "FileUID": found.uid}
+
+
+def _receive(staging: Staging, settings: Settings, left: int | None) -> list[tuple[Part, str]]:
+    """Receive the files of the request's form; return their parts and names. An error deletes all of them."""
+    most = settings.max_file_size * _MIB
+    total = most * settings.upload_files if left is None else left
+    received: list[tuple[Part, str]] = []
+    with ExitStack() as undo:
+        undo.callback(_discard, staging, received)
+        with ExitStack() as open_part:
+            part: Part | None = None
+            for event in form_events(max_files=settings.upload_files, max_bytes=total + _ROOM):
+                if isinstance(event, FilePart):
+                    if len(received) >= settings.upload_files:
+                        raise TooManyFilesError
+                    part = open_part.enter_context(staging.receive(most_bytes=most, keep=True))
+                    received.append((part, safe_name(event.filename.replace("\\", "/").rpartition("/")[2])))
+                elif isinstance(event, Data) and part is not None:
+                    part.write(event.data)
+                    if not event.more_data:
+                        open_part.close()
+                        part = None
+        if not received:
+            msg = "send at least one file, in a part named files"
+            raise InvalidBodyError(msg)
+        undo.pop_all()
+    return received
+
+
+def _discard(staging: Staging, received: Sequence[tuple[Part, str]]) -> None:
+    for part, _ in received:
+        staging.delete(part.token)
