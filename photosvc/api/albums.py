@@ -1,4 +1,4 @@
-"""The albums of the API, the photos in them, and their public links, of which there are none."""
+"""The albums of the API, and the photos in them."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flask import Response, request
-from werkzeug.exceptions import MethodNotAllowed
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.core.ids import ALBUM, PHOTO, is_uid
+from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
 from photosvc.library.album_photos import (
     add_photos,
@@ -38,8 +37,9 @@ from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, parse_albums_request
 from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.library_albums import kind_of
-from photosvc.search.reading.selection import MOST_SELECTED, find_album, parse_selection
-from photosvc.web.actions import OwnBlueprint
+from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
+from photosvc.search.reading.shared import sees_album
+from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
 from photosvc.web.batches import change_photos, one_batch
 from photosvc.web.contract import (
@@ -111,18 +111,23 @@ def list_albums() -> Response:
 @require("albums.view")
 @answers(AlbumResultSchema, "The album.", headers=ETAG)
 @refuses(404)
+@for_visitors
 def read_album(album_uid: str) -> Response:
     """Show an album with the number of its photos; the parameter `s` of the search finds these."""
     service, who = current_service(), principal()
     sees_private = who.sees_private
     with searching(who.owner_uid, "uid") as connection:
-        etag = state_tag(connection, "album", album_uid, sees_private=sees_private)
-        found = service.albums.find(connection, album_uid, sees_private=sees_private)
+        etag = state_tag(connection, "album", album_uid, who.shared, sees_private=sees_private)
+        found = None
+        if sees_album(who, album_uid):
+            found = service.albums.find(connection, album_uid, sees_private=sees_private)
         if found is None:
             raise _no_album()
         (found,) = service.albums.with_covers(connection, [found], sees_private=sees_private)
     if is_fresh(etag):
         return not_modified(etag)
+    # The query of a smart album may name people and places.
+    found = replace(found, filter="") if who.shared is not None else found
     return json_answer(_schema.dump(found), etag=etag)
 
 
@@ -305,41 +310,12 @@ def clone_albums(given: dict[str, Any], album_uid: str) -> Response:
     return _with_photos(album_uid, {"photos": None, "files": None, "q": None, **given}, add_photos, "added")
 
 
-@albums.get("/albums/<album_uid>/links")
-@require("albums.view")
-@answers({"type": "object"}, "No links.", many=True)
-@refuses(404)
-def list_album_links(album_uid: str) -> Response:
-    """Answer with an empty list: this service makes no public links to albums."""
-    _check_album(album_uid)
-    return json_answer([])
-
-
-@albums.post("/albums/<album_uid>/links")
-@require("albums.update")
-@answers({"type": "object"}, "Never.")
-@refuses(404, 405)
-def add_album_link(album_uid: str) -> Response:
-    """Refuse: this service makes no public links to albums."""
-    _check_album(album_uid)
-    msg = "this service makes no public links; give people an account or an app password"
-    raise MethodNotAllowed(["GET"], msg)
-
-
 def _in_order(album_uid: str) -> Response:
     who = principal()
     with searching(who.owner_uid, "uid") as connection, session_on(connection) as session:
         album = album_of_people(session, album_uid, sees_private=who.sees_private)
         uids = photos_in_order(session, album, sees_private=who.sees_private)
     return json_answer({"photos": uids})
-
-
-def _check_album(uid: str) -> None:
-    with current_service().reading() as connection:
-        found = is_uid(uid, ALBUM) and find_album(connection, uid, sees_private=principal().sees_private)
-    if not found:
-        msg = "there is no such album"
-        raise NotFoundError(msg, field="uid")
 
 
 def _with_photos(

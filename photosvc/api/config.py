@@ -43,7 +43,7 @@ class SessionConfig(ClientConfig):
     """The part of the configuration in the answer to a log-in; `SessionConfigSchema` dumps it."""
 
     count: Counts | None
-    """None if counting takes too long: the log-in itself must not fail."""
+    """None for visitors, and if counting takes too long: the log-in itself must not fail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +67,10 @@ def client_config(service: Service, who: Principal) -> ClientConfig:
     """Return the configuration for this principal; a token that it may not use is empty."""
     settings, now = service.settings, service.now()
     may_download = policy.may(who, "photos.download")
-    with searching(who.owner_uid, "config") as connection:
-        years = service.years.read(connection, sees_private=who.sees_private)
+    years: Sequence[int] = ()
+    if who.shared is None:
+        with searching(who.owner_uid, "config") as connection:
+            years = service.years.read(connection, sees_private=who.sees_private)
     return ClientConfig(
         download_token=link_tokens.download_token(settings, who, now) if may_download else "",
         preview_token=link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
@@ -77,9 +79,9 @@ def client_config(service: Service, who: Principal) -> ClientConfig:
 
 
 def session_config(service: Service, who: Principal) -> SessionConfig:
-    """Return the configuration for the answer to a log-in of this principal."""
+    """Return the configuration for the answer to a log-in of this principal; a visitor learns no counts and years."""
     try:
-        count = _count(service, who)
+        count = _count(service, who) if who.shared is None else None
     except SearchEndedError:
         count = None
     return SessionConfig(**asdict(client_config(service, who)), count=count)

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine
 from photosvc.auth import policy, tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import HOST_USER, Principal
-from photosvc.core.errors import NotFoundError, PhotosvcError
+from photosvc.core.errors import NotFoundError, PermissionDeniedError, PhotosvcError
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.core.words import counted
 from photosvc.library.upload_checks import check_disk
@@ -29,7 +29,8 @@ from photosvc.pictures.selections import SelectionFiles, Waiting
 from photosvc.records.albums import ZipSelectionSchema
 from photosvc.search.reading.files import SeenFile, file_with_hash, files_of_photo, files_with_ids
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids
-from photosvc.web.actions import OwnBlueprint
+from photosvc.search.reading.shared import seen, sees_album, shared_ids
+from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.answers import ReadyResponse, json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
 from photosvc.web.current import Service, current_service
@@ -93,11 +94,14 @@ def download_parameters() -> list[dict[str, object]]:
 @takes_query(download_parameters)
 @answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*")
 @refuses(404, 410, 412, 416, 429, 503)
+@for_visitors
 def download_file(content_hash: str) -> Response:
     """Send the original with this SHA1, whole or in ranges."""
     service = current_service()
     with service.reading() as connection:
         found = file_with_hash(connection, content_hash.lower(), sees_private=principal().sees_private)
+        if found is not None and not seen(connection, [found], principal()):
+            found = None
     if found is None:
         msg = "there is no such file"
         raise NotFoundError(msg, field="hash")
@@ -110,11 +114,13 @@ def download_file(content_hash: str) -> Response:
 @takes_query(download_parameters)
 @answers(_BINARY, "The file; a part of it with status 206.", media_type="*/*")
 @refuses(404, 410, 412, 416, 429, 503)
+@for_visitors
 def download_photo(photo_uid: str) -> Response:
     """Send the primary original of a photo, whole or in ranges."""
     service = current_service()
     with service.reading() as connection:
         files = files_of_photo(connection, photo_uid, sees_private=principal().sees_private)
+        files = seen(connection, files, principal())
     if not files:
         msg = "there is no such photo"
         raise NotFoundError(msg, field="uid")
@@ -186,6 +192,7 @@ class TooManySelectionsError(TooManyAtOnceError):
 @takes(ZipSelectionSchema, max_body=_MAX_BODY)
 @answers(_STORED, "The archive's name below `/zip/`; it waits there for an hour.")
 @refuses(400, 404, 413, 429, 503)
+@for_visitors
 def select_files(given: dict[str, Any]) -> Response:
     """Select files to download as one archive, with the same credential or its download token."""
     selection = parse_selection(given)
@@ -204,6 +211,7 @@ def select_files(given: dict[str, Any]) -> Response:
 @takes_query(download_parameters)
 @answers(_ARCHIVE, "The archive.", media_type="application/zip")
 @refuses(404, 413, 429, 503)
+@for_visitors
 def download_selection(name: str) -> Response:
     """Send the archive of files that were selected with the same credential."""
     return _send_archive(_find(current_service(), principal(), name))
@@ -214,12 +222,13 @@ def download_selection(name: str) -> Response:
 @takes_query(download_parameters)
 @answers(_ARCHIVE, "The archive.", media_type="application/zip")
 @refuses(404, 413, 429, 503)
+@for_visitors
 def download_album(album_uid: str) -> Response:
     """Send the files of an album as an archive, in its order; of a smart album, the files that it contains now."""
     who = principal()
     with searching(who.owner_uid, "uid") as connection:
         album = None
-        if is_uid(album_uid, ALBUM):
+        if is_uid(album_uid, ALBUM) and sees_album(who, album_uid):
             album = find_album(connection, album_uid, sees_private=who.sees_private)
         if album is None:
             msg = "there is no such album"
@@ -235,8 +244,13 @@ def _select(selection: Selection, given: Mapping[str, Any]) -> tuple[Waiting, st
     """Store a selection of files; return it with the name of its archive and its size in bytes."""
     service, who = current_service(), principal()
     now = service.now()
+    if who.shared is not None and (selection.query or not all(sees_album(who, uid) for uid in selection.albums)):
+        raise PermissionDeniedError
     with searching(who.owner_uid) as connection:
         file_ids = selected_ids(connection, selection, limit=MOST_FILES + 1, sees_private=who.sees_private)
+        if who.shared is not None:
+            among = shared_ids(connection, file_ids, who.shared)
+            file_ids = [file_id for file_id in file_ids if file_id in among]
         if not file_ids:
             msg = "none of the selected items exists"
             raise NotFoundError(msg, field=next(name for name in ("photos", "files", "albums", "q") if given[name]))
@@ -344,4 +358,4 @@ def _open_files(service: Service, connection: Connection, who: Principal, file_i
         return []
     if not policy.may(now, "photos.download"):
         return []
-    return files_with_ids(connection, file_ids, sees_private=now.sees_private)
+    return list(seen(connection, files_with_ids(connection, file_ids, sees_private=now.sees_private), now))

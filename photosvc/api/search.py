@@ -25,9 +25,10 @@ from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_AL
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.request import is_short, last_value, parse_node, parse_request
+from photosvc.search.reading.shared import confine
 from photosvc.search.reading.suggest import MOST_SUGGESTED, suggest
 from photosvc.search.reading.suggest_values import KINDS
-from photosvc.web.actions import OwnBlueprint
+from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.addresses import address_of
 from photosvc.web.answers import (
     JSON,
@@ -183,15 +184,15 @@ def _value(spec: FilterSpec) -> str:
 @takes_query(search_parameters)
 @answers(PhotoResultSchema, "A page of results.", many=True, headers={**PAGE_HEADERS, **ETAG})
 @refuses(404, 429)
+@for_visitors
 def search_photos() -> Response:
     """Search: files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
-    asked = parse_request(pairs)
-    headers = [
-        ("X-Preview-Token", link_tokens.preview_token(service.settings, who)),
-        ("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())),
-    ]
+    asked = confine(parse_request(pairs), who)
+    headers = [("X-Preview-Token", link_tokens.preview_token(service.settings, who))]
+    if who.shared is None or who.shared.downloads:
+        headers.append(("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())))
     number = commits()
     state = service.known_state.get(STATE, number)
     if state is not None:
@@ -215,6 +216,8 @@ def search_photos() -> Response:
 
 
 def _hints(connection: Connection, service: Service, who: Principal, pairs: Pairs) -> list[Hint]:
+    if who.shared is not None:  # the words of the library
+        return []
     names = service.names.read(connection, sees_private=who.sees_private)
     return find_hints(connection, pairs, names, sees_private=who.sees_private)
 

@@ -1,20 +1,22 @@
 """The login session of the caller, at /session and /sessions: log-in, confirmation of the password, log-out."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from flask import Response, request
 
 from photosvc.api.config import SessionConfig, session_config
 from photosvc.auth import accounts, credentials, users
+from photosvc.auth.login import Login
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
-from photosvc.core.accounts import PROOF_SECONDS
+from photosvc.core.accounts import PROOF_SECONDS, VISITOR
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
-from photosvc.models import LOGIN_SESSION, User
+from photosvc.models import LOGIN_SESSION, VISIT, User
+from photosvc.models.plain import plain
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
 from photosvc.web import own_account
-from photosvc.web.actions import OwnBlueprint, public, roles_of, uses
+from photosvc.web.actions import OwnBlueprint, for_visitors, public, roles_of, uses
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
@@ -22,10 +24,12 @@ from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require, token_of
 from photosvc.web.sessions import log_in as log_in_account
 from photosvc.web.sessions import log_in_by_token, sweep_sessions
+from photosvc.web.visits import begin_visit
 
 session: OwnBlueprint = OwnBlueprint("session", __name__)
 
 _ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
+_PROVIDERS: Final = {LOGIN_SESSION: "local", VISIT: "link"}
 _CONFIRMED = json_object("code message confirmed_for", code=NUMBER, message=TEXT, confirmed_for=NUMBER)
 
 
@@ -50,22 +54,24 @@ class _View:
 @uses("session.create")
 @takes(LoginSchema, any_type=True)  # three known clients send another Content-Type, or none at all
 @answers(LoginSessionSchema, "The login session.")
-@refuses(401, 403, 429)
+@refuses(401, 403, 404, 429)
 def log_in(body: dict[str, Any]) -> Response:
     """Exchange a password, or an app password, for a login session.
 
     Without a name and a password, an app password is read from `authToken` or from the header of the request. With
-    them, a token in the request is ignored.
+    them, a token in the request is ignored. The token of a public link, in `token` and without a name, opens a session
+    of a day for its visitor, who sees the photos of the link.
     """
     service = current_service()
+    link_token = body["link_token"]
+    if link_token and not body["username"] and isinstance(link_token, str):
+        return _answer_login(service, begin_visit(service, link_token, body["password"]))
     token = None if body["username"] or body["password"] else body["token"] or token_of(request)
     if token is None:
         login = log_in_account(service, body["username"], body["password"], body["code"])
     else:
         login = log_in_by_token(service, token)
-    answer = _answer(service, login.principal, login.secret)
-    sweep_sessions(service)
-    return answer
+    return _answer_login(service, login)
 
 
 @session.get("/session", endpoint="read_session")
@@ -74,6 +80,7 @@ def log_in(body: dict[str, Any]) -> Response:
 @session.get("/sessions/<session_id>", endpoint="read_one_sessions")
 @require("session.read")
 @answers(LoginSessionSchema, "The login session.")
+@for_visitors
 def read(session_id: str | None = None) -> Response:
     """Show the login session of the token in the request."""
     token = _own_token(session_id)
@@ -86,6 +93,7 @@ def read(session_id: str | None = None) -> Response:
 @session.delete("/sessions/<session_id>", endpoint="log_out_one_sessions")
 @require("session.end")
 @answers(_ENDED, "The login session has ended.")
+@for_visitors
 def log_out(session_id: str | None = None) -> Response:
     """End the login session of the token in the request, at once on all workers."""
     token = _own_token(session_id)
@@ -123,14 +131,23 @@ def _own_token(session_id: str | None) -> str:
     return token
 
 
+def _answer_login(service: Service, login: Login) -> Response:
+    answer = _answer(service, login.principal, login.secret)
+    sweep_sessions(service)
+    return answer
+
+
 def _answer(service: Service, who: Principal, token: str) -> Response:
-    with service.reading(orm=True) as session:
-        user = users.find_user(session, who.user_uid or "")
+    if who.shared is not None:
+        user = plain(User, uid="", name="", role=VISITOR, created_at=who.created_at, updated_at=who.created_at)
+    else:
+        with service.reading(orm=True) as session:
+            user = users.find_user(session, who.user_uid or "")
     view = _View(
         access_token=token,
         session_id=ids.digest(token),
         expires_in=who.expires_in(service.now()),
-        provider="local" if who.standing == LOGIN_SESSION else "application",
+        provider=_PROVIDERS.get(who.standing, "application"),
         scope=str(who.scope),
         user=user,
         config=session_config(service, who),

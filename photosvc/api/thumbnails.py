@@ -21,7 +21,8 @@ from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
 from photosvc.search.reading.compile import visible
 from photosvc.search.reading.files import SeenFile, file_with_hash, files_with_ids, marked_areas, matching_ids
 from photosvc.search.reading.request import parse_request
-from photosvc.web.actions import OwnBlueprint
+from photosvc.search.reading.shared import seen
+from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.icons import accepts, is_quiet, or_icon, quiet
@@ -62,6 +63,7 @@ _CHECKED: Final = ("Cache-Control", "private, no-cache")
 @require_link_token
 @answers({"type": "string", "format": "binary"}, "The thumbnail.", media_type="image/*")
 @refuses(403, 404, 410, 412, 422, 503)
+@for_visitors
 def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """Send a thumbnail of the file with this hash; `<hash>-<crop>` shows an area of it.
 
@@ -71,16 +73,20 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     answer if `turn` is the turn of the file, as the timeline has it.
     """
     target, content_hash = _target(content_hash, size)
+    who = principal()
     with current_service().reading() as connection:
-        found = file_with_hash(connection, content_hash, sees_private=principal().sees_private)
+        found = file_with_hash(connection, content_hash, sees_private=who.sees_private)
+        if found is not None and not seen(connection, [found], who):
+            found = None
         # Only thumbnails of marked areas are cached: the others would be more than the cache has room for.
         areas = marked_areas(connection, found.file_id) if found is not None and target.area != WHOLE else []
     if found is None:
         msg = "there is no such file"
         raise NotFoundError(msg, field="hash")
     keep = target.area == WHOLE or any(target.area.shows(*area) for area in areas)
-    names_turn = request.args.get("turn", "1") == str(found.turn)
-    return _show(found, target, keep=keep, cached=_CACHED if names_turn else _CHECKED)
+    # Browsers of visitors ask each time, because their link may have ended.
+    may_keep = request.args.get("turn", "1") == str(found.turn) and who.shared is None
+    return _show(found, target, keep=keep, cached=_CACHED if may_keep else _CHECKED)
 
 
 def show_cover(found: SeenFile, size: str) -> Response:

@@ -14,7 +14,8 @@ from photosvc.media.slices import Slice
 from photosvc.pictures.originals import descriptor_of
 from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.files import SeenFile, file_with_hash, files_of_photo
-from photosvc.web.actions import OwnBlueprint
+from photosvc.search.reading.shared import seen
+from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.icons import or_icon
@@ -49,11 +50,13 @@ _CHECKED: Final = ("Cache-Control", "private, no-cache")
 @require_link_token
 @answers({"type": "string", "format": "binary"}, "The video; a part of it with status 206.", media_type=_MP4)
 @refuses(403, 404, 410, 412, 415, 416, 422, 429, 503, 507)
+@for_visitors
 def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa: ARG001 - `require_link_token` reads it
     """Send the video with this hash, or the one of the live or motion photo with it, whole or in ranges.
 
     A file that browsers play, or whose codec or type `video_format` names, is sent as it is, any other as H.264 and
-    AAC in MP4. During the conversion the answer is 503, with the share that is done.
+    AAC in MP4. During the conversion the answer is 503, with the share that is done. Visitors of a link that shows no
+    metadata always get a converted one, because files contain places and cameras.
     The token is a preview token, or a download token for as long as that is valid.
     """
     name = video_format.lower()
@@ -75,10 +78,13 @@ def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa
 def _find(service: Service, content_hash: str) -> SeenFile:
     """Find the file with this hash if it is or contains a video, else a video of its photo, if possible by its name."""
     with service.reading() as connection:
-        sees_private = principal().sees_private
-        found = file_with_hash(connection, content_hash, sees_private=sees_private)
+        who = principal()
+        found = file_with_hash(connection, content_hash, sees_private=who.sees_private)
+        if found is not None and not seen(connection, [found], who):
+            found = None
         if found is not None and found.media_type != "video" and not found.motion:
-            files = files_of_photo(connection, found.photo_uid, sees_private=sees_private)
+            files = files_of_photo(connection, found.photo_uid, sees_private=who.sees_private)
+            files = seen(connection, files, who)
             videos = [file for file in files if file.media_type == "video"]
             same = (file for file in videos if _base(file.name) == _base(found.name))
             found = next(same, videos[0] if videos else found)
@@ -101,8 +107,9 @@ def _answer(service: Service, file: FileIO, found: SeenFile, name: str, *, own: 
     if part is None:
         msg = "the picture holds no video"
         raise NotFoundError(msg, field="hash")
-    headers = [_CACHED if own else _CHECKED]
-    as_it_is = _type_as_it_is(file, found, part, name)
+    shared = principal().shared
+    headers = [_CACHED if own and shared is None else _CHECKED]
+    as_it_is = _type_as_it_is(file, found, part, name) if shared is None or shared.metadata else ""
     if "download" in request.args:
         kind = found.file_type if as_it_is and found.media_type == "video" else "mp4"
         headers.append(disposition(f"{name}-{found.hash[:8]}.{kind}"))

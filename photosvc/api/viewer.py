@@ -15,7 +15,8 @@ from photosvc.query.nodes import conjunction
 from photosvc.search.reading.figures import library_state, page_tag
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
-from photosvc.web.actions import OwnBlueprint
+from photosvc.search.reading.shared import confine
+from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.answers import cache_headers, is_fresh, not_modified
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
@@ -65,20 +66,22 @@ _COLLECTION: Final = json_object(
 @takes_query(search_parameters)
 @answers(_VIEW, "A page of results.", many=True, headers=_FEW_HEADERS)
 @refuses(404, 429)
+@for_visitors
 def search_for_viewer() -> Response:
     """Search: files with the addresses of their thumbnails and originals, a page at a time.
 
     The addresses contain tokens and begin with the path at which the service is mounted.
     """
     service, who = current_service(), principal()
+    may_download = who.shared is None or who.shared.downloads
     links = _Links(
         url_for(".search_for_viewer").removesuffix("/photos/view"),
         link_tokens.preview_token(service.settings, who),
-        link_tokens.download_token(service.settings, who, service.now()),
+        link_tokens.download_token(service.settings, who, service.now()) if may_download else "",
     )
     pairs = tuple(request.args.items(multi=True))
     with searching(who.owner_uid) as connection:
-        page = find(connection, parse_request(pairs), sees_private=who.sees_private)
+        page = find(connection, confine(parse_request(pairs), who), sees_private=who.sees_private)
         headers = [("Cache-Control", "no-store"), *headers_of_page(service, page, "photos/view", pairs)]
         return send_page(page, _array(page, links.view), headers)
 
@@ -123,6 +126,7 @@ class _Links(NamedTuple):
     """The path of the API."""
     preview_token: str
     download_token: str
+    """Empty if downloads are not allowed."""
 
     def view(self, result: Record) -> Record:
         """Return a search result in the form that viewers read."""
@@ -139,7 +143,7 @@ class _Links(NamedTuple):
             "Playable": result["Type"] in _PLAYABLE,
             "Hash": content_hash,
             "Mime": result.get("Mime", ""),  # absent from rows that an earlier version wrote
-            "DownloadUrl": f"{self.root}/dl/{content_hash}?t={self.download_token}",
+            "DownloadUrl": f"{self.root}/dl/{content_hash}?t={self.download_token}" if self.download_token else "",
             "Width": result["Width"],
             "Height": result["Height"],
             "Thumbs": orjson.Fragment(thumbs),

@@ -75,6 +75,10 @@ class Event(StrEnum):
     CLIENT_ADDED = "client.added"
     CLIENT_CHANGED = "client.changed"
     CLIENT_REMOVED = "client.removed"
+    LINK_MADE = "link.made"
+    """A public link to an album was made."""
+    LINK_CHANGED = "link.changed"
+    LINK_ENDED = "link.ended"
     KEY_ROTATED = "key.rotated"
     """A key of the service was replaced."""
 
@@ -128,7 +132,7 @@ class Named(Protocol):
 
 
 #: Kinds of actors.
-BY_USER, BY_CLIENT, BY_COMMAND = "user", "client", "command line"
+BY_USER, BY_CLIENT, BY_VISITOR, BY_COMMAND = "user", "client", "visitor", "command line"
 
 
 def clean(text: str) -> str:
@@ -141,7 +145,7 @@ class Actor:
     """The actor of a request, and the address and id of the request."""
 
     kind: str = ""
-    """`user`, `client` or `command line`; empty when the actor is not known."""
+    """`user`, `client`, `visitor` or `command line`; empty when the actor is not known."""
     name: str = ""
     uid: str = ""
     credential: str = ""
@@ -152,6 +156,12 @@ class Actor:
     @classmethod
     def of(cls, principal: Principal, *, address: str = "", request_id: str = "") -> "Actor":
         """Return the owner of a credential; for a token without an account or client, a client named like the token."""
+        if principal.shared is not None:
+            link = principal.shared.link_uid
+            credential = principal.credential_uid
+            return cls(
+                kind=BY_VISITOR, name=link, uid=link, credential=credential, address=address, request_id=request_id
+            )
         return cls(
             kind=BY_CLIENT if principal.user_uid is None and principal.kind != HOST_USER else BY_USER,
             name=principal.user_name or principal.credential_name,

@@ -13,7 +13,8 @@ from photosvc.auth.scopes import Scope
 from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
-from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credential, User
+from photosvc.core.words import in_portions
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credential, User, Visit
 from photosvc.models.engine import MOST_SWEPT
 
 MAX_NAME = 160
@@ -24,6 +25,8 @@ _MOST_ENDED = 5
 _UID = re.compile(r"sess[0-9a-z]{8}\Z")
 #: Sessions in one list, the most recently used ones.
 MOST_LISTED = 1000
+#: Credentials in one statement.
+_PORTION = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,14 +245,17 @@ def _delete_some(session: Session, most: int, *conditions: ColumnElement[bool]) 
 
 
 def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> int:
-    """Delete credentials and the login sessions made from them; return their number.
+    """Delete credentials, and the login sessions and visits that belong to them; return the number of credentials.
 
-    The sessions have a statement of their own, because a host's database may not cascade.
+    These have statements of their own, because a host's database may not cascade.
     """
     parents = select(Credential.id).where(*conditions)
     children = delete(Credential).where(Credential.parent_id.in_(parents)).returning(Credential.id)
     own = delete(Credential).where(*conditions).returning(Credential.id)
-    return sum(len(session.execute(statement).all()) for statement in (children, own))
+    ended = [found for statement in (children, own) for found in session.scalars(statement).all()]
+    for portion in in_portions(ended, _PORTION):
+        session.execute(delete(Visit).where(Visit.credential_id.in_(portion)))
+    return len(ended)
 
 
 def list_sessions(session: Session, user: User, now: datetime) -> list[Credential]:

@@ -8,18 +8,22 @@ A rule has three conditions, and all must hold:
 
 Two flags add a condition each. `proof`: the password was sent within the last hour. `everything`: the principal sees
 private photos, because the answer names originals and folders whether or not their photos are private.
+
+Visitors of a public link may do the few actions that have their kind and role, download only if the link allows it,
+and only by views that limit themselves to what the link shares (`web.actions.for_visitors`).
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from photosvc.auth.errors import InsufficientScopeError, PasswordNeededError, ScopeTooWideError
 from photosvc.auth.principal import APP_SESSION, HOST_USER, Principal
 from photosvc.auth.scopes import ALL, READ, SCOPES, WRITE, Scope, is_within
-from photosvc.core.accounts import ADMIN, CLIENT, PROOF_SECONDS, USER, VIEWER
+from photosvc.core.accounts import ADMIN, CLIENT, PROOF_SECONDS, USER, VIEWER, VISITOR
 from photosvc.core.errors import PermissionDeniedError
-from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, VISIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,10 @@ _PERSON = _SESSION | _APP
 #: Log-ins, and clients that were registered for the action; not app passwords, which devices carry.
 _GIVEN = frozenset({LOGIN_SESSION, CLIENT_TOKEN})
 _ANY = _PERSON | {ACCESS_TOKEN, CLIENT_TOKEN, HOST_USER}
+_OPEN, _READERS, _LEAVERS = (kinds | {VISIT} for kinds in (_ANY, _PERSON, _SESSION))
 
 _ALL = frozenset({ADMIN, USER, VIEWER, CLIENT})
+_EACH = _ALL | {VISITOR}
 _ADMIN = frozenset({ADMIN})
 _EDITORS = frozenset({ADMIN, USER})
 _WRITERS = frozenset({ADMIN, USER, CLIENT})
@@ -69,14 +75,14 @@ _E = {"everything": True}
 # fmt: off
 _TABLE = (
     #     action                        resource    write kinds     roles      own
-    Rule("photos.search",              "photos",   _R,   _ANY,     _ALL,      _,    "Search photos"),
+    Rule("photos.search",              "photos",   _R,   _OPEN,    _EACH,     _,    "Search photos"),
     Rule("photos.facets",              "photos",   _R,   _ANY,     _ALL,      _,    "Count photos by filter value"),
     Rule("photos.suggest",             "photos",   _R,   _ANY,     _ALL,      _,    "See suggestions while typing"),
     Rule("photos.timeline",            "photos",   _R,   _ANY,     _ALL,      _,    "Lay out photos by month"),
     Rule("photos.clusters",            "photos",   _R,   _ANY,     _ALL,      _,    "Group photos for a map"),
     Rule("photos.view",                "photos",   _R,   _ANY,     _ALL,      _,    "See one photo"),
-    Rule("photos.preview",             "photos",   _R,   _ANY,     _ALL,      _,    "Open thumbnails and videos"),
-    Rule("photos.download",            "photos",   _R,   _ANY,     _ALL,      _,    "Open originals and archives"),
+    Rule("photos.preview",             "photos",   _R,   _OPEN,    _EACH,     _,    "Open thumbnails and videos"),
+    Rule("photos.download",            "photos",   _R,   _OPEN,    _EACH,     _,    "Open originals and archives"),
     Rule("photos.update",              "photos",   _W,   _ANY,     _WRITERS, _,    "Change photos"),
     Rule("photos.delete",              "photos",   _W,   _ANY,     _WRITERS,  _,    "Remove photos from the library"),
     Rule("trash.view",                 "photos",   _R,   _ANY,     _EDITORS, _,    "List deleted originals", **_E),
@@ -84,10 +90,12 @@ _TABLE = (
     Rule("trash.empty",                "files",    _W,   _ANY,     _ADMIN,   _,    "Empty the trash", **_E),
     Rule("photos.history",             "photos",   _R,   _ANY,     _WRITERS,  _,    "See who changed a photo"),
     Rule("albums.search",              "albums",   _R,   _ANY,     _ALL,      _,    "List albums"),
-    Rule("albums.view",                "albums",   _R,   _ANY,     _ALL,      _,    "See one album"),
+    Rule("albums.view",                "albums",   _R,   _OPEN,    _EACH,     _,    "See one album"),
     Rule("albums.create",              "albums",   _W,   _ANY,     _WRITERS,  _,    "Make albums"),
     Rule("albums.update",              "albums",   _W,   _ANY,     _WRITERS,  _,    "Change albums and their photos"),
     Rule("albums.delete",              "albums",   _W,   _ANY,     _WRITERS,  _,    "Delete albums"),
+    Rule("links.list",                 "shares",   _R,   _ANY,     _EDITORS,  _,    "List public links to albums"),
+    Rule("links.make",                 "shares",   _W,   _ANY,     _EDITORS,  _,    "Make, change and end them"),
     Rule("people.search",              "people",   _R,   _ANY,     _ALL,      _,    "List people"),
     Rule("people.update",              "people",   _W,   _ANY,     _WRITERS,  _,    "Rename and merge people"),
     Rule("labels.search",              "labels",   _R,   _ANY,     _ALL,      _,    "List keywords"),
@@ -114,8 +122,8 @@ _TABLE = (
     Rule("webdav.write",               "webdav",   _W,   _PERSON,  _EDITORS,  _,    "Change the originals over WebDAV"),
     Rule("metrics.view",               "metrics",  _R,   _ANY,     _MONITORS, _,    "Read the monitoring figures"),
     Rule("session.create",             "sessions", _W,   _APP,     _ALL,      _,    "Exchange it for a login session"),
-    Rule("session.read",               "sessions", _R,   _PERSON,  _ALL,      _,    "Read the own session"),
-    Rule("session.end",                "sessions", _W,   _SESSION, _ALL,      _,    "End the own login session"),
+    Rule("session.read",               "sessions", _R,   _READERS, _EACH,     _,    "Read the own session"),
+    Rule("session.end",                "sessions", _W,   _LEAVERS, _EACH,     _,    "End the own login session"),
     Rule("session.confirm",            "sessions", _W,   _LOGIN,   _ALL,      _,    "Confirm the password"),
     Rule("users.list",                 "users",    _R,   _LOGIN,   _ADMIN,    _,    "List accounts"),
     Rule("users.add",                  "users",    _W,   _LOGIN,   _ADMIN,    _,    "Add an account", _P),
@@ -142,6 +150,8 @@ _TABLE = (
 )
 # fmt: on
 
+#: The action that a public link allows its visitors or not.
+_DOWNLOAD: Final = "photos.download"
 RULES: Mapping[str, Rule] = {rule.action: rule for rule in _TABLE}
 
 
@@ -162,6 +172,8 @@ def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -
     if principal.standing not in rule.kinds or not (principal.role in rule.roles or owns):
         raise PermissionDeniedError
     if rule.everything and not principal.sees_private:
+        raise PermissionDeniedError
+    if action == _DOWNLOAD and principal.shared is not None and not principal.shared.downloads:
         raise PermissionDeniedError
     if not principal.scope.covers(rule.resource, write=rule.write):
         raise InsufficientScopeError(rule.scope)

@@ -23,18 +23,30 @@ _DIGITS: Final = 24
 _LONGEST_ID: Final = 500
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The album that a public link shares, and the rights of its visitors."""
+
+    link_uid: str
+    album_uid: str
+    downloads: bool
+    """True if visitors may download originals."""
+    metadata: bool
+    """True if visitors see places, cameras, people, texts and names of files."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
     """A verified credential and its owner."""
 
     kind: str
-    """One of `app_password`, `access_token`, `client_token`, `login_session` and `host_user`."""
+    """One of `app_password`, `access_token`, `client_token`, `login_session`, `visit` and `host_user`."""
     credential_id: int
     credential_uid: str
     credential_name: str
     scope: Scope
     role: str
-    """The role of the user (`admin`, `user`, `viewer`) or, without one, of the client (`admin`, `client`)."""
+    """The role of the user (`admin`, `user`, `viewer`), the client (`admin`, `client`) or the `visitor` of a link."""
     sees_private: bool
     created_at: datetime
     expires_at: datetime | None
@@ -51,6 +63,8 @@ class Principal:
     password_version: int = 0
     client_id: int | None = None
     client_uid: str | None = None
+    shared: Shared | None = None
+    """The only album that the visitor of a public link may see; None for all others."""
 
     @property
     def standing(self) -> str:
@@ -59,8 +73,8 @@ class Principal:
 
     @property
     def owner_uid(self) -> str:
-        """Return the UID of the account or client whose credentials share a limit, or else the credential's own UID."""
-        return self.user_uid or self.client_uid or self.credential_uid
+        """Return the UID of the account, client or link whose credentials share a limit, or else the own UID."""
+        return self.user_uid or self.client_uid or (self.shared and self.shared.link_uid) or self.credential_uid
 
     def expires_in(self, now: datetime) -> int:
         """Return the whole seconds left; 0 without a limit, as in the answer of the session endpoint."""

@@ -14,11 +14,11 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
-from photosvc.auth.principal import Principal
+from photosvc.auth.principal import Principal, Shared
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
-from photosvc.core.accounts import ADMIN, CLIENT, VIEWER
-from photosvc.models import Client, Credential, User
+from photosvc.core.accounts import ADMIN, CLIENT, VIEWER, VISITOR
+from photosvc.models import VISIT, Client, Credential, Link, User, Visit
 from photosvc.models.statements import Prepared, prepare_statement
 
 _MOST_ADDRESS: Final = 64
@@ -28,6 +28,8 @@ TOUCH_SECONDS = 60
 _Parent = aliased(Credential)
 _ClientOwner = aliased(User)
 """The account of a registered client."""
+_LinkOwner = aliased(User)
+"""The account that made a public link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,14 @@ class Known(NamedTuple):
     client_owner_id: Annotated[int | None, Client.user_id]
     client_owner_role: Annotated[str | None, _ClientOwner.role]
     client_owner_disabled: Annotated[bool | None, _ClientOwner.disabled]
+    link_uid: Annotated[str | None, Link.uid]
+    link_album_uid: Annotated[str | None, Link.album_uid]
+    link_expires_at: Annotated[datetime | None, Link.expires_at]
+    link_downloads: Annotated[bool | None, Link.downloads]
+    link_metadata: Annotated[bool | None, Link.metadata_shown]
+    link_owner_id: Annotated[int | None, Link.user_id]
+    link_owner_uid: Annotated[str | None, _LinkOwner.uid]
+    link_owner_disabled: Annotated[bool | None, _LinkOwner.disabled]
 
 
 _COLUMNS: list[Any] = [
@@ -95,6 +105,9 @@ _JOINED = (
     .outerjoin(Client, Client.id == Credential.client_id)
     .outerjoin(_ClientOwner, _ClientOwner.id == Client.user_id)
     .outerjoin(_Parent, _Parent.id == Credential.parent_id)
+    .outerjoin(Visit, Visit.credential_id == Credential.id)
+    .outerjoin(Link, Link.id == Visit.link_id)
+    .outerjoin(_LinkOwner, _LinkOwner.id == Link.user_id)
 )
 _BY_DIGEST = _JOINED.where(Credential.digest == bindparam("key"))
 _BY_UID = _JOINED.where(Credential.uid == bindparam("key"))
@@ -166,7 +179,7 @@ def principal_of(row: Known | None, now: datetime) -> Principal:
         raise InvalidTokenError
     if _has_expired(row, now):
         raise ExpiredTokenError(row.id)
-    if row.user_disabled or row.client_owner_disabled or row.client_enabled is False:
+    if row.user_disabled or row.client_owner_disabled or row.client_enabled is False or row.link_owner_disabled:
         raise InvalidTokenError
     return Principal(
         kind=row.kind,
@@ -174,7 +187,7 @@ def principal_of(row: Known | None, now: datetime) -> Principal:
         credential_uid=row.uid,
         credential_name=row.name,
         scope=parse_scope(row.scope, known_only=False),
-        role=row.user_role or row.client_role or CLIENT,
+        role=VISITOR if row.kind == VISIT else row.user_role or row.client_role or CLIENT,
         sees_private=_sees_private(row),
         created_at=row.created_at,
         expires_at=row.expires_at,
@@ -188,7 +201,15 @@ def principal_of(row: Known | None, now: datetime) -> Principal:
         password_version=row.password_version or 0,
         client_id=row.client_id,
         client_uid=row.client_uid,
+        shared=_shared(row),
     )
+
+
+def _shared(row: Known) -> Shared | None:
+    if row.kind != VISIT:
+        return None
+    downloads, metadata = bool(row.link_downloads), bool(row.link_metadata)
+    return Shared(row.link_uid or "", row.link_album_uid or "", downloads, metadata)
 
 
 def _is_orphan(row: Known) -> bool:
@@ -198,6 +219,8 @@ def _is_orphan(row: Known) -> bool:
         or (row.client_id is not None and row.client_uid is None)
         or (row.client_owner_id is not None and row.client_owner_role is None)
         or (row.parent_id is not None and row.parent_uid is None)
+        or (row.kind == VISIT and row.link_uid is None)
+        or (row.link_owner_id is not None and row.link_owner_uid is None)
     )
 
 
@@ -205,6 +228,8 @@ def _has_expired(row: Known, now: datetime) -> bool:
     if row.expires_at is not None and now >= row.expires_at:
         return True
     if row.parent_expires_at is not None and now >= row.parent_expires_at:
+        return True
+    if row.link_expires_at is not None and now >= row.link_expires_at:
         return True
     if row.idle_seconds is None:
         return False

@@ -6,6 +6,8 @@ Models, records, services and commands share these constants, so that their defa
 #: Roles of user accounts, then the role of clients. Clients may also have the role ADMIN.
 ADMIN, USER, VIEWER = "admin", "user", "viewer"
 CLIENT = "client"
+#: The role of people without an account who opened a public link.
+VISITOR = "visitor"
 USER_ROLES = (ADMIN, USER, VIEWER)
 CLIENT_ROLES = (CLIENT, ADMIN)
 
@@ -14,6 +16,9 @@ BY_PASSWORD, BY_PASSCODE, BY_RECOVERY_CODE, BY_APP_PASSWORD = "password", "passc
 
 #: Seconds for which a password, once sent, proves that the account's owner acts.
 PROOF_SECONDS = 3600
+
+#: Lifetime of a visit by a public link.
+VISIT_SECONDS = 86_400
 
 #: Formats of a client's access tokens; a JWT can be read by others (RFC 9068).
 OPAQUE, JWT = "opaque", "jwt"

@@ -1,7 +1,7 @@
 """Identifiers and secrets: their formats, how they are made and recognised.
 
 A UID is 16 characters: a prefix letter, six base-36 digits of Unix seconds and nine random base-36 digits
-(46 bits). UIDs are hard to enumerate but not secret. Secrets have at least 137 random bits.
+(46 bits). UIDs are hard to enumerate but not secret. Secrets have at least 134 random bits.
 """
 
 import hashlib
@@ -14,10 +14,11 @@ BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 BASE62 = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 PHOTO, FILE, ALBUM, MARKER, USER, CLIENT = "p", "f", "a", "m", "u", "c"
-SUBJECT, LABEL = "j", "l"
+SUBJECT, LABEL, LINK = "j", "l", "s"
 
 _UID = re.compile(r"[a-z][0-9a-z]{15}\Z")
 _ACCESS_TOKEN = re.compile(r"[0-9a-f]{48}\Z")
+_LINK_TOKEN = re.compile(r"[0-9a-z]{26}\Z")
 _APP_PASSWORD = re.compile(r"(?:[0-9A-Za-z]{6}-){3}[0-9A-Za-z]{6}\Z")
 _SHA1 = re.compile(r"[0-9a-f]{40}\Z")
 
@@ -70,6 +71,16 @@ def new_access_token() -> str:
 def is_access_token(text: str) -> bool:
     """Return whether `text` has the format of an access token."""
     return bool(_ACCESS_TOKEN.match(text))
+
+
+def new_link_token() -> str:
+    """Return a new token of a public link: 26 base-36 characters (134 random bits)."""
+    return random_text(26, BASE36)
+
+
+def is_link_token(text: str) -> bool:
+    """Return whether `text` has the format of the token of a public link."""
+    return bool(_LINK_TOKEN.match(text))
 
 
 def new_app_password() -> str:

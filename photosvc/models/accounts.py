@@ -1,4 +1,7 @@
-"""The tables of accounts: users, OAuth2 clients, credentials, failed attempts, the security log and signing keys."""
+"""The tables of accounts: users, OAuth2 clients, public links, credentials, failed attempts, and signing keys.
+
+The security log is one of them.
+"""
 
 from datetime import datetime
 
@@ -12,6 +15,8 @@ APP_PASSWORD = "app_password"  # noqa: S105 - a kind, not a secret
 ACCESS_TOKEN = "access_token"  # noqa: S105 - a kind, not a secret
 CLIENT_TOKEN = "client_token"  # noqa: S105 - issued to a registered client by the token endpoint
 LOGIN_SESSION = "login_session"
+#: The session of a visitor who opened a public link.
+VISIT = "visit"
 
 
 class User(Base):
@@ -84,8 +89,43 @@ class Client(Base):
     user: Mapped[User | None] = relationship()
 
 
+class Link(Base):
+    """A public link to an album, for people without an account; only the digest of its token is stored."""
+
+    __tablename__ = TABLE_PREFIX + "links"
+    __table_args__ = NEVER_REUSE_IDS
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    uid: Mapped[str] = mapped_column(Text, unique=True)
+    digest: Mapped[str] = mapped_column(Text, unique=True)
+    """SHA-256 of the token."""
+    slug: Mapped[str] = mapped_column(Text)
+    """The readable end of its address."""
+    album_uid: Mapped[str] = mapped_column(Text, index=True)
+    """Not a foreign key: while the album is deleted, the link opens nothing."""
+    user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"), index=True)
+    """The account that made it, if one did: the link ends with the account, and opens nothing while it is disabled."""
+    created_by: Mapped[str] = mapped_column(Text, default="")
+    """The UID of the account or client that made it; empty for the command line."""
+    comment: Mapped[str] = mapped_column(Text, default="")
+    password_hash: Mapped[str] = mapped_column(Text, default="")
+    """An argon2id hash; empty if the link has no password."""
+    expires_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    """None for never."""
+    max_views: Mapped[int] = mapped_column(default=0)
+    """The most visits; 0 for no limit."""
+    views: Mapped[int] = mapped_column(default=0)
+    last_view_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+    downloads: Mapped[bool] = mapped_column(default=False)
+    """True if visitors may download originals."""
+    metadata_shown: Mapped[bool] = mapped_column(default=False)
+    """True if visitors see places, cameras, people, texts and names of files."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+
 class Credential(Base):
-    """A credential that authenticates requests: an app password, access token, client token or login session."""
+    """A credential that authenticates requests: an app password, a token, a login session or a visit by a link."""
 
     __tablename__ = TABLE_PREFIX + "credentials"
     __table_args__ = (
@@ -133,6 +173,17 @@ class Credential(Base):
     client: Mapped[Client | None] = relationship()
 
 
+class Visit(Base):
+    """The public link by which a credential of the kind `visit` was opened."""
+
+    __tablename__ = TABLE_PREFIX + "visits"
+
+    credential_id: Mapped[int] = mapped_column(
+        RowId, ForeignKey(Credential.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    link_id: Mapped[int] = mapped_column(RowId, ForeignKey(Link.id, ondelete="CASCADE"), index=True)
+
+
 class ThrottleBucket(Base):
     """The allowance of one address or account."""
 
@@ -157,7 +208,7 @@ class AuditEntry(Base):
     times: Mapped[int] = mapped_column(default=1)
     """The number of equal events since the last entry of them."""
     actor_kind: Mapped[str] = mapped_column(Text, default="")
-    """`user`, `client` or `command line`; empty if the actor is unknown."""
+    """`user`, `client`, `visitor` or `command line`; empty if the actor is unknown."""
     actor: Mapped[str] = mapped_column(Text, default="")
     """The name of the account or client that acted."""
     actor_uid: Mapped[str] = mapped_column(Text, default="")

@@ -156,7 +156,7 @@ class NewAppPasswordSchema(LenientSchema):
 
 
 class LoginSchema(LenientSchema):
-    """A log-in request; clients also send other fields, such as `email` or `token`."""
+    """A log-in request; clients also send other fields, such as `email`."""
 
     username = fields.String(load_default="", metadata={"example": "alice"})
     password = fields.String(load_default="", metadata={"example": "the password"})
@@ -166,6 +166,13 @@ class LoginSchema(LenientSchema):
         load_default=None,
         allow_none=True,
         metadata={"description": "An app password instead of name and password, as in `Authorization: Bearer`."},
+    )
+    # `Any` value: older clients send other things under this name, together with a name and a password.
+    token = fields.Raw(
+        attribute="link_token",
+        load_default=None,
+        allow_none=True,
+        metadata={"type": "string", "description": "The token of a public link; `password` is then that of the link."},
     )
 
 

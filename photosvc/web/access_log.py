@@ -25,16 +25,17 @@ _LOG = logging.getLogger(LOGGER)
 _NOTED: Final = "photosvc.access"
 _LONGEST: Final = 2000
 _LONGEST_AGENT: Final = 200
-#: Paths that contain tokens: thumbnails, covers and videos, and sessions.
+#: Paths that contain tokens: thumbnails, covers and videos, sessions, and public links.
 _PLACES: Final = (
     re.compile(r"(/(?:albums|labels)/+[^/]+/+t/+)[^/]+"),
     re.compile(r"(/(?:t|videos)/+[^/]+/+)[^/]+"),
     re.compile(r"(/sessions?/+)[^/]+"),
+    re.compile(r"(/s/+)[^/]+"),
 )
 #: The shape of tokens, app passwords and client secrets anywhere in a line.
 _SECRET: Final = re.compile(
-    r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{48,}|[0-9A-Za-z]{6}(?:-[0-9A-Za-z]{6}){3}|[0-9A-Za-z]{32}|eyJ[\w-]+\.[\w.-]+)"
-    r"(?![0-9A-Za-z])"
+    r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{48,}|[0-9A-Za-z]{6}(?:-[0-9A-Za-z]{6}){3}|[0-9A-Za-z]{32}|[0-9a-z]{26}"
+    r"|eyJ[\w-]+\.[\w.-]+)(?![0-9A-Za-z])"
 )
 _SECRET_NAME: Final = re.compile(r"t|code|.*(?:token|secret|pass|auth|session).*", re.IGNORECASE | re.DOTALL)
 

@@ -27,6 +27,8 @@ class OwnBlueprint(Blueprint):
         super().add_url_rule(rule, *arguments, **{"merge_slashes": False, "strict_slashes": False, **options})
 
 
+#: The attribute of a view that shows visitors of a public link nothing but the photos of the link.
+VISITORS = "photosvc_visitors"
 #: The action of views that need no credential.
 PUBLIC = "public"
 
@@ -48,6 +50,21 @@ def uses(*actions: str) -> Callable[[View], View]:
         return view
 
     return mark
+
+
+def for_visitors(view: View) -> View:
+    """Open a view to visitors of public links: it limits itself to what their link shares.
+
+    Put it directly above the function. All other views refuse visitors, whatever the policy allows them.
+    """
+    setattr(view, VISITORS, True)
+    return view
+
+
+def is_for_visitors() -> bool:
+    """Return whether the view of the current request is open to visitors of public links."""
+    view = current_app.view_functions.get(request.endpoint or "")
+    return bool(getattr(view, VISITORS, False))
 
 
 def required_action() -> str:

@@ -16,8 +16,8 @@ from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkToken
 from photosvc.auth.keys import fingerprint
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
-from photosvc.core.errors import InvalidValueError
-from photosvc.web.actions import ACTION, required_action
+from photosvc.core.errors import InvalidValueError, PermissionDeniedError
+from photosvc.web.actions import ACTION, is_for_visitors, required_action
 from photosvc.web.current import Service, current_service
 from photosvc.web.requests import client_address, origin_of
 from photosvc.web.same_origin import Place, cookie_counts
@@ -225,6 +225,7 @@ def _by_link(verify: Callable[..., Principal], token: str, action: str) -> None:
             who = verify(connection, service.settings, token, service.now(), _host_user)
     except InvalidTokenError:
         raise LinkTokenError from None
+    admit(who)
     g.photosvc_principal = who
     policy.decide(who, action)
 
@@ -236,6 +237,7 @@ def principal() -> Principal:
         TokenRequiredError: the request has no token.
         InvalidTokenError: the token is unknown, revoked or expired.
         OtherSiteError: a page of another site sent the request with the session cookie of the web page.
+        PermissionDeniedError: the token is that of a visitor, and the view is not made for visitors.
     """
     who: Principal | None = g.get("photosvc_principal")
     if who is None:
@@ -248,8 +250,19 @@ def principal() -> Principal:
             who = _host_user()
         if who is None:
             raise TokenRequiredError
+        admit(who)
         g.photosvc_principal = who
     return who
+
+
+def admit(who: Principal) -> None:
+    """Refuse visitors of a public link unless the view of this request is made for them.
+
+    Raises:
+        PermissionDeniedError: it is not.
+    """
+    if who.shared is not None and not is_for_visitors():
+        raise PermissionDeniedError
 
 
 def commits() -> int | None:

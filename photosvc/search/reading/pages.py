@@ -20,6 +20,7 @@ from sqlalchemy import Connection, select
 from photosvc.core.errors import PhotosvcError
 from photosvc.models import FileKey, SearchDocument, SearchRow
 from photosvc.models.statements import run_text
+from photosvc.search.reading.bare import bare_file, bare_head
 from photosvc.search.reading.orders import Cursor
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.window import Found, Search, photo_of, prepare
@@ -247,18 +248,22 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
     search = prepare(connection, request, sees_private=sees_private)
     total = search.total() if request.total else None
     pieces: Iterable[str]
-    if search.is_plain and not request.merged and request.count <= CHUNK and (request.cursor or not request.offset):
+    is_first = bool(request.cursor or not request.offset)
+    if search.is_plain and is_first and not (request.merged or request.bare) and request.count <= CHUNK:
         found, heads = search.first_results()
         pieces, count, last = (f"[{join_results(heads)}]",), len(found), found[-1] if found else None
     else:
         window = _merged_window(search) if request.merged else _single_files(search)
         pieces, count, last = _pieces(search, window.groups), window.files, window.last
+    # A cursor contains the sort keys of a file, among them the time in UTC, which together with the local time tells
+    # the time zone.
+    has_next = count == request.count and not request.bare
     return Page(
         pieces=pieces,
         count=count,
         limit=request.count,
         offset=request.offset,
-        next=search.cursor_behind(last, request.offset + count) if last and count == request.count else None,
+        next=search.cursor_behind(last, request.offset + count) if last and has_next else None,
         total=total,
     )
 
@@ -283,8 +288,11 @@ def _rest(search: Search, groups: Groups) -> Iterator[str]:
 def _records(search: Search, groups: Sequence[Sequence[int]]) -> str:
     connection = search.connection
     heads = result_heads(connection, [group[0] for group in groups])
+    if search.request.bare:
+        heads = [bare_head(head) for head in heads]
     if not search.request.merged:
         return join_results(heads)
-    files = iter(file_documents(connection, list(chain.from_iterable(groups))))
+    documents = file_documents(connection, list(chain.from_iterable(groups)))
+    files = map(bare_file, documents) if search.request.bare else iter(documents)
     merged = (merge_result(head, [next(files) for _ in group]) for head, group in zip(heads, groups, strict=True))
     return ",".join(merged)

@@ -58,6 +58,8 @@ class SearchRequest:
     """True if all matching files are counted."""
     ordered: bool = True
     """True if the request names its order."""
+    bare: bool = False
+    """True if the records are to tell nothing but the pictures themselves; see `search.reading.shared`."""
     repeats: bool = True
     """True if the same request gives the same page again; False when its seed was drawn."""
 

@@ -42,6 +42,15 @@ def test_a_line_tells_who_asked_what_and_how_it_was_answered(logging_api, caplog
     assert caplog.records[-1].levelno == logging.INFO
 
 
+def test_tokens_of_public_links_are_masked_wherever_they_stand():
+    link = "k3jd9s0a8x7c6v5b4n3m2q1w0e"
+    assert masked_path(f"/s/{link}/summer") == "/s/-/summer"
+    assert masked_path("/s/anything") == "/s/-"
+    assert masked_path(f"/api/v1/photos/{link}") == "/api/v1/photos/-"
+    assert masked_query(f"q={link}&token=x") == "?q=-&token=-"
+    assert masked_path("/api/v1/photos/pt5m2xk4a8qzr1dw") == "/api/v1/photos/pt5m2xk4a8qzr1dw"
+
+
 def test_it_is_off_unless_it_is_set(library, caplog):
     assert library.get().status_code == 200
     assert fields(caplog) == []

@@ -1,0 +1,260 @@
+"""Public links to albums: made, listed, changed and ended by people, and opened by visitors without an account.
+
+Only the digest of a link's token is stored, so that neither a copy of the database nor a list of links opens anything:
+a token is shown once, like every secret of the service. The operations write their entries of the security log.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Connection, delete, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from photosvc.auth import tokens
+from photosvc.auth.audit_log import Event
+from photosvc.auth.bearer import delete_credentials, expiry
+from photosvc.auth.login import Login
+from photosvc.auth.operation import Operation
+from photosvc.auth.passwords import hash_password
+from photosvc.auth.tokens import Origin
+from photosvc.core import ids
+from photosvc.core.accounts import NO_LIMIT, VISIT_SECONDS
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.models import VISIT, Album, Credential, Link, User, Visit
+from photosvc.records.photo import slug
+from photosvc.search.reading.compile import visible_albums
+
+#: Links of one album.
+MOST_LINKS: Final = 100
+#: Open visits of one link: further ones end the oldest.
+MOST_VISITS: Final = 500
+#: Visits that one further visit ends beyond that number.
+_MOST_ENDED: Final = 5
+#: The scope of visits, within which the policy allows what their kind may do.
+_SCOPE: Final = "albums photos sessions"
+_LONGEST_SLUG: Final = 100
+_SHORTEST_PASSWORD, _LONGEST_PASSWORD = 4, 128
+
+
+@dataclass(frozen=True, slots=True)
+class NewLink:
+    """A new link and its token, which is shown only now and not stored."""
+
+    link: Link
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLink:
+    """A link that opens an album at this moment."""
+
+    id: int
+    uid: str
+    slug: str
+    album_uid: str
+    password_hash: str
+
+
+def list_links(session: Session, album_uid: str = "", *, limit: int = MOST_LINKS) -> Sequence[Link]:
+    """Return the links of an album, or of all albums, the latest first."""
+    query = select(Link).order_by(Link.id.desc()).limit(limit)
+    return session.scalars(query.where(Link.album_uid == album_uid) if album_uid else query).all()
+
+
+def find_link(session: Session, uid: str, album_uid: str = "") -> Link:
+    """Return the link with this UID.
+
+    Args:
+        session: for reading or writing.
+        uid: the UID of the link.
+        album_uid: the album that it must belong to; empty: any.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    found = session.scalar(select(Link).where(Link.uid == uid)) if ids.is_uid(uid, ids.LINK) else None
+    if found is None or (album_uid and found.album_uid != album_uid):
+        msg = "there is no such link"
+        raise NotFoundError(msg, field="link")
+    return found
+
+
+def new_password_hash(values: Mapping[str, Any]) -> str | None:
+    """Return the hash of the password among these values, "" for no password; None if there is no such value.
+
+    This takes about 20 ms: call it before a write transaction.
+
+    Raises:
+        InvalidValueError: the password is too short or too long.
+        BusyError: too many passwords are hashed at present.
+    """
+    password = values.get("password")
+    if password is None or password == "":
+        return password
+    if not _SHORTEST_PASSWORD <= len(password) <= _LONGEST_PASSWORD:
+        msg = f"Password: the password of a link has {_SHORTEST_PASSWORD} to {_LONGEST_PASSWORD} characters"
+        raise InvalidValueError(msg, field="Password")
+    return hash_password(password)
+
+
+def add_link(operation: Operation, album: Album, values: Mapping[str, Any], password_hash: str | None) -> NewLink:
+    """Make a link to an album, with these values as `LinkEditSchema` loads them.
+
+    Raises:
+        InvalidValueError: a value is not valid.
+        ConflictError: the album is private, or has as many links as are allowed.
+    """
+    if album.private:
+        msg = "the album is private: show it to all accounts before you share it"
+        raise ConflictError(msg, field="uid")
+    session, now, who = operation.session, operation.now, operation.principal
+    if (session.scalar(select(func.count()).where(Link.album_uid == album.uid)) or 0) >= MOST_LINKS:
+        msg = f"an album has at most {MOST_LINKS} links: end one that is no longer used"
+        raise ConflictError(msg)
+    token = ids.new_link_token()
+    link = Link(
+        uid=ids.new_uid(ids.LINK, now),
+        digest=ids.digest(token),
+        slug=_slug(album.title),
+        album_uid=album.uid,
+        user_id=None if who is None else who.user_id,
+        created_by="" if who is None else who.user_uid or who.client_uid or who.credential_uid,
+        comment="",
+        password_hash=password_hash or "",
+        max_views=0,
+        views=0,
+        downloads=False,
+        metadata_shown=False,
+        created_at=now,
+    )
+    _write(link, values, now)
+    session.add(link)
+    session.flush()
+    operation.record(Event.LINK_MADE, target=link.uid, detail=_told(link))
+    return NewLink(link, token)
+
+
+def change_link(operation: Operation, link: Link, values: Mapping[str, Any], password_hash: str | None) -> None:
+    """Write values, as `LinkEditSchema` loads them, into a link; another password ends its visits.
+
+    Raises:
+        InvalidValueError: a value is not valid.
+    """
+    before = _told(link)
+    _write(link, values, operation.now)
+    if password_hash is not None:
+        link.password_hash = password_hash
+        _end_visits(operation.session, link.id)
+    operation.session.flush()
+    changed = "another password, " if password_hash else "no password, " if password_hash == "" else ""
+    operation.record(Event.LINK_CHANGED, target=link.uid, detail=f"{changed}{before} to {_told(link)}")
+
+
+def end_link(operation: Operation, link: Link) -> None:
+    """End a link and its visits, at once on all workers."""
+    operation.record(Event.LINK_ENDED, target=link.uid, detail=f"album {link.album_uid}")
+    _end_visits(operation.session, link.id)
+    operation.session.execute(delete(Link).where(Link.id == link.id))
+
+
+def find_open(connection: Connection, token: str, now: datetime) -> FoundLink | None:
+    """Return the link with this token; None if it has ended, had its last visit, or opens nothing any more."""
+    if not ids.is_link_token(token):
+        return None
+    columns = (Link.id, Link.uid, Link.slug, Link.album_uid, Link.password_hash)
+    row = connection.execute(
+        select(*columns)
+        .join(Album, Album.uid == Link.album_uid)
+        .outerjoin(User, User.id == Link.user_id)
+        .where(
+            Link.digest == ids.digest(token),
+            *_is_open(now),
+            visible_albums(sees_private=False),
+            or_(Link.user_id.is_(None), User.disabled.is_(False)),
+        )
+    ).first()
+    return None if row is None else FoundLink(*row)
+
+
+def open_visit(operation: Operation, found: FoundLink, origin: Origin) -> Login:
+    """Open a visit by a link and count it.
+
+    Raises:
+        NotFoundError: the link has ended meanwhile, or had its last visit.
+    """
+    session, now = operation.session, operation.now
+    counted = update(Link).where(Link.id == found.id, Link.password_hash == found.password_hash, *_is_open(now))
+    counted = counted.values(views=Link.views + 1, last_view_at=now).returning(Link.expires_at)
+    row = session.execute(counted.execution_options(synchronize_session=False)).first()
+    if row is None:
+        msg = "there is no such link"
+        raise NotFoundError(msg, field="token")
+    _end_oldest_visits(session, found.id)
+    secret, expires_at = ids.new_access_token(), now + timedelta(seconds=VISIT_SECONDS)
+    visit = Credential(
+        uid=ids.new_credential_uid(),
+        kind=VISIT,
+        digest=ids.digest(secret),
+        name=found.uid,
+        scope=_SCOPE,
+        expires_at=expires_at if row.expires_at is None else min(expires_at, row.expires_at),
+        last_used_at=now,
+        last_ip=origin.address,
+        user_agent=origin.user_agent,
+        created_at=now,
+    )
+    session.add(visit)
+    session.flush()
+    session.add(Visit(credential_id=visit.id, link_id=found.id))
+    session.flush()
+    return Login(secret, tokens.verify(session.connection(), secret, now))
+
+
+def _is_open(now: datetime) -> tuple[Any, ...]:
+    return (
+        or_(Link.expires_at.is_(None), Link.expires_at > now),
+        or_(Link.max_views == 0, Link.views < Link.max_views),
+    )
+
+
+def _end_visits(session: Session, link_id: int) -> None:
+    delete_credentials(session, Credential.id.in_(select(Visit.credential_id).where(Visit.link_id == link_id)))
+
+
+def _end_oldest_visits(session: Session, link_id: int) -> None:
+    """End the oldest visits of a link so that one more can be opened."""
+    of_link = select(Visit.credential_id).where(Visit.link_id == link_id)
+    newest_surplus = of_link.order_by(Visit.credential_id.desc()).offset(MOST_VISITS - 1).limit(1).scalar_subquery()
+    oldest = of_link.where(Visit.credential_id <= newest_surplus).order_by(Visit.credential_id).limit(_MOST_ENDED)
+    ended = session.scalars(oldest).all()
+    if ended:
+        delete_credentials(session, Credential.id.in_(ended))
+
+
+def _write(link: Link, values: Mapping[str, Any], now: datetime) -> None:
+    for name in ("comment", "max_views", "downloads", "metadata_shown"):
+        if name in values:
+            setattr(link, name, values[name])
+    if "slug" in values:
+        link.slug = _slug(values["slug"])
+    if "expires" in values:
+        link.expires_at = expiry(values["expires"] or NO_LIMIT, now)
+    if link.downloads and not link.metadata_shown:
+        msg = "CanDownload: originals contain their metadata, so a link with downloads must show it too: ShowMetadata"
+        raise InvalidValueError(msg, field="CanDownload")
+    link.updated_at = now
+
+
+def _slug(text: str) -> str:
+    return slug(text)[:_LONGEST_SLUG].strip("-")
+
+
+def _told(link: Link) -> str:
+    """Return the album and the rights of a link for the security log."""
+    rights = [name for name, on in (("metadata", link.metadata_shown), ("downloads", link.downloads)) if on]
+    until = f"until {link.expires_at:%Y-%m-%d %H:%M}" if link.expires_at else "without end"
+    limits = f", at most {link.max_views} visits" if link.max_views else ""
+    protected = ", password" if link.password_hash else ""
+    return f"album {link.album_uid}, {' and '.join(rights) or 'pictures only'}, {until}{limits}{protected}"

@@ -1,0 +1,79 @@
+"""Records of public links to albums, in the form of PhotoPrism, with the further rights that they have here."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, pre_load, validate
+
+from photosvc.records.fields import AnyCaseSchema, CleanText, NullableTimestamp, Timestamp
+
+_LONGEST_SLUG, _LONGEST_COMMENT = 160, 500
+_MOST_VIEWS = 1_000_000
+#: Names that one published client sends instead of those of the record.
+_ELSEWHERE = {"linkexpires": "Expires", "shareslug": "Slug"}
+
+
+def _seconds(link: Any) -> int:  # noqa: ANN401 - records do not import models
+    """Return the lifetime in seconds since the last change; 0 without an end."""
+    return 0 if link.expires_at is None else max(1, int((link.expires_at - link.updated_at).total_seconds()))
+
+
+class LinkSchema(Schema):
+    """A public link; `Token` is empty except in the answer that makes the link."""
+
+    UID = fields.String(attribute="uid")
+    ShareUID = fields.String(attribute="album_uid", metadata={"description": "The UID of the album."})
+    Slug = fields.String(attribute="slug")
+    Token = fields.Constant("", metadata={"type": "string", "description": "Only in the answer to `POST`."})
+    Expires = fields.Function(
+        _seconds, metadata={"type": "integer", "description": "Seconds since `ModifiedAt`; 0: never."}
+    )
+    ExpiresAt = NullableTimestamp(attribute="expires_at")
+    Views = fields.Integer(attribute="views", metadata={"description": "Visits."})
+    LastViewAt = NullableTimestamp(attribute="last_view_at")
+    MaxViews = fields.Integer(attribute="max_views", metadata={"description": "The most visits; 0: any number."})
+    VerifyPassword = fields.Function(
+        lambda link: bool(link.password_hash), metadata={"type": "boolean", "description": "The link has a password."}
+    )
+    CanDownload = fields.Boolean(attribute="downloads", metadata={"description": "Visitors may download originals."})
+    ShowMetadata = fields.Boolean(
+        attribute="metadata_shown",
+        metadata={"description": "Visitors see places, cameras, people, texts and names of files."},
+    )
+    Comment = fields.String(attribute="comment")
+    Perm = fields.Constant(0, metadata={"type": "integer"})
+    CreatedBy = fields.String(attribute="created_by", metadata={"description": "UID; empty: the command line."})
+    CreatedAt = Timestamp(attribute="created_at")
+    ModifiedAt = Timestamp(attribute="updated_at")
+
+
+class LinkEditSchema(AnyCaseSchema):
+    """A new link, or changes of one; fields that are absent or null keep their value."""
+
+    Slug = CleanText(_LONGEST_SLUG, attribute="slug", metadata={"description": "The readable end of its address."})
+    Expires = fields.Integer(
+        attribute="expires", metadata={"description": "Seconds from now on; 0: never.", "example": 604_800}
+    )
+    MaxViews = fields.Integer(
+        attribute="max_views",
+        validate=validate.Range(0, _MOST_VIEWS),
+        metadata={"description": "The most visits; 0: any number."},
+    )
+    Password = fields.String(attribute="password", metadata={"description": "Empty: none."})
+    CanDownload = fields.Boolean(
+        attribute="downloads",
+        truthy={True},
+        falsy={False},
+        metadata={"description": "Visitors may download originals; needs `ShowMetadata`."},
+    )
+    ShowMetadata = fields.Boolean(
+        attribute="metadata_shown",
+        truthy={True},
+        falsy={False},
+        metadata={"description": "Visitors see places, cameras, people, texts and names of files."},
+    )
+    Comment = CleanText(_LONGEST_COMMENT, attribute="comment", metadata={"description": "A note for its owner."})
+
+    @pre_load
+    def _known_names(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
+        named = {_ELSEWHERE.get(name.lower().replace("_", ""), name): value for name, value in data.items()}
+        return {name: value for name, value in named.items() if value is not None}

@@ -1,0 +1,111 @@
+"""The photos that visitors of a public link see: those of its album that are not private, archived or hidden.
+
+Every answer to a visitor is made from a request or from files that passed through this module. Visitors may filter by
+kind, shape and date only: other filters and words would tell them, by what they find, names of places, people and other
+albums.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from sqlalchemy import Connection
+
+from photosvc.auth.principal import Principal, Shared
+from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
+from photosvc.core.words import in_portions
+from photosvc.models import SearchRow
+from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.search.reading.files import SeenFile
+from photosvc.search.reading.orders import MANUAL
+from photosvc.search.reading.plan import plan_all
+from photosvc.search.reading.request import SearchRequest, parse_request
+from photosvc.search.reading.window import matching, prepare
+
+#: The filters of visitors.
+FILTERS: Final = frozenset(
+    {
+        "type", "animated", "audio", "document", "image", "live", "raw", "vector", "video", "photo", "media", "primary",
+        "public", "portrait", "landscape", "square", "panorama", "color", "year", "month", "day", "weekday", "hour",
+        "taken", "before", "after",
+    }
+)  # fmt: skip
+#: The orders of visitors; sorted by other keys, photos would tell more than their records do.
+ORDERS: Final = frozenset({"newest", "oldest", "random", MANUAL.name})
+_USUAL: Final = "oldest"
+#: Values in one statement.
+_PORTION: Final = 500
+
+
+class FilterForVisitorsError(PermissionDeniedError):
+    """Visitors of a link can filter by kind, shape and date only."""
+
+    by_credential = False
+
+
+def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
+    """Return the request as this principal may make it: that of a visitor inside the album of its link.
+
+    Raises:
+        FilterForVisitorsError: the query has words or other filters than `FILTERS`.
+        InvalidValueError: the order is none of `ORDERS`.
+        NotFoundError: it names another album.
+    """
+    if who.shared is None:
+        return asked
+    if asked.album and not sees_album(who, asked.album):
+        msg = "there is no such album"
+        raise NotFoundError(msg, field="s")
+    if not all(name in FILTERS for name in _names(asked.node)):
+        raise FilterForVisitorsError(field="q")
+    order = asked.order
+    if not asked.ordered:
+        usual = parse_request({"order": _USUAL}).order
+        order = usual.reversed() if order.is_reversed else usual
+    elif order.base not in ORDERS:
+        msg = f"order: visitors of a link can sort by {', '.join(sorted(ORDERS))}"
+        raise InvalidValueError(msg, field="order")
+    return replace(asked, album=who.shared.album_uid, order=order, bare=not who.shared.metadata)
+
+
+def sees_album(who: Principal, album_uid: str) -> bool:
+    """Return whether the principal is no visitor, or one of a link to this album."""
+    return who.shared is None or who.shared.album_uid == album_uid
+
+
+def seen(connection: Connection, files: Sequence[SeenFile], who: Principal) -> Sequence[SeenFile]:
+    """Return those of these files that the principal may see, of files that are neither private nor hidden."""
+    if who.shared is None:
+        return files
+    among = shared_ids(connection, [file.file_id for file in files], who.shared)
+    return [file for file in files if file.file_id in among]
+
+
+def shared_ids(connection: Connection, file_ids: Sequence[int], shared: Shared) -> frozenset[int]:
+    """Return those of these ids of files that a link shares; none if its album is gone or private."""
+    request = parse_request({"s": shared.album_uid, "order": _USUAL})
+    found: set[int] = set()
+    try:
+        search = prepare(connection, request, sees_private=False)
+    except NotFoundError:
+        return frozenset()
+    rows = matching(plan_all(search.node, search.context, connection, by_values=True), SearchRow.file_id)
+    for portion in in_portions(file_ids, _PORTION):
+        found.update(connection.scalars(rows.where(SearchRow.file_id.in_(portion))))
+    return frozenset(found)
+
+
+def _names(node: Node) -> Iterator[str]:
+    """Yield the names of all filters of a parsed query; an empty name for words."""
+    match node:
+        case Everything():
+            return
+        case Filter(name):
+            yield name
+        case Not(part):
+            yield from _names(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _names(part)
+        case _:
+            yield ""

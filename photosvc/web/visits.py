@@ -1,0 +1,100 @@
+"""Visits by public links: a token, and the password if the link has one, exchanged for a session of a day.
+
+Guesses are limited like those of other secrets: unknown tokens by address, wrong passwords by address and by link.
+"""
+
+from typing import Final
+
+from flask import request
+
+from photosvc.auth.audit_log import Event
+from photosvc.auth.errors import InvalidCredentialsError, LoginError, ThrottledError
+from photosvc.auth.login import Login
+from photosvc.auth.passwords import verify_password
+from photosvc.auth.throttle import Allowance, Charge, by_address
+from photosvc.core.errors import NotFoundError
+from photosvc.library.links import FoundLink, find_open, open_visit
+from photosvc.web.auditing import operating, refuse
+from photosvc.web.current import Service
+from photosvc.web.requests import client_address, origin_of
+
+#: Wrong passwords of links from one address; those of accounts are counted apart.
+_PASSWORD_BY_ADDRESS: Final = Allowance("link-password-address", burst=10, seconds=60)
+#: Wrong passwords of one link: more than one address may send, so that a guesser alone does not lock others out.
+_PASSWORD_BY_LINK: Final = Allowance("link-password", burst=40, seconds=30)
+
+
+class UnknownLinkError(NotFoundError):
+    """The link does not exist, or has ended: ask for a new one."""
+
+
+class LinkPasswordNeededError(LoginError):
+    """The link needs its password."""
+
+    def __init__(self) -> None:
+        super().__init__(field="password")
+
+
+def find_shared(service: Service, token: str) -> FoundLink:
+    """Return the link with this token.
+
+    Raises:
+        UnknownLinkError: there is none, or it opens nothing any more.
+        ThrottledError: the address showed too many such tokens.
+    """
+    with service.reading() as connection:
+        found = find_open(connection, token, service.now())
+    if found is None:
+        _refuse_token(service)
+        raise UnknownLinkError(field="token")
+    return found
+
+
+def begin_visit(service: Service, token: str, password: str) -> Login:
+    """Open a visit by a link and return its session.
+
+    Raises:
+        UnknownLinkError: there is no such link, or it opens nothing any more.
+        LinkPasswordNeededError: the link has a password, and none was sent.
+        InvalidCredentialsError: the password is wrong.
+        ThrottledError: too many tokens or passwords were wrong.
+        BusyError: too many passwords are checked at present.
+    """
+    found = find_shared(service, token)
+    if not found.password_hash:
+        return _open(found)
+    if not password:
+        raise LinkPasswordNeededError
+    charges = [by_address(_PASSWORD_BY_ADDRESS, client_address(request)), Charge(_PASSWORD_BY_LINK, found.uid)]
+    try:
+        with service.throttle.guarded(service.now(), charges):
+            _check_password(password, found)
+    except InvalidCredentialsError:
+        refuse(Event.LOGIN_REFUSED, detail=f"password of the link {found.uid}")
+        raise
+    except ThrottledError:
+        refuse(Event.THROTTLED, detail=f"password of the link {found.uid}")
+        raise
+    return _open(found)
+
+
+def _check_password(password: str, found: FoundLink) -> None:
+    if not verify_password(password, found.password_hash):
+        raise InvalidCredentialsError(field="password")
+
+
+def _refuse_token(service: Service) -> None:
+    try:
+        service.throttle.count_unknown_token(service.now(), address=client_address(request))
+    except ThrottledError:
+        refuse(Event.THROTTLED, detail="link")
+        raise
+    refuse(Event.TOKEN_REFUSED, detail="link")
+
+
+def _open(found: FoundLink) -> Login:
+    try:
+        with operating() as operation:
+            return open_visit(operation, found, origin_of(request))
+    except NotFoundError:
+        raise UnknownLinkError(field="token") from None

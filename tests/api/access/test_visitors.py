@@ -1,0 +1,364 @@
+"""Visitors of public links: every route, page and folder shows them the photos of their link and no more.
+
+The walk takes its routes from the app, so that a new route is tried by itself. The table of routes that are open to
+visitors is written by hand.
+"""
+
+import re
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import product
+from urllib.parse import quote
+
+import pytest
+from PIL import Image
+from sqlalchemy import update
+
+from photosvc.dav import BLUEPRINT as WEBDAV
+from photosvc.models import Photo
+from photosvc.models.engine import begin_write
+from photosvc.pages import BLUEPRINT as PAGES
+from photosvc.web.actions import VISITORS
+from tests.support.api_client import check_error, open_api
+from tests.support.pictures import exif, jpeg, xmp
+
+#: The routes that are open to visitors, with the answer for the inside of their link, and for the outside.
+OPEN = {
+    "GET /photos": (200, 404),
+    "GET /photos/view": (200, 404),
+    "GET /t/<content_hash>/<token>/<size>": (200, 404),
+    "GET /videos/<content_hash>/<token>/<video_format>": (404, 404),
+    "GET /dl/<content_hash>": (200, 404),
+    "GET /photos/<photo_uid>/dl": (200, 404),
+    "GET /albums/<album_uid>": (200, 404),
+    "GET /albums/<album_uid>/dl": (200, 404),
+    "POST /zip": (200, 404),
+    "GET /zip/<name>": (404, 404),
+    "GET /session": (200, 200),
+    "GET /sessions": (200, 200),
+    "GET /session/<session_id>": (403, 403),
+    "GET /sessions/<session_id>": (403, 403),
+    "DELETE /session": (200, 200),
+    "DELETE /sessions": (200, 200),
+    "DELETE /session/<session_id>": (403, 403),
+    "DELETE /sessions/<session_id>": (403, 403),
+}
+#: Words of the photos inside the link that only the right to metadata shows.
+TOLD = ("Secretown", "Maplecam", "Adaperson", "insidefile", "insidefolder", "Insidetitle", "keywordfern")
+#: Words of all that lies outside.
+OUTSIDE = ("outsidefile", "outsidefolder", "Outsidetitle", "Othercam", "Bobperson", "Otheralbum", "Hiddenquery")
+
+
+def named_area(name):
+    return xmp(
+        '<mwg-rs:Regions rdf:parseType="Resource"><mwg-rs:RegionList><rdf:Bag><rdf:li rdf:parseType="Resource">'
+        f"<mwg-rs:Name>{name}</mwg-rs:Name><mwg-rs:Type>Face</mwg-rs:Type>"
+        '<mwg-rs:Area stArea:x="0.5" stArea:y="0.5" stArea:w="0.1" stArea:h="0.2" stArea:unit="normalized"/></rdf:li>'
+        "</rdf:Bag></mwg-rs:RegionList></mwg-rs:Regions>"
+    )
+
+
+def picture(side, day, camera, person):
+    gps = {1: "N", 2: [(52, 1), (31, 1), (0, 1)], 3: "E", 4: [(13, 1), (24, 1), (0, 1)]}
+    tags = exif({0x010F: camera, 0x0110: camera}, {0x9003: f"2021:07:{day:02} 10:00:00"}, gps)
+    return jpeg(side, 200, exif=tags, xmp=named_area(person))
+
+
+@dataclass
+class Shared:
+    """A library of which one album is shared by a plain and a full link."""
+
+    api: object
+    token: str
+    album: str
+    smart: str
+    other: str
+    photos: dict
+    """The records of all photos by the names of their files."""
+    inside: list
+    """Names of the photos that the link shows."""
+
+    def link(self, album=None, **values):
+        answer = self.api.call("POST", f"/albums/{album or self.album}/links", self.token, json=values)
+        assert answer.status_code == 200, answer.text
+        return answer.json
+
+    def visit(self, album=None, **values):
+        """The session of a visitor of a new link."""
+        return self.open(self.link(album, **values)["Token"]).json["access_token"]
+
+    def open(self, token, **values):
+        return self.api.call("POST", "/session", json={"token": token, **values})
+
+    @property
+    def outside(self):
+        return [name for name in self.photos if name not in self.inside]
+
+    def identifiers(self, names):
+        """The UIDs and hashes of photos."""
+        found = [self.photos[name] for name in names]
+        files = [file for photo in found for file in photo["Files"]]
+        return {*(photo["UID"] for photo in found), *(file[key] for file in files for key in ("UID", "Hash"))}
+
+
+FULL = {"ShowMetadata": True, "CanDownload": True}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("visitors")) as api:
+        for number in range(5):
+            content = picture(300 + number, number + 1, "Maplecam", "Adaperson")
+            api.library.put(f"insidefolder/insidefile{number}.jpg", content)
+        for number in range(4):
+            content = picture(400 + number, number + 11, "Othercam", "Bobperson")
+            api.library.put(f"outsidefolder/outsidefile{number}.jpg", content)
+        api.library.index()
+        token = api.app_password("ann")
+        photos = {photo["Name"]: photo for photo in api.call("GET", "/photos?count=99&merged=true", token).json}
+        for name, photo in photos.items():
+            inside = name.startswith("inside")
+            texts = {"Title": "Insidetitle" if inside else "Outsidetitle", "Details": {"Keywords": "keywordfern"}}
+            assert api.call("PUT", f"/photos/{photo['UID']}", token, json=texts).status_code == 200
+        album = add_album(api, token, "Shared pictures", [photos[name] for name in photos if name.startswith("inside")])
+        # These belong to the album and are not for visitors.
+        api.call("PUT", f"/photos/{photos['insidefile2']['UID']}", token, json={"Private": True})
+        api.call("POST", "/batch/photos/archive", token, json={"photos": [photos["insidefile3"]["UID"]]})
+        with api.library.session() as session:
+            begin_write(session)
+            session.execute(update(Photo).where(Photo.uid == photos["insidefile4"]["UID"]).values(quality=-1))
+        api.svc("index", "--rebuild-search")
+        other = add_album(api, token, "Otheralbum", [photos["outsidefile0"], photos["insidefile0"]])
+        smart = {"Title": "Smart pictures", "Filter": "name:insidefile* | Hiddenquery | archived:true"}
+        smart = api.call("POST", "/albums", token, json=smart).json["UID"]
+        photos = {**photos, **{p["Name"]: p for p in api.call("GET", "/photos?count=99&merged=true", token).json}}
+        yield Shared(api, token, album, smart, other, photos, ["insidefile0", "insidefile1"])
+
+
+def add_album(api, token, title, photos):
+    album = api.call("POST", "/albums", token, json={"Title": title}).json["UID"]
+    chosen = {"photos": [photo["UID"] for photo in photos]}
+    assert api.call("POST", f"/albums/{album}/photos", token, json=chosen).status_code == 200
+    return album
+
+
+def routes(app):
+    """Method, rule and view of every route that is not a static file."""
+    for rule in app.url_map.iter_rules():
+        for method in sorted(rule.methods - {"HEAD", "OPTIONS"}):
+            yield method, rule, app.view_functions[rule.endpoint]
+
+
+def name_of(method, rule):
+    return f"{method} {rule.rule.removeprefix('/api/v1')}"
+
+
+def filled(rule, values):
+    """The path of a rule with these values for its arguments, and a 1 for each other argument."""
+    return re.sub(r"<(?:[^<>:]+:)?(\w+)>", lambda found: quote(str(values.get(found[1], 1)), safe="/"), rule.rule)
+
+
+def values_of(shared, album, photo, token):
+    """A value for each argument of a route, of one photo and album."""
+    file = photo["Files"][0]
+    return {
+        "content_hash": file["Hash"],
+        "photo_uid": photo["UID"],
+        "file_uid": file["UID"],
+        "uid": album,
+        "album_uid": album,
+        "user_uid": shared.api.uids["ann"],
+        "token": token,
+        "size": "tile_224",
+        "video_format": "avc",
+        "month": "2021-07",
+        "first": "2021-07",
+        "last": "2021-08",
+        "folder": "outsidefolder",
+        "marker_uid": file["Markers"][0]["UID"],
+    }
+
+
+def send(shared, method, path, visitor, *, body=None, query=""):
+    client = shared.api.library.app.test_client()
+    headers = {"Authorization": f"Bearer {visitor}"}
+    return client.open(
+        path + query, method=method, headers=headers, json=body, environ_base={"REMOTE_ADDR": "::1"}, buffered=True
+    )
+
+
+def refuses_to_tell(answer, words, sent):
+    """Make sure that an answer has none of the words, in its body or headers, that were not sent with the request."""
+    text = answer.get_data() + str(answer.headers).encode()
+    told = [word for word in words if word.encode() in text and word not in sent]
+    assert told == [], (answer.request.path, answer.status_code, told)
+
+
+@pytest.mark.parametrize("rights", [{}, FULL], ids=["pictures only", "all rights"])
+def test_no_route_shows_a_visitor_anything_outside_of_the_link(shared, rights):
+    app = shared.api.library.app
+    hidden = {*shared.identifiers(shared.outside), *OUTSIDE, shared.other, "Smart pictures"}
+    hidden |= set() if rights else {*TOLD}
+    visitor = shared.visit(**rights)
+    tokens = send(shared, "GET", "/api/v1/photos", visitor).headers
+    queries = ("", "?q=Outsidetitle", f"?s={shared.other}", "?count=50&q=person:Bob*&by=year", "?filter=private:true")
+    tried = 0
+    for method, rule, _ in routes(app):
+        if "DELETE" in method and "session" in rule.rule:
+            continue
+        for album, name in (
+            (shared.other, "outsidefile0"),
+            (shared.album, "insidefile2"),
+            (shared.album, "insidefile0"),
+        ):
+            values = values_of(shared, album, shared.photos[name], tokens["X-Preview-Token"])
+            path = filled(rule, values)
+            ids = [shared.photos[one]["UID"] for one in ("outsidefile1", "insidefile0")]
+            body = {"photos": ids, "albums": [shared.other], "q": "Outsidetitle"} if method != "GET" else None
+            sent = path + str(body)
+            for query in queries if method == "GET" else ("",):
+                answer = send(shared, method, path, visitor, body=body, query=query)
+                assert answer.status_code < 500 or answer.status_code == 501, (method, path, answer.text)
+                refuses_to_tell(answer, hidden, sent + query)
+                tried += 1
+    assert tried > 500
+
+
+def test_the_routes_that_are_open_to_visitors_are_those_of_the_table(shared):
+    app = shared.api.library.app
+    marked = {name_of(method, rule) for method, rule, view in routes(app) if getattr(view, VISITORS, False)}
+    assert marked == set(OPEN)
+
+
+def test_every_other_route_refuses_visitors_unless_it_is_public(shared):
+    app, visitor = shared.api.library.app, shared.visit(**FULL)
+    token = send(shared, "GET", "/api/v1/photos", visitor).headers["X-Preview-Token"]
+    for method, rule, view in routes(app):
+        action = getattr(view, "photosvc_action", None)
+        if getattr(view, VISITORS, False) or action == "public" or not rule.rule.startswith("/api/v1"):
+            continue
+        path = filled(rule, values_of(shared, shared.album, shared.photos["insidefile0"], token))
+        answer = send(shared, method, path, visitor, body={} if method != "GET" else None)
+        assert answer.status_code == 403, (method, path, answer.status_code)
+
+
+@pytest.mark.parametrize("prefix", [PAGES, WEBDAV])
+def test_pages_and_folders_do_not_know_visitors(shared, prefix):
+    visitor = shared.visit(**FULL)
+    values = values_of(shared, shared.album, shared.photos["insidefile0"], "x")
+    found = [rule for rule in shared.api.library.app.url_map.iter_rules() if rule.endpoint.startswith(prefix)]
+    assert found
+    for rule in found:
+        if "GET" in rule.methods:
+            answer = send(shared, "GET", filled(rule, values), visitor)
+            refuses_to_tell(answer, {*TOLD, *OUTSIDE, *shared.identifiers(shared.photos)}, filled(rule, values))
+
+
+@pytest.mark.parametrize("route", [route for route, found in OPEN.items() if "session" not in route])
+def test_open_routes_show_the_inside_and_refuse_the_outside(shared, route):
+    method, _, name = route.partition(" ")
+    rule = next(rule for rule in shared.api.library.app.url_map.iter_rules() if rule.rule == f"/api/v1{name}")
+    visitor = shared.visit(**FULL)
+    token = send(shared, "GET", "/api/v1/photos", visitor).headers["X-Preview-Token"]
+    for (album, name), expected in zip(
+        ((shared.album, "insidefile0"), (shared.other, "outsidefile0")), OPEN[route], strict=True
+    ):
+        photo = shared.photos[name]
+        body = {"photos": [photo["UID"]]} if method == "POST" else None
+        query = f"?s={album}" if name and not rule.arguments and method == "GET" else ""
+        answer = send(
+            shared, method, filled(rule, values_of(shared, album, photo, token)), visitor, body=body, query=query
+        )
+        assert answer.status_code == expected, (route, answer.text)
+
+
+@pytest.mark.parametrize("album", ["album", "smart"])
+def test_private_archived_and_hidden_photos_of_the_album_are_left_out_by_every_way(shared, album):
+    visitor = shared.visit(getattr(shared, album), **FULL)
+    found = send(shared, "GET", "/api/v1/photos?count=99", visitor)
+    assert sorted(photo["Name"] for photo in found.json) == shared.inside
+    assert send(shared, "GET", "/api/v1/photos?total=true&count=1", visitor).headers["X-Total-Count"] == "2"
+    for name in ("insidefile2", "insidefile3", "insidefile4", "outsidefile0"):
+        photo = shared.photos[name]
+        for path in (
+            f"/t/{photo['Hash']}/{found.headers['X-Preview-Token']}/fit_720",
+            f"/t/{photo['Hash']}/{found.headers['X-Download-Token']}/fit_720",
+            f"/dl/{photo['Hash']}",
+            f"/dl/{photo['Hash']}?t={found.headers['X-Download-Token']}",
+            f"/photos/{photo['UID']}/dl",
+            f"/videos/{photo['Hash']}/{found.headers['X-Preview-Token']}/avc",
+        ):
+            assert send(shared, "GET", f"/api/v1{path}", visitor).status_code == 404, (name, path)
+        for body in ({"photos": [photo["UID"]]}, {"files": [photo["Hash"]]}, {"files": [photo["FileUID"]]}):
+            assert send(shared, "POST", "/api/v1/zip", visitor, body=body).status_code == 404, (name, body)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "q=Insidetitle", "q=person:Ada*", "q=camera:Maplecam", "q=near:ptb7yo0000000000", "q=similar:ptb7yo0000000000",
+        "q=album:Otheralbum", "q=-Insidetitle", "q=year:2021 (country:de | video:true)", "country=de", "path=inside*",
+        "filter=name:inside*", "archived=true", "private=true", "hidden=true", "error=true", "q=is:location",
+        "q=keywords:fern", "title=x", "geo=true", "q=faces:1", "unsorted=true", "q=hash:0", "q=uid:x", "quality=1",
+        "q=favorite:true", "q=rating:3", "q=added:2020", "q=lat:52 lng:13 dist:3",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/photos", "/photos/view"])
+def test_visitors_cannot_ask_by_words_or_by_filters_that_tell_more_than_the_pictures(shared, path, query):
+    answer = send(shared, "GET", f"/api/v1{path}", shared.visit(**FULL), query=f"?{query}")
+    assert answer.status_code in {400, 403}, answer.text
+
+
+def test_visitors_filter_by_kind_shape_and_date(shared):
+    visitor = shared.visit()
+    for query, count in (("taken=2021-07-01", 1), ("q=year:2021 image:true", 2), ("video=true", 0), ("q=june 2019", 0)):
+        answer = send(shared, "GET", "/api/v1/photos", visitor, query=f"?{query}")
+        assert (answer.status_code, answer.headers["X-Count"]) == (200, str(count)), query
+
+
+def test_orders_that_tell_more_than_the_pictures_are_refused_and_bare_pages_have_no_cursor(shared):
+    visitor = shared.visit()
+    for order in ("name", "title", "place", "similar", "relevance", "size", "edited", "-name"):
+        check_error(send(shared, "GET", "/api/v1/photos", visitor, query=f"?order={order}"), 400)
+    page = send(shared, "GET", "/api/v1/photos?count=1&order=newest", visitor)
+    assert (page.headers["X-Count"], "X-Cursor" in page.headers, "Link" in page.headers) == ("1", False, False)
+    assert "X-Cursor" in send(shared, "GET", "/api/v1/photos?count=1&order=newest", shared.visit(**FULL)).headers
+
+
+def test_without_the_right_to_metadata_records_tell_nothing_but_the_picture(shared):
+    bare, full = (send(shared, "GET", "/api/v1/photos?merged=true", shared.visit(**v)) for v in ({}, FULL))
+    for word in TOLD:
+        assert word not in bare.text, word
+    assert "Maplecam" in full.text
+    assert "insidefile0" in full.text
+    (one, *_), (other, *_) = bare.json, full.json
+    assert one.keys() | {"Faces", "Altitude"} == other.keys() | {"Faces", "Altitude"}
+    assert (one["Lat"], one["PlaceCity"], one["Files"][0]["Markers"]) == (0, "", [])
+    assert other["Lat"] > 52
+    assert bare.headers["ETag"] != full.headers["ETag"]
+
+
+def test_a_kept_page_of_one_link_is_not_given_to_the_visitor_of_another(shared):
+    everybody = shared.api.call("GET", "/photos?count=99", shared.token)
+    for rights, album in product(({}, FULL), (shared.album, shared.other)):
+        visitor = shared.visit(album, **rights)
+        for _ in range(2):
+            answer = send(shared, "GET", "/api/v1/photos?count=99", visitor)
+            assert 1 <= len(answer.json) <= 2
+            assert all(bool(photo["FileName"]) == bool(rights) for photo in answer.json)
+        stale = {"Authorization": f"Bearer {visitor}", "If-None-Match": everybody.headers["ETag"]}
+        assert shared.api.call("GET", "/photos?count=99", headers=stale).status_code == 200
+
+
+def test_pictures_without_metadata_contain_none(shared):
+    visitor, photo = shared.visit(), shared.photos["insidefile0"]
+    token = send(shared, "GET", "/api/v1/photos", visitor).headers["X-Preview-Token"]
+    for size in ("tile_224", "fit_720", "fit_7680"):
+        answer = send(shared, "GET", f"/api/v1/t/{photo['Hash']}/{token}/{size}", visitor)
+        opened = Image.open(BytesIO(answer.data))
+        assert b"Maplecam" not in answer.data
+        assert not opened.getexif()
+    check_error(send(shared, "GET", f"/api/v1/dl/{photo['Hash']}", visitor), 403)
+    check_error(send(shared, "GET", f"/api/v1/albums/{shared.album}/dl", visitor), 403)
+    assert "X-Download-Token" not in send(shared, "GET", "/api/v1/photos", visitor).headers
+    assert {one["DownloadUrl"] for one in send(shared, "GET", "/api/v1/photos/view", visitor).json} == {""}
