@@ -47,6 +47,7 @@ svc = LazyGroup(
             "photosvc.cli.keys:keys",
             "List and rotate the keys that sign JWT access tokens, and replace the service key.",
         ),
+        "links": ("photosvc.cli.links:links", "Make, list, change and end public links to albums."),
         "passwd": ("photosvc.cli.users:passwd", "Change an account's password."),
         "purge": (
             "photosvc.cli.purge:purge",

@@ -74,6 +74,14 @@ def _albums(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
         return [(album.uid, album.title) for album in every if _begins(typed, album.uid, album.title)][:_MOST]
 
 
+def _links(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
+    from photosvc.library.links import list_links
+
+    with service.reading(orm=True) as session:
+        every = list_links(session, limit=_MOST * 10)
+        return [(link.uid, link.slug) for link in every if _begins(typed, link.uid, link.slug)][:_MOST]
+
+
 def _scopes(_service: "Service", typed: str) -> Iterable[tuple[str, str]]:
     from photosvc.auth.scopes import SCOPES
 
@@ -109,6 +117,7 @@ complete_users = completing(_users)
 complete_clients = completing(_clients)
 complete_credentials = completing(_credentials)
 complete_albums = completing(_albums)
+complete_links = completing(_links)
 complete_scopes = completing(_scopes)
 complete_orders = completing(_orders)
 complete_folders = completing(_folders)

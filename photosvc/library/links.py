@@ -91,12 +91,19 @@ def new_password_hash(values: Mapping[str, Any]) -> str | None:
         BusyError: too many passwords are hashed at present.
     """
     password = values.get("password")
-    if password is None or password == "":
-        return password
+    return hash_password(check_password(password)) if password else password
+
+
+def check_password(password: str) -> str:
+    """Return the password if a link may have it.
+
+    Raises:
+        InvalidValueError: it is too short or too long.
+    """
     if not _SHORTEST_PASSWORD <= len(password) <= _LONGEST_PASSWORD:
         msg = f"Password: the password of a link has {_SHORTEST_PASSWORD} to {_LONGEST_PASSWORD} characters"
         raise InvalidValueError(msg, field="Password")
-    return hash_password(password)
+    return password
 
 
 def add_link(operation: Operation, album: Album, values: Mapping[str, Any], password_hash: str | None) -> NewLink:

@@ -1,0 +1,183 @@
+"""`svc links`: public links to albums."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from photosvc.cli.completion import complete_albums, complete_links
+from photosvc.cli.group import LazyGroup, with_database
+from photosvc.cli.terminal import (
+    Lifetime,
+    ask_password,
+    confirm,
+    count_option,
+    format_options,
+    print_list,
+    print_record,
+    printing_secret,
+    require_stdout,
+    yes_option,
+)
+from photosvc.core.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from photosvc.models import Link
+    from photosvc.web.current import Service
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_COLUMNS = {
+    "UID": "UID",
+    "ShareUID": "Album",
+    "Slug": "Slug",
+    "ExpiresAt": "Expires",
+    "Views": "Visits",
+    "MaxViews": "Most Visits",
+    "LastViewAt": "Last Visit",
+    "VerifyPassword": "Password",
+    "ShowMetadata": "Metadata",
+    "CanDownload": "Downloads",
+    "Comment": "Comment",
+    "CreatedBy": "Created By",
+    "CreatedAt": "Created",
+}
+_SECRET = {"Token": "Token"}
+
+
+def _link_options(function: Function) -> Function:
+    """Add the options for the values of a link to a command."""
+    options = [
+        click.option("--expires", "-e", type=Lifetime(), metavar="LIFETIME", help="Seconds, or 30d; 0 for no end."),
+        click.option("--max-views", type=click.IntRange(0, 1_000_000), help="Maximum number of visits; 0: any number."),
+        click.option("--metadata/--no-metadata", "metadata_shown", default=None, help="Show places, people, texts."),
+        click.option("--download/--no-download", "downloads", default=None, help="Allow downloads of originals."),
+        click.option("--ask-password", "asks", is_flag=True, help="Ask for a password that visitors must enter."),
+        click.option("--password-stdin", is_flag=True, help="Read the password from standard input."),
+        click.option("--slug", help="Readable end of the address; by default the title of the album."),
+        click.option("--comment", help="A note about the link."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.group(cls=LazyGroup)
+def links() -> None:
+    """Make, list, change and end public links to albums. ALBUM is a UID or a whole title."""
+
+
+@links.command()
+@click.argument("album", default="", shell_complete=complete_albums)
+@count_option
+@format_options()
+@with_database
+def ls(service: "Service", album: str, count: int) -> None:
+    """List the links of ALBUM, or of all albums, the latest first. Tokens are not stored."""
+    from photosvc.library.albums import album_named
+    from photosvc.library.links import list_links
+
+    with service.reading(orm=True) as session:
+        uid = album_named(session, album).uid if album else ""
+        rows = [_row(link) for link in list_links(session, uid, limit=count)]
+    print_list(_COLUMNS, rows)
+
+
+@links.command()
+@click.argument("album", shell_complete=complete_albums)
+@_link_options
+@format_options(short=False)
+@with_database
+def add(service: "Service", /, album: str, asks: bool, password_stdin: bool, **given: Any) -> None:  # noqa: ANN401
+    """Make a link to an album. Its token is shown only now."""
+    from photosvc.library.albums import album_named
+    from photosvc.library.links import add_link, end_link, find_link, new_password_hash
+    from photosvc.web.auditing import operating
+
+    require_stdout()
+    with service.reading(orm=True) as session:
+        uid = album_named(session, album).uid
+    values = _values(given)
+    password_hash = new_password_hash(_with_password(values, ask=asks, from_stdin=password_stdin))
+    with operating() as operation:
+        made = add_link(operation, album_named(operation.session, uid), values, password_hash)
+        record = {**_row(made.link), "Token": made.token}
+    with printing_secret(lambda operation: end_link(operation, find_link(operation.session, record["UID"]))):
+        print_record({**_SECRET, **_COLUMNS}, record)
+
+
+@links.command()
+@click.argument("link", shell_complete=complete_links)
+@_link_options
+@click.option("--no-password", is_flag=True, help="Ask visitors for no password any more.")
+@format_options(short=False)
+@with_database
+def mod(
+    service: "Service",
+    /,
+    link: str,
+    asks: bool,
+    password_stdin: bool,
+    no_password: bool,
+    **given: Any,  # noqa: ANN401
+) -> None:
+    """Change a link, by its UID. Another password ends its visits."""
+    from photosvc.library.links import change_link, find_link, new_password_hash
+    from photosvc.web.auditing import operating
+
+    if no_password and (asks or password_stdin):
+        msg = "--no-password: give either this or a password"
+        raise InvalidValueError(msg, field="--no-password")
+    with service.reading(orm=True) as session:
+        find_link(session, link)
+    values = _values(given)
+    password_hash = "" if no_password else None
+    if not no_password:
+        password_hash = new_password_hash(_with_password(values, ask=asks, from_stdin=password_stdin))
+    with operating() as operation:
+        found = find_link(operation.session, link)
+        change_link(operation, found, values, password_hash)
+        record = _row(found)
+    print_record(_COLUMNS, record)
+
+
+@links.command()
+@click.argument("link", shell_complete=complete_links)
+@yes_option
+@with_database
+def rm(service: "Service", link: str, yes: bool) -> None:
+    """End a link, by its UID: it opens nothing from then on."""
+    from photosvc.library.links import end_link, find_link
+    from photosvc.web.auditing import operating
+
+    with service.reading(orm=True) as session:
+        found = find_link(session, link)
+        slug = found.slug
+    confirm(f"End the link {slug}?", yes=yes)
+    with operating() as operation:
+        end_link(operation, find_link(operation.session, link))
+    click.echo(f"The link {slug} has ended.", err=True)
+
+
+def _values(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given, as the record of a link loads them."""
+    from photosvc.records.links import LinkEditSchema
+    from photosvc.web.contract import load_values
+
+    names = {"max_views": "MaxViews", "metadata_shown": "ShowMetadata", "downloads": "CanDownload"}
+    named = {names.get(name, name.title()): value for name, value in given.items() if value is not None}
+    return load_values(LinkEditSchema(), named)
+
+
+def _with_password(values: dict[str, Any], *, ask: bool, from_stdin: bool) -> dict[str, Any]:
+    from photosvc.library.links import check_password
+
+    if not ask and not from_stdin:
+        return values
+    return {**values, "password": ask_password(check_password, from_stdin=from_stdin)}
+
+
+def _row(link: "Link") -> dict[str, Any]:
+    from photosvc.records.links import LinkSchema
+
+    row: dict[str, Any] = LinkSchema().dump(link)
+    return row
