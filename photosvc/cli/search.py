@@ -23,7 +23,10 @@ _COLUMNS = {"UID": "UID", "TakenAtLocal": "Taken", "Title": "Title", "FileName":
 @click.option("--count", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Files to print.")
 @click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="Files to skip.")
 @click.option(
-    "--order", shell_complete=complete_orders, default="added", show_default=True, help="Sort order, as in the API."
+    "--order",
+    shell_complete=complete_orders,
+    default="",
+    help="Sort order, as in the API; by default relevance for words alone, else added.",
 )
 @click.option("--album", default="", help="Only photos of the album with this UID.")
 @click.option("--explain", is_flag=True, help="Print the plan of the search instead of results.")
@@ -39,13 +42,14 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
     from photosvc.search.reading.explain import explain as explain_search
     from photosvc.search.reading.hints import find_hints
     from photosvc.search.reading.pages import find
-    from photosvc.search.reading.request import parse_request
+    from photosvc.search.reading.request import best_order, parse_request
 
     require_stdout()
     if explain and chosen_format() not in {"table", "json"}:
         msg = "--explain prints text or, with --json, JSON"
         raise click.UsageError(msg)
-    request = parse_request({"q": query, "count": str(count), "offset": str(offset), "order": order, "s": album})
+    given = {"q": query, "count": str(count), "offset": str(offset), "order": order or best_order(query), "s": album}
+    request = parse_request(given)
     with service.reading() as connection:
         if explain:
             explanation = explain_search(connection, request, query, sees_private=True)
@@ -62,6 +66,8 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
         print_list(_COLUMNS, records)
     for hint in [] if explain else hints:
         click.echo(hint.label, err=True)
+    if not (explain or order) and request.ranked and records and chosen_format() == "table":
+        click.echo("whole words first, then longer ones; --order added has the last added first", err=True)
 
 
 def _print_explanation(explanation: "Explanation", output: str) -> None:
@@ -76,6 +82,7 @@ def _print_explanation(explanation: "Explanation", output: str) -> None:
         ("Parsed", explanation.parsed),
         ("Resolved", explanation.resolved),
         ("Counted", counts or ["nothing"]),
+        *([("Ranked", explanation.ranked)] if explanation.ranked else []),
         ("Plan", [explanation.plan]),
         ("SQL", explanation.sql.splitlines()),
         ("Run by the database as", explanation.steps),

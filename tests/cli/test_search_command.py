@@ -48,6 +48,21 @@ def test_results_are_a_table_that_includes_private_photos(search):
     assert search("apfel").stdout.split()[:4] == ["UID", "Taken", "Title", "File"]
 
 
+def test_words_alone_are_sorted_by_relevance_which_is_said(search):
+    library = search.library
+    with library.session() as session:
+        first, second, third = session.scalars(select(Photo.id).order_by(Photo.id).limit(3))
+        edit_photos(session, [first], title="Apples")
+        edit_photos(session, [second], title="Applesauce")
+        edit_photos(session, [third], title="T", description="an apple")
+    answer = search("apple")
+    titles = [word for word in answer.stdout.split() if word in {"Apples", "T", "Applesauce"}]
+    assert list(dict.fromkeys(titles)) == ["Apples", "T", "Applesauce"]
+    assert answer.stderr == "whole words first, then longer ones; --order added has the last added first\n"
+    for arguments in (("apple", "--order", "added"), ("apple year:2020-",), ("videos",), ("",)):
+        assert search(*arguments).stderr == ""
+
+
 def test_count_and_offset_choose_the_part_that_is_printed(search):
     lines = search("--order", "name", "--count", "2", "--offset", "1", "--csv").stdout.splitlines()
     assert [line.rpartition(",")[2] for line in lines[1:]] == ["A/n1-0005.jpg", "A/n1-0005.dng"]

@@ -24,6 +24,14 @@ def connection(new_database):
     engine.dispose()
 
 
+def test_the_words_that_an_order_ranks_by_are_explained(connection):
+    assert explained(connection, 'cat "old lake" -snow', order="relevance").ranked == [
+        "cat or cats before longer words",
+        "old lake",
+    ]
+    assert explained(connection, "cat").ranked == []
+
+
 def explained(connection, query="", **parameters):
     return explain(connection, parse_request({"q": query, **parameters}), sees_private=True)
 

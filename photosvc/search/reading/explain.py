@@ -5,10 +5,12 @@ from dataclasses import dataclass, fields, is_dataclass
 
 from sqlalchemy import Connection
 
-from photosvc.query.nodes import And, Filter, Node, Not, Or
+from photosvc.query.nodes import And, Filter, Node, Not, Or, Word
 from photosvc.query.parser import understand
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.window import Search, plain_query, prepare
+from photosvc.search.reading.words import MOST_RANKED, as_whole
+from photosvc.search.word_text import Term
 
 _EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN ", "postgresql": "EXPLAIN "}
 #: Styles of parameters with a percent sign, for which SQLAlchemy writes every other percent sign twice.
@@ -35,6 +37,8 @@ class Explanation:
     """The query as parsed, one node a line, indented by depth."""
     resolved: list[str]
     """The same with ids in place of names, from which the SQL is made."""
+    ranked: list[str]
+    """The words that the order ranks by, each with its other forms."""
     plan: str
     """The planner's choice (`plan.Driver`)."""
     counts: list[Count]
@@ -66,11 +70,18 @@ def explain(connection: Connection, request: SearchRequest, query: str = "", *, 
         understood=[f"{query[one.start : one.end]} = {one.meaning.text}" for one in understand(query)],
         parsed=list(_lines(request.node)),
         resolved=list(_lines(search.node)),
+        ranked=[_rank_of(term) for term in request.ranked[:MOST_RANKED]],
         plan=search.plan.driver,
         counts=counts,
         sql=sql,
         steps=_steps(connection, sql),
     )
+
+
+def _rank_of(term: Term) -> str:
+    whole = as_whole(term)
+    either = " or ".join((whole.text, *whole.forms)) if isinstance(whole, Word) else " ".join(whole.words)
+    return f"{either} before longer words" if term.prefix else either
 
 
 def _literal_sql(search: Search) -> str:

@@ -10,7 +10,7 @@ from itertools import chain
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.times import local_day
 from photosvc.query.filter_spec import BOOLEANS
-from photosvc.query.nodes import And, Everything, Node, Or, Phrase, Word, conjunction
+from photosvc.query.nodes import And, Everything, Node, Not, Or, Phrase, Word, conjunction, conjuncts
 from photosvc.query.parser import (
     MOST_TOKENS,
     ORDER,
@@ -132,6 +132,18 @@ def _order(given: Mapping[str, str], cursor: Cursor | None, *, merged: bool, fie
     if ORDER not in given and cursor:
         return named if named.is_reversed is backwards else named.reversed()
     return named.reversed() if backwards else named
+
+
+def best_order(query: str) -> str:
+    """Return the order for people who name none: that of the best match for a query of words alone.
+
+    Raises:
+        InvalidQueryError: the query is not valid.
+    """
+    parts = conjuncts(parse_node([("q", query)]))
+    is_ranked = any(isinstance(part, Word | Phrase) for part in parts)
+    is_alone = all(isinstance(part, Word | Phrase | Not) for part in parts)
+    return "relevance" if is_ranked and is_alone else DEFAULT_ORDER
 
 
 def parse_node(pairs: Iterable[tuple[str, str]], today: date | None = None) -> Node:

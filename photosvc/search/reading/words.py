@@ -21,6 +21,7 @@ from photosvc.models import SearchRow, SearchText
 from photosvc.models.search import WORD_INDEX, WORD_TERMS
 from photosvc.models.search_values import RANK_BITS
 from photosvc.query.filters import FILTERS
+from photosvc.query.fold import other_forms
 from photosvc.query.nodes import (
     And,
     Choice,
@@ -285,9 +286,12 @@ def has_part(text: Any, part: str, context: Context) -> Condition:  # noqa: ANN4
 
 
 #: Terms that count for the rank; further ones only decide whether a photo matches.
-_MOST_RANKED = 16
-#: The points of a whole word in each section; a longer word that begins with it has one less.
-_POINTS = {"title": 6, "keywords": 4, "people": 4, "words": 2}
+MOST_RANKED = 16
+#: The points of a longer word that begins with a term, in each section.
+_BEGUN = {"title": 3, "keywords": 2, "people": 2, "words": 1}
+#: The points of a term as a whole word, in each section. They are so many that of `MOST_RANKED` terms no place of the
+#: others makes up for one whole word less.
+_WHOLE = {section: most + 2 * MOST_RANKED + 1 for section, most in _BEGUN.items()}
 
 
 def rank(terms: Iterable[Term], context: Context) -> ColumnElement[int]:
@@ -301,45 +305,47 @@ def without_ranks(words: Node, ranked: Sequence[Term], ranks: Collection[int]) -
     It knows photos that have each term as a whole word of the title, which is the best rank; of a single term also
     those that have it as a whole word among the keywords, or in no section that counts more.
     """
-    if not all(isinstance(term, Word) for term in ranked) or len(ranked) > _MOST_RANKED:
+    if not all(isinstance(term, Word) for term in ranked) or len(ranked) > MOST_RANKED:
         return words
     found: list[Node] = []
     if most_points(ranked) in ranks:
-        found.append(conjunction([in_section(_as_whole(term), "title") for term in ranked]))
+        found.append(conjunction([in_section(as_whole(term), "title") for term in ranked]))
     if len(ranked) == 1:
-        (term,) = ranked
-        begun = {section: in_section(term, section) for section in _POINTS if section in MARKS}
-        if _POINTS["keywords"] in ranks:
-            found.append(And((in_section(_as_whole(term), "keywords"), Not(begun["title"]))))
-        if _POINTS["words"] in ranks:
-            found.append(And((_as_whole(term), Not(Or(tuple(begun.values()))))))
+        whole = as_whole(ranked[0])
+        marked = {section: in_section(whole, section) for section in _WHOLE if section in MARKS}
+        if _WHOLE["keywords"] in ranks:
+            found.append(And((marked["keywords"], Not(marked["title"]))))
+        if _WHOLE["words"] in ranks:
+            found.append(And((whole, Not(Or(tuple(marked.values()))))))
     return And((words, Not(disjunction(found)))) if found else words
 
 
-def _as_whole(term: Term) -> Term:
+def as_whole(term: Term) -> Term:
+    """Return the term as a whole word, which the plural of a word is too."""
+    if isinstance(term, Word) and term.prefix:
+        forms = (*term.forms, *other_forms(term.text, prefix=False))
+        return Word(term.text, False, tuple(dict.fromkeys(forms)))
     return replace(term, prefix=False)
 
 
 def most_points(ranked: Sequence[Term]) -> int:
     """Return the rank of a photo that has each term as a whole word where it counts most."""
-    return max(_POINTS.values()) * len(ranked[:_MOST_RANKED])
+    return max(_WHOLE.values()) * len(ranked[:MOST_RANKED])
 
 
 def points(ranked: Iterable[Term], context: Context) -> ColumnElement[int]:
     """Return the rank of a photo by the place of each term, as an expression on `SearchText`.
 
-    It is the sum over the terms of 6 in the title, 4 in keywords and names of people, 2 elsewhere, and one less each
-    for a longer word that begins with the term.
+    It is the sum over the terms. Photos with more of them as whole words have more; among these, a term counts most in
+    the title, less in keywords and names of people, and least elsewhere.
     """
     score: Any = 0
-    for term in list(ranked)[:_MOST_RANKED]:
-        begun, *forms = needles(term)
-        whole = begun.rstrip() + " "
+    for term in list(ranked)[:MOST_RANKED]:
         steps = []
-        for section, most in _POINTS.items():
-            text = getattr(SearchText, section)
-            is_whole = or_(*(has_part(text, one, context) for one in (whole, *forms)))
-            steps += [(is_whole, most), (has_part(text, begun, context), most - 1)]
+        for of_section, needed_texts in ((_WHOLE, needles(as_whole(term))), (_BEGUN, needles(term)[:1])):
+            for section, most in of_section.items():
+                text = getattr(SearchText, section)
+                steps.append((or_(*(has_part(text, one, context) for one in needed_texts)), most))
         score = score + case(*steps, else_=0)
     found: ColumnElement[int] = score
     return found

@@ -311,6 +311,19 @@ def test_facets_count_what_the_same_search_finds(copied_library):
     assert copied_library.get({"by": "size"}, path="/api/v1/photos/facets").status_code == 400
 
 
+def test_relevance_puts_whole_words_before_longer_ones_wherever_they_stand(copied_library):
+    texts = {"Catalonia": "", "Cathedral": "", "T1": "our cat", "T2": "two cats", "Cat": "", "T3": "catalan"}
+    shown = list(dict.fromkeys(record["UID"] for record in copied_library.find(q="type:image", count=100)))
+    with copied_library.session() as session:
+        for uid, (title, description) in zip(shown, texts.items(), strict=False):
+            number = session.scalar(select(Photo.id).where(Photo.uid == uid))
+            edit_photos(session, [number], title=title, description=description)
+    found = [record["Title"] for record in copied_library.find(q="cat", order="relevance", primary="true")]
+    assert (found[0], {*found[1:3]}, {*found[3:5]}, found[5]) == ("Cat", {"T1", "T2"}, {"Catalonia", "Cathedral"}, "T3")
+    both = [record["Title"] for record in copied_library.find(q="cat our", order="relevance", primary="true")]
+    assert both == ["T1"]
+
+
 def test_relevance_puts_a_title_before_a_keyword(copied_library):
     with copied_library.session() as session:
         ids = list(session.scalars(select(Photo.id).order_by(Photo.id)))[4:7]
@@ -318,7 +331,7 @@ def test_relevance_puts_a_title_before_a_keyword(copied_library):
         edit_photos(session, [ids[2]], title="Comet")
         edit_photos(session, [ids[0]], title="Cometary dust")
     found = [record["Title"] for record in copied_library.find(q="comet", order="relevance", primary="true")]
-    assert found == ["Comet", "Cometary dust", found[2]]
+    assert found == ["Comet", found[1], "Cometary dust"]
     first = copied_library.get({"q": "comet", "order": "relevance", "count": 1, "primary": "true"})
     assert "cursor=" in first.headers["Link"]
     cursor = first.headers["Link"].partition("cursor=")[2].partition(">")[0]
