@@ -16,6 +16,7 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     library,
     look_alikes,
     marks,
+    names,
     photo,
     photo_forms,
     photos,

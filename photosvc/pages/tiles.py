@@ -18,7 +18,7 @@ from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, is_uid
-from photosvc.pictures.sizes import NAMED, thumbnail_size
+from photosvc.pictures.sizes import NAMED, Area, thumbnail_size
 from photosvc.query.alternatives import quote
 from photosvc.query.lexer import TokenKind, close_quote, tokens
 from photosvc.query.parser import OPERATOR_WORDS, negates, split_order, understand
@@ -194,11 +194,12 @@ class Thumbnails:
         self._parts = before, *behind.split("SIZE", 1)
         self._turns = turns
 
-    def address(self, content_hash: str, size: str) -> str:
-        """Return the address of a thumbnail: browsers keep it, so that it differs with the turn of the file."""
+    def address(self, content_hash: str, size: str, area: Area | None = None) -> str:
+        """Return the address of a thumbnail, or of an area of it: browsers keep it, so it differs with the turn."""
         before, between, behind = self._parts
         turn = f"&turn={self._turns[content_hash]}" if content_hash in self._turns else ""
-        return f"{before}{content_hash}{between}{size}{behind}{turn}"
+        part = "" if area is None else f"-{area}"
+        return f"{before}{content_hash}{part}{between}{size}{behind}{turn}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,11 @@ class Area:
         x, y, w, h = (int(text[start : start + 3], 16) for start in (0, 3, 6, 9))
         return cls(x, y, w, h) if w and h and x + w <= 1000 and y + h <= 1000 else None
 
+    @classmethod
+    def around(cls, x: float, y: float, w: float, h: float) -> Self | None:
+        """Return the area of this box, in fractions of the sides; None if it is empty or not within the picture."""
+        return cls.parse("".join(f"{int(1000 * number):03x}" for number in (x, y, w, h)))
+
     def shows(self, x: float, y: float, w: float, h: float) -> bool:
         """Return whether this box, in fractions of the sides, is the area; clients round each number up or down."""
         pairs = zip((self.x, self.y, self.w, self.h), (x, y, w, h), strict=True)

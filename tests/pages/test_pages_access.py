@@ -16,13 +16,15 @@ EVERYBODY, LOG_IN = "everybody", "log-ins"
 ADMIN = "administrators"
 #: With a scope for albums, which `narrow` has; to change them, also with another role than `viewer`, which `app` has.
 EDITORS = "editors with scopes photos and albums"
-PHOTO_EDITORS = "editors with scope photos"
+#: Or with the scopes of labels and of people: `app` has all of them, and `narrow` none.
+PHOTOS, PHOTO_EDITORS = "scope photos", "editors with scope photos"
 ALBUMS, ALBUM_EDITORS = "scope albums", "editors with scope albums"
 OPENED = {
     EVERYBODY: {"login", "admin", "app"},
     LOG_IN: {"login", "admin"},
     ADMIN: {"admin"},
     EDITORS: {"login", "admin"},
+    PHOTOS: {"login", "admin", "app"},
     PHOTO_EDITORS: {"login", "admin"},
     ALBUMS: {"login", "admin", "app", "narrow"},
     ALBUM_EDITORS: {"login", "admin", "narrow"},
@@ -32,6 +34,13 @@ TABLE = {
     "GET /favorites": EVERYBODY,
     "GET /archive": EVERYBODY,
     "GET /review": EVERYBODY,
+    "GET /labels": PHOTOS,
+    "GET /labels/<uid>": PHOTO_EDITORS,
+    "POST /labels/<uid>": PHOTO_EDITORS,
+    "POST /labels/<uid>/remove": PHOTO_EDITORS,
+    "GET /people": PHOTOS,
+    "GET /people/<uid>": PHOTO_EDITORS,
+    "POST /people/<uid>": PHOTO_EDITORS,
     "GET /photos/<uid>": EVERYBODY,
     "GET /photos/<uid>/edit": PHOTO_EDITORS,
     "POST /photos/<uid>/edit": PHOTO_EDITORS,

@@ -28,6 +28,10 @@ PAGES = {
     "the archive": "/archive",
     "photos in review": "/review",
     "nothing in the archive that matches": "/archive?q=year:1900",
+    "labels": "/labels",
+    "a label": "/labels/{label}",
+    "people": "/people",
+    "no people of this name": "/people?q=x",
     "the map": "/places",
     "the map of a query that is wrong": "/places?q=yaer:2023",
     "albums": "/albums",
@@ -84,6 +88,8 @@ def served(tmp_path_factory):
         find_look_alikes(api)
         uid = api.library.find(count=1)[0]["UID"]
         token = api.app_password()
+        api.call("PUT", f"/photos/{uid}", token, json={"Details": {"Keywords": "lake"}})
+        label = api.call("GET", "/labels", token).json[0]["UID"]
         album = api.call("POST", "/albums", token, json={"Title": "Lake", "Description": "at home"}).json["UID"]
         api.call("POST", f"/albums/{album}/photos", token, json={"photos": [uid]})
         api.client_token()
@@ -91,7 +97,7 @@ def served(tmp_path_factory):
             client = session.query(Client.uid).scalar()
         api.access_token()
         with serve(api.library.instance, workers=1, threads=8) as base:
-            yield base, {"uid": uid, "album": album, "client": client}
+            yield base, {"uid": uid, "album": album, "label": label, "client": client}
 
 
 def find_look_alikes(api):

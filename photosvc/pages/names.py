@@ -1,0 +1,320 @@
+"""Labels and People: lists with covers, which lead to the photos, and forms that rename, merge and remove."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, request, url_for
+from marshmallow import Schema
+
+from photosvc.auth.policy import may
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
+from photosvc.library.names import Asked
+from photosvc.pages.blueprint import pages
+from photosvc.pages.errors import show_form
+from photosvc.pages.forms import page_number, read_form
+from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.photo import with_value
+from photosvc.pages.tiles import Thumbnails
+from photosvc.pictures.sizes import Area
+from photosvc.query.fold import fold
+from photosvc.records.people import LabelEditSchema, SubjectEditSchema
+from photosvc.search.reading.figures import Kept
+from photosvc.search.reading.files import turns_of
+from photosvc.search.reading.people import (
+    Label,
+    Person,
+    areas_on_covers,
+    with_covers_of_labels,
+    with_covers_of_people,
+)
+from photosvc.web.actions import is_mounted
+from photosvc.web.contract import load_values
+from photosvc.web.current import current_service
+from photosvc.web.indexer import wake_indexer
+from photosvc.web.name_changes import change_label, change_person, find_label, find_person, remove_labels
+from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+
+#: Names on a page.
+COUNT: Final = 60
+_LONGEST: Final = 200
+_COVERS: Final = ("tile_224", "tile_500")
+Named = Label | Person
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of names."""
+
+    endpoint: str
+    """The endpoint of their list."""
+    title: str
+    one: str
+    """The noun for one of them."""
+    icon: str
+    filter: str
+    """The filter of the search that finds their photos."""
+    action: str
+    """The action of the policy that changes them."""
+    most: int
+    """The most characters of a name."""
+    nothing: str
+    """The message when there are none."""
+
+
+LABELS: Final = Kind(
+    "labels",
+    "Labels",
+    "label",
+    "tag",
+    "label",
+    "labels.update",
+    255,
+    "There are no labels yet. They are the keywords of photos: from their files, or typed when a photo is edited.",
+)
+PEOPLE: Final = Kind(
+    "people",
+    "People",
+    "person",
+    "person",
+    "subject",
+    "people.update",
+    160,
+    "There are no people yet. They come from areas with names, which other programs mark in pictures.",
+)
+_ORDERS: Final[dict[str, tuple[str, Callable[[Named], Any]]]] = {
+    "name": ("By name", lambda one: fold(one.name)),
+    "count": ("Most photos", lambda one: (-one.photo_count, fold(one.name))),
+    "favorites": ("Favorites first", lambda one: (not one.favorite, fold(one.name))),
+}
+_DONE: Final = {
+    "saved": "Saved.",
+    "merged": "The two are one now.",
+    "removed": "Removed from all photos.",
+    "job": "Over 1,000 photos change: this takes a while, and goes on by itself.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A name in the list."""
+
+    uid: str
+    name: str
+    count: int
+    favorite: bool
+    href: str
+    """The address of the search for its photos."""
+    cover: str
+    srcset: str
+
+
+@pages.get("/labels", endpoint="labels")
+@page("labels.search")
+def show_labels() -> Response:
+    """List the labels, a page at a time."""
+    return _list(LABELS, current_service().labels, with_covers_of_labels)
+
+
+@pages.get("/people", endpoint="people")
+@page("people.search")
+def show_people() -> Response:
+    """List the people, a page at a time."""
+    return _list(PEOPLE, current_service().people, with_covers_of_people)
+
+
+def _list(kind: Kind, kept: Kept[list[Any]], with_covers: Callable[..., list[Any]]) -> Response:
+    who, number = principal(), page_number()
+    text, order = request.args.get("q", "").strip().replace("\0", "")[:_LONGEST], request.args.get("order", "")
+    order = order if order in _ORDERS else next(iter(_ORDERS))
+    with searching(who.owner_uid) as connection:
+        every: Sequence[Named] = kept.read(connection, sees_private=who.sees_private)
+        found = sorted((one for one in every if fold(text) in fold(one.name)), key=_ORDERS[order][1])
+        shown = found[(number - 1) * COUNT : number * COUNT]
+        shown = with_covers(connection, shown, sees_private=who.sees_private)
+        turns = turns_of(connection, {one.thumb for one in shown if one.thumb})
+        faces = areas_on_covers(connection, [one for one in shown if isinstance(one, Person)])
+    thumbs = Thumbnails(who, turns) if is_mounted("photos.preview") else None
+    answer = show(
+        "names",
+        kind=kind,
+        order=order,
+        orders=[(key, label) for key, (label, _) in _ORDERS.items()],
+        text=text,
+        cards=[_card(one, kind, thumbs, faces.get(one.uid)) for one in shown],
+        number=number,
+        more=len(found) > number * COUNT,
+        changes=may(who, kind.action),
+        done=_DONE.get(request.args.get("done", ""), ""),
+        link=lambda **changes: _link(kind, {"q": text, "order": order, **changes}),
+    )
+    answer.headers["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+def _link(kind: Kind, asked: dict[str, object]) -> str:
+    if asked["order"] == next(iter(_ORDERS)):
+        asked["order"] = ""
+    text = urlencode({name: str(value) for name, value in asked.items() if value})
+    return url_for(f".{kind.endpoint}") + (f"?{text}" if text else "")
+
+
+def _card(one: Named, kind: Kind, thumbs: Thumbnails | None, face: tuple[float, float, float, float] | None) -> Card:
+    area = None if face is None else Area.around(*face)
+    covers = {size: thumbs.address(one.thumb, size, area) for size in _COVERS} if thumbs and one.thumb else {}
+    return Card(
+        uid=one.uid,
+        name=one.name,
+        count=one.photo_count,
+        favorite=one.favorite,
+        href=url_for(".photos", q=with_value(kind.filter, one.name)),
+        cover=next(iter(covers.values()), ""),
+        srcset=", ".join(f"{address} {size.removeprefix('tile_')}w" for size, address in covers.items()),
+    )
+
+
+@pages.get("/labels/<uid>", endpoint="label")
+@page("labels.update")
+def edit_label(uid: str) -> Response:
+    """Show the form of a label."""
+    return _form(LABELS, _label(uid))
+
+
+@pages.post("/labels/<uid>", endpoint="change_label")
+@page("labels.update")
+def send_label(uid: str) -> Response:
+    """Rename a label, or make it a favorite or not; two are merged only if this was asked for."""
+    label = _label(uid)
+    return _save(
+        LABELS,
+        label,
+        LabelEditSchema(),
+        current_service().labels,
+        lambda name, mark: isinstance(change_label(label, name, favorite=mark), Asked),
+    )
+
+
+@pages.post("/labels/<uid>/remove", endpoint="remove_label")
+@page("labels.update")
+def remove_label(uid: str) -> Response:
+    """Remove a label from all photos."""
+    return _leave(LABELS, "removed", by_job=isinstance(remove_labels([_label(uid)]), Asked))
+
+
+@pages.get("/people/<uid>", endpoint="person")
+@page("people.update")
+def edit_person(uid: str) -> Response:
+    """Show the form of a person."""
+    return _form(PEOPLE, _person(uid))
+
+
+@pages.post("/people/<uid>", endpoint="change_person")
+@page("people.update")
+def send_person(uid: str) -> Response:
+    """Rename a person, or make them a favorite or not; two are merged only if this was asked for."""
+    person = _person(uid)
+    return _save(
+        PEOPLE,
+        person,
+        SubjectEditSchema(),
+        current_service().people,
+        lambda name, mark: isinstance(change_person(person, name, favorite=mark), Asked),
+    )
+
+
+def _label(uid: str) -> Label:
+    try:
+        return find_label(uid)
+    except NotFoundError:
+        msg = "This label does not exist, or you have no permission to see it."
+        raise NotFoundError(msg) from None
+
+
+def _person(uid: str) -> Person:
+    try:
+        return find_person(uid)
+    except NotFoundError:
+        msg = "This person does not exist, or you have no permission to see them."
+        raise NotFoundError(msg) from None
+
+
+def _save(
+    kind: Kind, one: Named, schema: Schema, kept: Kept[list[Any]], change: Callable[[str, bool], bool]
+) -> Response:
+    """Save the form of a name, and lead to the list.
+
+    Args:
+        kind: its kind.
+        one: the label or person.
+        schema: the schema of changes at the API, which checks the name.
+        kept: the list of all.
+        change: changes the name and the mark; returns whether a job does the rest.
+
+    """
+    form, who = read_form(), principal()
+    typed, favorite = form.get("name", ""), form.get("favorite") == "yes"
+    try:
+        name: str = load_values(schema, {"Name": typed})["name"]
+        with searching(who.owner_uid) as connection:
+            every: Sequence[Named] = kept.read(connection, sees_private=who.sees_private)
+        other = next((known for known in every if known.uid != one.uid and fold(known.name) == fold(name)), None)
+        if other is not None and form.get("merge") != other.uid:
+            return _form(kind, one, typed=name, favorite=favorite, other=other)
+        by_job = change(name, favorite)
+    except NotFoundError:  # it is gone meanwhile, or has only archived photos
+        return _leave(kind, "saved", by_job=False)
+    except InvalidValueError as error:
+        return _form(kind, one, typed=typed, favorite=favorite, error=_in_words(error, kind, typed))
+    return _leave(kind, "merged" if other else "saved", by_job=by_job)
+
+
+def _leave(kind: Kind, done: str, *, by_job: bool) -> Response:
+    if by_job:
+        wake_indexer(current_service())
+    return see_other(url_for(f".{kind.endpoint}", done="job" if by_job else done))
+
+
+def _in_words(error: PhotosvcError, kind: Kind, typed: str) -> PhotosvcError:
+    """Return an error about a typed name in the words of the page."""
+    if len(typed) > kind.most:
+        return InvalidValueError(f"Type a name of at most {kind.most} characters.", field="name")
+    wrong = "without commas" if "commas" in error.message else "with letters or digits"
+    return InvalidValueError(f"Type a name {wrong}.", field="name")
+
+
+def _form(
+    kind: Kind,
+    one: Named,
+    *,
+    typed: str | None = None,
+    favorite: bool | None = None,
+    other: Named | None = None,
+    error: PhotosvcError | None = None,
+) -> Response:
+    """Show the form of a name.
+
+    Args:
+        kind: its kind.
+        one: the label or person.
+        typed: the name in the field; None: the present one.
+        favorite: the box; None: as it is.
+        other: one that has the typed name, with which it would be merged.
+        error: the error of the name.
+
+    """
+    answer = show_form(
+        "name-edit",
+        error,
+        kind=kind,
+        one=one,
+        typed=one.name if typed is None else typed,
+        favorite=one.favorite if favorite is None else favorite,
+        other=other,
+        photos=url_for(".photos", q=with_value(kind.filter, one.name)),
+        removable=kind is LABELS,
+    )
+    if other is not None:
+        answer.status_code = ConflictError.status
+    return answer
