@@ -41,7 +41,7 @@ _COLUMNS = {
     "CreatedBy": "Created By",
     "CreatedAt": "Created",
 }
-_SECRET = {"Token": "Token"}
+_SECRET = {"Token": "Token", "Address": "Address"}
 
 
 def _link_options(function: Function) -> Function:
@@ -90,7 +90,7 @@ def ls(service: "Service", album: str, count: int) -> None:
 def add(service: "Service", /, album: str, asks: bool, password_stdin: bool, **given: Any) -> None:  # noqa: ANN401
     """Make a link to an album. Its token is shown only now."""
     from photosvc.library.albums import album_named
-    from photosvc.library.links import add_link, end_link, find_link, new_password_hash
+    from photosvc.library.links import add_link, end_link, find_link, new_password_hash, path_of
     from photosvc.web.auditing import operating
 
     require_stdout()
@@ -100,7 +100,9 @@ def add(service: "Service", /, album: str, asks: bool, password_stdin: bool, **g
     password_hash = new_password_hash(_with_password(values, ask=asks, from_stdin=password_stdin))
     with operating() as operation:
         made = add_link(operation, album_named(operation.session, uid), values, password_hash)
-        record = {**_row(made.link), "Token": made.token}
+        path = path_of(made)
+        address = f"{service.settings.base_url or service.url_prefix}{path}"
+        record = {**_row(made.link), "Token": made.token, "Address": address}
     with printing_secret(lambda operation: end_link(operation, find_link(operation.session, record["UID"]))):
         print_record({**_SECRET, **_COLUMNS}, record)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
+from urllib.parse import quote
 
 from sqlalchemy import Connection, delete, func, or_, select, update
 from sqlalchemy.orm import Session
@@ -164,6 +165,11 @@ def end_link(operation: Operation, link: Link) -> None:
     operation.record(Event.LINK_ENDED, target=link.uid, detail=f"album {link.album_uid}")
     _end_visits(operation.session, link.id)
     operation.session.execute(delete(Link).where(Link.id == link.id))
+
+
+def path_of(made: NewLink) -> str:
+    """Return the path of the page of a new link below that of the service."""
+    return f"/s/{made.token}/{quote(made.link.slug)}".rstrip("/")
 
 
 def find_open(connection: Connection, token: str, now: datetime) -> FoundLink | None:

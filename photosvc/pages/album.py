@@ -175,6 +175,7 @@ def show_album(uid: str) -> Response:
         subtitle=subtitle_of(album),
         kind=KINDS[album.type],
         changes=own and may(who, "albums.update"),
+        shares=own and not album.private and may(who, "links.list"),
         done=_DONE.get(request.args.get("done", ""), ""),
     )
 

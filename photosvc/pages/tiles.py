@@ -186,10 +186,18 @@ def chips_of(query: str) -> list[Chip]:
 class Thumbnails:
     """The addresses of thumbnails that a principal may see."""
 
-    def __init__(self, who: Principal, turns: Mapping[str, int]) -> None:
-        """Prepare them; `turns` are those of the files that a person turned, by hash (`turns_of`)."""
+    def __init__(self, who: Principal, turns: Mapping[str, int], *, waits: bool = False) -> None:
+        """Prepare them.
+
+        Args:
+            who: the principal that they are for.
+            turns: those of the files that a person turned, by hash (`turns_of`).
+            waits: wait for thumbnails that are not ready, on pages without a script that asks for them again.
+
+        """
         token = link_tokens.preview_token(current_service().settings, who)
-        address = url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=1)
+        asked: dict[str, Any] = {} if waits else {"quiet": 1}
+        address = url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", **asked)
         before, _, behind = address.partition("HASH")
         self._parts = before, *behind.split("SIZE", 1)
         self._turns = turns
@@ -197,7 +205,7 @@ class Thumbnails:
     def address(self, content_hash: str, size: str, area: Area | None = None) -> str:
         """Return the address of a thumbnail, or of an area of it: browsers keep it, so it differs with the turn."""
         before, between, behind = self._parts
-        turn = f"&turn={self._turns[content_hash]}" if content_hash in self._turns else ""
+        turn = f"{'&' if '?' in behind else '?'}turn={self._turns[content_hash]}" if content_hash in self._turns else ""
         part = "" if area is None else f"-{area}"
         return f"{before}{content_hash}{part}{between}{size}{behind}{turn}"
 

@@ -78,7 +78,7 @@ def clear_cookie(answer: Response, request: Request) -> None:
 def cookie_name(request: Request, service: Service) -> str:
     """Return the name of the cookie: cookies have no port, so services of one host would overwrite each other's."""
     name = f"photosvc-{fingerprint(service.settings.secret_key) & 0xFFFFFF:06x}"
-    return f"__Host-{name}" if _is_secure(request, service) else name
+    return f"__Host-{name}" if is_secure(request, service) else name
 
 
 def _keep_from_others(answer: Response) -> Response:
@@ -89,7 +89,7 @@ def _keep_from_others(answer: Response) -> Response:
 
 
 def _write(answer: Response, request: Request, service: Service, token: str, seconds: int | None) -> None:
-    secure = _is_secure(request, service)
+    secure = is_secure(request, service)
     below = f"{request.root_path}{service.pages_path or ''}".rstrip("/")
     answer.set_cookie(
         cookie_name(request, service),
@@ -102,7 +102,7 @@ def _write(answer: Response, request: Request, service: Service, token: str, sec
     )
 
 
-def _is_secure(request: Request, service: Service) -> bool:
+def is_secure(request: Request, service: Service) -> bool:
     """Return whether the browser uses https: over http it drops secure cookies.
 
     The base address says so even where a proxy does not report https.

@@ -29,6 +29,7 @@ def test_a_link_is_made_listed_changed_and_ended(api, links):
     made = read(links("add", "sUMMER", "-e", "30d", "--max-views", "9", "--comment", "Family", "--json"))
     assert (made["Slug"], made["MaxViews"], made["CreatedBy"]) == ("summer", 9, "")
     assert made["ExpiresAt"] == "2026-03-31T12:00:00Z"
+    assert made["Address"] == f"/s/{made['Token']}/summer"
     assert visit(api, made["Token"]) == 200
     (listed,) = read(links("ls", "Summer", "--json"))
     assert (listed["UID"], listed["Views"], listed["Comment"]) == (made["UID"], 1, "Family")

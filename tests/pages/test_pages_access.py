@@ -18,6 +18,7 @@ ADMIN = "administrators"
 EDITORS = "editors with scopes photos and albums"
 #: Or with the scopes of labels and of people: `app` has all of them, and `narrow` none.
 PHOTOS, PHOTO_EDITORS = "scope photos", "editors with scope photos"
+LINK_EDITORS = "editors with the scope shares"
 ALBUMS, ALBUM_EDITORS = "scope albums", "editors with scope albums"
 OPENED = {
     EVERYBODY: {"login", "admin", "app"},
@@ -26,6 +27,7 @@ OPENED = {
     EDITORS: {"login", "admin"},
     PHOTOS: {"login", "admin", "app"},
     PHOTO_EDITORS: {"login", "admin"},
+    LINK_EDITORS: {"login", "admin"},
     ALBUMS: {"login", "admin", "app", "narrow"},
     ALBUM_EDITORS: {"login", "admin", "narrow"},
 }
@@ -60,6 +62,16 @@ TABLE = {
     "POST /albums/<uid>/favorite": ALBUM_EDITORS,
     "POST /albums/<uid>/delete": ALBUM_EDITORS,
     "POST /albums/<uid>/restore": ALBUM_EDITORS,
+    "GET /albums/<uid>/links": LINK_EDITORS,
+    "POST /albums/<uid>/links": LINK_EDITORS,
+    "POST /albums/<uid>/links/<link>/change": LINK_EDITORS,
+    "POST /albums/<uid>/links/<link>/end": LINK_EDITORS,
+    "GET /s/<link_token>": PUBLIC,
+    "POST /s/<link_token>": PUBLIC,
+    "GET /s/<link_token>/<slug>": PUBLIC,
+    "POST /s/<link_token>/<slug>": PUBLIC,
+    "GET /s/<link_token>/picture/<uid>": PUBLIC,
+    "GET /s/<link_token>/pictures.zip": PUBLIC,
     "GET /settings": LOG_IN,
     "GET /settings/account": LOG_IN,
     "POST /settings/account/name": LOG_IN,

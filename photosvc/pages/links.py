@@ -1,0 +1,159 @@
+"""The page of an album's public links: making them, their visits, other end dates and passwords, and ending them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response, request, url_for
+
+from photosvc.core.errors import ConflictError, InvalidValueError
+from photosvc.library.albums import album_of_people
+from photosvc.library.links import add_link, change_link, end_link, find_link, list_links, new_password_hash, path_of
+from photosvc.models import Link
+from photosvc.pages import wording
+from photosvc.pages.album import read_own_album
+from photosvc.pages.blueprint import pages
+from photosvc.pages.errors import show_form
+from photosvc.pages.forms import read_form, read_number
+from photosvc.pages.layout import page, see_other
+from photosvc.web.addresses import address_of
+from photosvc.web.auditing import operating
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+
+_DAY: Final = 86_400
+#: The lifetimes that the form offers, in seconds.
+_LIFETIMES: Final = ((7 * _DAY, "In 7 days"), (30 * _DAY, "In 30 days"), (365 * _DAY, "In a year"), (0, "Never"))
+_SHOWS: Final = (
+    ("pictures", "The pictures", "Without places, cameras, people, titles and names of files."),
+    ("metadata", "Pictures and their details", "Places, cameras, people, titles and names of files too."),
+    ("downloads", "Details and downloads", "Visitors may also download the originals."),
+)
+_GIVEN: Final = {"lifetime": str(30 * _DAY), "shows": "pictures"}
+_DONE: Final = {"changed": "Link saved.", "ended": "The link has ended. It opens nothing any more."}
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A new link, shown once."""
+
+    address: str
+    """A path if the service has no public address."""
+    qr: str
+    """Empty for a path."""
+
+
+@pages.get("/albums/<uid>/links", endpoint="album_links")
+@page("links.list")
+def show_links(uid: str) -> Response:
+    """Show the public links of an album, with the form for a new one."""
+    return _show(uid)
+
+
+@pages.post("/albums/<uid>/links", endpoint="make_link")
+@page("links.make")
+def make_link(uid: str) -> Response:
+    """Make a public link, and show its address, once."""
+    form = read_form()
+    try:
+        values = _values(form)
+        password_hash = new_password_hash(values)
+        with operating() as operation:
+            album = album_of_people(operation.session, uid, sees_private=principal().sees_private)
+            made = add_link(operation, album, values, password_hash)
+            path = path_of(made)
+    except (InvalidValueError, ConflictError) as error:
+        return _show(uid, error=error, given=form)
+    return _show(uid, made=_new(path))
+
+
+@pages.post("/albums/<uid>/links/<link>/change", endpoint="change_link")
+@page("links.make")
+def change_album_link(uid: str, link: str) -> Response:
+    """Give a public link another end or password, counted from now."""
+    form = read_form()
+    values: dict[str, Any] = {}
+    try:
+        if form.get("lifetime"):
+            values["expires"] = read_number(form, "lifetime")
+        if form.get("password") or form.get("without") == "yes":
+            values["password"] = "" if form.get("without") == "yes" else form["password"]
+        password_hash = new_password_hash(values)
+        with operating() as operation:
+            album_of_people(operation.session, uid, sees_private=principal().sees_private)
+            change_link(operation, find_link(operation.session, link, uid), values, password_hash)
+    except InvalidValueError as error:
+        return _show(uid, error=error)
+    return see_other(url_for(".album_links", uid=uid, done="changed"))
+
+
+@pages.post("/albums/<uid>/links/<link>/end", endpoint="end_link")
+@page("links.make")
+def end_album_link(uid: str, link: str) -> Response:
+    """End a public link."""
+    with operating() as operation:
+        album_of_people(operation.session, uid, sees_private=principal().sees_private)
+        end_link(operation, find_link(operation.session, link, uid))
+    return see_other(url_for(".album_links", uid=uid, done="ended"))
+
+
+def _values(form: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of the form for a new link.
+
+    Raises:
+        InvalidValueError: a value is not valid.
+    """
+    shows = form.get("shows", "")
+    return {
+        "expires": read_number(dict(form), "lifetime"),
+        "max_views": _limit(form),
+        "password": form.get("password", ""),
+        "comment": form.get("comment", "").strip()[:500],
+        "metadata_shown": shows in {"metadata", "downloads"},
+        "downloads": shows == "downloads",
+    }
+
+
+def _limit(form: Mapping[str, str]) -> int:
+    limit = read_number(dict(form), "visits", empty=0)
+    if not 0 <= limit <= 1_000_000:
+        msg = "visits: a number up to 1,000,000, or nothing"
+        raise InvalidValueError(msg, field="visits")
+    return limit
+
+
+def _new(path: str) -> _Made:
+    import segno
+
+    # Without a public address it is a path: the host that a request names is not trusted.
+    address = address_of(current_service(), request, path)
+    is_path = address.startswith("/")
+    qr = "" if is_path else segno.make(address, error="m", micro=False).svg_inline(scale=3, border=2)
+    return _Made(address, qr)
+
+
+def _show(
+    uid: str,
+    *,
+    made: _Made | None = None,
+    error: InvalidValueError | ConflictError | None = None,
+    given: Mapping[str, str] = _GIVEN,
+) -> Response:
+    service = current_service()
+    album = read_own_album(uid)
+    with service.reading(orm=True) as session:
+        links: list[Link] = list(list_links(session, uid))
+        session.expunge_all()
+    return show_form(
+        "links",
+        error,
+        shown=album,
+        links=links,
+        made=made,
+        given=given,
+        lifetimes=_LIFETIMES,
+        shows=_SHOWS,
+        now=service.now(),
+        wording=wording,
+        done=_DONE.get(request.args.get("done", ""), ""),
+    )

@@ -1,0 +1,214 @@
+"""The pages of a public link for its visitors, and the page of an album's links for those who may share it."""
+
+import re
+import zipfile
+from io import BytesIO
+
+import pytest
+
+from tests.pages.browser import Browser, text_of
+from tests.support.api_client import open_api
+from tests.support.pictures import exif, jpeg
+
+PLACE = {1: "N", 2: [(52, 1), (31, 1), (0, 1)], 3: "E", 4: [(13, 1), (24, 1), (0, 1)]}
+
+
+@pytest.fixture(scope="module")
+def sharing(tmp_path_factory):
+    settings = {"PHOTOSVC_BASE_URL": "https://photos.example.org"}
+    with open_api(tmp_path_factory.mktemp("sharing"), settings=settings) as api:
+        for number in range(125):
+            tags = exif({0x0110: "Maplecam"}, {0x9003: f"2021:07:01 {10 + number // 60}:{number % 60:02}:00"}, PLACE)
+            api.library.put(f"beach/wave{number}.jpg", jpeg(160 + number, 120, exif=tags))
+        api.library.index()
+        api.token = api.app_password("alice")
+        photos = api.call("GET", "/photos?count=200&order=oldest", api.token).json
+        api.photos = [photo["UID"] for photo in photos]
+        album = api.call("POST", "/albums", api.token, json={"Title": "Summer", "Description": "By the sea."}).json
+        api.call("POST", f"/albums/{album['UID']}/photos", api.token, json={"photos": api.photos[:-1]})
+        api.album = album["UID"]
+        yield api
+
+
+@pytest.fixture
+def visitor(sharing):
+    browser = Browser(sharing, base="https://photos.example.org", address="198.51.100.1")
+    sharing.clock.move(hours=1)  # failures of other tests are forgotten
+    return browser
+
+
+def make(api, **values):
+    answer = api.call("POST", f"/albums/{api.album}/links", api.token, json=values)
+    assert answer.status_code == 200, answer.text
+    return answer.json
+
+
+def pictures(answer):
+    return re.findall(r'<a href="(/s/[^"]+/picture/[^"]+)"><img src="([^"]+)"', answer.text)
+
+
+def test_a_link_shows_the_pictures_of_its_album_and_no_way_into_the_library(sharing, visitor):
+    link = make(sharing, Expires=86_400)
+    answer = visitor.open(f"/s/{link['Token']}/{link['Slug']}")
+    assert answer.status_code == 200
+    assert "124 pictures · until" in text_of(answer)
+    assert "Summer By the sea." in text_of(answer)
+    found = pictures(answer)
+    assert len(found) == 120
+    assert (
+        visitor.open(found[0][1].replace("&amp;", "&"), headers={"Accept": "image/*"}, buffered=True).status_code == 200
+    )
+    assert not re.search(r"<script|<nav aria-label=\"Main|sign-in|manifest", answer.text)
+    assert 'name="robots" content="noindex, nofollow"' in answer.text
+    assert answer.headers["X-Robots-Tag"] == "noindex, nofollow, noarchive"
+    assert answer.headers["Referrer-Policy"] == "strict-origin"
+    assert answer.headers["Cache-Control"] == "no-store"
+    for word in ("Maplecam", "wave", "Berlin", "alice", "Download"):
+        assert word not in answer.text, word
+
+
+def test_pages_follow_each_other_and_pictures_lead_to_their_neighbours(sharing, visitor):
+    path = f"/s/{make(sharing)['Token']}"
+    first, second = visitor.open(path), visitor.open(f"{path}?page=2")
+    assert len({uid for uid, _ in pictures(first) + pictures(second)}) == 124
+    assert "Page 2 of 2" in text_of(second)
+    assert visitor.open(f"{path}?page=9").status_code == 200
+    one = visitor.open(pictures(first)[1][0])
+    assert one.status_code == 200
+    assert re.findall(r'rel="(prev|next)" href="([^"]+)"', one.text) == [
+        ("prev", pictures(first)[0][0]), ("next", pictures(first)[2][0]),
+    ]  # fmt: skip
+    assert "Maplecam" not in one.text
+    assert "Berlin" not in one.text
+    outside = visitor.open(f"{path}/picture/{sharing.photos[-1]}")
+    assert (outside.status_code, "sign-in" in outside.text) == (404, False)
+    for uid in ("x", "ptb7yo0000000000", "%00"):
+        assert visitor.open(f"{path}/picture/{uid}").status_code == 404
+
+
+def test_the_cookie_of_a_visit_is_that_of_one_link_alone(sharing, visitor):
+    link = make(sharing)
+    answer = visitor.open(f"/s/{link['Token']}")
+    cookie = answer.headers["Set-Cookie"]
+    assert re.match(r"__Secure-photosvc-[0-9a-f]{6}-[0-9a-f]{12}=[0-9a-f]{48};", cookie)
+    assert all(part in cookie for part in (f"Path=/s/{link['Token']}", "Secure", "HttpOnly", "SameSite=Lax"))
+    assert "Set-Cookie" not in visitor.open(f"/s/{link['Token']}?page=2").headers
+    listed = {
+        one["UID"]: one["Views"] for one in sharing.call("GET", f"/albums/{sharing.album}/links", sharing.token).json
+    }
+    assert listed[link["UID"]] == 1
+    assert visitor.open("/").status_code == 303
+
+
+def test_asking_for_the_headers_alone_is_no_visit(sharing, visitor):
+    link = make(sharing, MaxViews=1)
+    assert visitor.open(f"/s/{link['Token']}", method="HEAD").status_code == 200
+    assert visitor.open(f"/s/{link['Token']}").status_code == 200
+    assert Browser(sharing).open(f"/s/{link['Token']}").status_code == 404
+
+
+def test_a_password_is_asked_for_without_telling_what_is_behind_it(sharing, visitor):
+    link = make(sharing, Password="open sesame")
+    path = f"/s/{link['Token']}"
+    asked = visitor.open(path)
+    assert (asked.status_code, "Summer" in asked.text, "Set-Cookie" in asked.headers) == (200, False, False)
+    assert visitor.open(f"{path}/picture/{sharing.photos[0]}").headers["Location"].endswith(path)
+    wrong = visitor.send(path, {"password": "wrong"})
+    assert (wrong.status_code, "Wrong password." in wrong.text, "Summer" in wrong.text) == (400, True, False)
+    right = visitor.send(path, {"password": "open sesame"})
+    assert (right.status_code, len(pictures(right))) == (200, 120)
+    assert len(pictures(visitor.open(path))) == 120
+    for _ in range(10):
+        last = visitor.send(path, {"password": "wrong"})
+    assert (last.status_code, int(last.headers["Retry-After"]) > 0) == (429, True)
+
+
+def test_unknown_and_ended_links_look_the_same(sharing, visitor):
+    link = make(sharing)
+    assert visitor.open(f"/s/{link['Token']}").status_code == 200
+    assert sharing.call("DELETE", f"/albums/{sharing.album}/links/{link['UID']}", sharing.token).status_code == 200
+    ended, unknown = visitor.open(f"/s/{link['Token']}"), visitor.open("/s/" + "0" * 26)
+    assert ended.status_code == unknown.status_code == 404
+    assert text_of(ended) == text_of(unknown)
+    assert "The link does not exist, or has ended" in text_of(ended)
+    assert "/sign-in" not in ended.text
+    for path in (
+        "/s/x",
+        "/s/%00",
+        "/s/" + "a" * 3000,
+        f"/s/{link['Token']}/picture/x",
+        f"/s/{link['Token']}/pictures.zip",
+    ):
+        assert visitor.open(path).status_code in {303, 404}, path
+
+
+def test_everything_is_downloaded_as_one_archive_if_the_link_allows_it(sharing, visitor):
+    path = f"/s/{make(sharing, CanDownload=True, ShowMetadata=True)['Token']}"
+    page = visitor.open(path)
+    assert f'href="{path}/pictures.zip"' in page.text
+    moved = visitor.open(f"{path}/pictures.zip")
+    assert moved.status_code == 303
+    archive = visitor.open(moved.headers["Location"], buffered=True)
+    assert len(zipfile.ZipFile(BytesIO(archive.data)).namelist()) == 124
+    one = visitor.open(pictures(page)[0][0])
+    original = re.search(r'href="(/api/v1/dl/[^"]+)" download', one.text)[1].replace("&amp;", "&")
+    assert b"Maplecam" in visitor.open(original, buffered=True).data
+    bare = f"/s/{make(sharing)['Token']}"
+    visitor.open(bare)
+    assert visitor.open(f"{bare}/pictures.zip").headers["Location"].endswith(bare)
+
+
+def links_page(api, browser, **form):
+    return browser.send(f"/albums/{api.album}/links", {"lifetime": "2592000", "shows": "pictures", **form})
+
+
+@pytest.fixture
+def owner(sharing):
+    browser = Browser(sharing, base="https://photos.example.org")
+    assert browser.sign_in().status_code == 303
+    return browser
+
+
+def test_an_owner_makes_a_link_and_sees_its_visits(sharing, owner, visitor):
+    assert f'href="/albums/{sharing.album}/links"' in owner.open(f"/albums/{sharing.album}").text
+    made = links_page(sharing, owner, comment="For Ada", visits="7", password="open sesame")
+    address = re.search(r'value="https://photos\.example\.org(/s/[0-9a-z]{26}/summer)"', made.text)[1]
+    assert "<svg" in made.text
+    assert made.headers["Cache-Control"] == "no-store"
+    assert visitor.send(address, {"password": "open sesame"}).status_code == 200
+    shown = owner.open(f"/albums/{sharing.album}/links")
+    assert address.split("/")[2] not in shown.text
+    entry = next(part for part in shown.text.split("<li>") if "For Ada" in part)
+    assert "1 of 7 visits, the last" in " ".join(re.sub("<[^>]*>", "", entry).split())
+    uid = re.search(r"/links/(s[0-9a-z]{15})/end", entry)[1]
+    assert (
+        owner.send(f"/albums/{sharing.album}/links/{uid}/change", {"lifetime": "0", "without": "yes"}).status_code
+        == 303
+    )
+    (stored,) = (
+        one for one in sharing.call("GET", f"/albums/{sharing.album}/links", sharing.token).json if one["UID"] == uid
+    )
+    assert (stored["Expires"], stored["VerifyPassword"], stored["MaxViews"]) == (0, False, 7)
+    ended = owner.send(f"/albums/{sharing.album}/links/{uid}/end", {})
+    assert (ended.status_code, ended.headers["Location"].endswith("?done=ended")) == (303, True)
+    assert visitor.open(address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "form", [{"lifetime": "soon"}, {"lifetime": "-7"}, {"visits": "many"}, {"visits": "-1"}, {"password": "abc"}]
+)
+def test_a_wrong_value_in_the_form_is_named_and_makes_no_link(sharing, owner, form):
+    before = len(sharing.call("GET", f"/albums/{sharing.album}/links", sharing.token).json)
+    answer = links_page(sharing, owner, **form)
+    assert (answer.status_code, 'role="alert"' in answer.text) == (400, True)
+    assert len(sharing.call("GET", f"/albums/{sharing.album}/links", sharing.token).json) == before
+
+
+def test_viewers_and_other_albums_have_no_links(sharing, owner):
+    vera = Browser(sharing, base="https://photos.example.org")
+    vera.sign_in("vera")
+    assert "/links" not in vera.open(f"/albums/{sharing.album}").text
+    assert vera.open(f"/albums/{sharing.album}/links").status_code == 403
+    folder = sharing.call("GET", "/albums?type=folder", sharing.token).json[0]["UID"]
+    assert owner.open(f"/albums/{folder}/links").status_code == 409
+    assert owner.open("/albums/atb7yo0000000000/links").status_code == 404
