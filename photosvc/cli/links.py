@@ -85,7 +85,7 @@ def ls(service: "Service", album: str, count: int) -> None:
 @links.command()
 @click.argument("album", shell_complete=complete_albums)
 @_link_options
-@format_options(short=False)
+@format_options()
 @with_database
 def add(service: "Service", /, album: str, asks: bool, password_stdin: bool, **given: Any) -> None:  # noqa: ANN401
     """Make a link to an album. Its token is shown only now."""
@@ -111,7 +111,7 @@ def add(service: "Service", /, album: str, asks: bool, password_stdin: bool, **g
 @click.argument("link", shell_complete=complete_links)
 @_link_options
 @click.option("--no-password", is_flag=True, help="Ask visitors for no password any more.")
-@format_options(short=False)
+@format_options()
 @with_database
 def mod(
     service: "Service",
