@@ -34,10 +34,13 @@ EVENTS: Final = {
     Event.SECOND_FACTOR_OFF: "Two-factor authentication turned off",
     Event.CREDENTIAL_MADE: "App password or token created",
     Event.CREDENTIAL_ENDED: "App password or token revoked",
-    Event.SESSION_ENDED: "Signed out by somebody else else else else",
+    Event.SESSION_ENDED: "Signed out by somebody else",
     Event.CLIENT_ADDED: "Client made",
     Event.CLIENT_CHANGED: "Client changed",
     Event.CLIENT_REMOVED: "Client deleted",
+    Event.LINK_MADE: "Public link made",
+    Event.LINK_CHANGED: "Public link changed",
+    Event.LINK_ENDED: "Public link ended",
     Event.KEY_ROTATED: "Service key replaced",
 }
 #: The most entries on a page.

@@ -221,7 +221,10 @@ def test_a_transaction_of_many_changes_has_a_larger_cache_until_its_end(engine):
     ("address", "options"),
     [
         ("sqlite:////photos/photosvc.db", {"pool_use_lifo": True}),
-        ("postgresql+psycopg://nobody@localhost/none", {"pool_use_lifo": True}),
+        (
+            "postgresql+psycopg://nobody@localhost/none",
+            {"pool_use_lifo": True, "connect_args": {"client_encoding": "utf8"}},
+        ),
         ("sqlite://", {}),
     ],
 )

@@ -100,7 +100,10 @@ def test_link_tokens_say_what_the_mounted_routes_open(api):
 
 def test_a_link_token_is_reserved_where_no_route_reads_it(api):
     views = api.library.app.view_functions
-    for endpoint in [name for name, view in views.items() if getattr(view, ACTION, "") == "photos.preview"]:
+    reads = "photos.preview"
+    for endpoint in [
+        name for name, view in views.items() if reads in {getattr(view, ACTION, ""), *getattr(view, USES, ())}
+    ]:
         views[endpoint] = public(answers({"type": "string"}, "It.")(view))
     reserved = "Reserved: no route of this service reads it."
     assert headers(api) == {"X-Preview-Token": reserved, "X-Download-Token": "Opens originals, for an hour."}

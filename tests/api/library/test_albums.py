@@ -306,14 +306,3 @@ def test_albums_that_the_library_does_not_have_are_404(copied_library, call, uid
     call("GET", f"/albums/{uid}", 404)
     assert copied_library.get({"s": uid}).status_code == 404
     call("PUT", f"/albums/{uid}", 404, json={"Title": "x"})
-
-
-def test_an_album_has_no_public_links(copied_library, call, lake):
-    month = call("GET", "/albums?type=month")[0]["UID"]
-    for uid in (lake, month):
-        assert call("GET", f"/albums/{uid}/links") == []
-        assert "no public links" in call("POST", f"/albums/{uid}/links", 405, json={"MaxViews": 1})["error"]
-    call("PUT", f"/albums/{lake}", json={"Private": True}, token=copied_library.token(role="user"))
-    for uid in (lake, "axxxxxxxxxxxxxxx", "%00"):
-        call("GET", f"/albums/{uid}/links", 404)
-        call("POST", f"/albums/{uid}/links", 404)

@@ -87,7 +87,8 @@ def test_scopes_are_sorted_and_have_endpoints(oauth, path):
     published = document(oauth, path)["scopes_supported"]
     assert published == [
         *("*", "albums", "config", "files", "folders", "labels", "logs", "metrics", "moments", "passcode", "password"),
-        *("people", "photos", "places", "read", "services", "sessions", "settings", "users", "webdav", "write"),
+        *("people", "photos", "places", "read", "services", "sessions", "settings", "shares", "users", "webdav"),
+        "write",
     ]
 
 

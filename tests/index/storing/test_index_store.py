@@ -7,7 +7,7 @@ from sqlalchemy import select
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
-from photosvc.index.file_columns import read_extraction
+from photosvc.index.file_columns import add_area, read_extraction
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import FoundFile
 from photosvc.index.store import Saved, Store
@@ -103,17 +103,18 @@ def test_hiding_photos_by_statements_leaves_what_describing_them_would(library, 
     assert sorted(texts) == sorted(session.scalars(select(SearchText.words)))
 
 
-def test_markers_of_the_file_are_replaced_and_those_of_people_stay(library, session):
+def test_markers_of_the_file_are_replaced_and_areas_of_people_stay(library, session):
     face = Region(kind="face", name="Ada", x=0.1, y=0.2, w=0.3, h=0.4)
     save(library, session, "a.jpg", new_extraction(1, metadata=Metadata(regions=(face,))))
     (marker,) = session.scalars(select(File)).one().markers
     uid = marker.uid
     save(library, session, "a.jpg", new_extraction(1, metadata=Metadata(regions=(face,))))
     assert [marker.uid for marker in session.scalars(select(File)).one().markers] == [uid]
-    marker.src = "manual"
+    file = session.scalars(select(File)).one()
+    add_area(file, Region(kind="face", name="Eva", x=0.5, y=0.5, w=0.1, h=0.1))
     session.flush()
     save(library, session, "a.jpg", new_extraction(1, metadata=Metadata()))
-    assert [marker.uid for marker in session.scalars(select(File)).one().markers] == [uid]
+    assert [(one.name, one.src) for one in session.scalars(select(File)).one().markers] == [("Eva", "manual")]
 
 
 def test_every_field_of_an_extraction_survives_its_columns(library, session):

@@ -223,10 +223,10 @@ def test_the_search_in_an_album_stays_in_it_on_the_pages_of_photos_and_in_the_al
         ({"Description": "x" * 4097}, "Description", "At most 4,096 characters."),
         ({"kind": "following"}, "Filter", "Type a search."),
         ({"kind": "following", "Filter": "yaer:2020"}, "Filter", 'did you mean "year"?'),
-        ({"kind": "found", "Filter": "(lake"}, "Filter", "this ( is not closed"),
+        ({"kind": "found", "Filter": "(lake"}, "Filter", "This ( is not closed"),
         ({"kind": "found", "Filter": "year:1900"}, "Filter", "The search finds no photos now."),
-        ({"kind": "following", "Filter": "year:2020", "Order": "manual"}, "Order", "use one of"),
-        ({"Order": "none"}, "Order", "use one of"),
+        ({"kind": "following", "Filter": "year:2020", "Order": "manual"}, "Order", "Use one of"),
+        ({"Order": "none"}, "Order", "Use one of"),
     ],
 )
 def test_what_is_wrong_with_a_new_album_is_told_beside_its_field(filled_api, alice, form, field, message):

@@ -74,6 +74,8 @@ WRITES = {
     "albums.update",
     "albums.delete",
 }
+#: What administrators and users may do with public links.
+LINKS = {"links.list", "links.make"}
 #: What everyone but viewers may read in addition.
 HISTORY = {"photos.history", "jobs.view"}
 SESSION = {"session.read", "session.end"}
@@ -104,7 +106,7 @@ IMPORTS = {
         ({"role": "admin"}, set(RULES) - {"session.create", "users.passcode", "users.app_passwords.add"}),
         (
             {"role": "user"},
-            READS | HISTORY | WRITES | FILES | TRASH | SESSION | LOGIN | {"webdav.read", "webdav.write"},
+            READS | HISTORY | WRITES | LINKS | FILES | TRASH | SESSION | LOGIN | {"webdav.read", "webdav.write"},
         ),
         ({"role": "viewer"}, READS | SESSION | LOGIN),
         (
@@ -113,14 +115,18 @@ IMPORTS = {
         ),
         (
             {"role": "user", "scope": "read"},
-            READS | HISTORY | LISTS | {"webdav.read", "session.read"},
+            READS | HISTORY | LISTS | {"links.list", "webdav.read", "session.read"},
         ),
-        ({"role": "user", "scope": "write"}, WRITES | FILES | LOGIN | {"trash.restore", "webdav.write", "session.end"}),
+        (
+            {"role": "user", "scope": "write"},
+            WRITES | FILES | LOGIN | {"links.make", "trash.restore", "webdav.write", "session.end"},
+        ),
         (
             {"kind": APP_PASSWORD, "role": "admin"},
             READS
             | HISTORY
             | WRITES
+            | LINKS
             | FILES
             | IMPORTS
             | {
@@ -138,6 +144,7 @@ IMPORTS = {
             READS
             | HISTORY
             | WRITES
+            | LINKS
             | FILES
             | SESSION
             | IMPORTS
@@ -147,17 +154,20 @@ IMPORTS = {
         ({"kind": CLIENT_TOKEN, "role": "client", "scope": "metrics"}, {"metrics.view"}),
         (
             {"kind": CLIENT_TOKEN, "role": "admin"},
-            READS | HISTORY | WRITES | IMPORTS | {"audit.view", "metrics.view", "oauth.introspect"},
+            READS | HISTORY | WRITES | LINKS | IMPORTS | {"audit.view", "metrics.view", "oauth.introspect"},
         ),
         ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "webdav"}, set()),
         ({"kind": HOST_USER, "role": "viewer"}, READS),
-        ({"kind": HOST_USER, "role": "user"}, READS | HISTORY | WRITES | TRASH | {"photos.index"}),
+        ({"kind": HOST_USER, "role": "user"}, READS | HISTORY | WRITES | LINKS | TRASH | {"photos.index"}),
         ({"kind": HOST_USER, "role": "user", "scope": "photos read"}, PHOTOS | HISTORY | LISTS),
-        ({"kind": HOST_USER, "role": "user", "sees_private": False}, READS | HISTORY | WRITES | {"photos.index"}),
+        (
+            {"kind": HOST_USER, "role": "user", "sees_private": False},
+            READS | HISTORY | WRITES | LINKS | {"photos.index"},
+        ),
         ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "logs read", "sees_private": False}, {"audit.view"}),
         (
             {"kind": HOST_USER, "role": "admin"},
-            READS | HISTORY | WRITES | IMPORTS | {"metrics.view", "oauth.introspect"},
+            READS | HISTORY | WRITES | LINKS | IMPORTS | {"metrics.view", "oauth.introspect"},
         ),
     ],
 )
