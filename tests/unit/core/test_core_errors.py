@@ -5,6 +5,7 @@ import pytest
 
 from photosvc.auth import errors as auth_errors
 from photosvc.core import errors
+from photosvc.core.errors import in_host
 from photosvc.core.times import ZERO_TIME, system_clock
 from photosvc.media import errors as media_errors
 
@@ -55,3 +56,16 @@ def test_the_clock_is_aware_and_in_utc():
     assert abs((system_clock() - datetime.now(UTC)).total_seconds()) < 5
     assert system_clock().tzinfo is UTC
     assert ZERO_TIME.isoformat() == "0001-01-01T00:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("run svc db upgrade, then svc index", "run flask svc db upgrade, then flask svc index"),
+        ("flask svc index", "flask svc index"),
+        ("/opt/svc run and my-svc run", "/opt/svc run and my-svc run"),
+        ("the svc.", "the svc."),
+    ],
+)
+def test_commands_are_those_of_the_host_in_its_messages(message, told):
+    assert in_host(message) == told
