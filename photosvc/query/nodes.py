@@ -7,7 +7,7 @@ The value of a filter is a `Choice` of operands of any type; flags are plain `bo
 `float`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Final, NamedTuple, TypeAlias
@@ -254,6 +254,18 @@ def conjuncts(node: Node) -> tuple[Node, ...]:
     if isinstance(node, And):
         return node.parts
     return () if isinstance(node, Everything) else (node,)
+
+
+def leaves(node: Node) -> Iterator[Node]:
+    """Yield the conditions of a query, none of which is an `And`, `Or` or `Not`."""
+    match node:
+        case Not(part):
+            yield from leaves(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from leaves(part)
+        case _:
+            yield node
 
 
 def levels(node: Node) -> int:

@@ -24,7 +24,7 @@ from photosvc.models import FILTER_COLUMNS, LOOKUP_COLUMNS, PATTERN_COLUMNS, VAL
 from photosvc.models.statements import run_text
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Nothing, Or
+from photosvc.query.nodes import Everything, Filter, Node, Nothing, leaves
 from photosvc.search.turns import Turn, Turns, Watch
 
 #: Columns that have an index.
@@ -103,18 +103,9 @@ def _is_indexed(name: str) -> bool:
 
 def _names(node: Node) -> Iterator[str]:
     """Yield the names of the filters in a query; `q` for words."""
-    match node:
-        case Filter(name):
-            yield name
-        case Not(part):
-            yield from _names(part)
-        case And(parts) | Or(parts):
-            for one in parts:
-                yield from _names(one)
-        case Everything() | Nothing():
-            return
-        case _:
-            yield "q"
+    for part in leaves(node):
+        if not isinstance(part, Everything | Nothing):
+            yield part.name if isinstance(part, Filter) else "q"
 
 
 @dataclass(frozen=True, slots=True)

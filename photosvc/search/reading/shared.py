@@ -5,7 +5,7 @@ kind, shape and date only: other filters and words would tell them, by what they
 albums.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +15,7 @@ from photosvc.auth.principal import Principal, Shared
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
 from photosvc.core.words import in_portions
 from photosvc.models import SearchRow
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or
+from photosvc.query.nodes import Everything, Filter, Node, leaves
 from photosvc.search.reading.files import SeenFile
 from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.plan import plan_all
@@ -56,7 +56,7 @@ def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
     if asked.album and not sees_album(who, asked.album):
         msg = "there is no such album"
         raise NotFoundError(msg, field="s")
-    if not all(name in FILTERS for name in _names(asked.node)):
+    if not all(map(_is_open, leaves(asked.node))):
         raise FilterForVisitorsError(field="q")
     order = asked.order
     if not asked.ordered:
@@ -95,17 +95,6 @@ def shared_ids(connection: Connection, file_ids: Sequence[int], shared: Shared) 
     return frozenset(found)
 
 
-def _names(node: Node) -> Iterator[str]:
-    """Yield the names of all filters of a parsed query; an empty name for words."""
-    match node:
-        case Everything():
-            return
-        case Filter(name):
-            yield name
-        case Not(part):
-            yield from _names(part)
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _names(part)
-        case _:
-            yield ""
+def _is_open(part: Node) -> bool:
+    """Return whether visitors may send this condition; words are none of `FILTERS`."""
+    return isinstance(part, Everything) or (isinstance(part, Filter) and part.name in FILTERS)
