@@ -19,6 +19,7 @@ from photosvc.cli.terminal import (
     require_stdout,
     yes_option,
 )
+from photosvc.core.accounts import MAX_LINK_VISITS
 from photosvc.core.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def _link_options(function: Function) -> Function:
     """Add the options for the values of a link to a command."""
     options = [
         click.option("--expires", "-e", type=Lifetime(), metavar="LIFETIME", help="Seconds, or 30d; 0 for no end."),
-        click.option("--max-views", type=click.IntRange(0, 1_000_000), help="Maximum number of visits; 0: any number."),
+        click.option(
+            "--max-views", type=click.IntRange(0, MAX_LINK_VISITS), help="Maximum number of visits; 0: any number."
+        ),
         click.option("--metadata/--no-metadata", "metadata_shown", default=None, help="Show places, people, texts."),
         click.option("--download/--no-download", "downloads", default=None, help="Allow downloads of originals."),
         click.option("--ask-password", "asks", is_flag=True, help="Ask for a password that visitors must enter."),

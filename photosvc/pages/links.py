@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from flask import Response, request, url_for
 
+from photosvc.core.accounts import MAX_LINK_COMMENT, MAX_LINK_VISITS
 from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.library.albums import album_of_people
 from photosvc.library.links import add_link, change_link, end_link, find_link, list_links, new_password_hash, path_of
@@ -108,7 +109,7 @@ def _values(form: Mapping[str, str]) -> dict[str, Any]:
         "expires": read_number(dict(form), "lifetime"),
         "max_views": _limit(form),
         "password": form.get("password", ""),
-        "comment": form.get("comment", "").strip()[:500],
+        "comment": form.get("comment", "").strip()[:MAX_LINK_COMMENT],
         "metadata_shown": shows in {"metadata", "downloads"},
         "downloads": shows == "downloads",
     }
@@ -116,8 +117,8 @@ def _values(form: Mapping[str, str]) -> dict[str, Any]:
 
 def _limit(form: Mapping[str, str]) -> int:
     limit = read_number(dict(form), "visits", empty=0)
-    if not 0 <= limit <= 1_000_000:
-        msg = "visits: a number up to 1,000,000, or nothing"
+    if not 0 <= limit <= MAX_LINK_VISITS:
+        msg = f"visits: a number up to {MAX_LINK_VISITS:,}, or nothing"
         raise InvalidValueError(msg, field="visits")
     return limit
 

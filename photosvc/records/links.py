@@ -4,10 +4,10 @@ from typing import Any
 
 from marshmallow import Schema, fields, pre_load, validate
 
+from photosvc.core.accounts import MAX_LINK_COMMENT, MAX_LINK_VISITS
 from photosvc.records.fields import AnyCaseSchema, CleanText, NullableTimestamp, Timestamp
 
-_LONGEST_SLUG, _LONGEST_COMMENT = 160, 500
-_MOST_VIEWS = 1_000_000
+_LONGEST_SLUG = 160
 #: Names that one published client sends instead of those of the record.
 _ELSEWHERE = {"linkexpires": "Expires", "shareslug": "Slug"}
 
@@ -55,7 +55,7 @@ class LinkEditSchema(AnyCaseSchema):
     )
     MaxViews = fields.Integer(
         attribute="max_views",
-        validate=validate.Range(0, _MOST_VIEWS),
+        validate=validate.Range(0, MAX_LINK_VISITS),
         metadata={"description": "The most visits; 0: any number."},
     )
     Password = fields.String(attribute="password", metadata={"description": "Empty: none."})
@@ -71,7 +71,7 @@ class LinkEditSchema(AnyCaseSchema):
         falsy={False},
         metadata={"description": "Visitors see places, cameras, people, texts and names of files."},
     )
-    Comment = CleanText(_LONGEST_COMMENT, attribute="comment", metadata={"description": "A note for its owner."})
+    Comment = CleanText(MAX_LINK_COMMENT, attribute="comment", metadata={"description": "A note for its owner."})
 
     @pre_load
     def _known_names(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
