@@ -24,7 +24,7 @@ class Shelf:
     marks: tuple[str, ...]
     """The actions on its photos."""
     every: tuple[str, ...] = ()
-    """Those that are offered for the whole page at once."""
+    """The actions on all photos of the page at once."""
 
 
 _FAVORITES: Final = Shelf(

@@ -159,7 +159,7 @@ class NewMarkerSchema(AnyCaseSchema):
         attribute="name",
         load_default="",
         validate=validate.Length(0, _LONGEST),
-        metadata={"description": "The person; empty: nobody is named.", "example": "Ada Lovelace"},
+        metadata={"description": "The person; empty: without a name.", "example": "Ada Lovelace"},
     )
     Type = fields.String(
         attribute="kind",
