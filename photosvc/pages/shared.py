@@ -103,7 +103,7 @@ def show_picture(link_token: str, uid: str) -> Response:
     service = current_service()
     who = _visitor(service, link_token)
     if who is None or who.shared is None:
-        return see_other(url_for(".shared", link_token=link_token))
+        return _lead_to_link(service, link_token)
     with searching(who.owner_uid, "uid") as connection:
         album = _album(service, connection, who.shared)
         asked = _asked(album, who)
@@ -140,7 +140,13 @@ def download_all(link_token: str) -> Response:
     target = ""
     if who is not None and who.shared is not None:
         target = _download(service, who, "photosvc.downloads.download_album", album_uid=who.shared.album_uid)
-    return see_other(target or url_for(".shared", link_token=link_token))
+    return see_other(target) if target else _lead_to_link(service, link_token)
+
+
+def _lead_to_link(service: Service, link_token: str) -> Response:
+    """Lead to the page of an existing link, with a token in the address that was read as one."""
+    find_shared(service, link_token)
+    return see_other(url_for(".shared", link_token=link_token))
 
 
 class _NoPictureError(NotFoundError):

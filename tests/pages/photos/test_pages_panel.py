@@ -88,7 +88,7 @@ def test_values_of_every_kind_are_changed_in_place(served, page):
     [
         ("Position", "here", "Type latitude and longitude"),
         ("Iso", "many", "ISO: type a number."),
-        ("Country", "c", "does not match"),
+        ("Country", "c", "the two letters of a country"),
     ],
 )
 def test_a_wrong_value_is_told_at_its_field_and_stays_to_be_mended(served, page, name, text, message):
