@@ -150,6 +150,7 @@ def test_a_large_configuration_is_refused_before_it_is_unpacked(backed_up, tmp_p
     assert "instance/config.py" in refused(backed_up, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_database_larger_than_the_disk_is_refused_before_it_is_unpacked(backed_up, tmp_path):
     files = read(backed_up.archive)
     files["database.sqlite"] = bytes(64 << 20)
@@ -229,6 +230,7 @@ def with_database(backed_up, script):
     write(backed_up.archive, files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "made"),
     [
@@ -277,6 +279,7 @@ def test_a_signal_ends_the_check_of_a_strange_database(backed_up, tmp_path, numb
     assert names(tmp_path / "new") == set()
 
 
+@pytest.mark.slow
 def test_a_folder_or_a_missing_file_is_told_in_a_sentence(tmp_path):
     for path, words in ((tmp_path, "Is a directory"), (tmp_path / "none", "No such file or directory")):
         done = svc("restore", str(path), instance=tmp_path / "new")

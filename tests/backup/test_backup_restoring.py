@@ -121,6 +121,7 @@ def test_a_damaged_library_can_be_replaced(backed_up, tmp_path):
     assert accounts(other) == ["alice"]
 
 
+@pytest.mark.slow
 def test_a_database_that_a_process_has_open_is_not_replaced(backed_up, tmp_path):
     other = make(tmp_path / "other", "bob").instance
     with closing(sqlite3.connect(other / DATABASE)) as connection:
@@ -151,6 +152,7 @@ def test_a_database_beside_the_configuration_is_restored_there(backed_up, tmp_pa
     assert accounts(tmp_path / "new") == ["alice"]
 
 
+@pytest.mark.slow
 def test_without_its_key_the_library_is_restored_and_says_which_key_it_needs(tmp_path):
     key = {"PHOTOSVC_SECRET_KEY": "k" * 32}
     library = make(tmp_path / "made", "alice", **key)

@@ -44,6 +44,7 @@ def test_a_new_token_is_printed_once_and_only_on_stdout(instance):
         assert not path.is_file() or secret.encode() not in path.read_bytes()
 
 
+@pytest.mark.slow
 def test_the_table_for_people_holds_the_secret_unbroken(instance):
     done = call_svc(*ADD, instance=instance)
     assert done.returncode == 0
@@ -194,6 +195,7 @@ def test_a_database_without_tables_is_one_sentence_that_names_the_command(tmp_pa
         assert done.stderr == "Error: The database has no photosvc tables yet: run `svc db upgrade`.\n"
 
 
+@pytest.mark.slow
 def test_the_schema_is_made_checked_and_named(tmp_path):
     from photosvc.models import SCHEMA_VERSION
 
@@ -221,6 +223,7 @@ def test_an_upgrade_names_the_migrations_that_it_applies(tmp_path):
     assert last == f"The schema is now at {SCHEMA_VERSION} (was 0050)."
 
 
+@pytest.mark.slow
 def test_an_old_schema_is_one_sentence_that_names_what_to_do(tmp_path):
     import sqlite3
 
@@ -346,6 +349,7 @@ INVALID = (
 )
 
 
+@pytest.mark.slow
 def test_an_email_address_is_checked_when_it_is_given_and_when_it_is_changed(instance):
     for number, email in enumerate((*VALID, *INVALID)):
         name = f"mail{number}"

@@ -101,6 +101,7 @@ needs_nginx = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @needs_nginx
 @pytest.mark.parametrize("address", ["", "https://photos.home.test", "http://192.168.1.20:8000", "http://h.test/a.b/c"])
 def test_nginx_accepts_its_file_for_any_address_and_names_of_folders(tmp_path, address):

@@ -77,6 +77,7 @@ def test_enter_alone_is_a_no(api):
     assert dump(api) == before
 
 
+@pytest.mark.slow
 def test_a_yes_at_the_terminal_takes_away(api):
     code, _, err, _ = type_at(api.library.instance, ["users", "rm", "alice"], [("[y/N]", "y\n")])
     assert code == 0
@@ -113,6 +114,7 @@ def test_what_does_not_exist_ends_with_3(api, arguments):
         assert done.stderr.startswith("Error: no such ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["users rm alice", "users reset", "passwd alice", "users add bob", "auth add"])
 def test_a_closed_standard_input_is_no_terminal(api, command):
     before = dump(api)

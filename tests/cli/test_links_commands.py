@@ -54,6 +54,7 @@ def test_a_password_is_read_from_standard_input_and_taken_away(api, links):
     assert visit(api, made["Token"]) == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

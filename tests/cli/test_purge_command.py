@@ -157,6 +157,7 @@ def test_originals_that_look_unmounted_are_refused(purged, arguments):
     assert dump(purged) == before
 
 
+@pytest.mark.slow
 def test_a_file_that_is_marked_but_came_back_stays(purged):
     purge(purged)
     purged.put("2020/a.jpg", b"data")

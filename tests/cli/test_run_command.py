@@ -66,6 +66,7 @@ def index(*arguments, instance, environ=None):
     return call_svc("index", "--workers", "1", *arguments, instance=instance, environ=environ)
 
 
+@pytest.mark.slow
 def test_it_serves_before_anything_is_indexed(run, tmp_path):
     photos = fill(tmp_path / "photos", "a.jpg")
     done = run("--photos", str(photos), migrates=True)
@@ -115,6 +116,7 @@ def test_what_it_prints_to_try_works_as_pasted(run, tmp_path):
     assert shown == f"-H X-Auth-Token: {token.strip()} http://localhost:{done.port}/api/v1/photos?count=3\n"
 
 
+@pytest.mark.slow
 def test_the_folder_is_remembered_for_later_commands(run, tmp_path):
     photos = fill(tmp_path / "photos", "a.jpg", "b.jpg")
     run("--photos", str(photos))
@@ -125,6 +127,7 @@ def test_the_folder_is_remembered_for_later_commands(run, tmp_path):
     assert f"PHOTOSVC_ORIGINALS,{photos},instance/photos_folder," in config
 
 
+@pytest.mark.slow
 def test_a_home_folder_is_expanded_where_no_shell_did(run, tmp_path):
     fill(tmp_path / "pictures", "a.jpg")
     assert f"Photos    {tmp_path}/pictures\n" in run("--photos", "~/pictures").stdout
@@ -136,6 +139,7 @@ def test_a_home_folder_is_expanded_where_no_shell_did(run, tmp_path):
     assert "there is no home folder for ~nobody-at-all" in unknown.stderr
 
 
+@pytest.mark.slow
 def test_another_folder_for_the_same_library_stops_with_a_sentence(run, tmp_path):
     first, second = fill(tmp_path / "first", "a.jpg", "b.jpg"), fill(tmp_path / "second", "c.jpg")
     run("--photos", str(first))
@@ -278,6 +282,7 @@ def test_a_running_service_indexes_what_comes_and_its_watcher_ends_with_it(libra
         server.wait(20)
 
 
+@pytest.mark.slow
 def test_a_fresh_library_offers_its_first_account_by_a_code(run):
     first, second = run(migrates=True), run(migrates=True)
     codes = [re.search(r"type the code ([2-9A-Z]{4}-[2-9A-Z]{4})\n", done.stdout)[1] for done in (first, second)]

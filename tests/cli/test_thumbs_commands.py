@@ -41,6 +41,7 @@ def test_thumbs_makes_the_usual_sizes_of_all_pictures_and_keeps_what_is_there(ap
     assert api.svc("thumbs").stdout == "0 made, 11 kept, 0 failed\n"
 
 
+@pytest.mark.slow
 def test_thumbs_takes_sizes_and_a_query(api, pictures):
     pictures.library.index()
     done = api.svc("thumbs", "--sizes", "tile_50, fit_1280", "--json", "path:2020")
@@ -56,6 +57,7 @@ def test_thumbs_refuses_sizes_and_queries_that_do_not_exist(api, pictures):
     assert api.svc("thumbs", "nonsense:1").returncode == 2
 
 
+@pytest.mark.slow
 def test_thumbs_reports_what_cannot_be_shown_and_goes_on(api, pictures):
     pictures.library.index()
     (pictures.library.originals / "large.jpg").unlink()
@@ -118,6 +120,7 @@ def test_index_with_thumbs_on_a_cache_that_cannot_be_written_indexes(api, pictur
     )
 
 
+@pytest.mark.slow
 def test_cache_status_counts_and_clear_removes_after_a_question(api, pictures):
     pictures.library.index()
     api.svc("thumbs", "--sizes", "tile_100")

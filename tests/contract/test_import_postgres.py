@@ -38,6 +38,7 @@ def test_an_import_is_wished_for_done_and_found(tmp_path, new_postgres, monkeypa
     library.close()
 
 
+@pytest.mark.slow
 def test_imports_of_one_picture_at_once_are_one_original(tmp_path, new_postgres, monkeypatch):
     monkeypatch.setattr("photosvc.library.upload_checks.WorkerPool", InlinePool)
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": new_postgres()})

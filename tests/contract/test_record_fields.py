@@ -140,6 +140,7 @@ def indexed_library(tmp_path_factory):
     return library
 
 
+@pytest.mark.slow
 def test_every_row_has_the_fields_of_the_spec_with_their_types_and_equals_a_fresh_dump(indexed_library):
     assert check_library(indexed_library) == 6
 

@@ -127,6 +127,7 @@ def test_credentials_without_an_account_are_refused_whatever_their_scope(dav, ap
     assert (api.library.originals / "lake.jpg").read_bytes() == b"a lake"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scope", "methods"),
     [
@@ -144,6 +145,7 @@ def test_the_scope_says_which_methods_an_app_password_opens(dav, api, scope, met
     assert opens(dav, api.app_password(scope=scope), (*READING, *WRITING)) == methods
 
 
+@pytest.mark.slow
 def test_administrators_and_users_may_change_it_and_viewers_may_not_open_it(dav, api):
     # The folder contains private photos and files that no search shows.
     for name, methods in (("ann", {*READING, *WRITING}), ("alice", {*READING, *WRITING}), ("vera", set())):
@@ -179,6 +181,7 @@ def test_revoked_and_expired_credentials_and_disabled_accounts_end_at_once(dav, 
         assert dav.call("GET", "/lake.jpg", token=secret).status_code == 401
 
 
+@pytest.mark.slow
 def test_unknown_app_passwords_are_throttled_by_address_and_valid_ones_are_not(dav):
     wrong = basic(f"alice:{ids.new_app_password()}")
     address = "198.51.100.9"

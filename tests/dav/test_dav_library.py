@@ -93,6 +93,7 @@ def test_a_stored_file_is_a_wish_for_its_folder_unless_it_is_junk(dav):
     assert dav.call("DELETE", "/trip/copied.jpg").status_code == 204
 
 
+@pytest.mark.slow
 def test_a_moved_file_keeps_its_photo_at_once_and_after_an_index_run(dav):
     before = records(dav)["file.jpg"]
     edit(dav, before["UID"])
@@ -107,6 +108,7 @@ def test_a_moved_file_keeps_its_photo_at_once_and_after_an_index_run(dav):
     indexed_again(dav)
 
 
+@pytest.mark.slow
 def test_a_moved_folder_takes_its_photos_stacks_and_sidecars_along(dav):
     before = records(dav)
     assert before["trip/pair.jpg"]["UID"] == before["trip/pair.dng"]["UID"]
@@ -129,6 +131,7 @@ def test_the_case_of_a_folder_counts(dav):
     assert after["Case/x.jpg"]["UID"] == before["Case/x.jpg"]["UID"]
 
 
+@pytest.mark.slow
 def test_a_folder_with_too_many_files_is_followed_by_the_index(dav, monkeypatch):
     before = records(dav)
     monkeypatch.setattr("photosvc.library.relocation.MOST_FILES", 1)
@@ -142,6 +145,7 @@ def test_a_folder_with_too_many_files_is_followed_by_the_index(dav, monkeypatch)
     }
 
 
+@pytest.mark.slow
 def test_a_deleted_file_is_found_no_more_and_returns_with_what_people_set(dav):
     before = records(dav)["edited.jpg"]
     edit(dav, before["UID"])
@@ -157,6 +161,7 @@ def test_a_deleted_file_is_found_no_more_and_returns_with_what_people_set(dav):
     assert in_albums(dav, after["UID"]) == [f"Of {after['UID']}"]
 
 
+@pytest.mark.slow
 def test_another_picture_under_the_name_of_a_deleted_one_is_another_photo(dav):
     before = records(dav)["gone.jpg"]
     edit(dav, before["UID"])
@@ -168,6 +173,7 @@ def test_another_picture_under_the_name_of_a_deleted_one_is_another_photo(dav):
     assert after["Title"] != "Mine"
 
 
+@pytest.mark.slow
 def test_photos_of_a_deleted_folder_are_found_no_more(dav):
     assert dav.call("DELETE", "/folder").status_code == 204
     assert "folder/gone.jpg" not in records(dav)
@@ -176,6 +182,7 @@ def test_photos_of_a_deleted_folder_are_found_no_more(dav):
     indexed_again(dav)
 
 
+@pytest.mark.slow
 def test_what_webdav_deleted_is_restored_at_once_and_the_history_says_who_did_it(dav):
     before = records(dav)
     edit(dav, before["back/one.jpg"]["UID"])
@@ -193,6 +200,7 @@ def test_what_webdav_deleted_is_restored_at_once_and_the_history_says_who_did_it
     indexed_again(dav)
 
 
+@pytest.mark.slow
 def test_a_copy_takes_the_place_of_a_deleted_file(dav):
     before = records(dav)
     kept, copied = sorted({"first/copy.jpg", "second/copy.jpg"}, key=lambda name: name not in before)
@@ -203,6 +211,7 @@ def test_a_copy_takes_the_place_of_a_deleted_file(dav):
     assert records(dav)[copied]["UID"] == before[kept]["UID"]
 
 
+@pytest.mark.slow
 def test_a_file_that_replaces_another_keeps_its_photo(dav):
     before = records(dav)
     assert to(dav, "MOVE", "/over.jpg", "/under.jpg") == 204
@@ -213,6 +222,7 @@ def test_a_file_that_replaces_another_keeps_its_photo(dav):
     indexed_again(dav)
 
 
+@pytest.mark.slow
 def test_a_file_that_an_app_saves_under_another_name_first_stays_the_same_photo(dav):
     before = records(dav)["safe.jpg"]
     edit(dav, before["UID"])
@@ -235,6 +245,7 @@ def test_a_replaced_picture_lies_in_the_trash(dav):
     assert not list((dav.api.library.originals / TRASH_FOLDER).glob("*/notes.txt"))
 
 
+@pytest.mark.slow
 def test_a_part_file_is_indexed_under_the_name_that_it_gets(dav):
     assert dav.call("PUT", "/part.jpg.tacitpart", jpeg(500, 48)).status_code == 201
     dav.api.library.index()
@@ -244,6 +255,7 @@ def test_a_part_file_is_indexed_under_the_name_that_it_gets(dav):
     assert records(dav)["part.jpg"]["Width"] == 500
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_picture_by_its_new_name_or_hidden_is_found_no_more_until_it_is_back(dav):
     before = records(dav)
     assert to(dav, "MOVE", "/typed.jpg", "/typed.jpg.bak") == 201
@@ -259,6 +271,7 @@ def test_a_file_that_is_no_picture_by_its_new_name_or_hidden_is_found_no_more_un
     ]
 
 
+@pytest.mark.slow
 def test_what_a_person_removed_from_the_library_stays_out_of_it_when_it_moves(dav):
     photo = records(dav)["removed/r.jpg"]
     ann = dav.api.session_of("ann")
@@ -273,6 +286,7 @@ def test_what_a_person_removed_from_the_library_stays_out_of_it_when_it_moves(da
         assert session.query(RejectedFile.reason).filter_by(name="away/s.jpg").scalar() == "removed"
 
 
+@pytest.mark.slow
 def test_a_move_that_fails_changes_neither_disk_nor_library(dav, monkeypatch):
     before = records(dav)["fail.jpg"]
     monkeypatch.setattr(Relocation, "changed", lambda *_arguments, **_options: 1 / 0)
@@ -313,6 +327,7 @@ def test_a_move_to_a_name_whose_file_the_disk_lost_keeps_both_photos(dav, inner,
     indexed_again(dav)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["PUT", "COPY", "MOVE"])
 def test_a_file_replaced_by_one_of_its_size_and_time_is_read_again(dav, method):
     library, name, content = dav.api.library, f"same {method}.jpg", jpeg(430, 40 + ord(method[0]) % 32)

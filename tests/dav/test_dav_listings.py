@@ -219,6 +219,7 @@ def test_all_changes_of_a_request_are_made_or_none(dav, monkeypatch):
     assert set(dav.find("one.jpg")["/originals/one.jpg"][0]) == OF_FILES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "status", "seconds"),
     [

@@ -57,6 +57,7 @@ def test_a_post_is_not_allowed(standing):
     assert "PROPFIND" in answer.headers["Allow"]
 
 
+@pytest.mark.slow
 def test_below_a_prefix_all_addresses_have_it(hosted):
     prefix = "/Media/originals"
     found = hosted.call("PROPFIND", "/", prefix=prefix, headers={"Depth": "1"})

@@ -35,6 +35,7 @@ def hrefs(answer):
     return [unquote(href) for href in re.findall("<D:response><D:href>([^<]*)", answer.text)]
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_new_file_or_folder_gets_the_composed_name(dav, asked):
     assert call(dav, "MKCOL", f"/{asked}").status_code == 201
@@ -43,6 +44,7 @@ def test_a_new_file_or_folder_gets_the_composed_name(dav, asked):
     assert call(dav, "MKCOL", f"/{asked}").status_code == 405
 
 
+@pytest.mark.slow
 def test_both_spellings_are_one_file(dav):
     assert call(dav, "PUT", f"/{NFD}.txt", b"one").status_code == 201
     assert call(dav, "PUT", f"/{NFC}.txt", b"two").status_code == 204
@@ -84,6 +86,7 @@ def test_a_listing_has_the_addresses_that_its_client_asked_for(dav, asked):
     assert hrefs(call(dav, "PROPPATCH", f"/{asked}/a.txt", patch)) == [f"/originals/{asked}/a.txt"]
 
 
+@pytest.mark.slow
 def test_a_lock_on_one_spelling_holds_for_the_other(dav):
     call(dav, "PUT", f"/{NFC}.txt", b"data")
     body = b'<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>'

@@ -63,6 +63,7 @@ def parts(dav):
     return list((root(dav) / ".photosvc").glob("*.part"))
 
 
+@pytest.mark.slow
 def test_nothing_is_stored_while_the_disk_of_the_originals_is_away(dav):
     assert put(dav, "/a.jpg", picture(1)).status_code == 201
     dav.api.library.index()
@@ -111,6 +112,7 @@ def test_a_body_that_ends_too_early_leaves_the_old_file(dav):
     assert parts(dav) == []
 
 
+@pytest.mark.slow
 def test_a_body_in_chunks_has_the_length_that_the_client_expects(dav):
     chunked = {"environ_overrides": {"wsgi.input_terminated": True}, "content_length": None}
     for length, status in (("4", 201), ("5", 400), ("x", 400)):
@@ -144,6 +146,7 @@ def test_the_file_does_not_exist_before_its_last_byte(dav, monkeypatch):
     assert seen == [False]
 
 
+@pytest.mark.slow
 def test_of_several_that_create_one_file_one_wins_and_no_content_is_mixed(dav):
     with ThreadPoolExecutor(6) as pool:
         contents = [bytes([65 + number]) * 60_000 for number in range(6)]
@@ -167,6 +170,7 @@ def test_conditions_decide_before_the_file_is_replaced(dav):
     assert put(dav, "/a.jpg", b"two", If_Match=tag).status_code == 204
 
 
+@pytest.mark.slow
 def test_the_header_if_holds_for_the_resource_that_it_names(dav):
     tag = put(dav, "/a.jpg", b"one").headers["ETag"]
     address = f"http://localhost/originals{dav.top}/a.jpg"
@@ -186,6 +190,7 @@ def test_the_header_if_holds_for_the_resource_that_it_names(dav):
         cases[0] = (f"([{tag2}])", 204)
 
 
+@pytest.mark.slow
 def test_a_checksum_is_compared(dav):
     right = hashlib.sha1(b"data").hexdigest()
     wrong = hashlib.sha1(b"other").hexdigest()
@@ -196,6 +201,7 @@ def test_a_checksum_is_compared(dav):
         assert put(dav, f"/{number}.jpg", OC_Checksum=given).status_code == 201, given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -557,6 +563,7 @@ def test_nothing_is_written_where_the_originals_are_read_only(tmp_path):
         assert [path.name for path in api.library.originals.iterdir()] == ["a.jpg"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["/new.txt", "/old.txt", "/known.jpg"])
 @pytest.mark.parametrize("method", ["PUT", "COPY"])
 def test_what_is_answered_503_leaves_the_folder_as_it_was(dav, monkeypatch, method, name):

@@ -140,6 +140,7 @@ def test_a_surprise_below_the_prefix_is_not_the_hosts(host, monkeypatch):
     assert (answer.status_code, answer.json["error"]) == (500, "Internal error; the log has details.")
 
 
+@pytest.mark.slow
 def test_tables_lie_where_the_host_wants_them_and_apart(host):
     with host.app.app_context():
         names = {key: set(inspect(engine).get_table_names()) for key, engine in host.db.engines.items()}
@@ -152,6 +153,7 @@ def test_tables_lie_where_the_host_wants_them_and_apart(host):
         assert schema.differences(current_service().engine()) == []
 
 
+@pytest.mark.slow
 def test_two_hosts_in_one_process_never_see_each_others_rows(host, tmp_path):
     other = Host(tmp_path / "second", pictures=1)
     try:

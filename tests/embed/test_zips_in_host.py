@@ -104,6 +104,7 @@ def test_a_selection_is_open_only_to_the_user_who_sent_it(host):
     assert names(user.get(f"{path}?name=file&t={link}")) == [*NAMES]
 
 
+@pytest.mark.slow
 def test_selections_of_one_user_push_out_none_of_another(host):
     user, viewer = signed_in(host, "user"), signed_in(host, "viewer")
     first = select(user)

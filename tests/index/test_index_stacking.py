@@ -87,6 +87,7 @@ ANYWHERE = replace(MOMENT, lat=None, lng=None)
 EXACT = TAKEN + timedelta(milliseconds=120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("one", "other", "together"),
     [

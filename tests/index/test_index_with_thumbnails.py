@@ -160,6 +160,7 @@ def test_the_index_finds_the_same_and_thumbnails_are_those_made_on_demand(shown)
     assert list(thumbnails.values()) == expected
 
 
+@pytest.mark.slow
 def test_a_file_is_opened_again_only_where_its_colours_cost_less_than_a_whole_decode(shown):
     path, _, thumbnails, opened = shown
     assert thumbnails

@@ -229,6 +229,7 @@ def check_compiled_or_refused(varied_library, refused, query, sees_private, orde
 SEARCHED = (st.booleans(), st.sampled_from(sorted(ORDERS)))
 
 
+@pytest.mark.slow
 @at_most(0.5)
 @QUICK
 @given(ANY_QUERIES, *SEARCHED)
@@ -246,6 +247,7 @@ def test_a_hundred_thousand_texts_are_compiled_or_refused(varied_library, refuse
     check_compiled_or_refused(varied_library, refused, query, sees_private, order)
 
 
+@pytest.mark.slow
 @at_most(0.8)
 @settings(QUICK, max_examples=50)
 @given(LARGE_QUERIES, *SEARCHED)

@@ -64,6 +64,7 @@ def test_a_facet_counts_what_the_query_finds(session, facet, query, sees_private
     assert found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["", "lake", "album:a000000000000001"])
 def test_many_facets_at_once_are_counted_as_each_alone(session, query):
     together = count_values(session.connection(), parse_node([("q", query)]), "", FACETS, sees_private=True)

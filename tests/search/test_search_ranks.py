@@ -116,6 +116,7 @@ def test_photos_of_all_ranks_come_in_order(session, word):
     assert found == sorted_by_python(session, word)
 
 
+@pytest.mark.slow
 def test_two_words_add_their_points(session):
     found, _ = uids(session, "famil lake")
     assert len(found) > 50
@@ -191,6 +192,7 @@ def test_where_the_best_rank_is_frequent_others_are_looked_for_behind_it(
     assert uids(session, "zebra", offset=str(len(whole) - 5))[0] == whole[-5:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("famil",), ("family",), ("famil", "lake")])
 def test_a_reversed_order_is_walked_from_the_last_rank_on(session, words):
     whole = sorted_by_python(session, *words)[::-1]

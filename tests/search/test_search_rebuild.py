@@ -49,6 +49,7 @@ def filled(tmp_path_factory):
     return library
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
 def test_a_rebuild_repairs(filled, damage):
     with filled.app.app_context(), Session(current_service().engine()) as session:

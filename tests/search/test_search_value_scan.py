@@ -99,6 +99,7 @@ def test_every_order_goes_on_behind_a_short_walk(sparse_session, walks, order):
     assert set(found) == wanted
 
 
+@pytest.mark.slow
 def test_merged_photos_come_once_behind_a_short_walk(sparse_session, walks):
     rows = sparse_session.scalars(select(SearchRow).order_by(SearchRow.taken_at.desc(), SearchRow.newest_key.desc()))
     matching = [row.photo_uid for row in rows if row.width >= 10000]

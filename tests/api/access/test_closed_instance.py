@@ -32,6 +32,7 @@ def permissive():
     os.umask(before)
 
 
+@pytest.mark.slow
 def test_a_new_instance_is_closed_to_other_accounts(tmp_path, permissive):
     opened(tmp_path / "instance")
     assert mode(tmp_path / "instance") == 0o700
@@ -40,6 +41,7 @@ def test_a_new_instance_is_closed_to_other_accounts(tmp_path, permissive):
     assert {path.name: mode(path) for path in files if mode(path) & 0o077} == {}
 
 
+@pytest.mark.slow
 def test_an_open_instance_is_closed_at_the_start(tmp_path, permissive):
     opened(tmp_path)
     for name, rights in {"": 0o755, "photosvc.db": 0o664, "secret_key": 0o640, "config.py": 0o644}.items():
@@ -50,6 +52,7 @@ def test_an_open_instance_is_closed_at_the_start(tmp_path, permissive):
     assert [mode(tmp_path / name) for name in ("", "photosvc.db", "secret_key", "config.py")] == [0o700, *[0o600] * 3]
 
 
+@pytest.mark.slow
 def test_a_database_elsewhere_is_closed_too(tmp_path, permissive):
     (tmp_path / "data").mkdir()
     file = tmp_path / "data" / "library.db"
@@ -101,6 +104,7 @@ def test_a_damaged_database_is_one_sentence(tmp_path, damage, caplog):
     assert "Traceback" not in caplog.text
 
 
+@pytest.mark.slow
 def test_errors_of_the_database_do_not_name_values(tmp_path):
     from sqlalchemy import text
 

@@ -3,6 +3,7 @@
 import logging
 
 import pyotp
+import pytest
 
 from photosvc.models import Base
 from photosvc.web.current import current_service
@@ -84,6 +85,7 @@ def walk(api):
     return seen
 
 
+@pytest.mark.slow
 def test_secrets_are_shown_once_and_are_in_no_row_file_log_or_other_answer(tmp_path, caplog, capfd):
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.INFO, "sqlalchemy.engine")
@@ -110,6 +112,7 @@ def test_secrets_are_shown_once_and_are_in_no_row_file_log_or_other_answer(tmp_p
         assert secret not in printed
 
 
+@pytest.mark.slow
 def test_answers_with_tokens_are_not_to_be_stored(tmp_path):
     with open_api(tmp_path) as api:
         seen = walk(api)

@@ -71,6 +71,7 @@ def test_it_lives_as_long_as_was_asked_for(api, own, path, expires, ends):
     assert api.call("POST", path, own, json={**FRAME, "expires": expires}).json["expires_at"] == ends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -143,6 +144,7 @@ def test_a_revoked_app_password_is_refused_at_once_and_gone_for_good(api, own, p
     check_error(api.call("DELETE", place, own), 404)
 
 
+@pytest.mark.slow
 def test_only_app_passwords_of_this_account_are_revoked_here(api, own, path):
     strangers, token, login = api.app_password("ann"), api.access_token(), api.session_of()
     for secret in (strangers, token, login, "sess00000000", "%00", "x" * 3000):

@@ -39,6 +39,7 @@ def test_wrong_passwords_from_a_hundred_addresses_hit_the_limit_of_the_account(a
     assert api.log_in("vera", address="198.51.100.1").status_code == 200
 
 
+@pytest.mark.slow
 def test_an_owner_gets_in_at_home_while_others_guess(api):
     assert api.log_in(address=HOME).status_code == 200
     for number in range(30):
@@ -59,6 +60,7 @@ def test_429_says_when_to_come_back_and_that_is_true(api):
     assert api.log_in(address=AWAY).status_code == 200
 
 
+@pytest.mark.slow
 def test_names_that_do_not_exist_are_throttled_alike(api):
     known, unknown = (
         [api.log_in(name, "wrong horse", f"198.51.100.{number}").status_code for number in range(25)]
@@ -67,6 +69,7 @@ def test_names_that_do_not_exist_are_throttled_alike(api):
     assert known == unknown == [401] * 20 + [429] * 5
 
 
+@pytest.mark.slow
 def test_right_passwords_are_never_counted(api):
     assert {api.log_in(address=AWAY).status_code for _ in range(15)} == {200}
 
@@ -135,6 +138,7 @@ def test_nothing_is_warned_about_behind_a_configured_proxy_or_without_one(api, t
     assert not [record for record in caplog.records if "X-Forwarded-For" in record.getMessage()]
 
 
+@pytest.mark.slow
 def test_unknown_tokens_are_slowed_down_and_valid_ones_from_there_never(api):
     valid, app, login = api.access_token(), api.app_password(), api.session_of()
     guess(api, 12, address=AWAY)
@@ -173,6 +177,7 @@ def test_a_blocked_address_answers_alike_for_the_owner_and_for_names_that_never_
     assert told == {(429, '{"code":429,"error":"Too many failures: try again in 60 s."}', "60")}
 
 
+@pytest.mark.slow
 def test_an_app_password_gets_in_past_unknown_app_passwords_from_its_address(api):
     app = api.app_password()
     unknown = [ids.new_app_password() for _ in range(70)]
@@ -206,6 +211,7 @@ def test_nor_from_everywhere_at_once(api):
     assert statuses == [400] * 10 + [429] * 90
 
 
+@pytest.mark.slow
 def test_an_owner_changes_the_password_while_others_guess(api):
     own, path = api.session_of(), api.user_path(rest="/password")
     for number in range(25):

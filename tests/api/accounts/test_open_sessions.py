@@ -140,6 +140,7 @@ def test_a_demoted_administrator_sees_and_ends_only_the_own_ones(api):
     assert api.call("GET", api.user_path("vera", "/sessions"), vera).status_code == 200
 
 
+@pytest.mark.slow
 def test_no_app_password_token_or_app_session_sees_or_ends_sessions(api, path):
     own = api.session_of()
     app = api.app_password()

@@ -40,6 +40,7 @@ def test_the_first_code_turns_it_on_and_gives_ten_recovery_codes(api, own):
     assert api.call("GET", api.user_path(), own).json["TwoFactor"] is True
 
 
+@pytest.mark.slow
 def test_then_a_log_in_asks_for_a_code_by_number(api, own):
     totp, _ = enrol(api, own)
     for missing in ({}, {"code": None}, {"code": ""}):
@@ -71,6 +72,7 @@ def test_the_code_that_turned_it_on_does_not_log_in(api, own):
     check_error(api.log_in(code=code), 401, code=33)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("steps", "status"), [(-2, 401), (-1, 200), (0, 200), (1, 200), (2, 401)])
 def test_codes_of_one_step_before_and_after_are_accepted(api, own, steps, status):
     totp, _ = enrol(api, own)
@@ -127,6 +129,7 @@ def fields(body):
     return [detail["field"] for detail in body["details"]]
 
 
+@pytest.mark.slow
 def test_turning_it_off_needs_the_password_and_a_code(api, own):
     totp, recovery = enrol(api, own)
     assert fields(check_error(disable(api, own, password="wrong horse", code=totp.at(api.clock())), 400)) == [
@@ -153,6 +156,7 @@ def test_where_it_is_off_no_code_is_needed_to_turn_it_off_or_to_change_the_passw
     assert change_password(api, own, code="000000").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_new_password_needs_a_code_where_there_is_a_second_factor(api, own):
     totp, recovery = enrol(api, own)
     for missing in ({}, {"code": None}, {"code": ""}):
@@ -176,6 +180,7 @@ def test_a_code_that_confirmed_a_refused_password_is_not_used_up(api, own):
     assert change_password(api, own, code=code).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("send", [disable, change_password])
 def test_with_the_password_and_a_stolen_session_codes_are_not_guessed(api, own, send):
     enrol(api, own)
@@ -184,6 +189,7 @@ def test_with_the_password_and_a_stolen_session_codes_are_not_guessed(api, own, 
     check_error(api.log_in(), 401, code=32)
 
 
+@pytest.mark.slow
 def test_turning_it_on_ends_the_other_log_ins_at_once_and_keeps_this_one_and_app_passwords(api, own):
     other, app, strangers = api.session_of(), api.app_password(), api.session_of("ann")
     child = api.session_of(password=app)
@@ -211,6 +217,7 @@ def test_an_administrator_without_a_code_does_not_take_off_the_own_one(api):
     check_error(api.log_in("ann"), 401, code=32)
 
 
+@pytest.mark.slow
 def test_an_administrator_takes_it_off_and_can_do_no_more(api, own):
     enrol(api, own)
     admin = api.session_of("ann")

@@ -17,6 +17,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_nothing_is_changed_by_a_password_that_is_not_valid_any_more(api, monkeypatch, change):
     method, path, body, field = CHANGES[change]

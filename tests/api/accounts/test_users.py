@@ -34,6 +34,7 @@ def test_an_added_account_logs_in_with_what_was_given(api, admin):
     assert api.log_in("bob", NEW).json["user"]["UID"] == user["UID"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "status", "field"),
     [

@@ -146,6 +146,7 @@ def test_an_album_shows_its_photos_in_the_order_by_hand(filled_library):
     assert shown(s=other) == expected
 
 
+@pytest.mark.slow
 def test_the_order_by_hand_is_refused_without_one_album_of_chosen_photos(filled_library):
     client, headers = filled_library.app.test_client(), {"X-Auth-Token": filled_library.token()}
     smart = client.post("/api/v1/albums", json={"Title": "Smart", "Filter": "path:b"}, headers=headers).json["UID"]

@@ -77,6 +77,7 @@ def test_a_label_taken_from_a_photo_stays_away_and_can_be_undone(copied_library,
     assert copied_library.names(q="label:sun") == ["a/one.jpg"]
 
 
+@pytest.mark.slow
 def test_a_confirmed_label_stays_when_the_file_loses_it(copied_library, call, uid):
     three = uid("three")
     (snow,) = call("GET", f"/photos/{three}")["Labels"]
@@ -155,6 +156,7 @@ def test_another_spelling_of_a_label_is_taken_over(copied_library, call, label):
     assert label("LAKE")["PhotoCount"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["like", "favorite"])
 def test_labels_and_people_become_favourites(call, label, name):
     path = f"/labels/{label('snow')['UID']}/{name}"

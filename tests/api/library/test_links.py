@@ -65,6 +65,13 @@ def sharing(tmp_path, new_database):
         yield Sharing(api)
 
 
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory):
+    """A library with an album for tests that change nothing."""
+    with open_api(tmp_path_factory.mktemp("standing")) as api:
+        yield Sharing(api)
+
+
 def test_a_link_shows_its_album_until_it_is_ended(sharing):
     link = sharing.link(Comment="for the family")
     assert set(link) == FIELDS
@@ -195,13 +202,13 @@ def test_guessed_tokens_are_limited_by_address(sharing):
 
 
 @pytest.mark.parametrize("token", ["x", "0" * 26, "A" * 26, "\u0663" * 26, "a" * 5000, "\0" * 26, "a" * 25 + "\n"])
-def test_texts_that_are_no_token_are_unknown_links(sharing, token):
-    check_error(sharing.open(token), 404)
+def test_texts_that_are_no_token_are_unknown_links(standing, token):
+    check_error(standing.open(token), 404)
 
 
 @pytest.mark.parametrize("token", [{"a": 1}, ["x"], 5, True])
-def test_other_values_for_the_token_are_no_log_in(sharing, token):
-    assert sharing.open(token).status_code in {400, 401}
+def test_other_values_for_the_token_are_no_log_in(standing, token):
+    assert standing.open(token).status_code in {400, 401}
 
 
 def test_a_name_and_a_password_count_before_the_token_of_a_link(sharing):
@@ -250,10 +257,10 @@ def test_an_archive_that_is_being_selected_is_not_sent_after_the_end(sharing):
         ({"ShowMetadata": "yes"}, "ShowMetadata"),
     ],
 )
-def test_a_value_that_is_not_valid_is_named(sharing, values, field):
-    body = check_error(sharing.call("POST", **values), 400)
+def test_a_value_that_is_not_valid_is_named(standing, values, field):
+    body = check_error(standing.call("POST", **values), 400)
     assert field in str(body)
-    assert sharing.call("GET").json == []
+    assert standing.call("GET").json == []
 
 
 def test_names_of_a_published_client_are_understood(sharing):

@@ -118,6 +118,7 @@ def test_one_request_changes_many_photos_also_when_the_indexer_is_killed(jobs_li
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
+@pytest.mark.slow
 def test_who_sees_no_private_photos_has_a_person_renamed_on_the_others_alone(jobs_library, call, uid_of):
     with jobs_library.session() as session:
         edit_photos(session, [session.query(Photo.id).filter(Photo.name == "three").scalar()], private=True)

@@ -66,6 +66,7 @@ def test_a_photo_comes_back_with_its_edits_under_its_uid(copied_library):
         assert differing(session, [row[0] for row in session.query(Photo.id)]) == set()
 
 
+@pytest.mark.slow
 def test_the_list_is_in_pages_and_as_that_of_the_command(copied_library):
     delete(copied_library, "b/0.jpg", "b/1.jpg")
     copied_library.clock.move(days=1)

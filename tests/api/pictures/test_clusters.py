@@ -123,6 +123,7 @@ def test_clusters_are_the_cells_of_the_grid_with_all_photos_of_many_queries(vari
     check(varied, query, sees_private, box, zoom)
 
 
+@pytest.mark.slow
 def test_private_photos_take_no_part_for_viewers(varied):
     library, photos, _, tokens = varied
     secret = {file.hash for photo in photos if photo.private for file in photo.files}
@@ -167,6 +168,7 @@ def test_there_are_never_more_than_200_clusters_and_no_photo_is_lost(scattered, 
     assert ask(scattered, zoom=zoom) == clusters
 
 
+@pytest.mark.slow
 def test_a_cluster_tells_how_its_picture_was_turned(scattered):
     with scattered.session() as session:
         newest = session.scalars(select(Photo).order_by(Photo.id.desc())).first()

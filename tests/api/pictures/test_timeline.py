@@ -140,6 +140,7 @@ def test_pages_of_positions_are_slices_of_the_month(varied, order, query):
             assert page == whole[start : start + 3]
 
 
+@pytest.mark.slow
 def test_private_hidden_and_archived_photos_are_never_counted_for_viewers(varied):
     library, photos, _, tokens = varied
     for query in ("", "hidden:true", "archived:true", "private:true", "error:true | lake"):
@@ -151,6 +152,7 @@ def test_private_hidden_and_archived_photos_are_never_counted_for_viewers(varied
     assert months(library, tokens[False], q="private:true")["total"] == 0
 
 
+@pytest.mark.slow
 def test_an_album_and_filters_as_parameters_apply_to_all_three(varied):
     library = varied[0]
     for asked in ({"s": uid("a", 0)}, {"color": "blue|red|green"}, {"filter": "type:image", "favorite": "true"}):

@@ -55,6 +55,7 @@ def found(library, **parameters):
     return {record["FileUID"] for record in library.find(count=1000, **parameters)}
 
 
+@pytest.mark.slow
 def test_an_album_of_albums_finds_what_all_of_them_find(albumless_library):
     add_albums(
         albumless_library,
@@ -101,6 +102,7 @@ def test_an_album_contains_the_same_wherever_a_search_names_it(albumless_library
     assert found(albumless_library, q="album:one | album:two") == alone | found(albumless_library, s=uid("one"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["newest", "name"])
 def test_twenty_albums_that_all_name_each_other_are_answered(albumless_library, order):
     add_albums(albumless_library, **{f"knot{number}": f"album:knot* | iso:{number}" for number in range(100, 120)})

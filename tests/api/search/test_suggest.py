@@ -65,6 +65,7 @@ def test_a_suggested_value_finds_the_photos_that_it_counts(varied, query, sees_p
     assert len(found["suggestions"]) <= 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "expected"),
     [

@@ -174,6 +174,7 @@ def test_what_names_the_issuer_is_refused_without_one(nowhere):
         assert check_oauth_error(answer, 503, "temporarily_unavailable")["error_description"] == SENTENCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["", "/media"])
 def test_a_host_is_told_at_the_start_what_is_missing(tmp_path, caplog, prefix):
     app = Flask("host", instance_path=str(tmp_path))

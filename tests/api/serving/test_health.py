@@ -117,6 +117,7 @@ def refused(instance, **environ):
         return (instance / "log").read_text()
 
 
+@pytest.mark.slow
 def test_a_server_with_another_service_key_does_not_start(library, tmp_path):
     other = with_another_key(library, tmp_path / "other")
     other.close()

@@ -107,6 +107,7 @@ def test_every_view_has_a_contract(api):
         assert contract.documented == (not left_out), endpoint
 
 
+@pytest.mark.slow
 def test_a_view_without_a_contract_breaks_the_document(tmp_path):
     with open_api(tmp_path) as api:
         view = public(lambda: "hello")

@@ -234,6 +234,7 @@ def test_an_album_that_is_none_is_named(api, token):
     assert wished(api) == {}
 
 
+@pytest.mark.slow
 def test_only_so_many_folders_wait(api, token):
     most = IMPORT.most_waiting
     for number in range(most + 1):

@@ -228,6 +228,7 @@ def test_photos_are_added_to_albums_by_uid_and_title_also_those_of_duplicates(ap
     assert put(api, narrow, "albums3").json["files"][0]["status"] == "added"
 
 
+@pytest.mark.slow
 def test_fifty_titles_are_looked_up_among_all_albums_at_once_and_equal_ones_are_one_album(api, token):
     with api.library.app.app_context():
         engine = current_service().engine()

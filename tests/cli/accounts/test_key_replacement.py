@@ -45,6 +45,7 @@ def rotate(api, *options, **given):
     return api.svc("keys", "rotate", "--service", *options, **given)
 
 
+@pytest.mark.slow
 def test_links_end_and_everything_else_goes_on_in_a_running_app(own_key):
     api = own_key
     own, totp, codes = enrol(api)

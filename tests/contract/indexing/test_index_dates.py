@@ -1,5 +1,7 @@
 """When photos were taken: which source counts, and what a search shows of a date that is only partly known."""
 
+import pytest
+
 from tests.support.pictures import exif, jpeg, xmp
 
 SHOWN = ("TakenSrc", "TakenAt", "TakenAtLocal", "TimeZone", "Year", "Month", "Day")
@@ -9,6 +11,7 @@ def shown(library, **parameters):
     return [tuple(record[name] for name in SHOWN) for record in library.find(order="oldest", **parameters)]
 
 
+@pytest.mark.slow
 def test_the_date_of_the_last_change_is_an_estimate_that_gives_way_to_a_name(library):
     changed = exif({0x0132: "2019:01:02 03:04:05"}, {0x9010: "+02:00"})
     library.put("a.jpg", jpeg(exif=changed))
@@ -20,6 +23,7 @@ def test_the_date_of_the_last_change_is_an_estimate_that_gives_way_to_a_name(lib
     ]
 
 
+@pytest.mark.slow
 def test_an_editors_date_comes_before_that_of_the_last_change(library):
     changed = exif({0x0132: "2019:01:02 03:04:05"})
     library.put("a.jpg", jpeg(exif=changed, xmp=xmp(attributes='photoshop:DateCreated="1994-07-08"')))
@@ -27,6 +31,7 @@ def test_an_editors_date_comes_before_that_of_the_last_change(library):
     assert shown(library) == [("meta", "1994-07-08T00:00:00Z", "1994-07-08T00:00:00Z", "", 1994, 7, 8)]
 
 
+@pytest.mark.slow
 def test_a_partial_date_is_shown_as_such_and_comes_first_in_its_month_or_year(library):
     for number, written in enumerate(("1954-02-03T10:00:00", "1954-02", "1954", "1953-12-31")):
         library.put(f"{number}.jpg", jpeg(64 + 8 * number, xmp=xmp(attributes=f'photoshop:DateCreated="{written}"')))
@@ -37,6 +42,7 @@ def test_a_partial_date_is_shown_as_such_and_comes_first_in_its_month_or_year(li
     assert len(shown(library, month=2)) == 2
 
 
+@pytest.mark.slow
 def test_the_satellite_clock_tells_utc_when_the_camera_is_on_the_time_of_another_place(library):
     rome = {1: "N", 2: [(43, 1), (28, 1), (0, 1)], 3: "E", 4: [(11, 1), (53, 1), (0, 1)]}
     clock = {7: [(16, 1), (0, 1), (0, 1)], 29: "2025:07:01"}

@@ -47,6 +47,7 @@ def trip(library):
     return library
 
 
+@pytest.mark.slow
 def test_the_position_of_a_receiver_without_a_fix_is_shown_and_marked(library):
     lat, lng = ([(round(value * 10**6), 10**6), (0, 1), (0, 1)] for value in PARIS)
     block = exif({0x010F: "Maker"}, {0x9003: "2020:05:01 12:00:00"}, {1: "N", 2: lat, 3: "E", 4: lng, 9: "V"})
@@ -60,6 +61,7 @@ def test_the_position_of_a_receiver_without_a_fix_is_shown_and_marked(library):
     }
 
 
+@pytest.mark.slow
 def test_a_photo_between_two_located_ones_gets_a_position_marked_as_an_estimate(trip):
     assert estimated(trip) == {"b.jpg": (48.832, 2.207, "Sèvres")}
     (record,) = trip.find(q="name:b")
@@ -72,6 +74,7 @@ def test_a_photo_between_two_located_ones_gets_a_position_marked_as_an_estimate(
     assert estimated(trip) == {"b.jpg": (48.832, 2.207, "Sèvres")}
 
 
+@pytest.mark.slow
 def test_far_or_single_neighbours_give_their_place_without_a_position(library):
     put(library, "a.jpg", 0, PARIS)
     put(library, "b.jpg", 1)
@@ -84,6 +87,7 @@ def test_far_or_single_neighbours_give_their_place_without_a_position(library):
     assert (record["CellID"], record["Country"], record["TimeZone"]) == ("zz", "fr", "")
 
 
+@pytest.mark.slow
 def test_a_video_that_knows_utc_alone_is_compared_by_utc(library):
     put(library, "a.jpg", -8, KYOTO, serial="")
     put(library, "b.jpg", 0, TOKYO, serial="")
@@ -96,6 +100,7 @@ def test_a_video_that_knows_utc_alone_is_compared_by_utc(library):
     assert estimated(library) == {"c.mov": (0.0, 0.0, "Kyoto")}
 
 
+@pytest.mark.slow
 def test_another_camera_and_another_day_give_no_estimate(library):
     put(library, "a.jpg", 0, PARIS)
     put(library, "b.jpg", 1, serial="8")

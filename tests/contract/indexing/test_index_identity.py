@@ -130,6 +130,7 @@ def test_pictures_that_are_renamed_are_read_once(camera, monkeypatch):
     assert (read, shown(camera)["2.jpg"]) == ([], ("1.jpg", True))
 
 
+@pytest.mark.slow
 def test_an_edit_in_place_keeps_what_people_entered_beside_renamed_pictures(camera):
     before = uids(camera)
     rename(camera, ("1.jpg", "2.jpg"), ("2.jpg", "1.jpg"))
@@ -141,6 +142,7 @@ def test_an_edit_in_place_keeps_what_people_entered_beside_renamed_pictures(came
         assert session.query(File).filter_by(name="3.jpg").one().hash == content_of(camera, "3.jpg")
 
 
+@pytest.mark.slow
 def test_a_new_picture_under_the_name_of_a_moved_one_is_a_photo_of_its_own_and_as_private(camera):
     rename(camera, ("1.jpg", "4.jpg"), ("2.jpg", "5.jpg"))
     put(camera, "1.jpg", 10)

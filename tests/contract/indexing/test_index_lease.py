@@ -31,6 +31,7 @@ def test_a_run_on_another_machine_is_refused_until_the_first_has_ended(library, 
     assert counts(library.index()) == (1, 0, 0, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_the_lease_of_a_machine_that_crashed_ends(library, other_settings):
     with library.session() as session, run_lock(session, other_settings, library.clock):
         library.clock.move(seconds=89)
@@ -40,6 +41,7 @@ def test_the_lease_of_a_machine_that_crashed_ends(library, other_settings):
         assert counts(library.index()) == (0, 0, 0, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_run_that_lost_its_lease_writes_nothing_more(library, other_settings):
     library.put("a.jpg", jpeg())
     with library.session() as session, run_lock(session, other_settings, library.clock) as lease:

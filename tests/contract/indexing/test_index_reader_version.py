@@ -52,6 +52,7 @@ def test_files_of_an_older_reader_are_read_again_once(outdated):
     assert (counts(summary), summary.read_again) == ((0, 0, 2, 0, 1, 0), 0)
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_continues_with_the_files_that_are_left(outdated):
     with outdated.session() as session:
         session.query(File).filter_by(name="a.jpg").one().reader_version = READER_VERSION

@@ -27,6 +27,7 @@ def test_a_second_run_changes_nothing_and_opens_no_unchanged_file(library):
     assert changes(library) == count
 
 
+@pytest.mark.slow
 def test_force_reads_again_and_leaves_records_as_they_were_but_for_the_time_of_the_check(library):
     library.put("a.jpg", jpeg(exif=exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})))
     library.put("b.jpg", jpeg(100, 100))
@@ -40,6 +41,7 @@ def test_force_reads_again_and_leaves_records_as_they_were_but_for_the_time_of_t
     assert after == before
 
 
+@pytest.mark.slow
 def test_force_notices_what_size_and_time_hide(library):
     path = library.put("a.jpg", jpeg())
     library.index()
@@ -50,6 +52,7 @@ def test_force_notices_what_size_and_time_hide(library):
     assert library.names() == []
 
 
+@pytest.mark.slow
 def test_a_dry_run_counts_and_writes_nothing(library):
     library.put("a.jpg", jpeg())
     assert counts(library.index(dry_run=True)) == (1, 0, 0, 0, 0, 0)
@@ -70,6 +73,7 @@ def test_the_number_of_workers_makes_no_difference(library, workers):
     assert library.names(count=50) == [f"{number:02}.jpg" for number in range(12)]
 
 
+@pytest.mark.slow
 def test_only_a_subfolder_is_looked_at_when_one_is_named(library):
     library.put("in/a.jpg", jpeg())
     library.put("in%/b.jpg", jpeg(70, 48))
@@ -85,6 +89,7 @@ def test_only_a_subfolder_is_looked_at_when_one_is_named(library):
         library.index(subfolder="nowhere")
 
 
+@pytest.mark.slow
 def test_a_second_run_at_the_same_time_is_refused(library):
     import fcntl
 
@@ -97,6 +102,7 @@ def test_a_second_run_at_the_same_time_is_refused(library):
     assert counts(library.index()) == (0, 0, 0, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_indexing_changes_no_byte_mode_or_time_of_the_originals(library):
     library.put("a.jpg", jpeg()).chmod(0o400)
     library.put("b.jpg", jpeg(640, 480)[:900])
@@ -150,6 +156,7 @@ def test_without_the_optional_decoders_jpeg_is_indexed_and_the_rest_says_what_it
     assert library.names() == ["a.jpg", "b.heic", "c.dng", "d.mp4"]
 
 
+@pytest.mark.slow
 def test_a_line_of_json_for_each_file_and_one_with_the_counts(library):
     import json
 

@@ -34,6 +34,7 @@ def ratings(library):
         return {photo.name: photo.rating for photo in session.query(Photo)}
 
 
+@pytest.mark.slow
 def test_a_takeout_gives_its_pictures_date_place_people_and_texts(library):
     library.put("a.jpg", jpeg(61))
     library.put("a.jpg.supplemental-metadata.json", takeout(favorited=True))
@@ -65,6 +66,7 @@ def test_a_picture_and_its_sidecars_may_come_in_any_order(library, order):
     assert counts(library.index()) == (0, 0, 3, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_changed_sidecar_reads_no_picture_again(library):
     picture = library.put("a.jpg", jpeg(61))
     library.put("a.jpg.xmp", rated(2))
@@ -117,6 +119,7 @@ def test_what_people_set_stays(library):
     assert (record["Description"], record["Favorite"], record["PlaceCity"]) == ("by hand", False, "Paris")
 
 
+@pytest.mark.slow
 def test_one_sidecar_may_belong_to_several_pictures(library):
     library.put("a.jpg", jpeg(61))
     library.put("a-edited.jpg", jpeg(62))
@@ -142,6 +145,7 @@ def test_the_owner_of_a_sidecar_moves_with_it(library):
     assert ratings(library) == {"c": 4}
 
 
+@pytest.mark.slow
 def test_a_broken_sidecar_is_named_and_harms_no_picture(library):
     library.put("a.jpg", jpeg(61))
     library.put("a.xmp", b"<x:xmpmeta")
@@ -154,6 +158,7 @@ def test_a_broken_sidecar_is_named_and_harms_no_picture(library):
     assert counts(library.index()) == (0, 0, 2, 0, 2, 0)
 
 
+@pytest.mark.slow
 def test_other_json_files_are_skipped_without_a_failure(library):
     library.put("a.jpg", jpeg(61))
     library.put("package.json", b'{"name": "x", "title": "y"}')
@@ -179,6 +184,7 @@ def album(title="Trip", **values):
     return json.dumps({"title": title, "description": "By train", "access": "protected", **values}).encode()
 
 
+@pytest.mark.slow
 def test_a_folder_of_takeout_becomes_an_album_of_its_photos_and_of_copies(library):
     library.put("Photos from 2020/a.jpg", jpeg(61))
     library.put("Photos from 2020/metadata.json", album("Photos from 2020"))
@@ -214,6 +220,7 @@ def test_the_folder_of_a_year_is_no_album_in_the_languages_of_takeout(library, t
     assert album_titles(library) == {"Holidays 2014": ["b"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "title", ["Fotos 2014", "Photos from Rome 2014", "2014", "Fotos de boda 2014", "Photos from 2014 and 2015"]
 )
@@ -254,6 +261,7 @@ def test_a_sidecar_of_takeout_is_found_by_a_cut_name_and_a_title_without_extensi
     }
 
 
+@pytest.mark.slow
 def test_an_edited_copy_whose_suffix_was_cut_is_one_photo_with_its_original(library):
     library.put(f"{'n' * 43}.jpg", jpeg(61))
     library.put(f"{'n' * 43}-edi.jpg", jpeg(62))
@@ -263,6 +271,7 @@ def test_an_edited_copy_whose_suffix_was_cut_is_one_photo_with_its_original(libr
     assert len({record["UID"] for record in library.find()}) == 3
 
 
+@pytest.mark.slow
 def test_an_album_is_made_of_photos_that_were_there_before(library):
     library.put("Old/a.jpg", jpeg(61))
     library.put("Trip/a.jpg", jpeg(61))
@@ -332,6 +341,7 @@ def test_a_deleted_album_stays_deleted_when_its_folder_moves(library, moves):
     assert album_titles(library) == {"Another trip": ["b"]}
 
 
+@pytest.mark.slow
 def test_the_copy_of_a_folder_is_an_album_of_its_own(library):
     for folder, width in (("Trip", 61), ("Copy", 62)):
         library.put(f"{folder}/a.jpg", jpeg(width))
@@ -365,6 +375,7 @@ def test_an_album_whose_file_is_gone_or_broken_for_a_while_is_not_made_again(lib
         assert session.query(Album).count() == (0 if deleted else 1)
 
 
+@pytest.mark.slow
 def test_sidecars_leave_no_row_behind_and_originals_as_they_were(library):
     paths = [library.put(name, PARTS[name]) for name in PARTS]
     before = [(path.read_bytes(), path.stat().st_mtime_ns) for path in paths]
@@ -440,6 +451,7 @@ def test_the_year_folder_and_the_album_of_takeout_are_one_photo_with_the_people_
     assert album_titles(library) == {"Trip": ["a"]}
 
 
+@pytest.mark.slow
 def test_two_copies_in_one_folder_of_takeout_have_sidecars_of_their_own(library):
     library.put("a.jpg", jpeg(61))
     library.put("a(1).jpg", jpeg(61))
@@ -496,6 +508,7 @@ def test_when_the_first_of_two_copies_is_gone_or_edited_its_photo_keeps_the_side
         assert (shown.name, shown.title, shown.rating) == ("q", "Morning", 5)
 
 
+@pytest.mark.slow
 def test_a_value_that_a_person_set_stays_when_the_sidecar_of_a_duplicate_comes(library):
     library.put("a/p.jpg", jpeg(61))
     library.put("b/q.jpg", jpeg(61))

@@ -8,6 +8,7 @@ from tests.support.library import counts, open_library, reasons
 from tests.support.pictures import apple_note, clouds, dng, encoded, exif, heic, jpeg, quarters, video, xmp
 
 
+@pytest.mark.slow
 def test_a_raw_and_its_jpeg_are_one_photo_shown_by_the_jpeg(library):
     library.put("a/IMG_1.JPG", jpeg(640, 480))
     dng(library.put("a/IMG_1.dng", b""))
@@ -31,6 +32,7 @@ def test_a_still_and_a_short_video_are_a_live_photo(library):
     assert {record["Duration"] for record in found} == {500_000_000}
 
 
+@pytest.mark.slow
 def test_a_longer_video_beside_a_picture_is_found_as_a_video_and_the_picture_as_a_picture(library):
     library.put("IMG_3.jpg", jpeg())
     video(library.put("IMG_3.MOV", b""), frames=24 * 4)
@@ -46,6 +48,7 @@ def test_a_longer_video_beside_a_picture_is_found_as_a_video_and_the_picture_as_
 DOCUMENT = "<xmpMM:OriginalDocumentID>xmp.did:7</xmpMM:OriginalDocumentID>"
 
 
+@pytest.mark.slow
 def test_pictures_made_from_one_document_are_one_photo_only_where_they_look_alike(library):
     for number in range(4):
         library.put(f"{number}.jpg", encoded(clouds(number), "JPEG", xmp=xmp(DOCUMENT)))
@@ -91,6 +94,7 @@ def test_the_video_of_a_pixel_belongs_to_its_picture_however_long_it_is(library,
     assert library.names(primary="true") == [still]
 
 
+@pytest.mark.slow
 def test_the_identifier_of_a_live_photo_joins_a_longer_video_of_another_name_that_comes_later(library):
     note = apple_note(content_id="7B1A-1")
     library.put("a/still.jpg", jpeg(exif=exif({0x010F: "Apple", 0x0110: "iPhone"}, {0x927C: note})))
@@ -129,6 +133,7 @@ def test_a_file_that_comes_later_joins_its_photo_and_takes_the_lead(library):
     assert library.names(primary="true") == ["x.jpg"]
 
 
+@pytest.mark.slow
 def test_a_renamed_file_keeps_its_uids_and_hash(library):
     path = library.put("old/a.jpg", jpeg())
     library.put("z.jpg", jpeg(80, 48))
@@ -178,6 +183,7 @@ def test_when_a_file_becomes_another_picture_its_copy_is_not_lost(library, model
     assert counts(library.index()) == (0, 0, 2, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_copy_that_becomes_another_picture_is_one(library):
     library.put("a.jpg", jpeg())
     library.put("b.jpg", jpeg())
@@ -211,6 +217,7 @@ def test_a_private_picture_stays_private_when_it_is_edited_beside_a_copy_of_its_
     assert (again.indexed, again.updated, again.unchanged) == (0, 0, 112)
 
 
+@pytest.mark.slow
 def test_a_third_copy_of_what_was_edited_is_one_of_the_second(library):
     library.put("m.jpg", jpeg())
     library.index()

@@ -147,6 +147,7 @@ def test_a_target_elsewhere_is_refused(dav):
     assert [path.name for path in dav.originals.iterdir() if path.is_file() and not path.is_symlink()] == ["one.jpg"]
 
 
+@pytest.mark.slow
 def test_a_folder_that_becomes_a_link_leads_nowhere(dav):
     """Each request looks for its file again: a link that was swapped in between two of them does not exist."""
     (dav.originals / "folder").rename(dav.originals / "moved")

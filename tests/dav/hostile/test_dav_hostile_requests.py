@@ -138,6 +138,7 @@ def fuzz(dav, seed, count):
     assert is_untouched(dav) == before
 
 
+@pytest.mark.slow
 def test_a_few_random_requests_are_answered(dav):
     fuzz(dav, 1, 120)
 

@@ -148,6 +148,7 @@ def test_long_descriptions_and_addresses_and_other_depths_are_refused(dav):
     assert lock(dav, folder).status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["%20", "%20a", "a%20", "...", "a.", "CON", "%5C", "a:b", "%F0%9F%98%80"])
 def test_a_new_name_of_any_form_is_locked(dav, name):
     token = token_of(answer := lock(dav, f"/{name}"))
@@ -155,6 +156,7 @@ def test_a_new_name_of_any_form_is_locked(dav, name):
     assert dav.call("PUT", f"/{name}", b"x", headers={"If": f"({token})"}).status_code == 204
 
 
+@pytest.mark.slow
 def test_two_that_lock_one_new_name_leave_the_file_of_the_one_that_got_it(dav):
     """The one that is refused removes nothing."""
     token = token_of(lock(dav, "/both.jpg"))
@@ -181,6 +183,7 @@ def test_many_conditions_on_a_deep_address_take_no_time(dav):
     assert time.process_time() - began < 0.5
 
 
+@pytest.mark.slow
 def test_a_lock_holds_for_addresses_that_are_too_long_to_be_locked(dav):
     dav.call("MKCOL", "/deep")
     token = token_of(lock(dav, "/deep/"))

@@ -92,6 +92,7 @@ def failing(monkeypatch, *errors):
     return folders
 
 
+@pytest.mark.slow
 def test_errors_are_said_once_and_tried_again_after_growing_pauses(watched, monkeypatch):
     locked = OperationalError("BEGIN", None, Exception("database is locked"))
     busy = ConflictError("Another index run is active; wait until it ends.")
@@ -128,6 +129,7 @@ def test_a_file_whose_reading_failed_for_no_fault_of_its_own_is_tried_again_when
     assert (watched.ran, library.names()) == (["", "new"], ["new/mistaken.jpg", "old/a.jpg"])
 
 
+@pytest.mark.slow
 def test_a_file_that_is_due_while_its_disk_is_away_is_put_off(library, monkeypatch):
     library.put("old/a.jpg", jpeg())
     path = library.put("disk/mistaken.jpg", jpeg(90, 48))
@@ -169,6 +171,7 @@ def test_a_run_that_was_stopped_on_request_is_not_tried_again(watched, monkeypat
         assert waiting(session) == []
 
 
+@pytest.mark.slow
 def test_an_indexer_on_request_fulfils_wishes_and_makes_way_for_another(library, monkeypatch):
     (library.originals / "a").mkdir()
     runs: list[str] = []
@@ -263,6 +266,7 @@ def test_a_disk_below_the_originals_is_followed_when_it_comes_and_guarded_when_i
     assert watched.said == ["nas is not mounted any more; its files stay in the library."]
 
 
+@pytest.mark.slow
 def test_originals_that_are_empty_are_said_once(watched):
     def ask():
         with watched.library.session() as session:

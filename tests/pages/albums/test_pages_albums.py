@@ -399,6 +399,7 @@ def test_ticked_photos_are_removed_and_put_back(filled_api, alice, five):
     assert sorted(arranged(filled_api, uid)) == sorted(photos)
 
 
+@pytest.mark.slow
 def test_photos_are_taken_out_of_a_saved_search_and_put_back(filled_api, alice):
     uid = make(alice, Filter="path:a", kind="following")
     before = photos_of(alice.open(f"/albums/{uid}", headers=OWN))

@@ -47,6 +47,7 @@ def pictures(answer):
     return re.findall(r'<a href="(/s/[^"]+/picture/[^"]+)"><img src="([^"]+)"', answer.text)
 
 
+@pytest.mark.slow
 def test_a_link_shows_the_pictures_of_its_album_and_no_way_into_the_library(sharing, visitor):
     link = make(sharing, Expires=86_400)
     answer = visitor.open(f"/s/{link['Token']}/{link['Slug']}")

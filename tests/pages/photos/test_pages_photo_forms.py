@@ -108,6 +108,7 @@ def test_people_on_marked_areas_get_names_and_lose_them(alice, photo):
     assert [marker["Name"] for marker in photo()["Files"][0]["Markers"]] == ["Zoe", ""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("field", "typed", "message"),
     [

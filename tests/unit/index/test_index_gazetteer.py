@@ -159,6 +159,7 @@ def test_the_nearest_place_is_that_of_a_scan_of_the_whole_table(lat, lng):
         assert place is None or place.city == ""
 
 
+@pytest.mark.slow
 def test_the_table_opens_quickly_and_takes_little_room_in_a_wheel():
     assert len(zlib.compress(data.PLACES.read_bytes(), 9)) < 5_000_000
     best = math.inf

@@ -267,6 +267,7 @@ def test_names_of_any_bytes_are_imported(imports):
     assert imports.left() == []
 
 
+@pytest.mark.slow
 def test_many_files_come_in_portions_whose_claims_name_the_original(imports):
     for number in range(40):
         imports.put(f"{number:02}.jpg", picture(100 + number))

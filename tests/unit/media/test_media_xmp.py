@@ -186,6 +186,7 @@ CRS = 'xmlns:crs="http://ns.adobe.com/camera-raw-settings/1.0/"'
 OUTSIDE = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "packet",
     [

@@ -43,6 +43,7 @@ def corners(picture):
     return [picture.convert("RGB").getpixel(point) for point in (*points, (width * 7 // 8, height * 7 // 8))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_every_orientation_comes_out_upright(orientation, kind):

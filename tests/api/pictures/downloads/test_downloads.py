@@ -51,6 +51,7 @@ def test_an_original_is_sent_byte_for_byte(original):
     }
 
 
+@pytest.mark.slow
 def test_the_primary_file_of_a_photo_is_sent(pictures, original):
     token = pictures.tokens()[1]
     answer = pictures.api.call("GET", f"/photos/{pictures.photo_uid('photo.jpg')}/dl?t={token}", buffered=True)

@@ -147,6 +147,7 @@ def test_a_busy_service_answers_503_within_its_time_and_then_goes_on(limited, ha
     assert worker() == pid
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_one_answer(limited, hashes, worker):
     limited.cache().clear()
     pid = worker()

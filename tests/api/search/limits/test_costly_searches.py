@@ -86,6 +86,7 @@ def test_a_search_ends_when_its_client_closes_the_connection(slow_library, turns
     assert turns.join("anybody") is not None
 
 
+@pytest.mark.slow
 def test_a_client_that_has_sent_its_next_request_is_still_there(slow_library, limits):
     limits(seconds=0.4)
     server_side, client = socket.socketpair()

@@ -62,6 +62,7 @@ def test_a_search_that_takes_too_long_ends_with_503_and_names_the_costly_filters
     assert slow.get({"q": "-iso:1-"}, path="/api/v1/photos").status_code == 503
 
 
+@pytest.mark.slow
 def test_the_connection_is_good_for_other_requests_afterwards(filled_library):
     with slowed(filled_library):
         assert filled_library.get({"q": "-iso:1-"}).status_code == 503

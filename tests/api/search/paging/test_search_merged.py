@@ -86,6 +86,7 @@ def test_every_photo_comes_once_and_whole(stacked_library, order, count):
     check_whole(stacked_library, order, by_cursor(stacked_library, order, count))
 
 
+@pytest.mark.slow
 def test_a_merged_result_is_the_first_file_with_all_files(stacked_library):
     (record,) = stacked_library.find(merged="true", q='filename:"a/stack.*"')
     assert record["Merged"] is True

@@ -135,6 +135,7 @@ def test_a_reversed_order_is_the_exact_reverse_on_pages_too(paged_library, order
     assert paged_library.get({"cursor": cursor, "order": order, **asked}).status_code == 400
 
 
+@pytest.mark.slow
 def test_words_by_relevance_are_reversed_too(paged_library):
     found = ids(paged_library.find(q="apples | tree", order="relevance", count=1000))
     assert len(found) > 10
