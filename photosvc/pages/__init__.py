@@ -12,6 +12,7 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     clients,
     devices,
     errors,
+    filters,
     frame,
     library,
     links,

@@ -52,16 +52,6 @@ _MOST: Final = 40
 _STEPS: Final = (1, 5, 10, 50, 100, 500, 1000)
 #: The most cameras that have a bar of their own; the others share one.
 _CAMERAS: Final = 20
-_TYPES: Final = {
-    "image": "Pictures",
-    "raw": "RAW",
-    "live": "Live photos",
-    "video": "Videos",
-    "animated": "Animations",
-    "vector": "Drawings",
-    "audio": "Sounds",
-    "document": "Documents",
-}
 _OVERVIEW_PATH: Final = "/administration/library"
 _SHOWN: Final = 20
 #: The most folders that the field suggests.
@@ -192,7 +182,8 @@ def show_statistics() -> Response:
     if others := sum(share.photos for share in found.cameras[_CAMERAS:]):
         cameras.append(Bar(f"{len(found.cameras) - _CAMERAS} others", others, ""))
     types = [
-        Bar(_TYPES.get(share.name, share.name), share.photos, _search(f"type:{share.value}")) for share in found.types
+        Bar(wording.TYPES.get(share.name, share.name), share.photos, _search(f"type:{share.value}"))
+        for share in found.types
     ]
     return show_administration(
         "statistics",

@@ -18,7 +18,7 @@ _PERSON: Final = "Person-"
 _MOST_PEOPLE: Final = 50
 #: Decimals of a position that a form shows: a metre.
 _EXACT: Final = 5
-_STARS: Final = (
+STARS: Final = (
     ("5", "★★★★★"), ("4", "★★★★"), ("3", "★★★"), ("2", "★★"), ("1", "★"), ("0", "Not rated"), ("-1", "Rejected"),
 )  # fmt: skip
 _TYPES: Final = (
@@ -63,7 +63,7 @@ GROUPS: Final = (
         (
             Field("Title", "Title", 200, language=True),
             Field("Description", "Description", 4096, "long", language=True),
-            Field("Rating", "Rating", kind="choice", choices=_STARS),
+            Field("Rating", "Rating", kind="choice", choices=STARS),
             Field("TakenAtLocal", "Date and time", kind="time"),
             _details("Keywords", most=65_536, kind="long", example="lake, boat"),
         ),

@@ -236,6 +236,7 @@ def show_search(
         message=message,
         number=number,
         link=search.link,
+        filters=may(principal(), "photos.facets"),
         saves=may(principal(), "albums.create"),
         acts=acts(*marks) if may(principal(), "photos.update") else [],
         adds=may(principal(), "albums.update"),

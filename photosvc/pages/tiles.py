@@ -41,7 +41,7 @@ _ROW, _PHONE_ROW, _GROWTH = 220, 128, 1.3
 _WIDEST_DAY: Final = 140
 _GAP: Final = 0.03
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS: Final = (
+MONTHS: Final = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
@@ -99,6 +99,11 @@ class Asked:
     def address(self) -> str:
         """Return the address of its page without a query."""
         return url_for(".album", uid=self.album) if self.album else url_for(f".{self.shelf or 'photos'}")
+
+    @property
+    def filters(self) -> str:
+        """Return the address of the page with the filters that narrow it."""
+        return url_for(".filters") + self.where
 
     @property
     def where(self) -> str:
@@ -261,12 +266,12 @@ def days_of(records: Iterable[Record], thumbs: Thumbnails, *, by_day: bool) -> l
 def date_label(iso: str) -> str:
     """Return a day in words from its date, such as `2026-10-18`."""
     day = date.fromisoformat(iso)
-    return f"{_WEEKDAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
+    return f"{_WEEKDAYS[day.weekday()]}, {day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def month_label(year: int, month: int) -> str:
     """Return a month in words: `May 2023`."""
-    return f"{_MONTHS[month - 1]} {year}"
+    return f"{MONTHS[month - 1]} {year}"
 
 
 def taken_label(record: Record) -> str:

@@ -1,4 +1,4 @@
-"""Scopes, roles, times and browsers in plain words."""
+"""Types of photos, scopes, roles, times and browsers in plain words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +17,17 @@ from photosvc.core.accounts import (
     VIEWER,
 )
 
+#: The types of photos.
+TYPES: Final = {
+    "image": "Pictures",
+    "raw": "RAW",
+    "live": "Live photos",
+    "video": "Videos",
+    "animated": "Animations",
+    "vector": "Drawings",
+    "audio": "Sounds",
+    "document": "Documents",
+}
 _LIBRARY: Final = "albums config files folders labels moments people photos places"
 _DAY: Final = 86_400
 

@@ -36,6 +36,7 @@ TABLE = {
     "GET /favorites": EVERYBODY,
     "GET /archive": EVERYBODY,
     "GET /review": EVERYBODY,
+    "GET /filters": EVERYBODY,
     "GET /labels": PHOTOS,
     "GET /labels/<uid>": PHOTO_EDITORS,
     "POST /labels/<uid>": PHOTO_EDITORS,

@@ -28,6 +28,8 @@ PAGES = {
     "the archive": "/archive",
     "photos in review": "/review",
     "nothing in the archive that matches": "/archive?q=year:1900",
+    "filters": "/filters?q=year:2023",
+    "filters of a query that is wrong": "/filters?q=yaer:2023",
     "labels": "/labels",
     "a label": "/labels/{label}",
     "people": "/people",

@@ -91,13 +91,22 @@ def test_an_album_counts_the_files_in_it(session):
         assert len(records(session, f"album:{uid}")) == count
 
 
+@pytest.mark.parametrize("sees_private", [True, False])
+@pytest.mark.parametrize("query", ["", "lake", "primary:true", "lake | person:jane"])
+def test_a_person_counts_what_the_filter_finds(session, query, sees_private):
+    counted = counts(session, query, "person", sees_private=sees_private)
+    assert counted
+    for name, count in counted.items():
+        assert len(records(session, f'({query or "name:*"}) person:"{name}"', sees_private=sees_private)) == count
+
+
 def test_private_and_deleted_albums_are_not_named_to_those_who_may_not_see_them(session):
     assert set(counts(session, "", "album")) == {"a000000000000000", "a000000000000001", "a000000000000002"}
     assert set(counts(session, "", "album", sees_private=False)) == {"a000000000000000", "a000000000000001"}
 
 
 def test_every_facet_is_a_filter_that_takes_its_values(session):
-    for facet in set(FACETS) - {"city"}:
+    for facet in set(FACETS) - {"city", "person"}:
         counted = counts(session, "", facet)
         assert counted, facet
         for value, count in counted.items():

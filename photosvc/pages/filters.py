@@ -1,0 +1,148 @@
+"""The page of filters: the values that the photos of a search have, with their numbers, each a link that narrows it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flask import Response, request
+
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.vocabulary import COLORS
+from photosvc.index.places import country_name
+from photosvc.pages.blueprint import pages
+from photosvc.pages.layout import page, show
+from photosvc.pages.photo import with_value
+from photosvc.pages.photo_values import STARS
+from photosvc.pages.tiles import MONTHS, Asked, chips_of, read_asked, with_condition
+from photosvc.pages.wording import TYPES
+from photosvc.query.nodes import Filter, conjunction
+from photosvc.search.limits import SearchTooLongError
+from photosvc.search.reading.facets import Value, count_values
+from photosvc.search.reading.request import parse_node
+from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+
+#: Values of a group that are shown at once, and after a click.
+_FIRST: Final = 12
+_MOST: Final = 200
+_PRIMARY: Final = Filter("primary", True)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A filter with its values."""
+
+    title: str
+    facet: str
+    name: Callable[[Value], str] = lambda value: value.label
+    """Return the name of a value for people; empty if it means unknown."""
+    by_label: bool = True
+    """True if the filter gets the label of a value, which tells more in the query than the value."""
+    in_order: Callable[[Value], int] | None = None
+    """Return the place of a value in the list; None: the most frequent are first."""
+    foreign: bool = True
+    """True if the language of the names is not known, so that pages do not claim it to be English."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that can be chosen."""
+
+    name: str
+    count: int
+    href: str
+    color: str
+    """The class of its colour; empty: it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A group as its template shows it."""
+
+    title: str
+    choices: Sequence[Choice]
+    rest: Sequence[Choice]
+    more: int
+    """The number of further values."""
+    foreign: bool
+
+
+def _table(names: Mapping[str, str]) -> Callable[[Value], str]:
+    return lambda value: names.get(str(value.value), "")
+
+
+def _number(value: Value) -> int:
+    return int(value.value)
+
+
+_GROUPS: Final = (
+    Group("Year", "year", lambda value: value.label if _number(value) > 0 else "", in_order=lambda v: -_number(v)),
+    Group(
+        "Month",
+        "month",
+        lambda value: MONTHS[_number(value) - 1] if 1 <= _number(value) <= len(MONTHS) else "",
+        in_order=_number,
+        foreign=False,
+    ),
+    Group("Country", "country", lambda value: country_name(str(value.value)), by_label=False, foreign=False),
+    Group("City", "city"),
+    Group("People", "person"),
+    Group("Album", "album"),
+    Group("Kind", "type", _table(TYPES), foreign=False),
+    Group("Camera", "camera"),
+    Group("Lens", "lens"),
+    Group("Color", "color", lambda value: value.label.capitalize(), foreign=False),
+    Group("Rating", "rating", _table(dict(STARS)), in_order=lambda value: -_number(value), foreign=False),
+)
+
+
+@pages.get("/filters", endpoint="filters")
+@page("photos.facets")
+def show_filters() -> Response:
+    """Show the values by which the search of the request can be narrowed."""
+    asked = read_asked(request.args)
+    groups, message, status = list[Shown](), "", 200
+    try:
+        groups = _groups(asked)
+    except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
+        message, status = error.message, error.status
+    answer = show(
+        "filters",
+        status,
+        search=asked,
+        chips=[] if message else chips_of(asked.query),
+        groups=groups,
+        message=message,
+        without=lambda query: replace(asked, query=query).filters,
+    )
+    answer.headers["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+def _groups(asked: Asked) -> list[Shown]:
+    who = principal()
+    node = conjunction([parse_node([("q", asked.whole)]), _PRIMARY])
+    with searching(who.owner_uid) as connection:
+        facets = [group.facet for group in _GROUPS]
+        counted = count_values(connection, node, asked.album, facets, sees_private=who.sees_private)
+    if len(counted["year"]) > 1:  # a month of several years is seldom what is looked for
+        del counted["month"]
+    shown = (_shown(asked, group, counted[group.facet]) for group in _GROUPS if group.facet in counted)
+    return [group for group in shown if group.choices]
+
+
+def _shown(asked: Asked, group: Group, values: Sequence[Value]) -> Shown:
+    if group.in_order is not None:
+        values = sorted(values, key=group.in_order)
+    choices = list(filter(None, (_choice(asked, group, value) for value in values)))
+    return Shown(group.title, choices[:_FIRST], choices[_FIRST:_MOST], max(0, len(choices) - _MOST), group.foreign)
+
+
+def _choice(asked: Asked, group: Group, value: Value) -> Choice | None:
+    """Return a value with the address of the search that it narrows; None if it means unknown."""
+    condition = with_value(group.facet, value.label if group.by_label else str(value.value))
+    name = condition and group.name(value)
+    if not name:
+        return None
+    color = f"c{COLORS.index(value.label):x}" if group.facet == "color" else ""
+    return Choice(name, value.count, asked.link(q=with_condition(asked.query, condition)), color)
