@@ -48,7 +48,7 @@ def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
 
     Raises:
         FilterForVisitorsError: the query has words or other filters than `FILTERS`.
-        InvalidValueError: the order is none of `ORDERS`.
+        InvalidValueError: the order is none of `ORDERS`, or a request without metadata has a cursor.
         NotFoundError: it names another album.
     """
     if who.shared is None:
@@ -58,6 +58,10 @@ def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
         raise NotFoundError(msg, field="s")
     if not all(map(_is_open, leaves(asked.node))):
         raise FilterForVisitorsError(field="q")
+    if asked.cursor is not None and not who.shared.metadata:
+        # Made-up cursors would find the time in UTC step by step, and so the time zone.
+        msg = "cursor: pages without metadata have none; send offset"
+        raise InvalidValueError(msg, field="cursor")
     order = asked.order
     if not asked.ordered:
         usual = parse_request({"order": _USUAL}).order

@@ -5,11 +5,14 @@ visitors is written by hand.
 """
 
 import re
+from base64 import urlsafe_b64encode
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from io import BytesIO
 from itertools import product
 from urllib.parse import quote
 
+import orjson
 import pytest
 from PIL import Image
 from sqlalchemy import update
@@ -323,6 +326,17 @@ def test_orders_that_tell_more_than_the_pictures_are_refused_and_bare_pages_have
     page = send(shared, "GET", "/api/v1/photos?count=1&order=newest", visitor)
     assert (page.headers["X-Count"], "X-Cursor" in page.headers, "Link" in page.headers) == ("1", False, False)
     assert "X-Cursor" in send(shared, "GET", "/api/v1/photos?count=1&order=newest", shared.visit(**FULL)).headers
+
+
+@pytest.mark.parametrize("path", ["/photos", "/photos/view"])
+def test_made_up_cursors_do_not_find_the_time_in_utc(shared, path):
+    def since(visitor, moment):
+        made_up = urlsafe_b64encode(orjson.dumps(["oldest", 0, 0, moment, 0])).rstrip(b"=").decode()
+        return send(shared, "GET", f"/api/v1{path}?cursor={made_up}", visitor)
+
+    noon = int(datetime(2021, 7, 1, 12, tzinfo=UTC).timestamp() * 1_000_000)
+    check_error(since(shared.visit(), noon), 400)
+    assert since(shared.visit(**FULL), noon).headers["X-Count"] == "1"
 
 
 def test_without_the_right_to_metadata_records_tell_nothing_but_the_picture(shared):
