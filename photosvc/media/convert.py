@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Final
 from photosvc.core.problems import Reason
 from photosvc.media.decode import guarded
 from photosvc.media.errors import DecodeError, StorageError, load_extra
+from photosvc.media.h264 import length_bytes, without_user_data
 from photosvc.media.video import open_video
 
 #: Pixels of the longer side; larger videos are scaled down.
@@ -45,7 +46,7 @@ def convert_video(source: BinaryIO, target: str, max_bytes: int, progress: Progr
     """Write the first video track and the first readable sound track as MP4 with H.264 and AAC.
 
     Tracks that are H.264 or AAC already are copied. If copying fails, as for packets without time stamps, they are
-    encoded.
+    encoded. The result has no metadata of the source, in its packets neither.
 
     Args:
         source: the video, open for reading.
@@ -98,7 +99,9 @@ def _convert(
         open_video(source) as (container, video),
         av.open(target, "w", format="mp4", options={"movflags": "+faststart"}) as output,
     ):
-        lanes = {video.index: _copy_lane(video, output) if copying else _video_lane(av, video, rotation, output)}
+        lanes = {
+            video.index: _copied_video_lane(av, video, output) if copying else _video_lane(av, video, rotation, output)
+        }
         streams = [video]
         for audio in container.streams.audio:
             if audio.codec_context is not None:
@@ -122,8 +125,27 @@ def _convert(
             raise DecodeError(Reason.NO_FRAME)
 
 
+def _copied_video_lane(av: Any, stream: Any, output: Any) -> Lane:  # noqa: ANN401
+    """Return a lane that copies packets of H.264, with the display matrix that turns the frames, without user data."""
+    copied = output.add_stream_from_template(stream)
+    prefix = length_bytes(stream.codec_context.extradata)
+
+    def lane(packet: Any) -> Iterator[Any]:  # noqa: ANN401
+        data = bytes(packet)
+        kept = without_user_data(data, prefix)
+        if kept is not data:
+            whole, packet = packet, av.Packet(kept)
+            packet.pts, packet.dts, packet.duration = whole.pts, whole.dts, whole.duration
+            packet.time_base, packet.is_keyframe = whole.time_base, whole.is_keyframe
+        if kept:
+            packet.stream = copied
+            yield packet
+
+    return lane
+
+
 def _copy_lane(stream: Any, output: Any) -> Lane:  # noqa: ANN401
-    """Return a lane that copies packets, with the display matrix that turns the frames."""
+    """Return a lane that copies packets."""
     copied = output.add_stream_from_template(stream)
 
     def lane(packet: Any) -> Iterator[Any]:  # noqa: ANN401

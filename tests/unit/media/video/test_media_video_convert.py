@@ -11,9 +11,10 @@ from PIL import Image
 from photosvc.core.problems import Reason
 from photosvc.media.convert import VideoTooLargeError, convert_video
 from photosvc.media.errors import DecodeError, StorageError
+from photosvc.media.h264 import without_user_data
 from photosvc.media.mp4 import read_tracks
 from photosvc.media.video import read_poster
-from tests.support.files.videos import SECOND, X265, film, turned
+from tests.support.files.videos import SECOND, X265, film, told, turned
 from tests.support.library import CAMERA_ORIGINALS
 from tests.support.pictures import CORNERS, quarters
 
@@ -89,13 +90,24 @@ def test_every_usual_codec_and_container_becomes_what_browsers_play(tmp_path, na
     assert steps <= {0.04, 0.05, 0.08}
 
 
-def test_plain_h264_is_copied_bit_by_bit(tmp_path):
+def test_plain_h264_is_copied_bit_by_bit_without_the_user_data(tmp_path):
     path = film(tmp_path / "a.mov", sounds=["aac"])
     packets = {}
     for one in (path, converted(path)):
         with av.open(str(one)) as container:
             packets[one.name] = [bytes(packet) for packet in container.demux(video=0) if packet.size]
-    assert packets["a.mov"] == packets["converted.mp4"]
+    assert b"x264" in packets["a.mov"][0]  # the settings of the encoder
+    assert [without_user_data(packet, 4) for packet in packets["a.mov"]] == packets["converted.mp4"]
+
+
+@pytest.mark.parametrize("name", ["a.mp4", "a.mov", "a.mkv", "a.mts"])
+def test_no_metadata_of_the_source_is_in_the_bytes_of_the_result(tmp_path, name):
+    path = told(film(tmp_path / name, frames=12), "Maplecam 45.7640")
+    assert path.read_bytes().count(b"Maplecam 45.7640") >= 12
+    found = converted(path)
+    assert b"Maplecam" not in found.read_bytes()
+    first, *others = shown(found).times
+    assert [round(time - first, 2) for time in others] == [round(number / 24, 2) for number in range(1, 12)]
 
 
 @pytest.mark.parametrize(("name", "codec"), [("a.mov", "libx264"), ("a.mov", "mpeg4"), ("a.mp4", "libx265")])
@@ -187,7 +199,7 @@ def test_time_stamps_of_months_and_centuries_end_without_filling_the_gap(tmp_pat
 
 def test_a_result_that_grows_too_large_is_given_up(tmp_path):
     with pytest.raises(VideoTooLargeError) as caught:
-        converted(film(tmp_path / "a.mov"), max_bytes=500)
+        converted(film(tmp_path / "a.mov"), max_bytes=100)
     assert caught.value.problem.reason is Reason.CONVERTED_TOO_LARGE
 
 
