@@ -153,6 +153,8 @@ _TABLE = (
 #: The action that a public link allows its visitors or not.
 _DOWNLOAD: Final = "photos.download"
 RULES: Mapping[str, Rule] = {rule.action: rule for rule in _TABLE}
+#: Roles whose accounts may make public links; links of others open nothing.
+SHARERS: Final = RULES["links.make"].roles
 
 
 def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -> Rule:

@@ -14,6 +14,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
+from photosvc.auth.policy import SHARERS
 from photosvc.auth.principal import Principal, Shared
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
@@ -92,6 +93,7 @@ class Known(NamedTuple):
     link_metadata: Annotated[bool | None, Link.metadata_shown]
     link_owner_id: Annotated[int | None, Link.user_id]
     link_owner_uid: Annotated[str | None, _LinkOwner.uid]
+    link_owner_role: Annotated[str | None, _LinkOwner.role]
     link_owner_disabled: Annotated[bool | None, _LinkOwner.disabled]
 
 
@@ -179,7 +181,7 @@ def principal_of(row: Known | None, now: datetime) -> Principal:
         raise InvalidTokenError
     if _has_expired(row, now):
         raise ExpiredTokenError(row.id)
-    if row.user_disabled or row.client_owner_disabled or row.client_enabled is False or row.link_owner_disabled:
+    if row.user_disabled or row.client_owner_disabled or row.client_enabled is False or not _is_opened(row):
         raise InvalidTokenError
     return Principal(
         kind=row.kind,
@@ -203,6 +205,11 @@ def principal_of(row: Known | None, now: datetime) -> Principal:
         client_uid=row.client_uid,
         shared=_shared(row),
     )
+
+
+def _is_opened(row: Known) -> bool:
+    """Return whether the account that made the link of a visit, if one did, is enabled and may still make links."""
+    return not row.link_owner_disabled and (row.link_owner_role is None or row.link_owner_role in SHARERS)
 
 
 def _shared(row: Known) -> Shared | None:

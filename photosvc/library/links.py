@@ -19,11 +19,13 @@ from photosvc.auth.bearer import delete_credentials, expiry
 from photosvc.auth.login import Login
 from photosvc.auth.operation import Operation
 from photosvc.auth.passwords import hash_password
+from photosvc.auth.policy import SHARERS
+from photosvc.auth.principal import Principal
 from photosvc.auth.tokens import Origin
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT, VISIT_SECONDS
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
-from photosvc.models import VISIT, Album, Credential, Link, User, Visit
+from photosvc.models import VISIT, Album, Client, Credential, Link, User, Visit
 from photosvc.records.photo import slug
 from photosvc.search.reading.compile import visible_albums
 
@@ -127,7 +129,7 @@ def add_link(operation: Operation, album: Album, values: Mapping[str, Any], pass
         digest=ids.digest(token),
         slug=_slug(album.title),
         album_uid=album.uid,
-        user_id=None if who is None else who.user_id,
+        user_id=_account(session, who),
         created_by="" if who is None else who.user_uid or who.client_uid or who.credential_uid,
         comment="",
         password_hash=password_hash or "",
@@ -185,7 +187,7 @@ def find_open(connection: Connection, token: str, now: datetime) -> FoundLink | 
             Link.digest == ids.digest(token),
             *_is_open(now),
             visible_albums(sees_private=False),
-            or_(Link.user_id.is_(None), User.disabled.is_(False)),
+            or_(Link.user_id.is_(None), User.disabled.is_(False) & User.role.in_(SHARERS)),
         )
     ).first()
     return None if row is None else FoundLink(*row)
@@ -258,6 +260,15 @@ def _write(link: Link, values: Mapping[str, Any], now: datetime) -> None:
         msg = "CanDownload: originals contain their metadata, so a link with downloads must show it too: ShowMetadata"
         raise InvalidValueError(msg, field="CanDownload")
     link.updated_at = now
+
+
+def _account(session: Session, who: Principal | None) -> int | None:
+    """Return the id of the account that a new link ends with; for a client, the account that it belongs to."""
+    if who is None:
+        return None
+    if who.client_id is None:
+        return who.user_id
+    return session.scalar(select(Client.user_id).where(Client.id == who.client_id))
 
 
 def _slug(text: str) -> str:

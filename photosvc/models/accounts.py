@@ -104,7 +104,10 @@ class Link(Base):
     album_uid: Mapped[str] = mapped_column(Text, index=True)
     """Not a foreign key: while the album is deleted, the link opens nothing."""
     user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"), index=True)
-    """The account that made it, if one did: the link ends with the account, and opens nothing while it is disabled."""
+    """The account that made it or whose client did, if any: the link ends with the account.
+
+    It opens nothing while the account is disabled or has a role that makes no links.
+    """
     created_by: Mapped[str] = mapped_column(Text, default="")
     """The UID of the account or client that made it; empty for the command line."""
     comment: Mapped[str] = mapped_column(Text, default="")

@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from photosvc.core import ids
 from photosvc.library.links import MOST_LINKS, MOST_VISITS
-from photosvc.models import Credential, Link, Visit
+from photosvc.models import Client, Credential, Link, User, Visit
 from tests.support.api_client import PASSWORD, check_error, open_api
 from tests.support.pictures import jpeg
 
@@ -313,6 +313,35 @@ def test_a_link_stops_with_the_account_that_made_it(sharing):
     check_error(sharing.open(link["Token"]), 404)
     with sharing.api.library.session() as session:
         assert session.scalar(select(func.count()).select_from(Link)) == 0
+
+
+def test_a_link_opens_nothing_while_the_account_that_made_it_may_make_none(sharing):
+    link, admin = sharing.link(), sharing.api.session_of("ann")
+    visitor = sharing.visit(link["Token"])
+    preview = sharing.api.call("GET", "/session", visitor).json["config"]["previewToken"]
+    picture = f"/t/{sharing.photos[0]['Hash']}/{preview}/tile_224"
+    sharing.api.call("PUT", sharing.api.user_path(), admin, json={"Role": "viewer"})
+    assert (sharing.sees(visitor), sharing.api.call("GET", picture).status_code) == (401, 403)
+    check_error(sharing.open(link["Token"]), 404)
+    sharing.api.call("PUT", sharing.api.user_path(), admin, json={"Role": "user"})
+    assert (sharing.sees(visitor), sharing.api.call("GET", picture, buffered=True).status_code) == (200, 200)
+
+
+def test_a_link_that_a_client_made_stops_with_the_account_of_the_client(sharing):
+    admin = sharing.api.session_of("ann")
+    client = sharing.api.client_token(role="admin")
+    with sharing.api.library.session() as session:
+        account = select(User.id).where(User.name == "alice").scalar_subquery()
+        session.execute(update(Client).values(user_id=account))
+        session.commit()
+    path = f"/albums/{sharing.album}/links"
+    link = sharing.api.call("POST", path, client, json={}).json
+    visitor = sharing.visit(link["Token"])
+    sharing.api.call("PUT", sharing.api.user_path(), admin, json={"Disabled": True})
+    assert sharing.sees(visitor) == 401
+    check_error(sharing.open(link["Token"]), 404)
+    sharing.api.call("DELETE", sharing.api.user_path(), admin)
+    assert sharing.api.call("GET", path, admin).json == []
 
 
 def test_a_link_belongs_to_its_album(sharing):
