@@ -14,7 +14,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.words import in_portions
-from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credential, User, Visit
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Credential, User, Visit, ZipSelection
 from photosvc.models.engine import MOST_SWEPT
 
 MAX_NAME = 160
@@ -245,16 +245,17 @@ def _delete_some(session: Session, most: int, *conditions: ColumnElement[bool]) 
 
 
 def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> int:
-    """Delete credentials, and the login sessions and visits that belong to them; return the number of credentials.
+    """Delete credentials with their login sessions, visits and selections; return the number of credentials.
 
     These have statements of their own, because a host's database may not cascade.
     """
     parents = select(Credential.id).where(*conditions)
-    children = delete(Credential).where(Credential.parent_id.in_(parents)).returning(Credential.id)
-    own = delete(Credential).where(*conditions).returning(Credential.id)
-    ended = [found for statement in (children, own) for found in session.scalars(statement).all()]
+    children = delete(Credential).where(Credential.parent_id.in_(parents)).returning(Credential.id, Credential.uid)
+    own = delete(Credential).where(*conditions).returning(Credential.id, Credential.uid)
+    ended = [row for statement in (children, own) for row in session.execute(statement).all()]
     for portion in in_portions(ended, _PORTION):
-        session.execute(delete(Visit).where(Visit.credential_id.in_(portion)))
+        session.execute(delete(Visit).where(Visit.credential_id.in_([row.id for row in portion])))
+        session.execute(delete(ZipSelection).where(ZipSelection.principal_uid.in_([row.uid for row in portion])))
     return len(ended)
 
 

@@ -25,14 +25,14 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import BASE36, random_text
-from photosvc.models import Credential, ZipSelection
+from photosvc.models import Credential, Visit, ZipSelection
 from photosvc.models.engine import MOST_SWEPT
 
 #: Lifetime of a selection, the same as that of a download token.
 LIFETIME: Final = timedelta(hours=1)
 #: Most selections of one principal; the oldest are removed first.
 MOST_WAITING: Final = 10
-#: Most selections of all credentials of one account or client if they are rows. Each has up to 400 KB.
+#: Most selections of all credentials of one account, client or public link if they are rows. Each has up to 400 KB.
 MOST_OF_OWNER: Final = 50
 _NAME: Final = re.compile(r"photos-[0-9]{8}-[0-9]{6}-[0-9a-z]{12}\.zip")
 #: Most selections of all owners. With 50,000 files each, the most that an archive has, they take 200 MB.
@@ -70,13 +70,15 @@ def is_name(name: str) -> bool:
 def store(session: Session, now: datetime, principal_uid: str, waiting: Waiting) -> str:
     """Store a selection, delete expired ones, and return its name, which is safe in an address."""
     over = [_all_but_newest(ZipSelection.principal_uid == principal_uid, MOST_WAITING - 1)]
+    owners = (Credential.user_id, Credential.client_id, Visit.link_id)
+    with_visits = Visit.credential_id == Credential.id
     owner = session.execute(
-        select(Credential.user_id, Credential.client_id).where(Credential.uid == principal_uid)
+        select(*owners).outerjoin(Visit, with_visits).where(Credential.uid == principal_uid)
     ).first()
-    for column, owner_id in zip((Credential.user_id, Credential.client_id), owner or (), strict=False):
+    for column, owner_id in zip(owners, owner or (), strict=False):
         if owner_id is not None:
-            own = ZipSelection.principal_uid.in_(select(Credential.uid).where(column == owner_id))
-            over.append(_all_but_newest(own, MOST_OF_OWNER - 1))
+            uids = select(Credential.uid).outerjoin(Visit, with_visits).where(column == owner_id)
+            over.append(_all_but_newest(ZipSelection.principal_uid.in_(uids), MOST_OF_OWNER - 1))
     session.execute(delete(ZipSelection).where(or_(ZipSelection.expires_at <= now, *over)))
     name = new_name(now)
     session.add(

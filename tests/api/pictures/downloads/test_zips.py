@@ -10,7 +10,7 @@ from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from photosvc.api import downloads
 from photosvc.models import Album, AlbumPhoto, Credential, File, Photo, User, ZipSelection
@@ -276,6 +276,31 @@ def test_on_postgresql_the_credentials_of_an_account_or_client_share_a_limit(tmp
         names = [post(api, token, albums=[album(2)]).json["filename"] for token in tokens]
         found = [api.call("HEAD", f"/zip/{name}", token).status_code for name, token in zip(names, tokens, strict=True)]
         assert found == [200, 200, 200, 404, 200, 200, 200]
+
+
+@pytest.mark.slow
+def test_on_postgresql_the_visitors_of_a_link_share_a_limit_and_leave_nothing(tmp_path, new_postgres, monkeypatch):
+    monkeypatch.setattr("photosvc.pictures.selections.MOST_OF_OWNER", 3)
+    monkeypatch.setattr("photosvc.library.links.MOST_VISITS", 4)
+    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_postgres()}) as api:
+        fill(api.library)
+        rights = {"ShowMetadata": True, "CanDownload": True}
+        one, other = (api.call("POST", f"/albums/{album(2)}/links", api.app_password(), json=rights).json for _ in "12")
+
+        def select_by(link):
+            visitor = api.call("POST", "/session", json={"token": link["Token"]}).json["access_token"]
+            return visitor, post(api, visitor, albums=[album(2)]).json["filename"]
+
+        selected = [select_by(link) for link in (other, one, one, one, one)]
+        found = [api.call("HEAD", f"/zip/{name}", visitor).status_code for visitor, name in selected]
+        assert found == [200, 404, 200, 200, 200]
+        for _ in range(4):
+            api.call("POST", "/session", json={"token": one["Token"]})
+        with api.library.session() as session:
+            assert session.scalar(select(func.count()).select_from(ZipSelection)) == 1
+        api.call("DELETE", f"/albums/{album(2)}/links/{other['UID']}", api.app_password())
+        with api.library.session() as session:
+            assert session.scalar(select(func.count()).select_from(ZipSelection)) == 0
 
 
 # What somebody may not see
