@@ -94,12 +94,13 @@ class ThrottledError(PhotosvcError):
 
     Args:
         retry_after: seconds to wait, at least 1 (RFC 6585 section 4).
+        what: the name of what there was too much of.
     """
 
     status = HTTPStatus.TOO_MANY_REQUESTS
 
-    def __init__(self, retry_after: int) -> None:
-        super().__init__(f"Too many failures: try again in {retry_after} s.")
+    def __init__(self, retry_after: int, what: str = "failures") -> None:
+        super().__init__(f"Too many {what}: try again in {retry_after} s.")
         self.retry_after = retry_after
 
 

@@ -175,7 +175,7 @@ def actor() -> Actor:
     """Return the actor of the current request, as far as it is known, or the command line."""
     if not has_request_context():
         return COMMAND_LINE
-    who: Principal | None = g.get("photosvc_principal")
+    who: Principal | None = g.get("photosvc_principal") or g.get("photosvc_refused")
     address = client_address(request)
     if who is None:
         return Actor(address=address, request_id=request_id())

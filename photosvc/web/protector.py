@@ -262,6 +262,7 @@ def admit(who: Principal) -> None:
         PermissionDeniedError: it is not.
     """
     if who.shared is not None and not is_for_visitors():
+        g.photosvc_refused = who  # for the security log alone: it is no principal of this request
         raise PermissionDeniedError
 
 

@@ -1,6 +1,7 @@
 """Visits by public links: a token, and the password if the link has one, exchanged for a session of a day.
 
 Guesses are limited like those of other secrets: unknown tokens by address, wrong passwords by address and by link.
+Visits of one link from one address are limited too, because each is a row, and a further one may end that of another.
 """
 
 from typing import Final
@@ -10,8 +11,9 @@ from flask import request
 from photosvc.auth.audit_log import Event
 from photosvc.auth.errors import InvalidCredentialsError, LoginError, ThrottledError
 from photosvc.auth.login import Login
+from photosvc.auth.operation import Operation
 from photosvc.auth.passwords import verify_password
-from photosvc.auth.throttle import Allowance, Charge, by_address
+from photosvc.auth.throttle import Allowance, Charge, by_address, take
 from photosvc.core.errors import NotFoundError
 from photosvc.library.links import FoundLink, find_open, open_visit
 from photosvc.web.auditing import operating, refuse
@@ -22,6 +24,9 @@ from photosvc.web.requests import client_address, origin_of
 _PASSWORD_BY_ADDRESS: Final = Allowance("link-password-address", burst=10, seconds=60)
 #: Wrong passwords of one link: more than one address may send, so that a guesser alone does not lock others out.
 _PASSWORD_BY_LINK: Final = Allowance("link-password", burst=40, seconds=30)
+
+#: Visits of one link from one address; browsers without cookies begin one with each page.
+_VISITS_BY_ADDRESS: Final = Allowance("link-visits", burst=100, seconds=10)
 
 
 class UnknownLinkError(NotFoundError):
@@ -57,7 +62,7 @@ def begin_visit(service: Service, token: str, password: str) -> Login:
         UnknownLinkError: there is no such link, or it opens nothing any more.
         LinkPasswordNeededError: the link has a password, and none was sent.
         InvalidCredentialsError: the password is wrong.
-        ThrottledError: too many tokens or passwords were wrong.
+        ThrottledError: too many tokens or passwords were wrong, or the address begins too many visits.
         BusyError: too many passwords are checked at present.
     """
     found = find_shared(service, token)
@@ -95,6 +100,17 @@ def _refuse_token(service: Service) -> None:
 def _open(found: FoundLink) -> Login:
     try:
         with operating() as operation:
+            _count(operation, found)
             return open_visit(operation, found, origin_of(request))
     except NotFoundError:
         raise UnknownLinkError(field="token") from None
+    except ThrottledError:
+        refuse(Event.THROTTLED, detail=f"visits of the link {found.uid}")
+        raise
+
+
+def _count(operation: Operation, found: FoundLink) -> None:
+    address = by_address(_VISITS_BY_ADDRESS, client_address(request)).subject
+    charge = Charge(_VISITS_BY_ADDRESS, f"{address}:{found.uid}")
+    if wait := take(operation.session, charge, operation.now):
+        raise ThrottledError(wait, "visits")

@@ -194,6 +194,42 @@ def test_wrong_passwords_are_limited_by_address_and_by_link(sharing):
     sharing.visit(link["Token"], password="open sesame")
 
 
+def test_visits_of_a_link_are_limited_by_address(sharing):
+    link, other = sharing.link(), sharing.link()
+    first = sharing.visit(link["Token"], address="203.0.113.9")
+    statuses = [sharing.open(link["Token"]).status_code for _ in range(101)]
+    assert statuses == [200] * 100 + [429]
+    blocked = sharing.open(link["Token"])
+    assert (blocked.status_code, int(blocked.headers["Retry-After"])) == (429, 10)
+    assert blocked.json["error"] == "Too many visits: try again in 10 s."
+    assert [one["Views"] for one in sharing.call("GET").json if one["UID"] == link["UID"]] == [101]
+    sharing.visit(other["Token"])
+    sharing.visit(link["Token"], address="203.0.113.9")
+    assert sharing.sees(first) == 200
+    sharing.api.clock.move(seconds=10)
+    sharing.visit(link["Token"])
+
+
+def test_the_security_log_names_the_link_of_a_visitor_who_is_refused(sharing):
+    link = sharing.link()
+    visitor = sharing.visit(link["Token"])
+    token = sharing.api.call("GET", "/photos", visitor).headers["X-Preview-Token"]
+    for path in (
+        "/labels",
+        "/photos?q=lake",
+        f"/albums/{sharing.album}/dl",
+        f"/albums/{sharing.album}/t/{token}/tile_100",
+    ):
+        assert sharing.api.call("GET", path, visitor if token not in path else None).status_code == 403, path
+    lines = sharing.api.call("GET", "/audit?event=access.refused", sharing.api.session_of("ann")).json
+    assert [(line["actor_kind"], line["actor_uid"], line["detail"]) for line in lines] == [
+        ("visitor", link["UID"], "photos.preview"),
+        ("visitor", link["UID"], "photos.download"),
+        ("visitor", link["UID"], "photos.search"),
+        ("visitor", link["UID"], "labels.search"),
+    ]
+
+
 def test_guessed_tokens_are_limited_by_address(sharing):
     statuses = {sharing.open(ids.new_link_token()).status_code for _ in range(60)}
     assert statuses == {404}
