@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from flask import Response, request
 
+from photosvc.auth import policy
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
@@ -25,6 +26,7 @@ from photosvc.library.albums import (
     delete_whole,
     make_album,
 )
+from photosvc.library.links import links_state, with_link_counts
 from photosvc.models.engine import session_on
 from photosvc.records.albums import (
     AlbumEditSchema,
@@ -99,11 +101,14 @@ def list_albums() -> Response:
     page = read_page()
     asked = parse_albums_request(request.args, page.count, page.offset)
     with searching(who.owner_uid) as connection:
-        etag = state_tag(connection, "albums", asked, sees_private=sees_private)
+        sees_links = policy.may(who, "links.list")
+        links = links_state(connection) if sees_links else None
+        etag = state_tag(connection, "albums", asked, links, sees_private=sees_private)
         if is_fresh(etag):
             return not_modified(etag)
         albums = service.albums.page(connection, asked, sees_private=sees_private)
         albums = service.albums.with_covers(connection, albums, sees_private=sees_private)
+        albums = with_link_counts(connection, albums) if sees_links else albums
     return page.answer(json_answer([_schema.dump(album) for album in albums], etag=etag), len(albums))
 
 
@@ -117,13 +122,16 @@ def read_album(album_uid: str) -> Response:
     service, who = current_service(), principal()
     sees_private = who.sees_private
     with searching(who.owner_uid, "uid") as connection:
-        etag = state_tag(connection, "album", album_uid, who.shared, sees_private=sees_private)
+        sees_links = policy.may(who, "links.list")
+        links = links_state(connection) if sees_links else None
+        etag = state_tag(connection, "album", album_uid, who.shared, links, sees_private=sees_private)
         found = None
         if sees_album(who, album_uid):
             found = service.albums.find(connection, album_uid, sees_private=sees_private)
         if found is None:
             raise _no_album()
         (found,) = service.albums.with_covers(connection, [found], sees_private=sees_private)
+        (found,) = with_link_counts(connection, [found]) if sees_links else [found]
     if is_fresh(etag):
         return not_modified(etag)
     # The query of a smart album may name people and places.
@@ -228,6 +236,7 @@ def _find_changed(uid: str, *, counted: bool) -> AlbumRecord | None:
             found = found and replace(found, photo_count=0, latest="")
         if found is not None:
             (found,) = service.albums.with_covers(connection, [found], sees_private=who.sees_private)
+            (found,) = with_link_counts(connection, [found]) if policy.may(who, "links.list") else [found]
     return found
 
 

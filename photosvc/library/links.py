@@ -5,7 +5,7 @@ a token is shown once, like every secret of the service. The operations write th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import quote
@@ -25,8 +25,10 @@ from photosvc.auth.tokens import Origin
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT, VISIT_SECONDS
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
+from photosvc.core.words import in_portions
 from photosvc.models import VISIT, Album, Client, Credential, Link, User, Visit
 from photosvc.records.photo import slug
+from photosvc.search.reading.albums import AlbumRecord
 from photosvc.search.reading.compile import visible_albums
 
 #: Links of one album.
@@ -38,6 +40,8 @@ _MOST_ENDED: Final = 5
 #: The scope of visits, within which the policy allows what their kind may do.
 _SCOPE: Final = "albums photos sessions"
 _LONGEST_SLUG: Final = 100
+#: Albums in one statement.
+_PORTION: Final = 500
 _SHORTEST_PASSWORD, _LONGEST_PASSWORD = 4, 128
 
 
@@ -64,6 +68,21 @@ def list_links(session: Session, album_uid: str = "", *, limit: int = MOST_LINKS
     """Return the links of an album, or of all albums, the latest first."""
     query = select(Link).order_by(Link.id.desc()).limit(limit)
     return session.scalars(query.where(Link.album_uid == album_uid) if album_uid else query).all()
+
+
+def links_state(connection: Connection) -> tuple[int, int]:
+    """Return two numbers, one of which differs after each change of the set of links: ids are never used again."""
+    count, latest = connection.execute(select(func.count(), func.coalesce(func.max(Link.id), 0))).one()
+    return count, latest
+
+
+def with_link_counts(connection: Connection, albums: Sequence[AlbumRecord]) -> list[AlbumRecord]:
+    """Return the albums with the numbers of their links."""
+    counts: dict[str, int] = {}
+    for uids in in_portions([album.uid for album in albums], _PORTION):
+        query = select(Link.album_uid, func.count()).where(Link.album_uid.in_(uids)).group_by(Link.album_uid)
+        counts.update((row[0], row[1]) for row in connection.execute(query))
+    return [replace(album, link_count=counts.get(album.uid, 0)) for album in albums]
 
 
 def find_link(session: Session, uid: str, album_uid: str = "") -> Link:

@@ -22,7 +22,9 @@ class AlbumResultSchema(AlbumSchema):
     PhotoCount = fields.Integer(attribute="photo_count")
     Thumb = fields.String(attribute="thumb", metadata=_THUMB)
     ThumbSrc = fields.Constant("", metadata={"type": "string"})
-    LinkCount = fields.Constant(0, metadata={"type": "integer"})
+    LinkCount = fields.Integer(
+        attribute="link_count", metadata={"description": "The public links to it; 0 for those who may not list them."}
+    )
 
 
 class AlbumEditSchema(AnyCaseSchema):

@@ -61,6 +61,8 @@ class AlbumRecord:
     """The packed sort keys of the latest photo; see `covers`."""
     thumb: str = ""
     """The hash of the cover, if it was asked for; empty without photos."""
+    link_count: int = 0
+    """The public links to it, if they were asked for."""
 
 
 #: Order -> its sort key, and whether it runs downwards. Albums with equal keys are sorted by title and UID.

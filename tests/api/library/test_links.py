@@ -380,6 +380,33 @@ def test_a_link_that_a_client_made_stops_with_the_account_of_the_client(sharing)
     assert sharing.api.call("GET", path, admin).json == []
 
 
+def test_albums_tell_the_number_of_their_links_to_those_who_may_list_them(sharing):
+    def counts(token, **headers):
+        headers["Authorization"] = f"Bearer {token}"
+        listed, one = (
+            sharing.api.call("GET", path, headers=headers) for path in ("/albums", f"/albums/{sharing.album}")
+        )
+        tags.update({"list": listed.headers["ETag"], "one": one.headers["ETag"]})
+        return sorted(album["LinkCount"] for album in listed.json), one.json["LinkCount"]
+
+    tags = {}
+    sharing.make_album("Other")
+    assert counts(sharing.token) == ([0, 0], 0)
+    first, second = sharing.link(), sharing.link(Expires=60)
+    for path, tag in (("/albums", tags["list"]), (f"/albums/{sharing.album}", tags["one"])):
+        headers = {"Authorization": f"Bearer {sharing.token}", "If-None-Match": tag}
+        assert sharing.api.call("GET", path, headers=headers).status_code == 200
+    assert counts(sharing.token) == ([0, 2], 2)
+    changed = sharing.api.call("PUT", f"/albums/{sharing.album}", sharing.token, json={"Title": "Winter"})
+    assert changed.json["LinkCount"] == 2
+    assert counts(sharing.api.app_password("vera")) == ([0, 0], 0)
+    assert counts(sharing.api.app_password(scope="albums")) == ([0, 0], 0)
+    visitor = sharing.visit(first["Token"])
+    assert sharing.api.call("GET", f"/albums/{sharing.album}", visitor).json["LinkCount"] == 0
+    sharing.call("DELETE", f"/{second['UID']}")
+    assert counts(sharing.token) == ([0, 1], 1)
+
+
 def test_a_link_belongs_to_its_album(sharing):
     link = sharing.link()
     other = sharing.make_album("Other")
