@@ -23,6 +23,7 @@ from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.layout import public_page, see_other, show
+from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails, alt_text, days_of, taken_label
 from photosvc.pages.wording import day
 from photosvc.search.reading.albums import AlbumRecord
@@ -30,6 +31,7 @@ from photosvc.search.reading.bare import bare_head
 from photosvc.search.reading.files import SeenFile, files_of_photo, turns_of
 from photosvc.search.reading.pages import find, neighbours, result_heads
 from photosvc.search.reading.request import SearchRequest, parse_request
+from photosvc.search.reading.selection import album_bytes
 from photosvc.search.reading.shared import ORDERS, confine, seen
 from photosvc.web.actions import is_mounted, uses
 from photosvc.web.current import Service, current_service
@@ -43,6 +45,7 @@ _COUNT: Final = 120
 _NOT_FOUND: Final = 404
 _USUAL: Final = "oldest"
 _SIZE: Final = "fit_1920"
+_MIB: Final = 1 << 20
 #: Browsers must tell no server the address, and search engines must not list it. Not `no-referrer`: browsers would send
 #: `Origin: null` with the form of the password, as with those of other sites.
 _HEADERS: Final = (("Referrer-Policy", "strict-origin"), ("X-Robots-Tag", "noindex, nofollow, noarchive"))
@@ -163,6 +166,8 @@ def _show(service: Service, link_token: str, who: Principal) -> Response:
         page = find(connection, _asked(album, who, number), sees_private=False)
         records = [record for found in page.results() for record in found]
         turns = turns_of(connection, {record["Hash"] for record in records})
+        offers_zip = shared.downloads and is_mounted("photos.download") and album.photo_count > 0
+        size = album_bytes(connection, album.uid, sees_private=False) if offers_zip else 0
         owner, until = connection.execute(
             select(User.display_name, Link.expires_at)
             .select_from(Link)
@@ -176,7 +181,8 @@ def _show(service: Service, link_token: str, who: Principal) -> Response:
         until="" if until is None else day(until),
         days=days_of(records, Thumbnails(who, turns, waits=True), by_day=False),
         picture=lambda uid: _picture_at(link_token, uid),
-        zip=url_for(".shared_zip", link_token=link_token) if shared.downloads and is_mounted("photos.download") else "",
+        zip=url_for(".shared_zip", link_token=link_token) if 0 < size <= service.settings.zip_size * _MIB else "",
+        size=size_text(size),
         number=number,
         last=max(1, -(-album.photo_count // _COUNT)),
         link=lambda page: url_for(".shared", link_token=link_token, page=page if page > 1 else None),

@@ -16,7 +16,9 @@ from photosvc.search.reading.compile import EVERY_SWITCH, visible, visible_album
 from photosvc.search.reading.files import matching_ids
 from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.orders import ALBUM_ORDERS
+from photosvc.search.reading.plan import plan_all
 from photosvc.search.reading.request import parse_request
+from photosvc.search.reading.window import matching, prepare
 
 #: The most UIDs and hashes in one selection.
 MOST_SELECTED: Final = 20_000
@@ -25,6 +27,8 @@ MOST_ALBUMS: Final = 20
 #: Values in one statement.
 _PORTION: Final = 500
 _CHRONOLOGICAL: Final = "oldest"
+#: The size of files together; PostgreSQL sums integers to decimals.
+_BYTES: Final = cast(func.coalesce(func.sum(SearchRow.size), 0), BigInteger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +119,22 @@ def album_ids(connection: Connection, album: SeenAlbum, *, limit: int, sees_priv
 
 def bytes_of(connection: Connection, file_ids: Sequence[int]) -> int:
     """Return the size of these files together."""
-    total = cast(func.coalesce(func.sum(SearchRow.size), 0), BigInteger)  # PostgreSQL sums integers to decimals
     return sum(
-        connection.scalar(select(total).where(SearchRow.file_id.in_(portion))) or 0
+        connection.scalar(select(_BYTES).where(SearchRow.file_id.in_(portion))) or 0
         for portion in in_portions(file_ids, _PORTION)
     )
+
+
+def album_bytes(connection: Connection, uid: str, *, sees_private: bool) -> int:
+    """Return the size of the files that a search in an album finds together.
+
+    Raises:
+        NotFoundError: there is no such album, or it may not be seen.
+    """
+    search = prepare(connection, parse_request({"s": uid, "order": _CHRONOLOGICAL}), sees_private=sees_private)
+    plan = plan_all(search.node, search.context, connection, by_values=True)
+    size: int = connection.scalar(matching(plan, _BYTES))
+    return size
 
 
 def _ids(connection: Connection, selection: Selection, limit: int, *, sees_private: bool) -> Iterator[int]:

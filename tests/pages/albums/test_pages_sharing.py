@@ -6,6 +6,7 @@ from io import BytesIO
 
 import pytest
 
+from photosvc.pages.photo import size_text
 from tests.pages.browser import Browser, text_of
 from tests.support.api_client import open_api
 from tests.support.pictures import exif, jpeg
@@ -157,6 +158,15 @@ def test_everything_is_downloaded_as_one_archive_if_the_link_allows_it(sharing, 
     bare = f"/s/{make(sharing)['Token']}"
     visitor.open(bare)
     assert visitor.open(f"{bare}/pictures.zip").headers["Location"].endswith(bare)
+
+
+def test_the_size_of_the_archive_stands_beside_its_link(sharing, visitor, monkeypatch):
+    path = f"/s/{make(sharing, CanDownload=True, ShowMetadata=True)['Token']}"
+    sizes = (file.stat().st_size for file in (sharing.library.originals / "beach").iterdir())
+    outside = (sharing.library.originals / "beach" / "wave124.jpg").stat().st_size
+    assert f"Download all, {size_text(sum(sizes) - outside)}" in text_of(visitor.open(path))
+    monkeypatch.setattr("photosvc.pages.shared._MIB", 1)  # more than the largest archive
+    assert "Download all" not in visitor.open(path).text
 
 
 def links_page(api, browser, **form):
