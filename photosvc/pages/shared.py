@@ -34,6 +34,7 @@ from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.selection import album_bytes
 from photosvc.search.reading.shared import ORDERS, confine, seen
 from photosvc.web.actions import is_mounted, uses
+from photosvc.web.addresses import address_of
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import is_secure
 from photosvc.web.searching import searching
@@ -45,6 +46,7 @@ _COUNT: Final = 120
 _NOT_FOUND: Final = 404
 _USUAL: Final = "oldest"
 _SIZE: Final = "fit_1920"
+_CARD_SIZE: Final = "fit_1280"
 _MIB: Final = 1 << 20
 #: Browsers must tell no server the address, and search engines must not list it. Not `no-referrer`: browsers would send
 #: `Origin: null` with the form of the password, as with those of other sites.
@@ -168,18 +170,24 @@ def _show(service: Service, link_token: str, who: Principal) -> Response:
         turns = turns_of(connection, {record["Hash"] for record in records})
         offers_zip = shared.downloads and is_mounted("photos.download") and album.photo_count > 0
         size = album_bytes(connection, album.uid, sees_private=False) if offers_zip else 0
-        owner, until = connection.execute(
-            select(User.display_name, Link.expires_at)
+        owner, until, password_hash = connection.execute(
+            select(User.display_name, Link.expires_at, Link.password_hash)
             .select_from(Link)
             .outerjoin(User, User.id == Link.user_id)
             .where(Link.uid == shared.link_uid)
         ).one()
+    thumbnails = Thumbnails(who, turns, waits=True)
+    # A card shows what everybody with the link sees; a password would not protect the copies that messengers keep.
+    card = not password_hash and number == 1
+    cover = thumbnails.address(records[0]["Hash"], _CARD_SIZE) if card and records else ""
     return show(
         "shared",
         album=album,
+        card=card,
+        cover=address_of(service, request, cover) if cover and service.settings.base_url else "",
         owner=owner or "",
         until="" if until is None else day(until),
-        days=days_of(records, Thumbnails(who, turns, waits=True), by_day=False),
+        days=days_of(records, thumbnails, by_day=False),
         picture=lambda uid: _picture_at(link_token, uid),
         zip=url_for(".shared_zip", link_token=link_token) if 0 < size <= service.settings.zip_size * _MIB else "",
         size=size_text(size),

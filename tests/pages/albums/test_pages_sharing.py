@@ -169,6 +169,39 @@ def test_the_size_of_the_archive_stands_beside_its_link(sharing, visitor, monkey
     assert "Download all" not in visitor.open(path).text
 
 
+def card_of(answer):
+    """The properties by which messengers and other programs show a page."""
+    found = re.findall(r'<meta (?:property|name)="((?:og|twitter):\w+)" content="([^"]*)">', answer.text)
+    return {name: value.replace("&amp;", "&") for name, value in found}
+
+
+def test_the_card_of_a_link_shows_title_and_cover_as_long_as_the_link_lives(sharing):
+    link = make(sharing)
+    fetched = Browser(sharing, base="https://photos.example.org").open(f"/s/{link['Token']}/summer")
+    card = card_of(fetched)
+    cover = card.pop("og:image")
+    assert card == {
+        "og:type": "website",
+        "og:title": "Summer",
+        "og:description": "By the sea.",
+        "twitter:card": "summary_large_image",
+    }
+    assert cover.startswith("https://photos.example.org/api/v1/t/")
+    without_cookie = Browser(sharing, base="https://photos.example.org")
+    path = cover.removeprefix("https://photos.example.org")
+    picture = without_cookie.open(path, buffered=True)
+    assert (picture.status_code, picture.mimetype, b"Maplecam" in picture.data) == (200, "image/jpeg", False)
+    sharing.call("DELETE", f"/albums/{sharing.album}/links/{link['UID']}", sharing.token)
+    assert without_cookie.open(path).status_code == 403
+
+
+def test_a_link_with_a_password_has_no_card(sharing, visitor):
+    path = f"/s/{make(sharing, Password='open sesame')['Token']}"
+    assert card_of(visitor.open(path)) == {}
+    shown = visitor.send(path, {"password": "open sesame"})
+    assert (len(pictures(shown)), card_of(shown)) == (120, {})
+
+
 def links_page(api, browser, **form):
     return browser.send(f"/albums/{api.album}/links", {"lifetime": "2592000", "shows": "pictures", **form})
 
