@@ -10,7 +10,7 @@ from typing import Any, Final
 from flask import Response, request, url_for
 from sqlalchemy.orm import Session
 
-from photosvc.auth.policy import decide
+from photosvc.auth.policy import decide, may
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.core.ids import ALBUM, PHOTO, is_uid
 from photosvc.library.album_photos import (
@@ -74,6 +74,8 @@ _MOST_AWAY: Final = 100
 #: The kinds of new albums, as values of the form.
 CHOSEN, FOUND, FOLLOWING = "chosen", "found", "following"
 _LONGEST_QUERY: Final = 4096
+#: The value of the button that leads to the links of the new album.
+_SHARE: Final = "share"
 
 
 #: The most albums to choose from, the last changed first.
@@ -353,7 +355,7 @@ def new_album() -> Response:
 @pages.post("/albums/new", endpoint="make_album")
 @page("albums.create")
 def make() -> Response:
-    """Make the album, and lead to it."""
+    """Make the album, and lead to it, or to the page of its links."""
     form = read_album_form()
     values, kind = given_values(form), form.get("kind", "")
     photos = photos_in(chosen("photo", MOST_PHOTOS))
@@ -361,6 +363,8 @@ def make() -> Response:
         uid = _make(values, kind if kind in _KINDS else CHOSEN, photos)
     except (InvalidValueError, ConflictError, SearchEndedError) as error:
         return _making_form(refused(values, error), kind, photos)
+    if form.get("then") == _SHARE and not values["Private"] and may(principal(), "links.list"):
+        return see_other(url_for(".album_links", uid=uid))
     return see_other(url_for(".album", uid=uid, done="made"))
 
 
@@ -407,4 +411,5 @@ def _making_form(form: AlbumForm, kind: str, photos: Sequence[str]) -> Response:
         kinds=[] if photos else _KINDS.items(),
         photos=photos,
         orders=order_choices(by_hand=True),
+        share=_SHARE if may(principal(), "links.make") else "",
     )

@@ -453,6 +453,18 @@ def test_a_photo_is_added_to_an_album_or_to_a_new_one_from_its_page(filled_api, 
         assert alice.send("/albums/add", form).status_code == status
 
 
+def test_chosen_photos_become_an_album_and_its_links_in_one_step(filled_api, alice):
+    chosen = uids(filled_api)[:2]
+    form = {"Title": "For Ben", "Order": "oldest", "photo": chosen, "then": "share"}
+    assert 'name="then" value="share"' in alice.open("/albums/new", headers=OWN).text
+    answer = alice.send("/albums/new", form)
+    uid = re.fullmatch(r"/albums/(\w+)/links", answer.headers["Location"])[1]
+    assert sorted(arranged(filled_api, uid)) == sorted(chosen)
+    assert "Share the album" in alice.open(answer.headers["Location"], headers=OWN).text
+    private = alice.send("/albums/new", {**form, "Private": "yes"})  # private albums are not shared
+    assert private.headers["Location"].endswith("?done=made")
+
+
 def test_a_photo_that_is_gone_makes_no_album(filled_api, alice):
     answer = make(alice, 400, photo="ptouqe1kbhlaydg7")
     assert "These photos are no longer in the library." in text_of(answer)
