@@ -27,9 +27,9 @@ from photosvc.pictures.archives import Entry, stream_zip
 from photosvc.pictures.originals import descriptor_of, download_name, safe_name
 from photosvc.pictures.selections import SelectionFiles, Waiting
 from photosvc.records.albums import ZipSelectionSchema
-from photosvc.search.reading.files import SeenFile, file_with_hash, files_of_photo, files_with_ids
+from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids
-from photosvc.search.reading.shared import seen, sees_album, shared_ids
+from photosvc.search.reading.shared import seen, seen_with_hash, sees_album, shared_ids
 from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.answers import ReadyResponse, json_answer
 from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
@@ -99,9 +99,7 @@ def download_file(content_hash: str) -> Response:
     """Send the original with this SHA1, whole or in ranges."""
     service = current_service()
     with service.reading() as connection:
-        found = file_with_hash(connection, content_hash.lower(), sees_private=principal().sees_private)
-        if found is not None and not seen(connection, [found], principal()):
-            found = None
+        found = seen_with_hash(connection, content_hash.lower(), principal())
     if found is None:
         msg = "there is no such file"
         raise NotFoundError(msg, field="hash")

@@ -19,9 +19,9 @@ from photosvc.models import SearchRow, photo_keywords
 from photosvc.pictures.on_demand import Thumbnail
 from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
 from photosvc.search.reading.compile import visible
-from photosvc.search.reading.files import SeenFile, file_with_hash, files_with_ids, marked_areas, matching_ids
+from photosvc.search.reading.files import SeenFile, files_with_ids, marked_areas, matching_ids
 from photosvc.search.reading.request import parse_request
-from photosvc.search.reading.shared import seen
+from photosvc.search.reading.shared import seen_with_hash
 from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
@@ -75,9 +75,7 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     target, content_hash = _target(content_hash, size)
     who = principal()
     with current_service().reading() as connection:
-        found = file_with_hash(connection, content_hash, sees_private=who.sees_private)
-        if found is not None and not seen(connection, [found], who):
-            found = None
+        found = seen_with_hash(connection, content_hash, who)
         # Only thumbnails of marked areas are cached: the others would be more than the cache has room for.
         areas = marked_areas(connection, found.file_id) if found is not None and target.area != WHOLE else []
     if found is None:

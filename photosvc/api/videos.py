@@ -13,8 +13,8 @@ from photosvc.media.mp4 import read_tracks
 from photosvc.media.slices import Slice
 from photosvc.pictures.originals import descriptor_of
 from photosvc.pictures.videos import CONVERTED
-from photosvc.search.reading.files import SeenFile, file_with_hash, files_of_photo
-from photosvc.search.reading.shared import seen
+from photosvc.search.reading.files import SeenFile, files_of_photo
+from photosvc.search.reading.shared import seen, seen_with_hash
 from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
@@ -79,9 +79,7 @@ def _find(service: Service, content_hash: str) -> SeenFile:
     """Find the file with this hash if it is or contains a video, else a video of its photo, if possible by its name."""
     with service.reading() as connection:
         who = principal()
-        found = file_with_hash(connection, content_hash, sees_private=who.sees_private)
-        if found is not None and not seen(connection, [found], who):
-            found = None
+        found = seen_with_hash(connection, content_hash, who)
         if found is not None and found.media_type != "video" and not found.motion:
             files = files_of_photo(connection, found.photo_uid, sees_private=who.sees_private)
             files = seen(connection, files, who)

@@ -16,7 +16,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDen
 from photosvc.core.words import in_portions
 from photosvc.models import SearchRow
 from photosvc.query.nodes import Everything, Filter, Node, leaves
-from photosvc.search.reading.files import SeenFile
+from photosvc.search.reading.files import SeenFile, file_with_hash
 from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.plan import plan_all
 from photosvc.search.reading.request import SearchRequest, parse_request
@@ -35,6 +35,8 @@ ORDERS: Final = frozenset({"newest", "oldest", "random", MANUAL.name})
 _USUAL: Final = "oldest"
 #: Values in one statement.
 _PORTION: Final = 500
+#: The id of no file.
+_NO_FILE: Final = 0
 
 
 class FilterForVisitorsError(PermissionDeniedError):
@@ -83,6 +85,18 @@ def seen(connection: Connection, files: Sequence[SeenFile], who: Principal) -> S
         return files
     among = shared_ids(connection, [file.file_id for file in files], who.shared)
     return [file for file in files if file.file_id in among]
+
+
+def seen_with_hash(connection: Connection, content_hash: str, who: Principal) -> SeenFile | None:
+    """Return the file with this SHA-1 if the principal may see it; None if not, or there is none.
+
+    For visitors both take as long: the time must not tell whether the library has a file that they have.
+    """
+    found = file_with_hash(connection, content_hash, sees_private=who.sees_private)
+    if who.shared is None:
+        return found
+    among = shared_ids(connection, [_NO_FILE if found is None else found.file_id], who.shared)
+    return found if found is not None and found.file_id in among else None
 
 
 def shared_ids(connection: Connection, file_ids: Sequence[int], shared: Shared) -> frozenset[int]:

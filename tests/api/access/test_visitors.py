@@ -15,13 +15,14 @@ from urllib.parse import quote
 import orjson
 import pytest
 from PIL import Image
-from sqlalchemy import update
+from sqlalchemy import event, update
 
 from photosvc.dav import BLUEPRINT as WEBDAV
 from photosvc.models import Photo
 from photosvc.models.engine import begin_write
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.web.actions import VISITORS
+from photosvc.web.current import current_service
 from tests.support.api_client import check_error, open_api
 from tests.support.pictures import exif, jpeg, xmp
 
@@ -326,6 +327,27 @@ def test_orders_that_tell_more_than_the_pictures_are_refused_and_bare_pages_have
     page = send(shared, "GET", "/api/v1/photos?count=1&order=newest", visitor)
     assert (page.headers["X-Count"], "X-Cursor" in page.headers, "Link" in page.headers) == ("1", False, False)
     assert "X-Cursor" in send(shared, "GET", "/api/v1/photos?count=1&order=newest", shared.visit(**FULL)).headers
+
+
+@pytest.mark.parametrize("path", ["/t/{}/{}/tile_224", "/videos/{}/{}/avc", "/dl/{}?{}"])
+def test_the_work_for_a_hash_does_not_tell_whether_the_library_has_the_file(shared, path):
+    visitor = shared.visit(**FULL)
+    token = send(shared, "GET", "/api/v1/photos", visitor).headers["X-Preview-Token"]
+
+    with shared.api.library.app.app_context():
+        engine = current_service().engine()
+
+    def statements(content_hash):
+        noted = []
+        event.listen(engine, "before_cursor_execute", note := lambda *given: noted.append(given[2]))
+        answer = send(shared, "GET", f"/api/v1{path.format(content_hash, token)}", visitor)
+        event.remove(engine, "before_cursor_execute", note)
+        return answer.status_code, answer.json, noted
+
+    unknown = statements("ab" * 20)
+    assert (unknown[0], len(unknown[2]) > 1) == (404, True)
+    assert statements(shared.photos["outsidefile0"]["Hash"]) == unknown
+    assert statements(shared.photos["insidefile2"]["Hash"]) == unknown  # private
 
 
 @pytest.mark.parametrize("path", ["/photos", "/photos/view"])
