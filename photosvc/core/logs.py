@@ -2,8 +2,11 @@
 
 import json
 import logging
+import math
 import re
 import sys
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,6 +18,8 @@ START: Final = "photosvc.start"
 FIELDS: Final = "photosvc_fields"
 #: The formats of lines.
 TEXT, JSON = "text", "json"
+#: Failures with shorter pauses between them are one outage.
+OUTAGE_SECONDS: Final = 60.0
 _PLAIN = re.compile(r"[\w.:@/+-]+\Z")
 
 
@@ -102,6 +107,26 @@ def without_start_lines() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
+
+
+class Outages:
+    """The log of failures that all requests share while something is away: one line when they begin."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = -math.inf
+        self._left_out = 0
+
+    def report(self, logger: logging.Logger, message: str, *arguments: object) -> None:
+        """Log an error, unless another one was reported less than `OUTAGE_SECONDS` ago; count it then."""
+        with self._lock:
+            now = time.monotonic()
+            begins, left_out = now - self._last > OUTAGE_SECONDS, self._left_out
+            self._last = now
+            self._left_out = 0 if begins else left_out + 1
+        if begins:
+            before = f" (in the last outage, {left_out} more requests failed)" if left_out else ""
+            logger.error(f"{message}%s", *arguments, before)  # noqa: G004 - the caller's message has the placeholders
 
 
 def _own_handler(logger: str) -> OwnHandler | None:

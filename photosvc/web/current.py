@@ -24,6 +24,7 @@ from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import Throttle
 from photosvc.auth.tokens import Known
 from photosvc.core.errors import SettingError
+from photosvc.core.logs import Outages
 from photosvc.core.times import Clock
 from photosvc.models.schema import check_schema
 from photosvc.models.unchanged import Commits, Unchanged
@@ -221,6 +222,8 @@ class Service(Transactions):
     """Refusals for the security log."""
     pages_path: str | None = None
     """The path of the cookie of the web page; None if the page is not mounted: then no cookie counts."""
+    outages: Outages = field(default_factory=Outages, init=False)
+    """The log of requests that fail because of the database."""
     warned_of_proxy: bool = field(default=False, init=False)
     """True if this process has logged that the headers of a proxy are not read."""
 

@@ -185,10 +185,11 @@ def _failure(error: Exception) -> Failure:
         case OAuth2Error():
             return Failure(error, error.status_code, error.get_error_description())
         case OperationalError() | NoConnectionError():
-            _LOG.error("database: %s", error.orig if isinstance(error, OperationalError) else error)
+            report = current_service().outages.report
+            report(_LOG, "database: %s", error.orig if isinstance(error, OperationalError) else error)
             return Failure(error, 503, "The database is busy or cannot be reached; try again.", _RETRY_AFTER)
         case DatabaseError() if is_damaged(error):
-            _LOG.error("database: %s (%s)", DAMAGED, error.orig)
+            current_service().outages.report(_LOG, "database: %s (%s)", DAMAGED, error.orig)
             return Failure(error, 503, "The database is damaged; the operator must restore it.", _RETRY_AFTER)
         case _ if _is_broken_body(error):
             return Failure(error, 400, "The body of the request is cut off or not in valid chunks.")

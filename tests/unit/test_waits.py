@@ -106,6 +106,7 @@ GUARDS = {
     "auth/passwords.py Turns.__init__: BoundedSemaphore": "a place, taken without waiting",
     "auth/passwords.py Turns.__init__: Condition": "counts of turns",
     "auth/passwords.py Turns.let_wait: BoundedSemaphore": "places, taken without waiting",
+    "core/logs.py Outages.__init__: Lock": "two numbers",
     "index/pending.py Pending.__init__: Lock": "a set of names, in the indexer",
     "models/engine.py _Log.__init__: Lock": "a checkpoint of at most 2 s, taken without waiting",
     "models/unchanged.py Commits.__init__: Lock": "a pragma of one connection, which reads a page in memory",

@@ -7,12 +7,14 @@ import urllib.request
 
 import pytest
 
+from photosvc.core import logs
 from photosvc.models import schema
 from photosvc.web.current import current_service
 from tests.support.api_client import check_error
 from tests.support.library import DATABASE, call_svc, copy_library, open_library
 from tests.support.programs import forks
 from tests.support.programs.forks import SURROUNDINGS
+from tests.support.programs.ports import free_port
 from tests.support.programs.server import serve
 
 READY = ("/readyz", "/status")
@@ -142,3 +144,24 @@ def test_a_server_starts_without_its_database_and_says_that_it_is_not_ready(tmp_
             urllib.request.urlopen(f"{base}/api/v1/readyz", timeout=10)
         assert caught.value.code == 503
         caught.value.close()
+
+
+@pytest.mark.parametrize("path", ["/photos", "/readyz"])
+def test_an_outage_of_the_database_is_one_line_of_the_log_and_not_one_a_request(tmp_path, caplog, monkeypatch, path):
+    address = f"postgresql+psycopg://nobody@127.0.0.1:{free_port()}/photosvc"
+    library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": address}, upgrade=False)
+    client = library.app.test_client()
+
+    def lines():
+        statuses = {client.get(f"/api/v1{path}", headers={"X-Auth-Token": "0" * 48}).status_code for _ in range(20)}
+        assert statuses == {503}
+        found = [record.getMessage() for record in caplog.records if record.levelname in {"WARNING", "ERROR"}]
+        caplog.clear()
+        return found
+
+    (line,) = lines()
+    assert line.startswith("database: connection failed: ")
+    assert lines() == []
+    monkeypatch.setattr(logs, "OUTAGE_SECONDS", -1)
+    assert lines()[0].endswith("(in the last outage, 39 more requests failed)")
+    library.close()
