@@ -1,6 +1,6 @@
 """Checks and metrics: GET /healthz, /readyz and /metrics for monitors, /credential for proxies, /status for clients.
 
-The metrics are in the text format 0.0.4 of Prometheus.
+The metrics are in the text format 0.0.4 of Prometheus; `api.gauges` has those that are measured at each request.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from flask import Response
 
 from photosvc import __version__
+from photosvc.api.gauges import of_disks, of_library, of_processes, of_upkeep
 from photosvc.index.scan import are_away
 from photosvc.library.staging_part import StorageFailedError
 from photosvc.models.engine import session_on
 from photosvc.search.limits import ClientGoneError, SearchesBusyError, SearchTooLongError
-from photosvc.search.reading.figures import Figures, figures
+from photosvc.search.reading.figures import figures
 from photosvc.web.actions import OwnBlueprint, public
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import TEXT, answers, json_object, refuses
@@ -84,7 +85,7 @@ def credential() -> Response:
 @require("metrics.view")
 @answers(TEXT, "Prometheus text format 0.0.4.", media_type="text/plain")
 def metrics() -> Response:
-    """Show the size of the library, and the number of requests with their latencies, as metrics.
+    """Show the size of the library, its upkeep, the requests with their latencies, disks and processes, as metrics.
 
     Private photos and albums count for clients that may see them.
     """
@@ -97,10 +98,13 @@ def metrics() -> Response:
     with searching(principal().owner_uid, "metrics") as connection, session_on(connection) as session:
         found = figures(session, sees_private=principal().sees_private)
         away = are_away(session, service.settings.originals, within=True)
+        upkeep = [*of_upkeep(session)]
     registry = CollectorRegistry(auto_describe=False)
     counts = service.requests
     searches = _searches(counts.ended_searches())
-    registry.register(_Collected([*_library(found, away=away), *_requests(counts.read()), searches]))
+    library = [*of_library(found, away=away), *upkeep]
+    machine = [*of_disks(service.settings, service.instance, service.pictures.cache), *of_processes()]
+    registry.register(_Collected([*library, *_requests(counts.read()), searches, *machine]))
     return Response(generate_latest(registry), content_type=_TEXT)
 
 
@@ -109,29 +113,6 @@ class _Collected:
 
     def __init__(self, metrics: "list[Metric]") -> None:
         self.collect = lambda: metrics
-
-
-def _library(found: Figures, *, away: bool) -> "Iterator[Metric]":
-    yield _gauge("photosvc_build_info", "The version that answers.", {__version__: 1}, label="version")
-    yield _gauge("photosvc_photos", "Photos by type, none hidden or archived.", found.photos, label="type")
-    for name, meaning, value in (
-        ("photosvc_files", "Files of the library that are present and readable.", found.files),
-        ("photosvc_files_missing", "Files of the library that are no longer in the originals folder.", found.missing),
-        ("photosvc_files_broken", "Files that cannot be shown.", found.broken),
-        ("photosvc_originals_available", "1 while the originals and all disks below them are there, else 0.", not away),
-        ("photosvc_albums", "Albums.", found.albums),
-        ("photosvc_library_changes", "Committed changes of the library since its creation.", found.changes),
-    ):
-        yield _gauge(name, meaning, {"": int(value)})
-
-
-def _gauge(name: str, meaning: str, values: Mapping[str, int], *, label: str = "") -> "Metric":
-    from prometheus_client.core import GaugeMetricFamily
-
-    family = GaugeMetricFamily(name, meaning, labels=[label] if label else [])
-    for value, number in sorted(values.items()):
-        family.add_metric([value] if label else [], number)
-    return family
 
 
 def _searches(ended: Mapping[str, int]) -> "Metric":

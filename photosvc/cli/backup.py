@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,12 +74,24 @@ def backup(service: "Service", target: Path, verify: bool, without_database: boo
         if verify:
             with workspace(target.parent) as folder:
                 check(target, folder)
+    _note_backup(service)
     print_record(_COLUMNS, {**_described(target, manifest), "dump": dump and str(dump), "verified": verify})
     if not _has_key(manifest):
         origin = service.settings.origins.get("secret_key", "app")
         click.echo(f"The service key is not in it: keep PHOTOSVC_SECRET_KEY ({origin}) as well.", err=True)
     if without_database and database is None:
         click.echo("The database is not in it.", err=True)
+
+
+def _note_backup(service: "Service") -> None:
+    """Store the time of the backup for the metrics, unless the database is at an old schema or busy."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from photosvc.models.library import BACKED_UP, set_named_numbers
+
+    number = {BACKED_UP: int(service.now().timestamp())}
+    with suppress(SQLAlchemyError):
+        service.write_if_free(lambda session: set_named_numbers(session, number))
 
 
 def _database_file(service: "Service") -> Path | None:

@@ -156,6 +156,10 @@ class AlbumPhoto(Base):
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 
+#: The named number of the last backup, in seconds since 1970.
+BACKED_UP: Final = "backed_up_at"
+
+
 class LibraryState(Base):
     """A named number of the library."""
 

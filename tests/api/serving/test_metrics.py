@@ -1,5 +1,6 @@
 """Figures for Prometheus: of the library, and of the requests that all workers answered."""
 
+import sqlite3
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select
 
+from photosvc.cli import svc
 from photosvc.models import Album, Photo
 from photosvc.models.engine import begin_write
 from tests.support.clock import NOW
@@ -129,6 +131,54 @@ def test_a_folder_that_cannot_be_written_fails_no_request(library, caplog):
     assert [record.message.partition(":")[0] for record in caplog.records] == ["requests are not counted"]
 
 
+def test_upkeep_is_shown_once_it_has_happened(library):
+    never = {name for name, *_ in scrape(library)}
+    times = {f"photosvc_{name}_timestamp_seconds" for name in ("index_run", "index_whole_run", "backup")}
+    assert never & times == set()
+    library.put("one.jpg", jpeg())
+    library.put("broken.jpg", jpeg(90, 48)[:400])
+    library.index()
+    library.clock.move(seconds=100)
+    done = library.app.test_cli_runner().invoke(
+        svc, ["backup", str(library.instance / "x.zip")], obj=lambda: library.app
+    )
+    assert done.exit_code == 0, done.output
+    found = scrape(library)
+    assert found["photosvc_index_run_timestamp_seconds",] == NOW.timestamp()
+    assert found["photosvc_index_whole_run_timestamp_seconds",] == NOW.timestamp()
+    assert found["photosvc_backup_timestamp_seconds",] == NOW.timestamp() + 100
+    assert found["photosvc_index_failures",] == 1
+
+
+def test_a_backup_of_a_database_that_others_write_to_is_made_without_its_time(library):
+    with sqlite3.connect(library.instance / "photosvc.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        done = library.app.test_cli_runner().invoke(
+            svc, ["backup", str(library.instance / "x.zip")], obj=lambda: library.app
+        )
+        other.execute("ROLLBACK")
+    other.close()
+    assert done.exit_code == 0, done.output
+    assert ("photosvc_backup_timestamp_seconds",) not in scrape(library)
+
+
+def test_disks_cache_trash_and_processes_are_measured(library):
+    library.put("one.jpg", jpeg())
+    library.index()
+    (uid,) = (record["UID"] for record in library.find())
+    library.call("DELETE", f"/photos/{uid}", token=library.token(role="admin"))
+    found = scrape(library)
+    assert found["photosvc_trash_files",] == 1
+    assert found["photosvc_trash_bytes",] == len(jpeg())
+    assert found["photosvc_cache_limit_bytes",] == 20480 << 20
+    for folder in ("originals", "cache", "instance"):
+        size = found["photosvc_disk_size_bytes", ("folder", folder)]
+        assert 0 < found["photosvc_disk_free_bytes", ("folder", folder)] <= size
+    assert found["photosvc_processes",] >= 1
+    assert found["photosvc_process_memory_bytes",] > 10 << 20
+    assert found["photosvc_process_open_files",] > 3
+
+
 @pytest.mark.slow
 def test_counts_are_those_of_all_workers_and_outlive_them(tmp_path):
     library = open_library(tmp_path / "instance")
@@ -164,7 +214,7 @@ def test_the_guide_names_every_metric(library):
     library.get(token=library.token())
     text = library.get(path="/api/v1/metrics", token=library.token("metrics")).text
     families = {(family.name, family.type) for family in text_string_to_metric_families(text)}
-    assert len(families) == 11
+    assert len(families) == 24
     for name, kind in families:
         (row,) = [line for line in guide.splitlines() if line.startswith("|") and f"`{name}" in line]
         assert row.split(" | ")[1] == kind
