@@ -32,7 +32,7 @@ svc = LazyGroup(
         "db": ("photosvc.cli.db:db", "Upgrade or check the database schema."),
         "deploy": (
             "photosvc.cli.deploy:deploy",
-            "Print files for nginx, gunicorn and systemd, filled in with the settings in force.",
+            "Print files for nginx, systemd, containers and Prometheus, filled in with the settings in force.",
         ),
         "duplicates": (
             "photosvc.cli.duplicates:duplicates",

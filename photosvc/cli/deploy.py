@@ -1,15 +1,17 @@
 """`svc deploy show`: files for the programs that run the service, filled in with the settings in force."""
 
+import json
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import click
 
+from photosvc import __version__
 from photosvc.cli.group import LazyGroup, PlainError, with_service
 from photosvc.cli.terminal import FullPath
 
@@ -30,6 +32,9 @@ FILES: Final[Mapping[str, tuple[str, ...]]] = {
         "photosvc-backup.service",
         "photosvc-backup.timer",
     ),
+    "prometheus": ("prometheus.yml", "photosvc-alerts.yml"),
+    "grafana": ("photosvc-dashboard.json",),
+    "compose": ("Containerfile", "compose.yaml", "gunicorn.conf.py", "nginx.conf"),
 }
 _TEMPLATES: Final = Path(__file__).parents[1] / "data" / "deploy"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -38,6 +43,11 @@ _BIND: Final = "127.0.0.1:8080"
 _SENDFILE: Final = "X-Accel-Redirect"
 #: Settings that these files need, whatever the environment says.
 _NEEDED: Final = {"proxies": "1", "sendfile_header": _SENDFILE}
+#: Variables of the environment that containers have other values for, or none.
+_OF_THE_MACHINE: Final = frozenset(
+    f"PHOTOSVC_{name}"
+    for name in ("DATABASE_URI", "ORIGINALS", "CACHE", "IMPORT_FOLDER", "SENDFILE_HEADER", "SENDFILE_PREFIX", "PROXIES")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +65,7 @@ class Deployment:
     sendfile_prefix: str = "/photosvc-files"
     bind: str = _BIND
     """Host and port on which gunicorn listens."""
+    access_log: str = "/var/log/nginx/photosvc.log"
     workers: int = 2
     user: str = "photosvc"
     backups: Path = Path("/var/backups/photosvc")
@@ -86,7 +97,7 @@ def files_of(program: str, deployment: Deployment) -> dict[str, str]:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    values = {"nginx": _of_nginx, "gunicorn": _of_gunicorn, "systemd": _of_systemd}[program](deployment)
+    values = _VALUES[program](deployment)
     return {name: templates.get_template(f"{name}.jinja").render(values) for name in FILES[program]}
 
 
@@ -104,9 +115,10 @@ def _of_nginx(deployment: Deployment) -> dict[str, Any]:
         "originals": _line(deployment.originals),
         "cache": _line(deployment.cache),
         "base_url": _line(deployment.base_url or f"https://{_HOST}"),
-        "bind": deployment.bind,
+        "upstream": deployment.bind,
+        "log": deployment.access_log,
         "tls": address.scheme == "https",
-        "port": address.port or 80,
+        "listen": address.port or 80,
         "host": address.hostname,
         "prefix": deployment.sendfile_prefix.rstrip("/"),
         "originals_folder": _nginx(f"{deployment.originals}/"),
@@ -139,6 +151,53 @@ def _of_systemd(deployment: Deployment) -> dict[str, Any]:
         "writes": [*state, *map(_unit, written)],
         "database_network": not deployment.database_is_file,
     }
+
+
+def _of_prometheus(deployment: Deployment) -> dict[str, Any]:
+    address = urlsplit(deployment.base_url or f"http://{_HOST}")
+    return {"tls": address.scheme == "https", "path": _line(address.path.rstrip("/")), "target": address.netloc}
+
+
+def _of_grafana(_deployment: Deployment) -> dict[str, Any]:
+    return {}
+
+
+def _of_compose(deployment: Deployment) -> dict[str, Any]:
+    """Return the values of all files for containers; the service is reached as `web`, and sends files itself."""
+    port = deployment.bind.rpartition(":")[2]
+    inside = replace(
+        deployment,
+        originals=Path("/originals"),
+        cache=Path("/var/cache/photosvc"),
+        access_log="/dev/stdout",
+        bind=f"web:{port}",
+    )
+    nginx = _of_nginx(inside)
+    settings = {"PHOTOSVC_PROXIES": "1", "PHOTOSVC_BASE_URL": deployment.base_url, **deployment.environment}
+    given = {name: _yaml(value) for name, value in settings.items() if value and name not in _OF_THE_MACHINE}
+    given |= {"PHOTOSVC_PROXIES": _yaml("1")}
+    secrets = {name: f"${{{name}:?write it into the file .env}}" for name in deployment.secrets}
+    return {
+        **nginx,
+        **_of_gunicorn(replace(deployment, bind=f"0.0.0.0:{port}")),  # nosec B104
+        "version": __version__,
+        "port": port,
+        "ports": ["80:80", "443:443"] if nginx["tls"] else [f"{nginx['listen']}:{nginx['listen']}"],
+        "settings": given | {name: value for name, value in secrets.items() if name not in _OF_THE_MACHINE},
+        "originals": _yaml(deployment.originals),
+        "readonly": str(deployment.readonly).lower(),
+    }
+
+
+#: For each program, the function that returns the values for its files.
+_VALUES: Final[Mapping[str, Callable[[Deployment], dict[str, Any]]]] = {
+    "nginx": _of_nginx,
+    "gunicorn": _of_gunicorn,
+    "systemd": _of_systemd,
+    "prometheus": _of_prometheus,
+    "grafana": _of_grafana,
+    "compose": _of_compose,
+}
 
 
 def _paths(deployment: Deployment) -> tuple[Path, ...]:
@@ -182,9 +241,14 @@ def _unit(value: object, *, command: bool = False) -> str:
     return f'"{escaped}"'
 
 
+def _yaml(value: object) -> str:
+    """Return a quoted text of a compose file, in which dollar signs are doubled."""
+    return json.dumps(_line(value).replace("$", "$$"), ensure_ascii=False)
+
+
 @click.group(cls=LazyGroup)
 def deploy() -> None:
-    """Print files for nginx, gunicorn and systemd, filled in with the settings in force."""
+    """Print files for nginx, systemd, containers and Prometheus, filled in with the settings in force."""
 
 
 @deploy.command()

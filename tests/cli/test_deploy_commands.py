@@ -114,6 +114,13 @@ def test_nginx_accepts_its_file_for_any_address_and_names_of_folders(tmp_path, a
     assert listens == expected.get(address, {"80"})
 
 
+@needs_nginx
+def test_nginx_accepts_its_file_for_containers(tmp_path):
+    text = files_of("compose", Deployment(base_url="https://photos.home.test"))["nginx.conf"]
+    checked = nginx_checks(tmp_path, text.replace("web:8080", "127.0.0.1:8080"))
+    assert "syntax is ok" in checked.stderr
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
