@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from sqlalchemy import Connection, Engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
@@ -34,6 +34,7 @@ _MOST_PAUSE: Final = 0.01
 _KEPT_STATEMENTS: Final = 32
 #: The advice for a database that is damaged.
 DAMAGED = "its file is damaged or no database; restore a backup of photosvc.db, or move it away and index again"
+_PSYCOPG: Final = "psycopg"
 _LOG = logging.getLogger("photosvc")
 #: Milliseconds for which an optional write waits for other writers: longer than their transactions usually take.
 _SHORT_WAIT = 50
@@ -94,9 +95,17 @@ def engine_options(address: str) -> dict[str, Any]:
     dialect: Any = url.get_dialect()
     # The connection used last comes first: by its own view of the database, `Pace` sees whether others write.
     pool = {"pool_use_lifo": True} if dialect.get_pool_class(url) is QueuePool else {}
-    # Also where the database has no encoding of its own, in which psycopg would give bytes instead of text.
-    utf8 = {"connect_args": {"client_encoding": "utf8"}} if url.drivername == "postgresql+psycopg" else {}
-    return {"hide_parameters": True, **pool, **utf8}  # values may be secrets, and errors are logged
+    libpq = _libpq(url) if dialect.driver == _PSYCOPG else {}
+    return {"hide_parameters": True, **pool, **libpq}  # values may be secrets, and errors are logged
+
+
+def _libpq(url: URL) -> dict[str, Any]:
+    """Return the options for connections by psycopg, without those that the address has."""
+    from photosvc.models.silence import OPTIONS
+
+    # The encoding also where the database has none of its own, in which psycopg would give bytes instead of text.
+    options = {**OPTIONS, "client_encoding": "utf8"}
+    return {"connect_args": {name: value for name, value in options.items() if name not in url.query}}
 
 
 def checkpoint(engine: Engine) -> None:
@@ -160,7 +169,12 @@ class _Log:
 
 
 def configure_engine(engine: Engine) -> None:
-    """Configure an SQLite engine of our own; engines of host apps are left unchanged."""
+    """Configure an engine of our own; engines of host apps are left unchanged."""
+    if engine.dialect.driver == _PSYCOPG:
+        from photosvc.models.silence import Server, connection_class
+
+        connect = connection_class(Server()).connect
+        event.listen(engine, "do_connect", lambda _dialect, _record, given, options: connect(*given, **options))
     if engine.dialect.name != "sqlite":
         return
     event.listen(engine, "do_connect", _before_connect)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -42,6 +43,8 @@ _STRETCH: Final = 0.1
 _REST: Final = 0.005
 #: Seconds between two tries to get a core.
 _POLL: Final = 0.004
+#: Seconds in which PostgreSQL must take the order to end a statement.
+_CANCEL: Final = 1.0
 #: The SQLSTATE of a statement that was cancelled, by its timeout too (query_canceled).
 _CANCELLED: Final = "57014"
 #: Key of the search under way in the connection's data.
@@ -242,7 +245,8 @@ def begin_read(connection: Connection, read: Read) -> bool:
     elif connection.dialect.name == "postgresql":
         milliseconds = math.ceil(read.limits.seconds * 1000)
         run_text(connection, f"SELECT set_config('statement_timeout', '{milliseconds}', true)", ())
-        read.limits.watch.add(read, getattr(driver, "cancel_safe", driver.cancel))
+        is_psycopg = hasattr(driver, "cancel_safe")
+        read.limits.watch.add(read, partial(driver.cancel_safe, timeout=_CANCEL) if is_psycopg else driver.cancel)
     data[_READ] = read
     return True
 
