@@ -9,13 +9,18 @@ GUIDE = (Path(__file__).parents[2] / "docs/configuration.md").read_text()
 
 
 def _rows():
-    """Name -> (meaning, values, default) of the guide's table, in its order."""
+    """Name -> (meaning, values, default) of the guide's tables."""
     table = re.findall(r"^\| `PHOTOSVC_(\w+)` \| (.+) \| (.+) \| (.+) \|$", GUIDE, re.MULTILINE)
     return {name: tuple(cells) for name, *cells in table}
 
 
-def test_the_table_has_a_row_for_each_setting_in_order_of_declaration():
-    assert list(_rows()) == ["INSTANCE", *map(str.upper, setting_fields())]
+def test_each_setting_has_one_row_in_a_table_of_its_subject():
+    named = re.findall(r"^\| `PHOTOSVC_(\w+)` \|", GUIDE, re.MULTILINE)
+    assert sorted(named) == sorted(["INSTANCE", *map(str.upper, setting_fields())])
+    section = GUIDE.partition("\n## The settings\n")[2].partition("\n## ")[0]
+    subjects = re.findall(r"^### (.+)\n\n\| setting \|.*\n\|---.*\n((?:\|.*\n)+)", section, re.MULTILINE)
+    assert sum(rows.count("\n") for _, rows in subjects) == len(named)
+    assert [subject for subject, rows in subjects if rows.count("\n") < 2] == []
 
 
 def test_each_row_has_the_meaning_and_the_values_with_their_unit():
