@@ -86,8 +86,11 @@ def uids(session, query, **parameters):
     return [record["FileUID"] for records in page.results() for record in records], page.next
 
 
-def sorted_by_python(session, first, second=""):
-    """UIDs by the sum of the points of one or two words, then by the keys of the order."""
+def sorted_by_python(session, first, second="", *, or_quality=9):
+    """UIDs by the sum of the points of one or two words, then by the keys of the order.
+
+    Photos of the quality `or_quality` are found without the words, too.
+    """
     texts = {row.photo_id: row for row in session.scalars(select(SearchText))}
 
     def points(row, word):
@@ -101,9 +104,9 @@ def sorted_by_python(session, first, second=""):
 
     def rank(row):
         each = [points(row, word) for word in (first, second) if word]
-        return sum(each) if all(each) else 0
+        return sum(each) if all(each) or row.quality >= or_quality else 0
 
-    rows = [row for row in session.scalars(select(SearchRow)) if rank(row)]
+    rows = [row for row in session.scalars(select(SearchRow)) if rank(row) or row.quality >= or_quality]
     rows.sort(key=lambda row: (rank(row), row.quality, row.taken_at, row.newest_key), reverse=True)
     return [row.file_uid for row in rows]
 
@@ -153,6 +156,38 @@ def test_merged_pages_have_each_photo_once(session):
     found, following = uids(session, "famil", merged="true", count="37")
     rest, _ = uids(session, "famil", merged="true", cursor=str(following))
     assert [photo_of[uid] for uid in found + rest] == list(dict.fromkeys(photo_of[uid] for uid in files))
+
+
+#: A query of words, or of photos of a quality, with its words.
+MIXED = {
+    "famil | quality:6-": ("famil",),
+    "lake | quality:6-": ("lake",),
+    "(famil | quality:6-) (lake | quality:6-)": ("famil", "lake"),
+    "zebra | quality:6-": ("zebra",),
+}
+
+
+@pytest.mark.parametrize("most_sorted_at_once", [10, 1000])
+@pytest.mark.parametrize("query", MIXED)
+def test_photos_found_without_a_word_come_behind_those_with_it(session, monkeypatch, query, most_sorted_at_once):
+    monkeypatch.setattr(word_plan, "_MOST_RANKED", most_sorted_at_once)
+    whole = sorted_by_python(session, *MIXED[query], or_quality=6)
+    assert uids(session, query)[0] == whole
+    assert uids(session, query, reverse="true")[0] == whole[::-1]
+    for reverse, wanted in (("false", whole), ("true", whole[::-1])):
+        found, cursor = [], None
+        while cursor or not found:
+            place = {"cursor": str(cursor)} if cursor else {}
+            page, cursor = uids(session, query, count="37", reverse=reverse, **place)
+            found += page
+        assert found == wanted
+        assert uids(session, query, reverse=reverse, offset="45", count="50")[0] == wanted[45:95]
+
+
+def test_words_that_may_mean_a_filter_are_not_all_sorted(session):
+    request = parse_request({"q": "lake | quality:6-", "order": "relevance"})
+    explained = explain(session.connection(), request, sees_private=True)
+    assert explained.plan == WALK
 
 
 @pytest.fixture

@@ -49,6 +49,7 @@ from photosvc.query.nodes import (
     Uid,
     Value,
     Word,
+    disjunction,
 )
 from photosvc.search.reading import words
 from photosvc.search.reading import words as word_index
@@ -62,6 +63,8 @@ _PART: Final = 20
 #: Rows that are walked for each row of the page at least.
 _LEAST: Final = 10
 _SCANNED: Final = frozenset((*SCANNED_COLUMNS, "private"))
+#: The columns of the index of the order `added`, which is read for values that the index of values has not.
+_IN_ADDED: Final = frozenset(SORT_KEYS["added"].appended)
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
 BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
 #: The unique key in the index of an order, by the name of the index.
@@ -123,7 +126,8 @@ def most_walked(photos: int, rows_needed: int) -> int | None:
 
 def scan_values(parts: Sequence[Node], context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     """Return the SELECT of all photos that match these conjuncts, and maybe others; None without an index."""
-    scanned = sorted((part for part in parts if is_scanned(part, context)), key=words.is_words)
+    by_values, by_added = ([one for one in parts if is_scanned(one, context, of)] for of in (_SCANNED, _IN_ADDED))
+    scanned = sorted(by_added if len(by_added) > len(by_values) else by_values, key=words.is_words)
     if context.opened or not scanned:  # the index has only listed rows
         return None
     found = select(SearchRow.newest_key // 2**RANK_BITS)  # words are looked up last, for the rows that are left
@@ -152,7 +156,7 @@ def is_scanned(node: Node, context: Context, columns: frozenset[str] = _SCANNED)
         case Everything() | Nothing():
             return True
         case Word() | Filter() if words.is_words(node):
-            return columns is _SCANNED and not context.on_postgresql
+            return (columns is _SCANNED or columns is _IN_ADDED) and not context.on_postgresql
         case Filter("unsorted") if not context.sees_private:  # its column counts private albums too
             return False
         case Filter(name):
@@ -201,6 +205,11 @@ def found_by_scan(
             found, count = counter.find(Candidates((part,), photos, scanned=True), context)
             if count <= counter.limit:
                 return found
+        elif is_mixed and isinstance(part, Or) and (photos := _scan_of_any(part, context)) is not None:
+            with by_indexes_alone(connection):
+                found, count = counter.find(Candidates((part,), photos, scanned=True), context)
+            if count <= counter.limit:
+                return found
     values = [part for part in parts if is_scanned(part, context) and not _has_index(part)]
     photos = scan_values(values, context)
     if photos is None:
@@ -221,6 +230,13 @@ def _candidates(
         photos = None if part in walked else _photos(part, by_index)
         if photos is not None:
             yield Candidates((part,), photos, scanned=_is_pattern(part))
+
+
+def _scan_of_any(node: Or, context: Context) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
+    """Return the photos of any of some words and values, for which an index is read from end to end."""
+    words_of = [word_index.matching(one, {}, context) for one in node.parts if isinstance(one, Word | Phrase)]
+    values = scan_values([disjunction([one for one in node.parts if not isinstance(one, Word | Phrase)])], context)
+    return None if values is None else union_all(*words_of, values)
 
 
 def _photos_of_any(part: Node, context: Context) -> Any:  # noqa: ANN401

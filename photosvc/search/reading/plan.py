@@ -25,6 +25,7 @@ The estimate assumes that the matching rows are spread evenly over the order. Wh
 |---|---|
 | SQLite; the most selective conjunct, apart from one plain album, has at most `limit` photos | `SORT_CANDIDATES` |
 | the order ranks by words that many photos have, and the query has nothing else | `WALK_RANKS` |
+| the order ranks by words that may also mean a filter, such as `december` | `WALK_RANKS` |
 | SQLite; the order ranks by words, for which no index exists | `SORT_CANDIDATES` of all photos with these words |
 | the order is the one by hand of an album | `WALK_POSITIONS` |
 | a conjunct is one plain album, and the order is one that albums are indexed in | `WALK_ALBUM` |
@@ -43,7 +44,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_
+from sqlalchemy import ColumnElement, Connection, and_, true
 
 from photosvc.models import SORT_KEYS, SearchRow
 from photosvc.query.nodes import Choice, Filter, Node, conjuncts
@@ -64,7 +65,17 @@ from photosvc.search.reading.candidates import (
 from photosvc.search.reading.columns import Context
 from photosvc.search.reading.compile import compile_all, compile_query, visible
 from photosvc.search.reading.orders import MANUAL
-from photosvc.search.reading.word_plan import Candidates, Counted, Counter, Tier, are_many, expected, tiers, with_words
+from photosvc.search.reading.word_plan import (
+    Candidates,
+    Counted,
+    Counter,
+    Tier,
+    are_many,
+    expected,
+    mixed_tiers,
+    tiers,
+    with_words,
+)
 from photosvc.search.word_text import Term
 
 Condition = ColumnElement[bool]
@@ -168,9 +179,10 @@ def make_plan(
             candidates, found_tiers = _by_rank(parts, ranked, context, connection)
         if candidates is not None and not in_order and value_column(candidates.parts[0]):
             valued = list(candidates.parts)
-        elif candidates is not None:
-            rest = compile_all([part for part in parts if part not in candidates.exact], context)
-            found = SearchRow.photo_id.in_(candidates.photos)
+        elif candidates is not None or found_tiers:
+            exact = candidates.exact if candidates else ()
+            rest = compile_all([part for part in parts if part not in exact], context)
+            found = SearchRow.photo_id.in_(candidates.photos) if candidates else true()
             by_hand = album if arranged else None
             driver = Driver.WALK_RANKS if found_tiers else Driver.SORT_CANDIDATES
             return Plan(driver, (found, shown, rest), arranged=by_hand, counted=tuple(counted), tiers=found_tiers)
@@ -227,7 +239,9 @@ def _by_rank(
 ) -> tuple[Candidates | None, Iterable[Tier]]:
     """Return all photos with the words of these conjuncts; if many, and nothing else is asked for, their ranks."""
     candidates = with_words(parts, context, connection)
-    if candidates is None or context.opened or len(candidates.exact) < len(parts):
+    if candidates is None:
+        return None, mixed_tiers(parts, ranked, context, connection)
+    if context.opened or len(candidates.exact) < len(parts):
         return candidates, ()
     if not are_many(candidates, context, connection):
         return candidates, ()

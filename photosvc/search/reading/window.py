@@ -207,15 +207,30 @@ class Search:
         for tier in self.plan.tiers:
             last = int(cursor.values[0]) if cursor else None
             is_before = last is not None and (tier.low > last if self.request.order.falling else tier.high < last)
-            if not is_before:
+            if not is_before and tier.photos is None and tier.node is not None:
+                for file_id, *keys in self._without_rank(tier.node, left).window(0, left):
+                    yield file_id, tier.low, *keys
+                    left -= 1
+            elif not is_before:
                 for rows in self.connection.execute(self._tier_query(tier, left)).partitions(_CHUNK):
                     yield from rows
                     left -= len(rows)
             if left <= 0:  # before the next tier is looked for
                 break
 
+    def _without_rank(self, node: Node, count: int) -> "Search":
+        """Return the search for files that match a node and have no rank, after the cursor if that has none either."""
+        cursor = self.request.cursor
+        if cursor:
+            is_within = cursor.values[0] == 0
+            cursor = replace(cursor, values=cursor.values[1:]) if is_within else None
+        request = replace(self.request, node=Everything(), cursor=cursor, offset=0, count=count)
+        return replace(self, request=request, node=node)
+
     def _tier_query(self, tier: Tier, count: int) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         request, context = self.request, self.context
+        if tier.photos is None and tier.node is not None:
+            return self._without_rank(tier.node, count).window_query(0, count)
         keys = list(request.order.columns(request.seed))
         behind = request.cursor.values if request.cursor else None
         shown = visible(sees_private=context.sees_private)
@@ -229,6 +244,8 @@ class Search:
             query = select(SearchRow.file_id, *keys).where(
                 shown, SearchRow.photo_id.in_(select_ids(tier.photos, context))
             )
+            if tier.node is not None:
+                query = query.where(compile_all(conjuncts(tier.node), context))
         if behind:
             here, there = tuple_(*keys), tuple_(*behind)
             query = query.where(here < there if request.order.falling else here > there)

@@ -7,6 +7,9 @@ them have one of few ranks of the order `relevance`. Photos of such a frequent r
 a page is full; those of all other ranks are few, and sorted. Sorting all of them would read every row: 240 ms for
 73,000 photos of a million. If the best possible rank is frequent, the others are not even looked for until a page
 reaches them.
+
+Photos of words that may also mean a filter, such as `december`, need no word. Those with one are ranked; all others
+have the rank 0, and are found as if no rank counted.
 """
 
 import math
@@ -22,7 +25,7 @@ from sqlalchemy.util import memoized_property
 from photosvc.models import FileKey, SearchRow, SearchText
 from photosvc.models.search import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
 from photosvc.models.statements import run_text
-from photosvc.query.nodes import Node, terms
+from photosvc.query.nodes import Node, Not, Or, Word, conjunction, disjunction, terms
 from photosvc.search.reading import words as word_index
 from photosvc.search.reading.columns import LAST, Context, select_ids
 from photosvc.search.reading.words import in_index, most_points, points, without_ranks
@@ -180,6 +183,8 @@ class Tier:
     """The highest of them."""
     photos: tuple[int, ...] | None
     """Their ids; None for all photos of one frequent rank, `low`."""
+    node: Node | None = None
+    """What their files must match; without `photos`, all files that match it have the rank `low`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +234,33 @@ def tiers(words: Node, ranked: Sequence[Term], context: Context, connection: Con
         return BestFirst(Tier(best, best, None), behind_best)
     rest = others()
     return tuple(_between(frequent, rest)) if len(rest) <= _MOST_SORTED else ()
+
+
+def mixed_tiers(
+    parts: Sequence[Node], ranked: Sequence[Term], context: Context, connection: Connection
+) -> Iterable[Tier]:
+    """Return the photos of words that may also mean a filter: first those with a word, then the others, without rank.
+
+    `()` when other words are asked for, or so many photos have the words that not all of them should be sorted.
+    """
+    mixed = [part for part in parts if isinstance(part, Or) and word_index.is_mixed(part, context)]
+    typed = [one for part in mixed for one in part.parts if isinstance(one, Word)]
+    if context.opened or not typed or len(typed) < len(ranked):
+        return ()
+    asked = disjunction(typed)
+    ids = connection.scalars(word_index.matching(asked, {}, context).limit(_MOST_RANKED + 1)).all()
+    best: Iterable[Tier] = (Tier(1, most_points(ranked), tuple(ids), conjunction(parts)),) if ids else ()
+    if len(ids) > _MOST_RANKED:
+        best = tuple(tiers(asked, ranked, context, connection)) if len(parts) == 1 else ()
+        if not best:
+            return ()
+    others = [
+        disjunction([one for one in part.parts if not isinstance(one, Word)])
+        if isinstance(part, Or) and part in mixed
+        else part
+        for part in parts
+    ]
+    return (*best, Tier(0, 0, None, conjunction([*others, Not(asked)])))
 
 
 def _between(frequent: Sequence[int], others: Sequence[tuple[int, int]]) -> Iterator[Tier]:
