@@ -29,7 +29,7 @@ svc = LazyGroup(
         ),
         "check": ("photosvc.cli.check:check", "Check the library, or one SUBFOLDER of its originals."),
         "clients": ("photosvc.cli.clients:clients", "Register, list, change and remove OAuth2 clients."),
-        "db": ("photosvc.cli.db:db", "Upgrade or check the database schema."),
+        "db": ("photosvc.cli.db:db", "Upgrade, check or copy the database."),
         "deploy": (
             "photosvc.cli.deploy:deploy",
             "Print files for nginx, systemd, containers and Prometheus, filled in with the settings in force.",

@@ -1,4 +1,4 @@
-"""`svc db`: the database schema."""
+"""`svc db`: the schema of the database, and its copy into another one."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=LazyGroup)
 def db() -> None:
-    """Upgrade or check the database schema."""
+    """Upgrade, check or copy the database."""
 
 
 @db.command()
@@ -76,3 +76,27 @@ def check(service: "Service") -> None:
         msg = f"The tables differ from what this version needs in {len(differences)} points."
         raise PlainError(msg, 1)
     click.echo("The tables are as this version needs them.", err=True)
+
+
+@db.command()
+@click.argument("address")
+@with_service
+def copy(service: "Service", address: str) -> None:
+    """Copy the library into the empty database at ADDRESS, from SQLite to PostgreSQL or back.
+
+    All rows are copied in one transaction, and compared. The service can go on, but changes of it fail until the end.
+    An address needs no password if ~/.pgpass or PGPASSWORD has it.
+    """
+    from photosvc.backup.copying import copy_library, target_engine
+    from photosvc.settings.values import database_uri
+
+    service.require_schema()
+    try:
+        target = database_uri(address)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="ADDRESS") from None
+    with target_engine(target) as engine:
+        total = copy_library(service.engine(), engine, lambda name, rows: click.echo(f"  {name}: {rows}", err=True))
+        shown = engine.url.render_as_string(hide_password=True)
+    click.echo(f"Copied and compared {total} rows.", err=True)
+    click.echo(f"Now set PHOTOSVC_DATABASE_URI={shown} and start the service again.", err=True)

@@ -66,6 +66,7 @@ AT_ONCE = {
 }
 #: Threads and processes of their own, and commands: no request waits for them.
 APART = {
+    "backup/copying.py _only_read: LOCK TABLE": "a command; 15 s (`limit_lock_waits`)",
     "backup/restoring.py _unused: lockf": "a command; LOCK_NB",
     "backup/snapshot.py _within: Event": "a command",
     "backup/snapshot.py _within: ThreadPoolExecutor": "a command",
