@@ -1,6 +1,10 @@
-"""Overviews of a search: by month for pages that scroll (/photos/timeline), in clusters for maps (/photos/clusters)."""
+"""Overviews of a search: by month and by position for pages that scroll, and in clusters for maps.
+
+Their addresses begin with `/photos/timeline`, `/photos/sequence` and `/photos/clusters`.
+"""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,10 +13,14 @@ from sqlalchemy import Connection
 
 from photosvc.api.search import overview_parameters
 from photosvc.auth.policy import may
+from photosvc.core.errors import InvalidValueError
 from photosvc.index.run_log import progress
 from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_APART, MOST_CLUSTERS, find_clusters, parse_box
 from photosvc.search.reading.figures import state_tag
+from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, PRIME
 from photosvc.search.reading.photos import PhotoQuery, parse_number, parse_query, version_of
+from photosvc.search.reading.request import SearchRequest, parse_request
+from photosvc.search.reading.sequence import count_photos, position_of, read_stretch
 from photosvc.search.reading.timeline import (
     DEFAULT_SHOWN,
     MOST_SHOWN,
@@ -77,6 +85,14 @@ _FULL_MONTH = json_object(
     photos={"type": "array", "items": _PHOTO},
 )
 _FULL_MONTHS = json_object("version months", version=TEXT, months={"type": "array", "items": _FULL_MONTH})
+_SEQUENCE = json_object(
+    "version from ratio color type photos next",
+    version=TEXT,
+    **{"from": NUMBER, **{name: _COLUMNS["properties"][name] for name in ("ratio", "color", "type")}},
+    photos={"type": "array", "items": _PHOTO, "maxItems": MOST_SHOWN},
+    next=TEXT,
+    total=NUMBER,
+)
 _DEGREES = {"type": "number"}
 _CLUSTER = {
     "type": "array",
@@ -213,6 +229,66 @@ def _answer(asked: object, read: Callable[..., dict[str, Any]]) -> Response:
         if is_fresh(etag):
             return not_modified(etag)
         return json_answer({"version": version, **read(connection, query, oldest_first=oldest_first)}, etag=etag)
+
+
+def _sequence_parameters() -> list[dict[str, Any]]:
+    shown = {"type": "integer", "minimum": 1, "maximum": MOST_SHOWN, "default": DEFAULT_SHOWN}
+    orders = {"type": "string", "enum": [*ALBUM_ORDERS], "default": DEFAULT_ORDER}
+    further: dict[str, tuple[dict[str, Any], str]] = {
+        "order": (orders, "The order of the photos, as for `/photos`; a `-` before it reverses it."),
+        "seed": (
+            {"type": "integer", "minimum": 0, "maximum": PRIME - 1},
+            "The seed of the order `random`, which needs one.",
+        ),
+        "from": ({"type": "integer", "minimum": 0, "default": 0}, "The first position."),
+        "n": (shown, "The number of positions."),
+        "cursor": (TEXT, "`next` of an earlier answer that ends at or before `from`: spares counting up to there."),
+        "locate": (TEXT, "The UID of a photo, in place of `from`: the positions begin with it."),
+        "total": ({"type": "boolean", "default": False}, "Count all photos of the search."),
+        "version": (TEXT, "The version in an earlier answer; 409 if the library has changed since."),
+    }
+    return overview_parameters(further)
+
+
+@timeline.get("/photos/sequence")
+@require("photos.timeline")
+@takes_query(_sequence_parameters)
+@answers(_SEQUENCE, "The photos at these positions, in columns and with their details.", headers=ETAG)
+@refuses(404, 409)
+def photo_sequence() -> Response:
+    """List the photos at positions of a search in any order, counted from 0; fewer at its end.
+
+    Photos are counted, not files. `ratio`, `color`, `type` and `photos` are those of `/photos/timeline/{month}`. `next`
+    is the cursor of what follows; empty at the end.
+    """
+    who = principal()
+    given = [(name, text) for name, text in request.args.items(multi=True) if name not in {"count", "offset", "merged"}]
+    shown = parse_number(request.args.get("n", ""), "n", 1, MOST_SHOWN, DEFAULT_SHOWN)
+    start = parse_number(request.args.get("from", ""), "from", 0, _LAST_POSITION, 0)
+    located = request.args.get("locate", "").strip()
+    asked = parse_request([*given, ("merged", "true"), ("count", str(shown))])
+    if not asked.repeats:
+        msg = "the order random needs a seed here, so that all positions are of one order"
+        raise InvalidValueError(msg, field="seed")
+    if located:
+        asked = replace(asked, cursor=None, offset=0)
+    with searching(who.owner_uid, "from") as connection:
+        version = version_of(connection, request.args.get("version", "").strip())
+        etag = state_tag(connection, "sequence", asked, start, located, sees_private=who.sees_private)
+        if is_fresh(etag):
+            return not_modified(etag)
+        if located:
+            start = position_of(connection, asked, located, sees_private=who.sees_private)
+        found = read_stretch(connection, asked, start, sees_private=who.sees_private)
+        total = _total(connection, asked, sees_private=who.sees_private)
+    answer = {"from": start, **found.columns, "photos": found.photos, "next": str(found.next or "")}
+    return json_answer({"version": version, **answer, **total}, etag=etag)
+
+
+def _total(connection: Connection, asked: SearchRequest, *, sees_private: bool) -> dict[str, int]:
+    if not asked.total:
+        return {}
+    return {"total": count_photos(connection, PhotoQuery(asked.node, asked.album, sees_private))}
 
 
 def _cluster_parameters() -> list[dict[str, Any]]:

@@ -18,6 +18,8 @@ from photosvc.query.fold import fold
 _INFO = "search_column"
 #: Index columns of the most frequent orders: a page is read from the index alone, also by the values in it.
 _COVERING = ("private", "listed")
+#: For the orders other than by time: positions of photos are counted in an index that tells which rows are photos.
+_ONE_EACH = "is_first"
 #: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes.
 #: Year, month and portrait serve common words that also mean such a value: `2019`, `december`, `portrait`.
 _IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year", "month", "portrait")
@@ -132,7 +134,7 @@ class SortKeys:
 #: Sort keys by the name of the order, without `random`, whose key depends on the seed. `photo_size` is the order `size`
 #: of merged results, in which the largest file of a photo counts.
 SORT_KEYS = {
-    "added": SortKeys(("newest_key",), "added", (*_COVERING, "shuffle", *_IN_ADDED), by_album=True),
+    "added": SortKeys(("newest_key",), "added", (*_COVERING, "shuffle", *_IN_ADDED, _ONE_EACH), by_album=True),
     "newest": SortKeys(
         ("taken_at", "newest_key"),
         "taken",
@@ -141,15 +143,15 @@ SORT_KEYS = {
         by_album=True,
     ),
     "oldest": SortKeys(("taken_at", "oldest_key"), "oldest", ("private", "photo_id"), by_album=True),
-    "updated": SortKeys(("updated_at", "newest_key"), "updated", ("private", "created_at")),
-    "edited": SortKeys(("edited_at", "newest_key"), "edited"),
-    "relevance": SortKeys(("quality", "taken_at", "newest_key"), "relevance"),
-    "duration": SortKeys(("duration", "newest_key"), "duration"),
+    "updated": SortKeys(("updated_at", "newest_key"), "updated", ("private", "created_at", _ONE_EACH)),
+    "edited": SortKeys(("edited_at", "newest_key"), "edited", ("private", _ONE_EACH)),
+    "relevance": SortKeys(("quality", "taken_at", "newest_key"), "relevance", ("private", _ONE_EACH)),
+    "duration": SortKeys(("duration", "newest_key"), "duration", ("private", _ONE_EACH)),
     "size": SortKeys(("size", "newest_key"), "size"),
-    "photo_size": SortKeys(("photo_size", "newest_key"), "photo_size"),
-    "similar": SortKeys(("color", "cell_id", "photo_diff", "oldest_key"), "similar"),
-    "name": SortKeys(("path", "name", "oldest_key"), "name"),
-    "title": SortKeys(("title_key", "name", "oldest_key"), "title", ("private", "listed")),
+    "photo_size": SortKeys(("photo_size", "newest_key"), "photo_size", ("private", _ONE_EACH)),
+    "similar": SortKeys(("color", "cell_id", "photo_diff", "oldest_key"), "similar", ("private", _ONE_EACH)),
+    "name": SortKeys(("path", "name", "oldest_key"), "name", ("private", _ONE_EACH)),
+    "title": SortKeys(("title_key", "name", "oldest_key"), "title", ("private", "listed", _ONE_EACH)),
 }
 _MICROSECOND = timedelta(microseconds=1)
 

@@ -2,7 +2,8 @@
 
 The page names all scripts of the grid, so that browsers need not read one to learn of the next. It also contains its
 photos for these scripts, which show them before they know how many there are; the columns of a month are those of
-`GET /photos/timeline/{month}`, as far as the photos of the page go. The photos of a search, and those of low quality
+`GET /photos/timeline/{month}`, as far as the photos of the page go, and those in another order than by time are those
+of `GET /photos/sequence`. The photos of a search, and those of low quality
 that it leaves out, are counted once for each state of the library.
 """
 
@@ -35,15 +36,21 @@ from photosvc.search.reading.pages import find
 from photosvc.search.reading.photos import PhotoQuery, find_photos, version_of
 from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
+from photosvc.search.reading.sequence import count_photos, read_stretch
 from photosvc.search.reading.timeline import TYPES
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
 
-_FIRST: Final = "main timeline window api tile layouts near span rows words icons beside"
-_REST: Final = "tools scrubber selection actions bar line keys viewing moving suggest upload news"
-#: The scripts that the first photos need, then those of the rest of the grid.
-GRID_SCRIPTS: Final = tuple(f"grid/{name}.js" for name in f"{_FIRST} {_REST}".split())
+#: The scripts of the grid by time, and in other orders: those that the first photos need, then the rest.
+BY_TIME, IN_ORDER = (
+    tuple(
+        f"grid/{name}.js"
+        for name in f"main {kind} list window api tile layouts near span rows words icons beside "
+        "tools scrubber selection actions bar line keys viewing suggest upload news".split()
+    )
+    for kind in ("timeline", "sequence")
+)
 Record = Mapping[str, Any]
 _DIGITS = "0123456789abcdef"
 _HIDDEN: Final = Filter("hidden", True)
@@ -80,6 +87,16 @@ def first_screen(records: Iterable[Record], turns: Mapping[str, int], *, oldest_
         "months": [_columns(name, of_month) for name, of_month in months],
         "photos": [_photo(one, turns) for one in dated],
     }
+
+
+def _first_stretch(connection: Connection, asked: SearchRequest, who: Principal) -> dict[str, Any]:
+    """Return what the first photos of a search in another order are for the scripts."""
+    stretch = read_stretch(connection, replace(asked, offset=0), 0, sees_private=who.sees_private)
+    photos = [
+        (one.uid, one.hash, one.duration, int(one.favorite), int(one.private), one.turn, one.text)
+        for one in stretch.photos
+    ]
+    return {**stretch.columns, "photos": photos, "next": str(stretch.next or "")}
 
 
 def _columns(name: str, photos: Sequence[Record]) -> dict[str, Any]:
@@ -149,8 +166,7 @@ def totals_of(connection: Connection, query: PhotoQuery) -> Totals:
 
 
 def _count(connection: Connection, query: PhotoQuery) -> Totals:
-    photos = find_photos(connection, query, rows_needed=ALL_ROWS)
-    found = connection.scalar(photos.select(photos.count)) or 0
+    found = count_photos(connection, query)
     if not query.sees_private:
         return Totals(found, 0)
     further = PhotoQuery(conjunction([query.node, _HIDDEN]), query.album, sees_private=True)
@@ -175,8 +191,10 @@ class Found:
     """If nothing was found: queries that find photos."""
     version: str
     """The version of the library; see `GET /photos/state`."""
+    by_time: bool
+    """True in the orders of the timeline."""
     first: Mapping[str, Any] | None
-    """The same photos for the scripts of the grid; None in orders that the timeline does not have."""
+    """The first photos for the scripts of the grid, if there are any."""
 
 
 @pages.get("/", endpoint="photos")
@@ -230,7 +248,7 @@ def show_search(
         data=grid_data(principal(), search, of_album=rights),
         # A page that is requested by its number is shown without the scripts of the grid.
         scripted=scripted and "page" not in request.args,
-        scripts=GRID_SCRIPTS,
+        scripts=BY_TIME if found and found.by_time else IN_ORDER,
         chips=chips,
         found=found,
         message=message,
@@ -269,8 +287,10 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
         more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0
         version = version_of(connection)
         turns = turns_of(connection, {record["Hash"] for record in records})
+        by_time, first = asked.order.name in _BY_DAY, None
+        if records and by_time:
+            first = first_screen(records, turns, oldest_first=asked.order.name == "oldest")
+        elif records:
+            first = {"version": version, "total": totals.found, **_first_stretch(connection, asked, who)}
     days = days_of(records, Thumbnails(who, turns), by_day=asked.order.base in _BY_DAY)
-    first = None
-    if records and asked.order.name in _BY_DAY:
-        first = first_screen(records, turns, oldest_first=asked.order.name == "oldest")
-    return Found(days, *totals, more=more, hints=hints, version=version, first=first)
+    return Found(days, *totals, more=more, hints=hints, version=version, by_time=by_time, first=first)

@@ -381,6 +381,7 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
         "query": search.whole,
         "album": search.album,
         "order": search.order or search.usual,
+        "seed": search.seed,
         "may": " ".join(rights),
         "archive": "1" if in_archive else "",
         "deletes": "trash" if settings.delete_originals else "",

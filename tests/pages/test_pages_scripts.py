@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import photosvc.pages
-from photosvc.pages.photos import GRID_SCRIPTS
+from photosvc.pages.photos import BY_TIME, IN_ORDER
 
 ASSETS = Path(photosvc.pages.__file__).with_name("assets")
 VENDORED = json.loads((ASSETS / "vendor/VENDORED.json").read_text())
@@ -64,13 +64,18 @@ def test_no_file_is_vendored_unseen():
     assert there - {"VENDORED.json"} == {name for about in VENDORED.values() for name in about["files"]}
 
 
-def test_the_grid_is_at_most_40_kb_of_scripts_and_with_the_viewer_65():
-    grid = (
-        loaded("grid/main.js", lazily=False) | loaded("grid/tools.js", lazily=False) | loaded("page.js", lazily=False)
-    )
+def at_once(kind):
+    """The scripts of a grid by time or in another order that are loaded at once."""
+    names = ("grid/main.js", f"grid/{kind}.js", "grid/tools.js", "page.js")
+    return set.union(*(loaded(name, lazily=False) for name in names))
+
+
+@pytest.mark.parametrize(("kind", "other"), [("timeline", "sequence"), ("sequence", "timeline")])
+def test_the_grid_is_at_most_40_kb_of_scripts_and_with_the_viewer_65(kind, other):
+    grid = at_once(kind)
     assert not any("vendor" in path.parts for path in grid)
     assert packed(grid) <= 40 * KB
-    whole = grid | loaded("grid/main.js", lazily=True)
+    whole = grid | loaded("grid/main.js", lazily=True) - {(ASSETS / f"grid/{other}.js").resolve()}
     assert any(path.name == "photoswipe.js" for path in whole)
     assert packed(whole) <= 65 * KB
 
@@ -82,10 +87,12 @@ def test_what_is_loaded_when_somebody_asks_for_it_is_at_most_12_kb(name):
     assert packed(loaded(f"grid/{name}", lazily=True, asked_for=True) - before) <= 12 * KB
 
 
-def test_the_page_names_every_script_of_the_grid_that_it_loads_at_once():
-    named = [ASSETS / name for name in GRID_SCRIPTS]
-    assert set(named) == loaded("grid/main.js", lazily=False) | loaded("grid/tools.js", lazily=False)
-    assert set(named[: named.index(ASSETS / "grid/tools.js")]) == loaded("grid/main.js", lazily=False)
+@pytest.mark.parametrize(("kind", "scripts"), [("timeline", BY_TIME), ("sequence", IN_ORDER)])
+def test_the_page_names_every_script_of_the_grid_that_it_loads_at_once(kind, scripts):
+    named = [ASSETS / name for name in scripts]
+    assert set(named) == at_once(kind) - loaded("page.js", lazily=False)
+    first = loaded("grid/main.js", lazily=False) | loaded(f"grid/{kind}.js", lazily=False)
+    assert set(named[: named.index(ASSETS / "grid/tools.js")]) == first
 
 
 def test_the_map_is_at_most_75_kb_of_scripts():

@@ -87,16 +87,14 @@ def _rank_of(term: Term) -> str:
 def _literal_sql(search: Search) -> str:
     request = search.request
     if search.is_plain:
-        values: dict[str, int | str] = {"count": request.count}
+        values: dict[str, int | str] = {"count": request.count, "offset": request.start}
         if request.cursor:
             values |= {f"key{number}": value for number, value in enumerate(request.cursor.values)}
-        else:
-            values["offset"] = request.offset
         by_cursor, sees_private = request.cursor is not None, search.context.sees_private
         query = plain_query(request.order, sees_private=sees_private, by_cursor=by_cursor, with_results=False)
         query = query.params(values)
     else:
-        query = search.window_query(request.offset, request.count)
+        query = search.window_query(request.start, request.count)
     dialect = search.connection.dialect  # it knows from the database how backslashes are read
     sql = str(query.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
     return sql.replace("%%", "%") if dialect.paramstyle in _DOUBLING else sql

@@ -117,7 +117,7 @@ def matching_ids(connection: Connection, request: SearchRequest, *, sees_private
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
 
     """
-    found = prepare(connection, request, sees_private=sees_private).window(request.offset, request.count)
+    found = prepare(connection, request, sees_private=sees_private).window(request.start, request.count)
     return array("q", (row[0] for row in found))
 
 

@@ -199,7 +199,7 @@ class _Window(NamedTuple):
 def _single_files(search: Search) -> _Window:
     """Return one result for each file of the request's window."""
     groups, last = Groups(), None
-    for found in search.parts_of_window(search.request.offset, search.request.count):
+    for found in search.parts_of_window(search.request.start, search.request.count):
         if found:
             groups.add_single([file[0] for file in found])
             last = found[-1]
@@ -215,7 +215,7 @@ def _merged_window(search: Search) -> _Window:
     request = search.request
     groups, count, last = Groups(), 0, None
     peek = request.cursor is None and request.offset > 0
-    found = search.window(request.offset - peek, request.count + peek)
+    found = search.window(request.start - peek, request.count + peek)
     before = next(map(photo_of, found), None) if peek else None
     if request.cursor:
         before = FileKey.unpack_photo_id(int(request.cursor.values[-1]))
@@ -248,8 +248,7 @@ def find(connection: Connection, request: SearchRequest, *, sees_private: bool) 
     search = prepare(connection, request, sees_private=sees_private)
     total = search.total() if request.total else None
     pieces: Iterable[str]
-    is_first = bool(request.cursor or not request.offset)
-    if search.is_plain and is_first and not (request.merged or request.bare) and request.count <= CHUNK:
+    if search.is_plain and not (request.start or request.merged or request.bare) and request.count <= CHUNK:
         found, heads = search.first_results()
         pieces, count, last = (f"[{join_results(heads)}]",), len(found), found[-1] if found else None
     else:

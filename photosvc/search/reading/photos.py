@@ -13,6 +13,7 @@ from photosvc.models.statements import unindexed
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold_recurring
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or, Word
+from photosvc.search.reading.columns import Context
 from photosvc.search.reading.figures import library_state
 from photosvc.search.reading.plan import ALL_ROWS, Plan, make_plan
 from photosvc.search.reading.request import last_value, parse_node
@@ -105,7 +106,7 @@ def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) 
         connection.execute(_PLAN_BY_VALUES)
     node = resolve(query.node, query.album, connection, sees_private=query.sees_private)
     plan = make_plan(node, "", context, connection, rows_needed=rows_needed, in_order=False)
-    single = not context.opened and _is_about_photos(node)
+    single = is_single(node, context)
     covered = not plan.sorts and (isinstance(node, Everything) or (context.words_as_sets and _has_only_words(node)))
     return Photos(connection, plan, single, covered)
 
@@ -121,6 +122,11 @@ def version_of(connection: Connection, expected: str = "") -> str:
         msg = "the library has changed: ask for the months again and use their version"
         raise ConflictError(msg, field="version")
     return version
+
+
+def is_single(node: Node, context: Context) -> bool:
+    """Return whether a search finds each photo of a resolved query by its first listed file."""
+    return not context.opened and _is_about_photos(node)
 
 
 def _is_about_photos(node: Node) -> bool:

@@ -64,6 +64,11 @@ class SearchRequest:
     """True if the same request gives the same page again; False when its seed was drawn."""
 
     @property
+    def start(self) -> int:
+        """Return the number of files to skip: a cursor leads behind them already."""
+        return 0 if self.cursor else self.offset
+
+    @property
     def ranked(self) -> tuple[Term, ...]:
         """Return the terms that the order ranks by."""
         return tuple(_terms(self.node)) if self.order.base == "relevance" else ()

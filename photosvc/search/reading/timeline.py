@@ -132,7 +132,7 @@ def months_between(
         raise InvalidValueError(msg, field="months")
     rows = _rows_between(connection, query, months, columns, oldest_first=oldest_first, most=_MOST_ROWS)
     _refuse_more(len(rows), MOST_SHOWN)
-    shown = _details(connection, [row[5] for row in rows])
+    shown = details(connection, [row[5] for row in rows])
     found = []
     for month, same in groupby(rows, key=lambda row: row[1] // _DAYS):
         photos = list(same)
@@ -170,7 +170,7 @@ def photos_of_month(
     """
     rows = _month_rows(connection, query, month, (SearchRow.file_id,), oldest_first=oldest_first)
     file_ids = [row[1] for row in rows[start : start + count]]
-    found = _details(connection, file_ids)
+    found = details(connection, file_ids)
     return [found[file_id] for file_id in file_ids]
 
 
@@ -207,7 +207,8 @@ def _rows_between(
     return rows[::-1] if oldest_first else rows
 
 
-def _details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Shown]:
+def details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Shown]:
+    """Return what is shown of these files, at most some hundreds, by their ids."""
     statement = (
         select(
             SearchRow.file_id, SearchRow.photo_uid, SearchRow.hash, SearchRow.duration, SearchRow.favorite,

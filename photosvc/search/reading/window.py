@@ -33,10 +33,12 @@ Found = Sequence[Any]
 _CHUNK: Final = 1000
 
 
-def plain_query(order: Order, *, sees_private: bool, by_cursor: bool, with_results: bool) -> Any:  # noqa: ANN401
+def plain_query(
+    order: Order, *, sees_private: bool, by_cursor: bool, with_results: bool, one_each: bool = False
+) -> Any:  # noqa: ANN401
     """Return the SELECT of a search without conditions: `file_id`, the order's keys and, if wanted, result heads.
 
-    It takes `count` and, by cursor, `key0`, `key1`… of the last row, else `offset`.
+    It takes `count`, `offset` and, by cursor, `key0`, `key1`… of the last row. For `one_each` see `Search`.
     """
     keys = order.columns(0)
     query: Any = select(SearchRow.file_id, *keys).where(visible(sees_private=sees_private))
@@ -47,18 +49,28 @@ def plain_query(order: Order, *, sees_private: bool, by_cursor: bool, with_resul
     if by_cursor:
         last = tuple_(*(bindparam(f"key{n}", type_=key.type) for n, key in enumerate(keys)))
         query = query.where(tuple_(*keys) < last if order.falling else tuple_(*keys) > last)
-    else:
-        query = query.offset(bindparam("offset", type_=SearchRow.newest_key.type))
+    if one_each:
+        query = query.where(SearchRow.is_first)
+    query = query.offset(bindparam("offset", type_=SearchRow.newest_key.type))
     return in_order(query, order, keys).limit(bindparam("count", type_=SearchRow.newest_key.type))
 
 
 @lru_cache(maxsize=128)
 def plain_statement(
-    order: str, dialect: Dialect, *, merged: bool, sees_private: bool, by_cursor: bool, with_results: bool
+    order: str,
+    dialect: Dialect,
+    *,
+    merged: bool,
+    sees_private: bool,
+    by_cursor: bool,
+    with_results: bool,
+    one_each: bool,
 ) -> Prepared:
     """Return `plain_query` for the order of this name, compiled for a dialect."""
     chosen = order_named(order, merged=merged)
-    query = plain_query(chosen, sees_private=sees_private, by_cursor=by_cursor, with_results=with_results)
+    query = plain_query(
+        chosen, sees_private=sees_private, by_cursor=by_cursor, with_results=with_results, one_each=one_each
+    )
     return prepare_statement(query, dialect)
 
 
@@ -81,18 +93,19 @@ class Search:
     context: Context
     node: Node
     """The resolved query, inside the request's album."""
+    one_each: bool = False
+    """True if each photo is found by its first file alone; only for a query about photos (see `photos.is_single`)."""
 
     @memoized_property  # that of Python 3.11 holds a lock of all searches while this one asks the database
     def plan(self) -> Plan:
         """Return the plan that finds its rows."""
         request = self.request
-        skipped = 0 if request.cursor else request.offset
         plan = make_plan(
             self.node,
             request.order.base,
             self.context,
             self.connection,
-            rows_needed=request.count + skipped,
+            rows_needed=request.count + request.start,
             ranked=request.ranked,
         )
         # A reversed order begins with the last of the tiers, so all of them are looked for.
@@ -104,7 +117,7 @@ class Search:
         return isinstance(self.node, Everything) and self.request.order.base not in UNINDEXED_ORDERS
 
     def window(self, offset: int, count: int) -> Iterator[Found]:
-        """Return at most `count` files: after the request's cursor if it has one, else from `offset` on.
+        """Return at most `count` files from `offset` on, which counts those after the request's cursor if it has one.
 
         They are read while they are taken, because a window may have 100,000.
         """
@@ -116,8 +129,7 @@ class Search:
             prepared, values = self._plain(offset, count)
             return prepared.chunks(self.connection, values, _CHUNK)
         if self.plan.tiers:
-            skipped = 0 if self.request.cursor else offset
-            found = islice(self._by_tiers(skipped + count), skipped, None)
+            found = islice(self._by_tiers(offset + count), offset, None)
             return iter(lambda: tuple(islice(found, _CHUNK)), ())
         query = self.window_query(offset, count)
         if (walk := self.plan.walk) and (end := self._end_of(walk)):
@@ -143,7 +155,7 @@ class Search:
             last = literal(cursor.values[0], BigInteger)
             falling = self.request.order.falling
             query = query.where(AlbumPhoto.position <= last if falling else AlbumPhoto.position >= last)
-        elif offset and not cursor:
+        if offset:
             query = query.offset(offset)
         return self._sorted(query, keys).limit(count)
 
@@ -177,6 +189,14 @@ class Search:
         query = self.matching(SearchRow.file_id, *keys).where(SearchRow.photo_id == photo_id)
         return self.connection.execute(self._sorted(query, keys)).all()
 
+    def number_before(self, place: Found) -> int:
+        """Count the photos with a file before this one, which is among them if another file of its photo is."""
+        keys = self._keys()
+        here, there = tuple_(*map(self._compared, keys)), tuple_(*place[1:])
+        is_before = here > there if self.request.order.falling else here < there
+        counted = func.count() if self.one_each else func.count(SearchRow.photo_id.distinct())
+        return self.connection.scalar(self.matching(counted).where(is_before)) or 0
+
     def total(self) -> int:
         """Count the files that match."""
         plan = plan_all(self.node, self.context, self.connection, by_values=True)
@@ -188,7 +208,8 @@ class Search:
 
     def matching(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """Return the query for these columns of all files that match, in no order."""
-        return matching(self.plan, *columns)
+        query = matching(self.plan, *columns)
+        return query.where(SearchRow.is_first) if self.one_each else query
 
     def _end_of(self, walk: Walk) -> Sequence[Any] | None:
         """Return the sort keys of the row at which the walk ends; None when there are fewer rows."""
@@ -246,6 +267,8 @@ class Search:
             )
             if tier.node is not None:
                 query = query.where(compile_all(conjuncts(tier.node), context))
+        if self.one_each:
+            query = query.where(SearchRow.is_first)
         if behind:
             here, there = tuple_(*keys), tuple_(*behind)
             query = query.where(here < there if request.order.falling else here > there)
@@ -261,6 +284,7 @@ class Search:
             sees_private=self.context.sees_private,
             by_cursor=request.cursor is not None,
             with_results=with_results,
+            one_each=self.one_each,
         )
         values: dict[str, Any] = {"count": count, "offset": offset}
         if request.cursor:

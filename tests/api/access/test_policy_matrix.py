@@ -86,6 +86,7 @@ TABLE = {
     "GET /photos/timeline/<first>..<last>": row(400, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/timeline/<month>/photos": row(400, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/clusters": row(200, "photos read", ANYTHING, EVERYBODY),
+    "GET /photos/sequence": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/view": row(200, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/<photo_uid>": row(404, "photos read", ANYTHING, EVERYBODY),
     "GET /photos/<photo_uid>/yaml": row(404, "photos read", ANYTHING, EVERYBODY),

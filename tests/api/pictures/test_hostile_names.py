@@ -116,6 +116,7 @@ def test_no_route_changes_an_original_or_leaves_something_beside_it(keeping, tmp
     addresses = [
         f"/zip/{filename}?t={download}",
         "/photos/timeline",
+        "/photos/sequence",
         "/photos/clusters",
         "/geo",
         "/config",

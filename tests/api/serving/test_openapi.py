@@ -125,6 +125,8 @@ def test_a_search_takes_every_filter_of_the_table(document):
     assert set(parameters(document, "/photos/timeline")) == {"order", "version", *which}
     of_month = {"order", "version", "from", "n", *which}
     assert set(parameters(document, "/photos/timeline/{month}/photos")) == of_month
+    of_sequence = {"order", "seed", "version", "from", "n", "cursor", "locate", "total", *which}
+    assert set(parameters(document, "/photos/sequence")) == of_sequence
     assert set(parameters(document, "/photos/clusters")) == {"bbox", "zoom", "apart", "version", *which}
 
 

@@ -136,7 +136,7 @@ export class Actions {
   }
 
   // The grid shows the library as it is now, with the focus on this photo.
-  #follow(next) { this.#timeline.dispatchEvent(new CustomEvent("moved", {detail: {next}})); }
+  #follow(next) { this.#timeline.moved({next}); }
 }
 
 const uids = (list) => list.map((photo) => photo.uid);

@@ -51,7 +51,7 @@ export function asked(values) {
 }
 
 // The parameters that select the photos of this page.
-export const search = () => ({q: site.query, s: site.album, order: site.order});
+export const search = () => ({q: site.query, s: site.album, order: site.order, seed: site.seed});
 
 // Browsers keep thumbnails by their addresses, which differ with the turn of a photo.
 export const thumbnail = ({hash, turn = 1}, size) => site.thumbs.replace("HASH", hash).replace("SIZE", size) + (turn === 1 ? "" : `&turn=${turn}`);

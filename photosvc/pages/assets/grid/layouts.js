@@ -18,10 +18,11 @@ export class Layouts {
   measure() {
     const width = this.#root.clientWidth;
     if (this.size && (!width || width === this.size.width)) return false;
-    const style = getComputedStyle(this.#root), phone = innerWidth < 700;
+    const style = getComputedStyle(this.#root), phone = innerWidth < 700, {headed} = this.#timeline;
+    const gap = parseFloat(style.getPropertyValue("--gap")) || 4;
     this.size = {
-      width: Math.max(width, NARROWEST), row: parseFloat(style.getPropertyValue("--row")) || 220,
-      gap: parseFloat(style.getPropertyValue("--gap")) || 4, between: phone ? 12 : 24, head: phone ? 46 : 38, after: phone ? 14 : 20,
+      width: Math.max(width, NARROWEST), row: parseFloat(style.getPropertyValue("--row")) || 220, gap,
+      between: phone ? 12 : 24, head: !headed ? 0 : phone ? 46 : 38, after: !headed ? gap : phone ? 14 : 20,
     };
     this.#known.clear();
     return true;

@@ -1,8 +1,7 @@
 // The photos of a search as a grid of any length. The page came with the first of them, which are shown before the rest
-// is known. Other orders than by time stay pages of links.
+// is known.
 
 import {site} from "./api.js";
-import {Timeline, placeIn} from "./timeline.js";
 import {Window} from "./window.js";
 
 // The keys of the grid, alone and with Ctrl; the keys of tiles apply only when a tile has the focus.
@@ -30,9 +29,11 @@ function keepKeys(root) {
 }
 
 async function start(root, first) {
-  const [name, above] = placeIn(location.hash);
-  const timeline = new Timeline(name || !first.months.length ? null : first);
   root.classList.add("live");
+  // By time the grid has months, in other orders positions.
+  const List = first.months ? (await import("./timeline.js")).Timeline : (await import("./sequence.js")).Sequence;
+  const timeline = new List(), [name, above] = timeline.placeIn(location.hash);
+  if (!name) timeline.begin(first);
   history.scrollRestoration = "manual";
   let grid = timeline.months.length ? new Window(root, timeline) : null;
   const bar = document.querySelector(".search");
@@ -45,7 +46,7 @@ async function start(root, first) {
   grid?.goTo(0, 0);
   grid?.focus(0, 0, {show: false, take: false});
   const names = timeline.months.map(([month]) => month);
-  const [{attach}] = await Promise.all([import("./tools.js"), timeline.renew(name)]);
+  const [{attach}] = await Promise.all([import("./tools.js"), timeline.complete(name)]);
   if (!timeline.total) { location.reload(); return; }
   if (grid) {
     // The same photos, which have their places among all of them now.

@@ -6,7 +6,8 @@ import {isMoving} from "./tile.js";
 
 const WAIT = 250;
 
-export function watchMoving(root, grid) {
+// `first`: the event with which it begins.
+export function watchMoving(root, grid, first) {
   let timer = 0, shown = null;
   const stop = () => {
     clearTimeout(timer);
@@ -27,8 +28,10 @@ export function watchMoving(root, grid) {
       tile.item.insertBefore(tile.video, tile.badges);
     }, WAIT);
   };
-  root.addEventListener("pointerover", (event) => { if (event.pointerType === "mouse") begin(event); });
+  const pointed = (event) => { if (event.pointerType !== "touch") begin(event); };
+  root.addEventListener("pointerover", pointed);
   root.addEventListener("pointerleave", stop);
   root.addEventListener("focusin", begin);
   root.addEventListener("focusout", stop);
+  pointed(first);
 }

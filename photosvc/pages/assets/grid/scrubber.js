@@ -1,7 +1,6 @@
-// The time scrubber: every month of the search at the edge of the screen, in proportion to its photos.
+// The scrubber: every month of the search at the edge of the screen, in proportion to its photos, or every position.
 
 import {make} from "./icons.js";
-import {monthBrief, monthName} from "./words.js";
 
 const LEAST = 22;  // pixels between two years that are written
 
@@ -17,7 +16,7 @@ export class Scrubber {
     this.#element = make("div", {className: "scrubber", tabIndex: 0, hidden: true}, this.#years, this.#thumb, this.#label);
     const element = this.#element;
     element.setAttribute("role", "slider");
-    element.setAttribute("aria-label", "Month");
+    element.setAttribute("aria-label", timeline.label);
     element.setAttribute("aria-orientation", "vertical");
     root.after(element);
     element.addEventListener("pointerdown", (event) => {
@@ -52,10 +51,10 @@ export class Scrubber {
     this.#element.setAttribute("aria-valuemax", Math.max(0, months.length - 1));
     const marks = [];
     let year = "", below = -LEAST, dot = -9;
-    months.forEach(([name], month) => {
+    if (this.#timeline.headed) months.forEach(([name], month) => {
       const top = this.#share(month) * height;
-      if (name.slice(0, 4) !== year && name !== "0000-00") {
-        year = name.slice(0, 4);
+      if (this.#timeline.part(month) !== year && name !== "0000-00") {
+        year = this.#timeline.part(month);
         if (top - below >= LEAST) {
           const mark = make("span", {textContent: year});
           mark.style.top = `${top}px`;
@@ -86,7 +85,7 @@ export class Scrubber {
     if (month === this.#shown) return;
     this.#shown = month;
     this.#element.setAttribute("aria-valuenow", month);
-    this.#element.setAttribute("aria-valuetext", monthName(entry[0]));
+    this.#element.setAttribute("aria-valuetext", this.#timeline.told(month));
   }
 
   #at(event) {
@@ -96,7 +95,7 @@ export class Scrubber {
   #hint(event) {
     const {month, index} = this.#timeline.at(Math.floor(this.#at(event) * this.#timeline.total));
     this.#label.hidden = false;
-    this.#label.textContent = monthBrief(this.#timeline.nameOf(month, index));
+    this.#label.textContent = this.#timeline.brief(month, index);
     this.#label.style.top = `${Math.min(Math.max(event.clientY - this.#top, 14), this.#height - 14)}px`;
   }
 
@@ -120,13 +119,13 @@ export class Scrubber {
     event.preventDefault();
   }
 
-  // Moves by a month or a year, as the keys of a slider do; whether it is such a key.
+  // Moves by a month or a year, or a stretch or a tenth, as the keys of a slider do; whether it is such a key.
   go(key) {
     const {months} = this.#timeline, {month} = this.#window.place();
     const year = (step) => {
-      const own = months[month][0].slice(0, 4);
+      const own = this.#timeline.part(month);
       let at = month;
-      while (months[at + step] && months[at][0].slice(0, 4) === own) at += step;
+      while (months[at + step] && this.#timeline.part(at) === own) at += step;
       return at;
     };
     const moves = {

@@ -50,7 +50,8 @@ export class Span {
   at(height) {
     const at = Math.max(0, height);
     let number = 0;
-    while (number + 1 < this.tops.length && this.tops[number + 1] <= at) number++;
-    return {month: this.first + number, offset: at - (this.tops[number] ?? 0), height: this.heights[number] || 1};
+    // Pages scroll to whole pixels.
+    while (number + 1 < this.tops.length && this.tops[number + 1] < at + 1) number++;
+    return {month: this.first + number, offset: Math.max(0, at - (this.tops[number] ?? 0)), height: this.heights[number] || 1};
   }
 }

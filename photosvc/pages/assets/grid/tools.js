@@ -1,14 +1,13 @@
 // The functions of the grid other than showing photos; loaded after the photos.
 
 import {tileKeys, pageKeys} from "./keys.js";
-import {watchMoving} from "./moving.js";
 import {Scrubber} from "./scrubber.js";
 import {Selection} from "./selection.js";
 import {site} from "./api.js";
 import {make} from "./icons.js";
 import {isBusy, watchLibrary} from "./news.js";
 import "./suggest.js";
-import {placeIn} from "./timeline.js";
+import {isMoving} from "./tile.js";
 import {uploading} from "./upload.js";
 import {viewing} from "./viewing.js";
 import {photos} from "./words.js";
@@ -31,17 +30,23 @@ export function attach(root, timeline, grid) {
     if (location.hash !== hash) history.replaceState(history.state, "", location.pathname + location.search + hash);
   });
   addEventListener("hashchange", () => {
-    const [name, above] = placeIn(location.hash);
+    const [name, above] = timeline.placeIn(location.hash);
     if (name) grid.goTo(Math.max(0, timeline.nearest(name)), timeline.find(name) < 0 ? 0 : Number(above) || 0);
   });
   const selection = new Selection(root, timeline, grid), {actions} = selection;
   following(root, timeline, grid, scrubber, actions);
-  watchLibrary(() => timeline.version, () => timeline.dispatchEvent(new CustomEvent("moved")));
+  watchLibrary(() => timeline.version, () => timeline.moved());
   tileKeys(root, timeline, grid, selection);
   pageKeys(scrubber);
-  watchMoving(root, grid);
+  // Loaded with the first video under the pointer or the focus.
+  let moving = null;
+  const play = (event) => {
+    const tile = grid.tileOf(event.target);
+    if (tile && isMoving(tile)) moving ??= import("./moving.js").then(({watchMoving}) => watchMoving(root, grid, event), () => { moving = null; });
+  };
+  for (const name of ["pointerover", "focusin"]) root.addEventListener(name, play);
   viewing(root, timeline, grid, actions);
-  renew = () => timeline.dispatchEvent(new CustomEvent("moved"));
+  renew = () => timeline.moved();
   // A page from the browser's back/forward cache may show photos that are gone or no longer allowed.
   addEventListener("pageshow", ({persisted}) => { if (persisted) timeline.changing(async () => {}); });
 }

@@ -177,13 +177,15 @@ export class Window extends EventTarget {
   }
 
   #day(month, box) {
-    const name = this.#timeline.nameOf(month, box.first);
-    const title = make("h2", {lang: navigator.language}, dayName(name, box.day, box.width - (innerWidth < 700 ? 24 : 0)), " ", make("small", {lang: "en", textContent: box.width > 300 ? photos(box.last - box.first) : ""}));
-    const list = make("ul", {className: "tiles"});
-    const day = make("div", {className: "box"}, title, list);
+    const day = make("div", {className: "box"}, this.#timeline.headed ? this.#heading(month, box) : "", make("ul", {className: "tiles"}));
     Object.assign(day.style, {top: `${box.top}px`, left: `${box.left}px`, width: `${box.width}px`, height: `${box.height}px`});
     this.#span.section(month).append(day);
     return day;
+  }
+
+  #heading(month, box) {
+    const name = this.#timeline.nameOf(month, box.first);
+    return make("h2", {lang: navigator.language}, dayName(name, box.day, box.width - (innerWidth < 700 ? 24 : 0)), " ", make("small", {lang: "en", textContent: box.width > 300 ? photos(box.last - box.first) : ""}));
   }
 
   // A tile at a place that had none.

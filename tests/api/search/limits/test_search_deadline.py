@@ -93,6 +93,7 @@ ROUTES = {
     "/photos/timeline": (),
     "/photos/timeline/{month}": (),
     "/photos/clusters": ("bbox",),
+    "/photos/sequence?order=title": ("from",),
     "/config": ("config",),
     "/albums?type=folder": (),
     "/albums?type=month": (),

@@ -63,6 +63,7 @@ DOORS = (
     *(
         "/photos/timeline/2020-01",
         "/photos/timeline/2020-01/photos",
+        "/photos/sequence",
         "/albums",
         "/subjects",
         "/labels",

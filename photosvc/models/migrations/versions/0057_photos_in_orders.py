@@ -1,0 +1,51 @@
+"""The mark of each photo's first file in the indexes of the orders other than by time.
+
+The grid counts photos up to a position there, and must not read a row for each of them.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0057"
+down_revision = "0056"
+branch_labels = None
+depends_on = None
+
+TABLE = "photosvc_search_rows"
+ADDED = "is_first"
+#: The end of the name of an index -> its columns before.
+BEFORE = {
+    "added": "newest_key private listed shuffle photo_id color photo_type camera_id country year month portrait",
+    "updated": "updated_at newest_key private created_at",
+    "edited": "edited_at newest_key private",
+    "relevance": "quality taken_at newest_key private",
+    "duration": "duration newest_key private",
+    "photo_size": "photo_size newest_key private",
+    "similar": "color cell_id photo_diff oldest_key private",
+    "name": "path name oldest_key private",
+    "title": "title_key name oldest_key private listed",
+}
+
+
+def upgrade() -> None:
+    """Append the mark."""
+    for name, columns in BEFORE.items():
+        _replace(name, [*columns.split(), ADDED])
+
+
+def downgrade() -> None:
+    """Create the former indexes again."""
+    for name, columns in BEFORE.items():
+        _replace(name, columns.split())
+
+
+def _replace(name: str, columns: list[str]) -> None:
+    op.drop_index(f"ix_{TABLE}_{name}", TABLE)
+    op.create_index(
+        f"ix_{TABLE}_{name}",
+        TABLE,
+        columns,
+        sqlite_where=sa.text("listed = 1"),
+        postgresql_where=sa.text("listed"),
+        postgresql_include=["file_id"],
+    )

@@ -1,0 +1,128 @@
+// The photos of a search in an order other than by time: stretches of equal length, each read with its photos. The service
+// counts from the cursor behind the nearest stretch that was read before, so that scrolling costs the same at any depth.
+
+import {Failure, asked, get, search, site} from "./api.js";
+import {List, unpacked} from "./list.js";
+import {number} from "./words.js";
+
+const LENGTH = 120;  // as many photos as a page comes with
+const MOST = 480;    // photos of a selection that are asked for at once
+const PATH = "/photos/sequence";
+const PARTS = 10;
+// Orders in which a changed photo may get another place.
+const MOVING = /^-?(edited|updated|title|relevance|archived)$/;
+
+export class Sequence extends List {
+  static place = /^#(\d+)(?:\.(\d+))?$/;  // `#241.80`: the stretch that begins with this photo, counted from 1
+  headed = false;
+  label = "Position";
+  #cursors = new Map([[0, ""]]);  // by the position behind each
+
+  begin(first) {
+    this.version = first.version;
+    this.#know(first.total);
+    this.#take(0, {...first, photos: unpacked(first.photos)});
+    // Shuffled photos stay in their order when the page is loaded again.
+    const query = new URLSearchParams(location.search);
+    if (!site.seed || query.has("seed")) return;
+    query.set("seed", site.seed);
+    history.replaceState(history.state, "", `${location.pathname}?${query}${location.hash}`);
+  }
+
+  // Nothing is missing after `begin`.
+  async complete(name) { if (!this.total) await this.renew(name); }
+
+  #know(total) {
+    this.total = total;
+    this.begins = Array.from({length: Math.ceil(total / LENGTH)}, (_, stretch) => stretch * LENGTH);
+    this.months = this.begins.map((from) => [String(from + 1), Math.min(LENGTH, total - from)]);
+  }
+
+  // Keeps an answer that begins with a stretch.
+  #take(from, data) {
+    for (let at = 0; at < data.photos.length; at += LENGTH) {
+      const name = String(from + at + 1);
+      this.photos.set(name, data.photos.slice(at, at + LENGTH));
+      this.known.set(name, {data: part(data, at), promise: Promise.resolve()});
+    }
+    if (data.next) this.#cursors.set(from + data.photos.length, data.next);
+  }
+
+  // The parameters for positions from this one on.
+  #from(position) {
+    let nearest = 0;
+    for (const known of this.#cursors.keys()) if (known <= position && known > nearest) nearest = known;
+    return {from: String(position), cursor: this.#cursors.get(nearest)};
+  }
+
+  async load(month, name) {
+    const data = await this.read(PATH, {...this.#from(this.begins[month]), n: LENGTH});
+    if (!data) return null;
+    this.photos.set(name, data.photos);
+    if (data.next) this.#cursors.set(this.begins[month] + data.photos.length, data.next);
+    return part(data, 0);
+  }
+
+  need(month) { return this.want(month); }
+
+  // Reads the stretch with this name, and the next one, of the library as it is now.
+  renew(name = "") {
+    return this.reread(async (list) => {
+      const from = LENGTH * Math.max(0, this.#stretch(name));
+      const data = await get(PATH + asked({...search(), from: String(from), n: 2 * LENGTH, total: true}));
+      list.version = data.version;
+      list.#know(data.total);
+      list.#take(from, data);
+      if (!data.photos.length && data.total) await list.want(list.months.length - 1);
+    });
+  }
+
+  become(next) {
+    super.become(next);
+    this.#cursors = next.#cursors;
+  }
+
+  async adopt(moved) {
+    const {total, version} = await get(PATH + asked({...search(), n: 1, total: true}));
+    this.version = version;
+    if (moved || total !== this.total || MOVING.test(search().order)) this.moved(moved);
+  }
+
+  #stretch(name) { return Math.floor((Number(name) - 1) / LENGTH); }
+  find(name) {
+    const at = this.#stretch(name);
+    return this.months[at]?.[0] === name ? at : -1;
+  }
+  nearest(name) { return Math.min(Math.max(this.#stretch(name), 0), this.months.length - 1); }
+
+  nameOf() { return "0000-00"; }
+  told(month) { return this.brief(month, 0); }
+  brief(month, index) { return `${number(this.begins[month] + index + 1)} of ${number(this.total)}`; }
+  part(month) { return Math.floor((PARTS * month) / this.months.length); }
+
+  async range(first, last, most) {
+    const found = [], {version} = this, end = Math.min(last + 1, first + most);
+    while (first + found.length < end) {
+      const at = first + found.length, data = await get(PATH + asked({...search(), ...this.#from(at), n: Math.min(MOST, end - at), version}));
+      if (!data.photos.length) throw new Failure(409, "The library has changed. Try again.");
+      found.push(...data.photos);
+      if (data.next) this.#cursors.set(first + found.length, data.next);
+    }
+    return found;
+  }
+
+  async locate(uid) {
+    for (const [name, list] of this.photos) {
+      const index = list.findIndex((photo) => photo.uid === uid);
+      if (index >= 0) return Number(name) - 1 + index;
+    }
+    const data = await this.read(PATH, {locate: uid, n: 1}).catch(() => null);
+    return data ? data.from : -1;
+  }
+}
+
+// The columns of a stretch that begins at this number of an answer.
+const part = ({ratio, color, type}, from) => {
+  const own = [ratio, color, type].map((column) => column.slice(from, from + LENGTH));
+  return {days: [[0, own[0].length]], ratio: own[0], color: own[1], type: own[2]};
+};
