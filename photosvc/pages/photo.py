@@ -1,4 +1,8 @@
-"""The page of a photo: the picture, its properties, its files, and its neighbours in the search."""
+"""The page of a photo: the picture, its properties, its files, and its neighbours in the search.
+
+Its script leads to the viewer, over the grid of the search, unless the page has to tell something, the search does not
+find the photo, or `page` is in the address.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -14,7 +18,7 @@ from photosvc.core.times import ZERO_TIME
 from photosvc.pages.blueprint import pages
 from photosvc.pages.layout import page, show
 from photosvc.pages.marks import Marked, acts_of, read_marked
-from photosvc.pages.shelves import LABELS
+from photosvc.pages.shelves import NAMED
 from photosvc.pages.tiles import Asked, Thumbnails, alt_text, date_label, duration_text, read_asked, taken_label
 from photosvc.pictures.sizes import SIZES, thumbnail_size
 from photosvc.query.alternatives import quote
@@ -34,7 +38,6 @@ _SIZES: Final = tuple(SIZES[name] for name in ("fit_720", "fit_1280", "fit_1920"
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 _UNKNOWN: Final = frozenset({"", "Unknown", "zz"})
 _ZERO: Final = rfc3339(ZERO_TIME)
-_NOWHERE: Final = Neighbours(None, None)
 
 
 class Fact(NamedTuple):
@@ -71,6 +74,11 @@ def show_photo(uid: str) -> Response:
     with current_service().reading(orm=True) as session:
         record = without_empty(_dump_photo(load_photo(session, seen, sees_private=who.sees_private)))
     beside = _beside(who.owner_uid, search, seen[0].photo_id, sees_private=who.sees_private)
+    marked = Marked("Photo saved.") if request.args.get("done") == "saved" else read_marked()
+    in_grid = (
+        beside is not None and is_mounted("photos.timeline") and not (search.shelf and not NAMED[search.shelf].scripted)
+    )
+    beside = beside or Neighbours(None, None)
     answer = show(
         "photo",
         photo=record,
@@ -84,23 +92,24 @@ def show_photo(uid: str) -> Response:
         before=beside.before and url_for(".photo", uid=beside.before) + search.where,
         behind=beside.behind and url_for(".photo", uid=beside.behind) + search.where,
         back=search.link(),
-        back_label=LABELS[search.shelf] if search.shelf else "Album" if search.album else "Photos",
+        viewed=in_grid and not marked and "page" not in request.args,
+        back_label=NAMED[search.shelf].title if search.shelf else "Album" if search.album else "Photos",
         adds=may(who, "albums.update"),
         acts=acts_of(record) if may(who, "photos.update") else [],
         where=search.where,
-        marked=Marked("Photo saved.") if request.args.get("done") == "saved" else read_marked(),
+        marked=marked,
     )
     answer.headers["Cache-Control"] = "private, no-cache"
     return answer
 
 
-def _beside(owner_uid: str, search: Asked, photo_id: int, *, sees_private: bool) -> Neighbours:
-    """Return its neighbours in the search; none if the search is not valid, takes too long or does not find it."""
+def _beside(owner_uid: str, search: Asked, photo_id: int, *, sees_private: bool) -> Neighbours | None:
+    """Return its neighbours in the search; None if the search is not valid, takes too long or does not find it."""
     with suppress(InvalidValueError, NotFoundError, SearchEndedError):
         asked = parse_request(search.pairs())
         with searching(owner_uid) as connection:
-            return neighbours(connection, asked, photo_id, sees_private=sees_private) or _NOWHERE
-    return _NOWHERE
+            return neighbours(connection, asked, photo_id, sees_private=sees_private)
+    return None
 
 
 def _picture(record: dict[str, Any], thumbs: Thumbnails) -> dict[str, Any]:

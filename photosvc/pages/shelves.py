@@ -25,6 +25,8 @@ class Shelf:
     """The actions on its photos."""
     every: tuple[str, ...] = ()
     """The actions on all photos of the page at once."""
+    scripted: bool = True
+    """False if the page always has boxes to tick, because the grid of the scripts lacks its actions."""
 
 
 _FAVORITES: Final = Shelf(
@@ -45,8 +47,9 @@ _REVIEW: Final = Shelf(
     "There is nothing to review. Small pictures, screenshots, and photos without a date come here.",
     ("approve", "archive"),
     ("approve",),
+    scripted=False,
 )
-LABELS: Final = {"favorites": _FAVORITES.title, "archive": _ARCHIVE.title, "review": _REVIEW.title}
+NAMED: Final = {"favorites": _FAVORITES, "archive": _ARCHIVE, "review": _REVIEW}
 
 
 @pages.get("/favorites", endpoint="favorites")
@@ -67,11 +70,11 @@ def show_archive() -> Response:
 @pages.get("/review", endpoint="review")
 @page("photos.search")
 def show_review() -> Response:
-    """Show the photos in review, always with boxes to tick, because the grid of the scripts cannot approve."""
-    return _show("review", _REVIEW, scripted=False)
+    """Show the photos in review."""
+    return _show("review", _REVIEW)
 
 
-def _show(name: str, shelf: Shelf, *, scripted: bool = True, trash: bool = False) -> Response:
+def _show(name: str, shelf: Shelf, *, trash: bool = False) -> Response:
     return show_search(
-        "shelf", shelf=name, scripted=scripted, marks=shelf.marks, orders=ORDERS, named=shelf, trash=trash
+        "shelf", shelf=name, scripted=shelf.scripted, marks=shelf.marks, orders=ORDERS, named=shelf, trash=trash
     )

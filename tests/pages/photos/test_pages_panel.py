@@ -175,7 +175,7 @@ def test_a_photo_that_somebody_turns_shows_so_at_once_also_where_a_browser_kept_
         until(page, is_upright.format(shown))
         page.keyboard.press("Escape")
         until(page, is_upright.format(tile))
-        for address in (f"{served[0]}/?q=name:IMG_0", f"{served[0]}/photos/{record(served, 'IMG_0')['UID']}"):
+        for address in (f"{served[0]}/?q=name:IMG_0", f"{served[0]}/photos/{record(served, 'IMG_0')['UID']}?page=1"):
             other.goto(address)
             until(other, is_upright.format("document.querySelector('.tiles img.here, .stage img')"))
             with_turn = "document.querySelector('.tiles img.here, .stage img').currentSrc.endsWith('&turn=6')"

@@ -116,6 +116,12 @@ export class List extends EventTarget {
     }
   }
 
+  // The position of a photo among all; -1: it is not found.
+  async position(uid) {
+    const data = await this.read("/photos/sequence", {locate: uid, n: 1}).catch(() => null);
+    return data ? data.from : -1;
+  }
+
   // Another list of the same kind, read by `fill` until all of it has one version.
   async reread(fill) {
     await this.pending;

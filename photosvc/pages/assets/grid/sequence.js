@@ -116,8 +116,7 @@ export class Sequence extends List {
       const index = list.findIndex((photo) => photo.uid === uid);
       if (index >= 0) return Number(name) - 1 + index;
     }
-    const data = await this.read(PATH, {locate: uid, n: 1}).catch(() => null);
-    return data ? data.from : -1;
+    return this.position(uid);
   }
 }
 
