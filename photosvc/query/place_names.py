@@ -14,7 +14,7 @@ from photosvc.query.fold import words
 #: The most words of a name that are read together.
 MOST_WORDS: Final = 4
 #: Places that a name means: those with at least this share of the inhabitants of the largest, and their number.
-_SHARE: Final = 0.5
+LARGE: Final = 0.5
 _MOST_PLACES: Final = 3
 _LONGEST: Final = 60
 _NAMED: Final = """
@@ -95,7 +95,7 @@ def country_in(languages: Sequence[str], code: str) -> str | None:
 
 
 def _is_meant(place: NamedPlace, largest: NamedPlace) -> bool:
-    return place.inhabitants >= largest.inhabitants * _SHARE
+    return place.inhabitants >= largest.inhabitants * LARGE
 
 
 def text_words(name: str) -> str:

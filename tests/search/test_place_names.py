@@ -112,6 +112,23 @@ def test_places_that_bear_a_name_come_before_others_that_are_called_so_elsewhere
         find_town("munchen", "italien")
 
 
+@pytest.mark.parametrize(
+    ("name", "region", "positions"),
+    [
+        ("york", "", [(54.0, -1.1)]),  # 156,000 inhabitants; 44,000 in Pennsylvania
+        ("york", "us", [(40.0, -76.7)]),
+        ("portland", "", [(45.5, -122.7)]),
+        ("perth", "", [(-31.9, 115.9)]),
+        ("kansas city", "", [(39.1, -94.6)]),  # in Missouri, beside the one in Kansas
+        ("cambridge", "", [(42.4, -71.1), (43.4, -80.3), (52.2, 0.1)]),  # all of more than 100,000
+        ("cambridge", "england", [(52.2, 0.1)]),
+    ],
+)
+def test_near_a_name_of_several_places_is_near_the_large_ones(name, region, positions):
+    found = [(round(lat, 1), round(lng, 1)) for lat, lng in find_town(name, region)]
+    assert sorted(found) == sorted(positions)
+
+
 @pytest.mark.parametrize("word", ["the", "sea", "lake", "sun", "dog", "cat", "hund", "rose", "gold", "panda", "man"])
 def test_words_are_no_places_in_free_text(word):
     assert names_in_text(word) == []

@@ -1,9 +1,10 @@
 """Positions of places by their names, from the gazetteer shipped with the service.
 
-The gazetteer has no numbers of inhabitants, but it lists the quarters of a large city under the name of the city. Of
-places with the same name, the one with the most entries is chosen: `London` finds the one in England unless the query
-names another state or country. Names in other languages, such as `München`, are those of `query.place_names`: the
-largest city counts, and before places that are called so themselves if it has a hundred times their inhabitants.
+Of places with the same name, the largest one is chosen, with those of at least half of its inhabitants: `London` finds
+the one in England unless the query names another state or country. The numbers of inhabitants of cities are those of
+`query.place_names`. Smaller places have none; the gazetteer lists the quarters of a place under its name, so there the
+one with the most entries counts. Names in other languages, such as `München`, are those of `query.place_names`, too:
+the largest city counts, and before places that are called so themselves if it has a hundred times their inhabitants.
 """
 
 from collections import defaultdict
@@ -21,7 +22,7 @@ from photosvc.data import PlacesTable
 from photosvc.query.errors import shown
 from photosvc.query.fold import words_recurring
 from photosvc.query.nodes import Town
-from photosvc.query.place_names import own_names, places_named, text_words
+from photosvc.query.place_names import LARGE, own_names, places_named, text_words
 from photosvc.query.reader import country_code
 
 #: Up to so many places of the same name and size are all searched; more are an error that asks for a state or country.
@@ -61,6 +62,10 @@ class _City:
         lats, lngs = zip(*self.positions, strict=True)
         return fmean(lats), fmean(lngs)
 
+    def metres_from(self, lat: float, lng: float) -> float:
+        """Return the distance of a position from the nearest entry."""
+        return min(distance_m(lat, lng, *position) for position in self.positions)
+
 
 def find_town(name: str, region: str) -> tuple[tuple[float, float], ...]:
     """Return the latitudes and longitudes of places with this folded name, in this state or country if given.
@@ -77,8 +82,7 @@ def find_town(name: str, region: str) -> tuple[tuple[float, float], ...]:
     if known:
         return (known.centre,)
     cities = cities or _cities(_BEGINNING, name, region)
-    most = max((len(city.positions) for city in cities), default=0)
-    found = [city.centre for city in cities if len(city.positions) == most]
+    found = [city.centre for city in _largest(name, cities)]
     if not found:
         hint = "" if region else did_you_mean(name, _names_like(name))
         msg = f"there is no place {shown(str(Town(name, region)))}{hint}"
@@ -89,6 +93,21 @@ def find_town(name: str, region: str) -> tuple[tuple[float, float], ...]:
         )
         raise InvalidValueError(msg, field="near")
     return tuple(found)
+
+
+def _largest(name: str, cities: Sequence[_City]) -> list[_City]:
+    """Return the cities of a name with the most inhabitants or, if these are not known, with the most entries."""
+    if not cities:
+        return []
+    sizes = [0] * len(cities)
+    for place in places_named(name):
+        away, at = min((city.metres_from(place.lat, place.lng), at) for at, city in enumerate(cities))
+        if place.kind == "city" and text_words(place.own) == name and away <= _CITY_M:
+            sizes[at] = max(sizes[at], place.inhabitants)
+    share = LARGE
+    if not any(sizes):
+        sizes, share = [len(city.positions) for city in cities], 1
+    return [city for city, size in zip(cities, sizes, strict=True) if size >= max(sizes) * share]
 
 
 def _known(name: str, region: str, *, called: bool) -> _City | None:
