@@ -1,6 +1,6 @@
 """The `svc` command line, as `svc …` and as `flask svc …`."""
 
-from photosvc.cli.group import LazyGroup, version_option
+from photosvc.cli.group import LazyGroup, instance_option, version_option
 
 #: Command -> its module and name, imported only when it is called, and the first sentence of its help: the list of all
 #: commands imports none of them.
@@ -8,7 +8,7 @@ svc = LazyGroup(
     name="svc",
     help="Photo library: index folders of originals, and manage who may search them.",
     epilog="Begin with `svc run --photos FOLDER`. Shells complete names of commands and accounts: docs/commands.md.",
-    params=[version_option],
+    params=[instance_option, version_option],
     commands={
         "albums": ("photosvc.cli.albums:albums", "List, show, fill and delete albums."),
         "audit": (

@@ -51,6 +51,30 @@ version_option: click.Option = click.Option(
 )
 
 
+def _choose_instance(ctx: click.Context, _option: click.Parameter, folder: str | None) -> None:
+    """Let this process and those that it starts use the instance folder."""
+    if folder is None or ctx.resilient_parsing:
+        return
+    if not callable(ctx.find_root().obj):
+        msg = "the app that contains photosvc chooses its instance folder."
+        raise click.UsageError(msg, ctx)
+    if not folder:
+        msg = "the name of the folder is empty."
+        raise click.BadParameter(msg, param_hint="--instance")
+    from photosvc.core.instance import INSTANCE_VARIABLE
+
+    os.environ[INSTANCE_VARIABLE] = folder
+
+
+instance_option: click.Option = click.Option(
+    ["--instance"],
+    metavar="FOLDER",
+    expose_value=False,
+    callback=_choose_instance,
+    help="The instance folder, in place of PHOTOSVC_INSTANCE.",
+)
+
+
 class LazyGroup(click.Group):
     """A group that imports its commands when they are called.
 

@@ -381,3 +381,34 @@ def test_the_figures_of_a_run_are_printed_as_a_table_without_its_lists(instance)
     assert {"removed files,0", "dry_run,no"} <= set(done.stdout.splitlines())
     assert "examples" not in done.stdout
     assert json.loads(call_svc("purge", "-j", instance=instance).stdout)["examples"] == []
+
+
+def test_the_instance_folder_of_an_option_counts_more_than_that_of_the_environment(instance, tmp_path):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(tmp_path / "other")}
+
+    def call(*arguments):
+        return subprocess.run(
+            [launcher(folder), *arguments], env=environ, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    done = call("--instance", str(instance), "show", "config", "--json")
+    assert json.loads(done.stdout)[0]["value"] == str(instance)
+    assert call("--instance", "", "status").stderr.endswith(
+        "Invalid value for --instance: the name of the folder is empty.\n"
+    )
+    assert call("--instance", str(instance / "photosvc.db"), "status").returncode == 2
+    assert not (tmp_path / "other").exists()
+
+
+def test_an_app_that_contains_photosvc_chooses_its_instance_folder_itself(tmp_path):
+    done = subprocess.run(
+        [*FLASK, "--instance", str(tmp_path), "status"],
+        env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "the app that contains photosvc chooses its instance folder." in done.stderr
