@@ -144,3 +144,32 @@ def test_both_databases_give_the_same_hints(new_database):
         assert connection.exec_driver_sql("SELECT 1").scalar() == 1
     engine.dispose()
     assert [one.label for every in found for one in every] == ["did you mean flower?", "2 photos without year:1900"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("hunde", "hund"),
+        ("H\u00e4user", "haus"),
+        ("katzen", "katze"),
+        ("frauen", "frau"),
+        ("freundinnen", "freundin"),
+        ("autos", ""),  # it finds the photo
+        ("iso:100- hunde", "hund"),
+        ("hundes", ""),
+        ("schafe", ""),  # only longer words begin with `schaf`
+    ],
+)
+def test_a_german_plural_leads_to_the_word_of_an_old_photo(new_database, monkeypatch, typed, meant):
+    monkeypatch.setattr(hints, "_RECENT", 1)
+    engine = create_engine(new_database())
+    configure_engine(engine)
+    titles = ("Hund", "Haus", "Katze", "Frau", "Freundin", "Auto", "Schafskopf", "Zebra")
+    with Session(engine) as session:
+        photos = [new_extraction(number, metadata=Metadata(title=one, iso=200)) for number, one in enumerate(titles)]
+        store_extractions(session, [(f"a/{number}.jpg", photo) for number, photo in enumerate(photos)], NOW)
+        session.commit()
+    with engine.connect() as connection:
+        found = find_hints(connection, [("q", typed)], read_names(connection, True), sees_private=True)
+    engine.dispose()
+    assert [one.label for one in found if one.kind == "word"] == [f"did you mean {meant}?"] * bool(meant)
