@@ -25,7 +25,7 @@ from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
 from photosvc.pages.layout import page, show
 from photosvc.pages.marks import acts, read_marked
-from photosvc.pages.tiles import DEFAULT_ORDER, Asked, Chip, Day, Thumbnails, chips_of, days_of, grid_data
+from photosvc.pages.tiles import DEFAULT_ORDER, Asked, Chip, Day, Thumbnails, chips_of, days_of, grid_data, usual_order
 from photosvc.query.lexer import close_quote
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
@@ -201,7 +201,8 @@ class Found:
 @page("photos.search")
 def show_photos() -> Response:
     """Show the photos of a search, a page at a time."""
-    return show_search("photos", orders=ORDERS)
+    usual = usual_order(close_quote(request.args.get("q", "").strip()))
+    return show_search("photos", usual=usual, orders=ORDERS)
 
 
 def show_search(

@@ -22,10 +22,12 @@ from photosvc.pictures.sizes import NAMED, Area, thumbnail_size
 from photosvc.query.alternatives import quote
 from photosvc.query.lexer import TokenKind, close_quote, tokens
 from photosvc.query.parser import OPERATOR_WORDS, negates, split_order, understand
+from photosvc.search.reading.request import best_order
 from photosvc.web.actions import is_mounted
 from photosvc.web.current import current_service
 
 DEFAULT_ORDER: Final = "newest"
+BEST_ORDER: Final = "relevance"
 #: The pages of photos that have a name, by their endpoints, with the condition of each.
 SHELVES: Final = {"favorites": "favorite:true", "archive": "archived:true", "review": "review:true"}
 _MOST: Final = 20
@@ -109,21 +111,23 @@ class Asked:
     def where(self) -> str:
         """Return the search as query string of a photo's page, which leads to its neighbours and back."""
         # That page does not read the album, so it does not know the album's usual order.
-        order = "" if self.order == DEFAULT_ORDER and not self.album else self.order
+        order = "" if self.order == self.usual and not self.album else self.order
         return _query_string({"s": self.album, "in": self.shelf, "q": self.query, "order": order, "seed": self.seed})
+
+
+def usual_order(query: str) -> str:
+    """Return the order of all photos that match a query when nothing names one: for words alone the best match."""
+    with suppress(InvalidValueError):
+        return BEST_ORDER if best_order(query) == BEST_ORDER else DEFAULT_ORDER
+    return DEFAULT_ORDER
 
 
 def read_asked(given: MultiDict[str, str]) -> Asked:
     """Read the search from the parameters of a photo's page; an invalid album counts as none."""
     query, order, seed, album, shelf = (given.get(name, "").strip() for name in ("q", "order", "seed", "s", "in"))
-    of_album = is_uid(album, ALBUM)
-    return Asked(
-        close_quote(query),
-        order,
-        seed,
-        album if of_album else "",
-        shelf=shelf if shelf in SHELVES and not of_album else "",
-    )
+    query, album = close_quote(query), album if is_uid(album, ALBUM) else ""
+    shelf = shelf if shelf in SHELVES and not album else ""
+    return Asked(query, order, seed, album, DEFAULT_ORDER if album or shelf else usual_order(query), shelf)
 
 
 def narrowed(query: str) -> str:

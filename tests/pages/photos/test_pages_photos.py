@@ -67,6 +67,31 @@ def test_without_an_order_it_is_the_newest_first_unless_the_query_names_one(fill
     assert photos_of(alice.open("/?q=order:oldest", headers=OWN)) == uids(filled_api, order="oldest")
 
 
+def test_words_alone_are_shown_best_match_first_and_one_link_leads_to_the_newest(filled_api, alice):
+    word = "tree"
+    best, newest = (uids(filled_api, q=word, order=order) for order in ("relevance", "newest"))
+    assert len(best) > 2
+    assert best != newest
+    page = alice.open(f"/?q={word}", headers=OWN)
+    assert photos_of(page) == best
+    assert "Whole words first: show the newest first" in text_of(page)
+    assert '<option value="" selected>Best match</option>' in page.text
+    assert f"?q={word}&amp;order=relevance" in page.text  # a photo's page has the same photos behind it
+    address = unescape(re.search(r'href="([^"]+)">show the newest first', page.text)[1])
+    by_date = alice.open(address, headers=OWN)
+    assert photos_of(by_date) == newest
+    assert "Whole words first" not in text_of(by_date)
+    photo = alice.open(f"/photos/{newest[0]}?q={word}&order=newest", headers=OWN)
+    assert f'href="/?q={word}&amp;order=newest"' in photo.text
+
+
+@pytest.mark.parametrize("query", ["", "year:2020", "tree year:2020", "february 2020", "tree | lake", "a order:newest"])
+def test_filters_dates_and_a_named_order_keep_photos_by_date(filled_api, alice, query):
+    page = alice.open("/", headers=OWN, query_string={"q": query})
+    assert photos_of(page) == uids(filled_api, q=query, order="newest")
+    assert "Whole words first" not in text_of(page)
+
+
 def test_it_tells_how_many_there_are_and_how_many_are_hidden(filled_api, alice):
     answer = alice.open("/?q=year:2020", headers=OWN)
     total = len(uids(filled_api, q="year:2020"))
