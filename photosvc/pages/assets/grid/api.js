@@ -58,11 +58,6 @@ export const thumbnail = ({hash, turn = 1}, size) => site.thumbs.replace("HASH",
 export const video = (hash) => site.videos.replace("HASH", hash);
 export const photoPage = (uid) => site.photo.replace("UID", uid);
 
-// The photo to which the address of a grid leads, and whether the entry of the grid is before this one: [kind, uid].
-export const ledTo = () => (/^#(photo|viewer)=(p\w+)$/.exec(location.hash) || []).slice(1);
-// Its own page, which does not lead here again.
-export const showPage = (uid) => location.replace(`${photoPage(uid)}${site.photo.includes("?") ? "&" : "?"}page=1`);
-
 // A list in as many parts as requests take it in.
 const PORTION = 5000;
 export function* portions(list) {

@@ -5,7 +5,7 @@ import {Failure, asked, get, search} from "./api.js";
 const KEPT = 24;
 const AT_ONCE = 4;  // entries of a selection that are asked for at once
 const TRIES = 3;     // to read photos of one version while others are added
-const AGAIN = 3000; // milliseconds after which what failed is asked for again
+const AGAIN = 3000; // milliseconds
 
 export class List extends EventTarget {
   months = [];   // [name, count] of each entry
@@ -15,7 +15,7 @@ export class List extends EventTarget {
   known = new Map();    // name -> {data, promise}: the columns
   photos = new Map();   // name -> photos by position
   pending = Promise.resolve();
-  torn = false;  // whether an answer had another version
+  torn = false;
   #last = null;
   #busy = false;
   #rest = 0;
@@ -67,7 +67,7 @@ export class List extends EventTarget {
     if (!name) return Promise.resolve();
     const known = this.known.get(name);
     if (known) {
-      this.known.delete(name); this.known.set(name, known);  // the last one used is the last one dropped
+      this.known.delete(name); this.known.set(name, known);
       return known.promise;
     }
     if (this.rests) return Promise.resolve();
@@ -114,12 +114,6 @@ export class List extends EventTarget {
       this.moved();
       return null;
     }
-  }
-
-  // The position of a photo among all; -1: it is not found.
-  async position(uid) {
-    const data = await this.read("/photos/sequence", {locate: uid, n: 1}).catch(() => null);
-    return data ? data.from : -1;
   }
 
   // Another list of the same kind, read by `fill` until all of it has one version.

@@ -29,7 +29,6 @@ export class Sequence extends List {
     history.replaceState(history.state, "", `${location.pathname}?${query}${location.hash}`);
   }
 
-  // Nothing is missing after `begin`.
   async complete(name) { if (!this.total) await this.renew(name); }
 
   #know(total) {
@@ -116,7 +115,8 @@ export class Sequence extends List {
       const index = list.findIndex((photo) => photo.uid === uid);
       if (index >= 0) return Number(name) - 1 + index;
     }
-    return this.position(uid);
+    const data = await this.read(PATH, {locate: uid, n: 1}).catch(() => null);
+    return data ? data.from : -1;
   }
 }
 

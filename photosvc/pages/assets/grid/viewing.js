@@ -1,7 +1,5 @@
 // From the grid to the viewer and back.
 
-import {ledTo, photoPage, showPage} from "./api.js";
-
 // The viewer is loaded with the first photo that is opened; Back closes it, Forward opens it again.
 export function viewing(root, timeline, grid, actions) {
   let viewer = null;
@@ -38,17 +36,6 @@ export function viewing(root, timeline, grid, actions) {
       await (await load()).show(month, index, {entry: false});
     } catch { location.reload(); }
   });
-  const [kind, uid] = ledTo();
-  if (uid) arrive(kind, uid).catch(() => showPage(uid));
-
-  // The page of a photo led here.
-  async function arrive(kind, uid) {
-    const at = await timeline.position(uid), {month, index} = timeline.at(at);
-    await timeline.need(month, index, index + 1);
-    if (timeline.photo(month, index)?.uid !== uid) throw new Error("the photo is not there");
-    const entry = kind === "photo";
-    if (entry) history.replaceState(null, "", location.pathname + location.search);
-    else history.replaceState({viewer: at}, "", photoPage(uid));
-    await (await load()).show(month, index, {entry});
-  }
+  const led = location.hash;
+  if (/^#[pv]\w+=/.test(led)) import("./arrive.js").then(({arrive}) => arrive(led, timeline, load));
 }

@@ -1,0 +1,29 @@
+// From the page of a photo to the viewer over its grid; loaded where such a page led to the grid.
+
+import {photoPage, site} from "./api.js";
+
+// The photo to which the address of a grid leads, and how: `viewer` if the entry of the grid is before this one.
+const ledTo = (hash) => (/^#(photo|viewer)=(p\w+)$/.exec(hash) || []).slice(1);
+// The page of the photo, which does not lead here again.
+const showPage = (uid) => location.replace(`${photoPage(uid)}${site.photo.includes("?") ? "&" : "?"}page=1`);
+
+// Shows the page of the photo in the address, if there is one, because there is no grid.
+export function leave() {
+  const [, uid] = ledTo(location.hash);
+  if (uid) showPage(uid);
+}
+
+// Opens the viewer, which `load` loads.
+export async function arrive(hash, timeline, load) {
+  const [kind, uid] = ledTo(hash);
+  if (!uid) return;
+  try {
+    const data = await timeline.read("/photos/sequence", {locate: uid, n: 1}), at = data.from, {month, index} = timeline.at(at);
+    await timeline.need(month, index, index + 1);
+    if (timeline.photo(month, index)?.uid !== uid) throw new Error("the photo is not there");
+    const entry = kind === "photo";
+    if (entry) history.replaceState(null, "", location.pathname + location.search);
+    else history.replaceState({viewer: at}, "", photoPage(uid));
+    await (await load()).show(month, index, {entry});
+  } catch { showPage(uid); }
+}
