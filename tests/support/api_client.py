@@ -8,6 +8,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
 from typing import Any
+from zlib import crc32
 
 from click.testing import CliRunner
 from sqlalchemy import select
@@ -104,8 +105,10 @@ class ApiClient:
         return f"/users/{self.uids[name]}{rest}"
 
     def is_alive(self, token: str) -> bool:
-        """Whether a token is accepted."""
-        status = self.call("GET", "/photos", token).status_code
+        """Whether a token is accepted; each is shown from an address of its own, because failures are limited."""
+        number = crc32(token.encode())
+        address = f"198.19.{number >> 8 & 255}.{number & 255}"
+        status = self.call("GET", "/photos", token, address=address).status_code
         assert status in {200, 401, 403}, status
         return status != 401
 
