@@ -202,6 +202,6 @@ def test_the_index_of_postgresql_has_all_that_random_order_reads(connection):
     index = "SELECT indexdef FROM pg_indexes WHERE indexname = 'ix_photosvc_search_rows_added'"
     columns = (
         "(newest_key, private, listed, shuffle, photo_id, color, photo_type, camera_id, country, year, month, "
-        "portrait) INCLUDE (file_id) WHERE listed"
+        "portrait, is_first) INCLUDE (file_id) WHERE listed"
     )
     assert connection.exec_driver_sql(index).scalar().endswith(columns)
