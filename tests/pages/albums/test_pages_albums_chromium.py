@@ -102,7 +102,7 @@ def test_photos_are_dragged_to_another_place_and_the_album_is_shown_so(page, bas
     after = [*before[2:4], before[5], before[0], before[4], before[1]]
     assert boxes(page) == after
     page.click(".up")
-    page.wait_for_selector("option[value=manual]:checked", state="attached")
+    page.wait_for_selector("#order option:checked:text-is('By hand')", state="attached")
     assert shown(page, 6) == after
 
 
