@@ -233,6 +233,7 @@ def test_a_floating_point_tiff_names_its_profile_and_is_not_converted_twice():
         bmp_with(ODD, mark=b"BGRs"),
         bmp_with(b""),
     ],
+    ids=["JPEG 2000", "BMP", "BMP with another mark", "BMP without one"],  # of bytes, they would contain the time
 )
 def test_a_profile_that_is_none_changes_nothing(data):
     extension = "bmp" if data.startswith(b"BM") else "jp2"
