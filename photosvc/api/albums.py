@@ -1,11 +1,12 @@
 """The albums of the API, and the photos in them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any, Final
 
 from flask import Response, request
+from sqlalchemy import Connection
 
 from photosvc.auth import policy
 from photosvc.core.errors import InvalidValueError, NotFoundError
@@ -101,14 +102,12 @@ def list_albums() -> Response:
     page = read_page()
     asked = parse_albums_request(request.args, page.count, page.offset)
     with searching(who.owner_uid) as connection:
-        sees_links = policy.may(who, "links.list")
-        links = links_state(connection) if sees_links else None
+        links = links_state(connection) if _sees_links() else None
         etag = state_tag(connection, "albums", asked, links, sees_private=sees_private)
         if is_fresh(etag):
             return not_modified(etag)
         albums = service.albums.page(connection, asked, sees_private=sees_private)
-        albums = service.albums.with_covers(connection, albums, sees_private=sees_private)
-        albums = with_link_counts(connection, albums) if sees_links else albums
+        albums = _complete(connection, albums)
     return page.answer(json_answer([_schema.dump(album) for album in albums], etag=etag), len(albums))
 
 
@@ -122,16 +121,14 @@ def read_album(album_uid: str) -> Response:
     service, who = current_service(), principal()
     sees_private = who.sees_private
     with searching(who.owner_uid, "uid") as connection:
-        sees_links = policy.may(who, "links.list")
-        links = links_state(connection) if sees_links else None
+        links = links_state(connection) if _sees_links() else None
         etag = state_tag(connection, "album", album_uid, who.shared, links, sees_private=sees_private)
         found = None
         if sees_album(who, album_uid):
             found = service.albums.find(connection, album_uid, sees_private=sees_private)
         if found is None:
             raise _no_album()
-        (found,) = service.albums.with_covers(connection, [found], sees_private=sees_private)
-        (found,) = with_link_counts(connection, [found]) if sees_links else [found]
+        (found,) = _complete(connection, [found])
     if is_fresh(etag):
         return not_modified(etag)
     # The query of a smart album may name people and places.
@@ -219,6 +216,16 @@ def delete_albums(given: dict[str, Any]) -> Response:
     return json_answer({"code": 200, "message": f"{len(deleted)} albums deleted", "albums": deleted})
 
 
+def _sees_links() -> bool:
+    return policy.may(principal(), "links.list")
+
+
+def _complete(connection: Connection, albums: Sequence[AlbumRecord]) -> list[AlbumRecord]:
+    """Return the albums with their covers, and with the numbers of their links for those who may list these."""
+    albums = current_service().albums.with_covers(connection, albums, sees_private=principal().sees_private)
+    return with_link_counts(connection, albums) if _sees_links() else albums
+
+
 def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
     service = current_service()
     with service.writing(library=True) as session:
@@ -235,8 +242,7 @@ def _find_changed(uid: str, *, counted: bool) -> AlbumRecord | None:
             found = service.albums.find(connection, uid, sees_private=True, counted=False)
             found = found and replace(found, photo_count=0, latest="")
         if found is not None:
-            (found,) = service.albums.with_covers(connection, [found], sees_private=who.sees_private)
-            (found,) = with_link_counts(connection, [found]) if policy.may(who, "links.list") else [found]
+            (found,) = _complete(connection, [found])
     return found
 
 

@@ -113,7 +113,7 @@ def show_filters() -> Response:
         chips=[] if message else chips_of(asked.query),
         groups=groups,
         message=message,
-        without=lambda query: replace(asked, query=query).filters,
+        link=lambda q: replace(asked, query=q).filters,
     )
     answer.headers["Cache-Control"] = "private, no-cache"
     return answer

@@ -105,7 +105,7 @@ class ApiClient:
         return f"/users/{self.uids[name]}{rest}"
 
     def is_alive(self, token: str) -> bool:
-        """Whether a token is accepted; each is shown from an address of its own, because failures are limited."""
+        """Return whether a token is accepted; each is shown from its own address, as failures are limited."""
         number = crc32(token.encode())
         address = f"198.19.{number >> 8 & 255}.{number & 255}"
         status = self.call("GET", "/photos", token, address=address).status_code

@@ -156,7 +156,7 @@ def is_scanned(node: Node, context: Context, columns: frozenset[str] = _SCANNED)
         case Everything() | Nothing():
             return True
         case Word() | Filter() if words.is_words(node):
-            return (columns is _SCANNED or columns is _IN_ADDED) and not context.on_postgresql
+            return columns in {_SCANNED, _IN_ADDED} and not context.on_postgresql
         case Filter("unsorted") if not context.sees_private:  # its column counts private albums too
             return False
         case Filter(name):

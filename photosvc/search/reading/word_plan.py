@@ -184,7 +184,7 @@ class Tier:
     photos: tuple[int, ...] | None
     """Their ids; None for all photos of one frequent rank, `low`."""
     node: Node | None = None
-    """What their files must match; without `photos`, all files that match it have the rank `low`."""
+    """A condition on their files; without `photos`, all files that match it have the rank `low`."""
 
 
 @dataclass(frozen=True, slots=True)
