@@ -36,7 +36,7 @@ from photosvc.search.reading.pages import find
 from photosvc.search.reading.photos import PhotoQuery, find_photos, version_of
 from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
-from photosvc.search.reading.sequence import count_photos, read_stretch
+from photosvc.search.reading.sequence import count_photos
 from photosvc.search.reading.timeline import TYPES
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -84,25 +84,18 @@ def first_screen(records: Iterable[Record], turns: Mapping[str, int], *, oldest_
     dated = sorted(filter(_month, records), key=_day, reverse=not oldest_first)
     months = [(name, list(of_month)) for name, of_month in groupby(dated, key=_month)]
     return {
-        "months": [_columns(name, of_month) for name, of_month in months],
+        "months": [_month_columns(name, of_month) for name, of_month in months],
         "photos": [_photo(one, turns) for one in dated],
     }
 
 
-def _first_stretch(connection: Connection, asked: SearchRequest, who: Principal) -> dict[str, Any]:
-    """Return what the first photos of a search in another order are for the scripts."""
-    stretch = read_stretch(connection, replace(asked, offset=0), 0, sees_private=who.sees_private)
-    photos = [
-        (one.uid, one.hash, one.duration, int(one.favorite), int(one.private), one.turn, one.text)
-        for one in stretch.photos
-    ]
-    return {**stretch.columns, "photos": photos, "next": str(stretch.next or "")}
+def _month_columns(name: str, photos: Sequence[Record]) -> dict[str, Any]:
+    days = [(day, len(list(same))) for day, same in groupby(max(photo["Day"], 0) for photo in photos)]
+    return {"name": name, "days": days, **_columns(photos)}
 
 
-def _columns(name: str, photos: Sequence[Record]) -> dict[str, Any]:
+def _columns(photos: Sequence[Record]) -> dict[str, Any]:
     return {
-        "name": name,
-        "days": [(day, len(list(same))) for day, same in groupby(max(photo["Day"], 0) for photo in photos)],
         "ratio": [_ratio(photo) for photo in photos],
         "color": "".join(_DIGITS[photo["Color"]] if 0 <= photo["Color"] < len(_DIGITS) else "0" for photo in photos),
         "type": "".join(str(TYPES.index(photo["Type"])) if photo["Type"] in TYPES else "0" for photo in photos),
@@ -288,10 +281,11 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
         more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0
         version = version_of(connection)
         turns = turns_of(connection, {record["Hash"] for record in records})
-        by_time, first = asked.order.name in _BY_DAY, None
-        if records and by_time:
-            first = first_screen(records, turns, oldest_first=asked.order.name == "oldest")
-        elif records:
-            first = {"version": version, "total": totals.found, **_first_stretch(connection, asked, who)}
+    by_time, first = asked.order.name in _BY_DAY, None
+    if records and by_time:
+        first = first_screen(records, turns, oldest_first=asked.order.name == "oldest")
+    elif records:
+        photos = [_photo(one, turns) for one in records]
+        first = {"version": version, "total": totals.found, **_columns(records), "photos": photos}
     days = days_of(records, Thumbnails(who, turns), by_day=asked.order.base in _BY_DAY)
     return Found(days, *totals, more=more, hints=hints, version=version, by_time=by_time, first=first)
