@@ -19,11 +19,11 @@ FIRST = ".tiles li[aria-posinset='1']"
 TOP = "text => document.querySelector(`.tiles img[alt='${text}']`)?.getBoundingClientRect().top"
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    """A service without photos, whose index is going on; gives its address and the client of its API."""
+@pytest.fixture
+def served(tmp_path):
+    """A service without photos; gives its address and the client of its API."""
     with (
-        open_api(tmp_path_factory.mktemp("indexing")) as api,
+        open_api(tmp_path) as api,
         serve(api.library.instance, workers=1, threads=4) as base,
     ):
         yield base, api
@@ -81,7 +81,7 @@ def test_an_empty_library_shows_its_first_photos_but_not_while_somebody_types(se
 
 def test_photos_that_come_leave_what_is_looked_at_where_it_is_and_no_request_fails(served, running, chromium):
     base, api = served
-    add(api, range(3, 15))
+    add(api, range(1, 15))
     with open_page(chromium, base, height=500) as page:
         answers = []
         page.on("response", lambda answer: answers.append(answer.status) if "/photos/" in answer.url else None)

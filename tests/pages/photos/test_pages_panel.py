@@ -93,7 +93,8 @@ def test_values_of_every_kind_are_changed_in_place(served, page):
 )
 def test_a_wrong_value_is_told_at_its_field_and_stays_to_be_mended(served, page, name, text, message):
     if name == "Country":
-        write(page, "Position", "")
+        if page.input_value(".panel [name=Position]"):  # a position decides the country
+            write(page, "Position", "")
         page.wait_for_selector(".panel [name=Country]", state="attached")
     before = record(served)
     if not page.is_visible(f".panel [name={name}]"):
