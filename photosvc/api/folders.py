@@ -8,9 +8,8 @@ from flask import Response
 
 from photosvc.core.errors import NotFoundError
 from photosvc.library.import_folder import ImportFolder
-from photosvc.query.fold import fold
 from photosvc.records.albums import FolderSchema, MomentSchema
-from photosvc.search.reading.albums import AlbumsRequest, files_in, folders_in, folders_with_covers
+from photosvc.search.reading.albums import AlbumsRequest, files_in, find_folder, folders_in, folders_with_covers
 from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.search.reading.pages import file_documents as file_records
@@ -64,7 +63,7 @@ def list_folders(folder: str = "") -> Response:
             connection, AlbumsRequest(FOLDER, "path", "", _ALL, 0), sees_private=who.sees_private
         )
         found = folders_in(every, path, recursive=recursive)
-        if path and not found and not any(fold(album.path) == fold(path) for album in every):
+        if path and find_folder(every, path) is None:
             raise _no_folder()
         found = folders_with_covers(connection, found, sees_private=who.sees_private)
         files: list[str] = []

@@ -13,6 +13,7 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     devices,
     errors,
     filters,
+    folders,
     frame,
     library,
     links,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import orjson
 from flask import Response, request, url_for
@@ -78,7 +79,6 @@ KINDS: Final = {
             "Holidays",
         ),
         Kind(MONTH, "Months", {"newest": "Newest first", "oldest": "Oldest first", **_MOST}, "2023-05"),
-        Kind(FOLDER, "Folders", {"path": "By path", "name": "By name", **_MOST}, "scans"),
         Kind(STATE, "Regions", {"place": "By country", "name": "By name", **_MOST}, "Bavaria"),
     )
 }
@@ -92,9 +92,7 @@ def title_of(album: AlbumRecord) -> str:
 
 
 def subtitle_of(album: AlbumRecord) -> str:
-    """Return the subtitle that distinguishes equal titles: the folder around a folder, the country of a region."""
-    if album.type == FOLDER:
-        return album.path.rpartition("/")[0]
+    """Return the subtitle that distinguishes equal titles: the country of a region."""
     return country_name(album.country) if album.type == STATE else ""
 
 
@@ -158,10 +156,14 @@ def order_choices(*, by_hand: bool) -> tuple[tuple[str, str], ...]:
 @page("photos.search")
 @uses("albums.view")
 def show_album(uid: str) -> Response:
-    """Show the photos of an album."""
+    """Show the photos of an album; a folder has a page of its own."""
     who = principal()
     decide(who, "albums.view")
     album = _read_album(uid, who)
+    if album.type == FOLDER:
+        asked = {name: request.args.get(name, "") for name in ("q", "order", "seed", "page")}
+        text = urlencode({name: value for name, value in asked.items() if value})
+        return see_other(url_for(".folder", folder=album.path) + (f"?{text}" if text else ""))
     own = album.type == ALBUM
     return show_search(
         "album",
@@ -208,7 +210,7 @@ def _read_album(uid: str, who: Principal) -> AlbumRecord:
     """
     with searching(who.owner_uid, "uid") as connection:
         found = current_service().albums.find(connection, uid, sees_private=who.sees_private, counted=False)
-    if found is None or found.type not in KINDS:
+    if found is None or found.type not in {*KINDS, FOLDER}:
         msg = "This album does not exist, or you have no permission to see it."
         raise NotFoundError(msg)
     return found

@@ -1,4 +1,4 @@
-"""The list of albums: those of users, and the months, folders and regions of the library, each with a cover."""
+"""The list of albums: those of users, and the months and regions of the library, each with a cover."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,10 +16,11 @@ from photosvc.models import Album
 from photosvc.pages.album import KINDS, Kind, subtitle_of, title_of
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
-from photosvc.pages.layout import page, show
+from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.tiles import COVERS, cover_sizes
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.albums import ALBUM, AlbumRecord, AlbumsRequest
-from photosvc.search.reading.library_albums import MONTH
+from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.web.actions import is_mounted
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -28,7 +29,6 @@ from photosvc.web.searching import searching
 #: Albums on a page.
 COUNT: Final = 60
 _LONGEST: Final = 200
-_COVERS: Final = ("tile_224", "tile_500")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,10 @@ class Card:
 @pages.get("/albums", endpoint="albums")
 @page("albums.search")
 def show_albums() -> Response:
-    """List the albums of one kind, a page at a time."""
+    """List the albums of one kind, a page at a time; folders have pages of their own."""
     who, given = principal(), {name: request.args.get(name, "").strip() for name in ("type", "order", "q")}
+    if given["type"] == FOLDER:
+        return see_other(url_for(".folders", find=given["q"] or None))
     kind = KINDS.get(given["type"], KINDS[ALBUM])
     order = given["order"] if given["order"] in kind.orders else next(iter(kind.orders))
     text, number = given["q"].replace("\0", "")[:_LONGEST], page_number()
@@ -103,7 +105,7 @@ def _covers(who: Principal) -> dict[str, str]:
         return {}
     token = link_tokens.preview_token(current_service().settings, who)
     return {
-        size: url_for("photosvc.thumbnails.album_cover", uid="UID", token=token, size=size, quiet=1) for size in _COVERS
+        size: url_for("photosvc.thumbnails.album_cover", uid="UID", token=token, size=size, quiet=1) for size in COVERS
     }
 
 
@@ -120,7 +122,7 @@ def _card(album: AlbumRecord, covers: Mapping[str, str], *, counted: bool) -> Ca
         favorite=album.favorite,
         private=album.private,
         cover=next(iter(sizes.values()), ""),
-        srcset=", ".join(f"{address} {size.removeprefix('tile_')}w" for size, address in sizes.items()),
+        srcset=cover_sizes(sizes),
     )
 
 

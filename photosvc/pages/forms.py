@@ -35,9 +35,9 @@ def chosen(name: str, most: int) -> list[str]:
     return list(dict.fromkeys(request.form.getlist(name)))[:most]
 
 
-def page_number() -> int:
+def page_number(parameter: str = "page") -> int:
     """Return the number of the page in the query string; 1 when there is none, or it is not a number."""
-    return whole_number(request.args.get("page", ""), low=1, high=_LAST_PAGE, default=1)
+    return whole_number(request.args.get(parameter, ""), low=1, high=_LAST_PAGE, default=1)
 
 
 def whole_number(text: str, *, low: int, high: int, default: int) -> int:

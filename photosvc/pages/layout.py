@@ -133,6 +133,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         "api_docs": API_DOCUMENT in current_app.view_functions,
         "reviews": who is not None and may(who, "photos.update"),
         "sees_albums": who is not None and may(who, "albums.search"),
+        "sees_folders": who is not None and may(who, "folders.view"),
         "sees_labels": who is not None and may(who, "labels.search"),
         "sees_people": who is not None and may(who, "people.search"),
         "sees_places": who is not None and may(who, "photos.clusters"),

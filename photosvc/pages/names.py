@@ -40,7 +40,6 @@ from photosvc.web.searching import searching
 #: Names on a page.
 COUNT: Final = 60
 _LONGEST: Final = 200
-_COVERS: Final = ("tile_224", "tile_500")
 Named = Label | Person
 
 
@@ -163,15 +162,15 @@ def _link(kind: Kind, asked: dict[str, object]) -> str:
 
 def _card(one: Named, kind: Kind, thumbs: Thumbnails | None, face: tuple[float, float, float, float] | None) -> Card:
     area = None if face is None else Area.around(*face)
-    covers = {size: thumbs.address(one.thumb, size, area) for size in _COVERS} if thumbs and one.thumb else {}
+    cover, srcset = thumbs.cover(one.thumb, area) if thumbs else ("", "")
     return Card(
         uid=one.uid,
         name=one.name,
         count=one.photo_count,
         favorite=one.favorite,
         href=url_for(".photos", q=with_value(kind.filter, one.name)),
-        cover=next(iter(covers.values()), ""),
-        srcset=", ".join(f"{address} {size.removeprefix('tile_')}w" for size, address in covers.items()),
+        cover=cover,
+        srcset=srcset,
     )
 
 

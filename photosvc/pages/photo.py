@@ -26,6 +26,7 @@ from photosvc.records.fields import compile_schema, rfc3339
 from photosvc.records.photo import PhotoSchema, without_empty
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.files import SeenFile, files_of_photo, load_photo
+from photosvc.search.reading.library_albums import FOLDER, kind_of
 from photosvc.search.reading.pages import Neighbours, neighbours
 from photosvc.search.reading.request import parse_request
 from photosvc.web.actions import is_mounted
@@ -75,9 +76,8 @@ def show_photo(uid: str) -> Response:
         record = without_empty(_dump_photo(load_photo(session, seen, sees_private=who.sees_private)))
     beside = _beside(who.owner_uid, search, seen[0].photo_id, sees_private=who.sees_private)
     marked = Marked("Photo saved.") if request.args.get("done") == "saved" else read_marked()
-    in_grid = (
-        beside is not None and is_mounted("photos.timeline") and not (search.shelf and not NAMED[search.shelf].scripted)
-    )
+    named = NAMED.get(search.shelf)
+    in_grid = beside is not None and is_mounted("photos.timeline") and (named is None or named.scripted)
     beside = beside or Neighbours(None, None)
     answer = show(
         "photo",
@@ -93,7 +93,7 @@ def show_photo(uid: str) -> Response:
         behind=beside.behind and url_for(".photo", uid=beside.behind) + search.where,
         back=search.link(),
         viewed=in_grid and not marked and "page" not in request.args,
-        back_label=NAMED[search.shelf].title if search.shelf else "Album" if search.album else "Photos",
+        back_label=named.title if named else _back_label(search),
         adds=may(who, "albums.update"),
         acts=acts_of(record) if may(who, "photos.update") else [],
         where=search.where,
@@ -173,6 +173,12 @@ def _taken(record: dict[str, Any]) -> Fact:
         return Fact("Taken", "The date is not known")
     month = f" month:{record['Month']}" if record["Month"] > 0 else ""
     return Fact("Taken", taken_label(record), f"year:{record['Year']}{month}")
+
+
+def _back_label(search: Asked) -> str:
+    if search.shelf or kind_of(search.album) == FOLDER:
+        return "Folder"
+    return "Album" if search.album else "Photos"
 
 
 def with_value(name: str, value: str) -> str:

@@ -206,6 +206,7 @@ def show_search(
     rights: Collection[str] = (),
     marks: Sequence[str] = ("favorite", "archive", "private"),
     shelf: str = "",
+    folder: str = "",
     scripted: bool = True,
     **context: Any,  # noqa: ANN401
 ) -> Response:
@@ -218,12 +219,13 @@ def show_search(
         rights: the rights on this album of principals that may change albums, by their names in the scripts.
         marks: the actions on ticked photos, where no scripts make the grid.
         shelf: the named page, one of `SHELVES`; empty: none.
+        folder: the path of the folder of which this is the album; empty: none.
         scripted: whether scripts may make the grid.
         context: further values of the template, among them `orders`: keys and labels of the orders to choose from.
 
     """
     query, order, seed = (request.args.get(name, "").strip() for name in ("q", "order", "seed"))
-    search, number = Asked(close_quote(query), order, seed, album, usual, shelf), page_number()
+    search, number = Asked(close_quote(query), order, seed, album, usual, shelf, folder), page_number()
     found, message, status, chips = None, "", 200, list[Chip]()
     try:
         asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT))

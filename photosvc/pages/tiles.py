@@ -29,7 +29,14 @@ from photosvc.web.current import current_service
 DEFAULT_ORDER: Final = "newest"
 BEST_ORDER: Final = "relevance"
 #: The pages of photos that have a name, by their endpoints, with the condition of each.
-SHELVES: Final = {"favorites": "favorite:true", "archive": "archived:true", "review": "review:true"}
+SHELVES: Final = {
+    "favorites": "favorite:true",
+    "archive": "archived:true",
+    "review": "review:true",
+    "folders": "path:/",
+}
+#: The sizes of covers in lists.
+COVERS: Final = ("tile_224", "tile_500")
 _MOST: Final = 20
 _EITHER_WORDS: Final = frozenset(word for word, kind in OPERATOR_WORDS.items() if kind is TokenKind.EITHER)
 Record = Mapping[str, Any]
@@ -75,6 +82,8 @@ class Asked:
     """The order when nothing names one."""
     shelf: str = ""
     """The named page on which it is asked, one of `SHELVES`; empty: none."""
+    folder: str = ""
+    """The path of the folder whose album is searched; empty: none."""
 
     @property
     def whole(self) -> str:
@@ -100,6 +109,8 @@ class Asked:
     @property
     def address(self) -> str:
         """Return the address of its page without a query."""
+        if self.folder:
+            return url_for(".folder", folder=self.folder)
         return url_for(".album", uid=self.album) if self.album else url_for(f".{self.shelf or 'photos'}")
 
     @property
@@ -217,6 +228,16 @@ class Thumbnails:
         turn = f"{'&' if '?' in behind else '?'}turn={self._turns[content_hash]}" if content_hash in self._turns else ""
         part = "" if area is None else f"-{area}"
         return f"{before}{content_hash}{part}{between}{size}{behind}{turn}"
+
+    def cover(self, content_hash: str, area: Area | None = None) -> tuple[str, str]:
+        """Return the address of a square cover, and those of all its sizes as a `srcset`; empty without a hash."""
+        covers = {size: self.address(content_hash, size, area) for size in COVERS} if content_hash else {}
+        return next(iter(covers.values()), ""), cover_sizes(covers)
+
+
+def cover_sizes(covers: Mapping[str, str]) -> str:
+    """Return the `srcset` of a cover from its addresses by size."""
+    return ", ".join(f"{address} {size.removeprefix('tile_')}w" for size, address in covers.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def test_users_of_the_host_make_fill_and_arrange_albums_below_its_prefix(tmp_pat
         assert photos
         moved = client.post(f"{album}/photos", data={"photo": photos[:1], "act": "last"}, headers=OWN)
         assert moved.headers["Location"] == f"{album}/photos?page=1&done=last"
-        lists = ("/media/albums", "/media/albums?type=folder", "/media/albums/new")
+        lists = ("/media/albums", "/media/folders", "/media/albums/new")
         for path in (*lists, f"/media/albums/add?photo={photos[0]}", album, f"{album}/edit", f"{album}/photos"):
             page = client.get(path, headers=OWN)
             assert page.status_code == 200, path

@@ -37,6 +37,8 @@ TABLE = {
     "GET /archive": EVERYBODY,
     "GET /review": EVERYBODY,
     "GET /filters": EVERYBODY,
+    "GET /folders": PHOTOS,
+    "GET /folders/<path:folder>": PHOTOS,
     "GET /labels": PHOTOS,
     "GET /labels/<uid>": PHOTO_EDITORS,
     "POST /labels/<uid>": PHOTO_EDITORS,

@@ -337,6 +337,17 @@ def folders_in(albums: Iterable[AlbumRecord], path: str, *, recursive: bool) -> 
     return [Folder(names[key], direct.get(key, 0), total[key], newest[key]) for key in sorted(names)]
 
 
+def find_folder(albums: Iterable[AlbumRecord], path: str) -> Folder | None:
+    """Return the folder with this path in any case; None if no photo is in it or below it.
+
+    Args:
+        albums: all albums of the type folder, as for `folders_in`.
+        path: the path of a folder below the originals.
+    """
+    around, wanted = path.rpartition("/")[0], fold(path)
+    return next((one for one in folders_in(albums, around, recursive=False) if fold(one.path) == wanted), None)
+
+
 def folders_with_covers(connection: Connection, folders: Sequence[Folder], *, sees_private: bool) -> list[Folder]:
     """Return the folders with the hashes of their covers."""
     hashes = hashes_of_covers(connection, (folder.latest for folder in folders), sees_private=sees_private)

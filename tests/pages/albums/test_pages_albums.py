@@ -280,7 +280,7 @@ def test_an_album_is_made_a_favorite_and_not(filled_api, alice):
         assert call(filled_api, "GET", f"/albums/{uid}")["Favorite"] is favorite
 
 
-@pytest.mark.parametrize("kind", ["month", "folder", "state"])
+@pytest.mark.parametrize("kind", ["month", "state"])
 def test_albums_of_the_library_are_listed_with_the_numbers_and_show_their_photos(filled_api, alice, kind):
     listed = call(filled_api, "GET", f"/albums?type={kind}")
     answer = alice.open("/albums", headers=OWN, query_string={"type": kind})

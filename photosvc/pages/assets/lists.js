@@ -1,0 +1,3 @@
+// The addition of scripts to the list of folders.
+
+document.querySelector("#sort")?.addEventListener("change", (event) => event.target.form.requestSubmit());

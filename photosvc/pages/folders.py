@@ -1,0 +1,193 @@
+"""The folders of the originals: in each the folders below it with covers, then the grid of the photos directly in it.
+
+A folder is seen by the photos in it and below it: without one that may be seen there is no such folder.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, request, url_for
+from sqlalchemy import Connection
+
+from photosvc.auth.policy import decide
+from photosvc.auth.principal import Principal
+from photosvc.core.errors import NotFoundError
+from photosvc.pages.blueprint import pages
+from photosvc.pages.forms import page_number
+from photosvc.pages.layout import page, show
+from photosvc.pages.photos import ORDERS, show_search
+from photosvc.pages.tiles import Thumbnails
+from photosvc.query.alternatives import quote
+from photosvc.query.fold import fold
+from photosvc.search.reading.albums import (
+    AlbumRecord,
+    AlbumsRequest,
+    Folder,
+    files_in,
+    find_folder,
+    folders_in,
+    folders_with_covers,
+)
+from photosvc.search.reading.files import turns_of
+from photosvc.search.reading.library_albums import FOLDER
+from photosvc.web.actions import is_mounted, uses
+from photosvc.web.current import current_service
+from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+
+#: Folders on a page.
+COUNT: Final = 60
+#: A limit that no library reaches: all folders.
+_ALL: Final = 1 << 31
+#: The most characters of a name to look for.
+_LONGEST: Final = 200
+_SORTS: Final[dict[str, tuple[str, Callable[[Folder], Any], bool]]] = {
+    "name": ("By name", lambda one: fold(one.path), False),
+    "latest": ("Latest photos first", lambda one: one.latest, True),
+    "count": ("Most photos", lambda one: one.total_count, True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A folder on the way from the topmost folder to the one that is shown."""
+
+    name: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A folder in the list."""
+
+    name: str
+    within: str
+    """The folders between it and the one that is shown; empty if it is directly in that one."""
+    count: int
+    href: str
+    cover: str
+    srcset: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A page of the folders in a folder."""
+
+    cards: Sequence[Card]
+    text: str
+    """The part of the names that was looked for; empty: all folders directly in the folder."""
+    sort: str
+    number: int
+    more: bool
+    any: bool
+    """False if no folder is in the folder, so that there is nothing to look for."""
+
+
+@pages.get("/folders", endpoint="folders")
+@page("folders.view")
+@uses("photos.search")
+def show_topmost() -> Response:
+    """Show the topmost folder: those in it, and the photos directly in the originals."""
+    return _show("")
+
+
+@pages.get("/folders/<path:folder>", endpoint="folder")
+@page("folders.view")
+@uses("photos.search")
+def show_folder(folder: str) -> Response:
+    """Show a folder: those in it, and the photos directly in it."""
+    return _show(folder.strip("/"))
+
+
+def _show(asked: str) -> Response:
+    who = principal()
+    decide(who, "photos.search")
+    with searching(who.owner_uid, "path") as connection:
+        request_of_all = AlbumsRequest(FOLDER, "path", "", _ALL, 0)
+        every = current_service().albums.page(connection, request_of_all, sees_private=who.sees_private)
+        folder = find_folder(every, asked) if asked else Folder("", 0, sum(album.photo_count for album in every))
+        if folder is None:
+            raise _no_folder()
+        listing = _list(connection, every, folder.path, who)
+        at_top = not asked and files_in(connection, "", count=1, offset=0, sees_private=who.sees_private)
+    trail = _trail(folder.path)
+    context: dict[str, Any] = {
+        "shown": folder,
+        "title": folder.name or "Folders",
+        "trail": trail,
+        "listing": listing,
+        "sorts": [(key, label) for key, (label, _, _) in _SORTS.items()],
+        "turn": lambda **changes: _link(trail[-1].href, listing, changes),
+        "everything": url_for(".photos", q=_below(folder.path)) if folder.path else "",
+    }
+    if folder.uid:
+        return show_search(
+            "folder", album=folder.uid, folder=folder.path, usual="oldest", orders=ORDERS, computed=True, **context
+        )
+    if at_top:
+        return show_search("folder", shelf="folders", orders=ORDERS, **context)
+    answer = show("folders", **context)
+    answer.headers["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+def _list(connection: Connection, albums: Sequence[AlbumRecord], path: str, who: Principal) -> Listing:
+    """Return the page of folders that the request names.
+
+    Args:
+        connection: the connection.
+        albums: all folders with photos.
+        path: the path of the folder that is shown.
+        who: the principal who is signed in.
+
+    """
+    text = request.args.get("find", "").strip().replace("\0", "")[:_LONGEST]
+    sort = request.args.get("sort", "")
+    sort = sort if sort in _SORTS else next(iter(_SORTS))
+    number = page_number("folders")
+    direct = folders_in(albums, path, recursive=False)
+    found = folders_in(albums, path, recursive=True) if text and direct else direct
+    found = [one for one in found if fold(text) in fold(one.name)]
+    _, key, falling = _SORTS[sort]
+    found.sort(key=key, reverse=falling)
+    shown = found[(number - 1) * COUNT : number * COUNT]
+    shown = folders_with_covers(connection, shown, sees_private=who.sees_private)
+    turns = turns_of(connection, {one.thumb for one in shown if one.thumb})
+    thumbs = Thumbnails(who, turns) if is_mounted("photos.preview") else None
+    cards = [_card(one, path, thumbs) for one in shown]
+    return Listing(cards, text, sort, number, more=len(found) > number * COUNT, any=bool(direct))
+
+
+def _card(one: Folder, path: str, thumbs: Thumbnails | None) -> Card:
+    within = one.path[len(path) :].strip("/").rpartition("/")[0]
+    cover, srcset = thumbs.cover(one.thumb) if thumbs else ("", "")
+    return Card(one.name, within, one.total_count, url_for(".folder", folder=one.path), cover, srcset)
+
+
+def _trail(path: str) -> list[Step]:
+    """Return the folders from the topmost one to the one with this path."""
+    parts = path.split("/") if path else []
+    below = ("/".join(parts[: depth + 1]) for depth in range(len(parts)))
+    steps = (Step(name, url_for(".folder", folder=to)) for name, to in zip(parts, below, strict=True))
+    return [Step("Folders", url_for(".folders")), *steps]
+
+
+def _link(address: str, listing: Listing, changes: Mapping[str, object]) -> str:
+    """Return the address of a list of folders with another page, name or order."""
+    sort = "" if listing.sort == next(iter(_SORTS)) else listing.sort
+    given = {"find": listing.text, "sort": sort, **changes}
+    text = urlencode({name: str(value) for name, value in given.items() if value})
+    return address + (f"?{text}" if text else "")
+
+
+def _below(path: str) -> str:
+    """Return the query for the photos in a folder and below it."""
+    own = quote(path, always=True)
+    return f'path:{own}|{own[:-1]}/*"'
+
+
+def _no_folder() -> NotFoundError:
+    msg = "This folder does not exist, or it has no photos that you have permission to see."
+    return NotFoundError(msg, field="path")
