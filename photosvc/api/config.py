@@ -91,7 +91,7 @@ def _count(service: Service, who: Principal) -> Counts:
     with searching(who.owner_uid, "config") as connection:
         count = service.counts.read(connection, sees_private=who.sees_private)
         people = service.people.read(connection, sees_private=who.sees_private)
-    return replace(count, people=len(people))
+    return replace(count, people=sum(not person.hidden for person in people))
 
 
 @config.get("/config")

@@ -40,19 +40,34 @@ JOB: Final = Contract(
 )
 
 
-def list_parameters() -> list[dict[str, Any]]:
-    """Return the parameters of a list, as OpenAPI has them."""
+def list_parameters(**more: tuple[dict[str, Any], str]) -> list[dict[str, Any]]:
+    """Return the parameters of a list, and `more` of them, as OpenAPI has them."""
     described = {
         **page_parameters("entries"),
         "q": (TEXT, "Part of the name."),
         "favorite": ({"type": "boolean", "default": False}, "Favourites only."),
         "order": ({"type": "string", "enum": [*_ORDERS], "default": "name"}, "The order of the entries."),
+        **more,
     }
     return describe(described)
 
 
-def list_entries(name: str, kept: Kept[list[Any]], schema: Schema, with_covers: Callable[..., list[Any]]) -> Response:
+def list_entries(
+    name: str,
+    kept: Kept[list[Any]],
+    schema: Schema,
+    with_covers: Callable[..., list[Any]],
+    *,
+    hidden: bool | None = None,
+) -> Response:
     """Answer with a page of the entries that the caller may see; `with_covers` adds the hashes of their covers.
+
+    Args:
+        name: the name of the list.
+        kept: all entries.
+        schema: the schema of an entry.
+        with_covers: returns entries with the hashes of their covers.
+        hidden: whether hidden entries are listed, or the others; None where none can be hidden.
 
     Raises:
         InvalidValueError: a parameter is not valid.
@@ -65,11 +80,13 @@ def list_entries(name: str, kept: Kept[list[Any]], schema: Schema, with_covers: 
         raise InvalidValueError(msg, field="order")
     favorite = read_switch("favorite")
     with searching(principal().owner_uid) as connection:
-        asked = (page.count, page.offset, wanted, order, favorite)
+        asked = (page.count, page.offset, wanted, order, favorite, hidden)
         etag = state_tag(connection, name, *asked, sees_private=sees_private)
         if is_fresh(etag):
             return not_modified(etag)
         every: Sequence[Any] = kept.read(connection, sees_private=sees_private)
+        if hidden is not None:
+            every = [entry for entry in every if entry.hidden == hidden]
         found = [entry for entry in every if wanted in fold(entry.name) and (entry.favorite or not favorite)]
         found = sorted(found, key=_ORDERS[order])[page.offset : page.offset + page.count]
         found = with_covers(connection, found, sees_private=sees_private)

@@ -1,7 +1,7 @@
 """People on photos: their list, names and favourites (/subjects), and the marked areas of files (/markers)."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from flask import Response, request
@@ -23,7 +23,7 @@ from photosvc.search.reading.files import files_of_photo, load_file
 from photosvc.search.reading.people import with_covers_of_people
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
-from photosvc.web.contract import ETAG, answers, or_answers, refuses, takes, takes_query
+from photosvc.web.contract import ETAG, answers, or_answers, read_switch, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.name_changes import change_person, check_name_of_person, find_person
 from photosvc.web.photo_changes import Editing
@@ -32,18 +32,20 @@ from photosvc.web.searching import searching
 
 subjects = OwnBlueprint("subjects", __name__)
 
+_HIDDEN: Final = ({"type": "boolean", "default": False}, "Hidden people, who are otherwise left out.")
 _subject, _marker = SubjectSchema(), MarkerSchema()
 
 
 @subjects.get("/subjects")
 @require("people.search")
-@takes_query(list_parameters)
+@takes_query(lambda: list_parameters(hidden=_HIDDEN))
 @answers(SubjectSchema, "A page of people.", many=True, headers={**PAGE_HEADERS, **ETAG})
 def list_subjects() -> Response:
     """List the people on photos, each with the number of their photos."""
     if request.args.get("type", "").strip().lower() not in {"", "person"}:
         return json_answer([])
-    return list_entries("people", current_service().people, _subject, with_covers_of_people)
+    hidden = read_switch("hidden")
+    return list_entries("people", current_service().people, _subject, with_covers_of_people, hidden=hidden)
 
 
 @subjects.get("/faces")
@@ -70,18 +72,19 @@ def read_subject(subject_uid: str) -> Response:
 @or_answers(JOB)
 @refuses(400, 404, 429)
 def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
-    """Rename a person, or make them a favourite.
+    """Rename a person, make them a favourite, or hide them.
 
     The name of another person merges the two under the UID of that person. A name outlives every index run: files
-    with an earlier name show this person. If over 1,000 photos show the person, a job does it.
+    with an earlier name show this person. Hidden people are left out of lists, facets
+    and suggestions. If over 1,000 photos show the person, a job does it.
     """
-    name, favorite = given.get("name"), given.get("favorite")
-    if name is None and favorite is None:
-        msg = "Name: send a name, or Favorite"
+    name, favorite, hidden = given.get("name"), given.get("favorite"), given.get("hidden")
+    if name is None and favorite is None and hidden is None:
+        msg = "Name: send a name, Favorite or Hidden"
         raise InvalidValueError(msg, field="Name")
     if name is not None:
         check_name_of_person(name)
-    changed = change_person(find_person(subject_uid), name, favorite=favorite)
+    changed = change_person(find_person(subject_uid), name, favorite=favorite, hidden=hidden)
     return accepted(changed) if isinstance(changed, Asked) else _answer(changed)
 
 

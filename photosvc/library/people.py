@@ -55,6 +55,7 @@ def choose_name(session: Session, person: Person, name: str, now: datetime, *, f
         kept = own or _new(session, person.uid, name, now)
     else:
         kept = other
+        kept.hidden = kept.hidden and own is not None and own.hidden
         if own is not None:
             move = update(SubjectName).where(SubjectName.subject_id == own.id).values(subject_id=kept.id)
             session.execute(move)
@@ -151,11 +152,23 @@ def _spellings(connection: Connection, folded: Collection[str]) -> frozenset[str
     return frozenset(name for name in every if fold(name) in folded)
 
 
-def mark_favorite(session: Session, person: Person, now: datetime, *, favorite: bool) -> None:
-    """Make a person a favourite, or not, in a write transaction; the names on markers stay as they are."""
+def mark(
+    session: Session, person: Person, now: datetime, *, favorite: bool | None = None, hidden: bool | None = None
+) -> None:
+    """Make a person a favourite or hidden, or not, in a write transaction; the names on markers stay as they are.
+
+    Args:
+        session: in a write transaction.
+        person: the person.
+        now: the time.
+        favorite: whether they are a favourite; None: as before.
+        hidden: whether they are hidden; None: as before.
+    """
     own = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
     own = own or _new(session, person.uid, person.name, now)
-    own.favorite, own.updated_at = favorite, now
+    own.favorite = own.favorite if favorite is None else favorite
+    own.hidden = own.hidden if hidden is None else hidden
+    own.updated_at = now
     record_change(session)
 
 

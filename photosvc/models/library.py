@@ -192,7 +192,7 @@ class Disk(Base):
 
 
 class Subject(Base):
-    """A person with a chosen name, or a favourite. Other people have no row: their names are in the markers."""
+    """A person with a chosen name, a favourite, or a hidden one; the names of others are in the markers alone."""
 
     __tablename__ = TABLE_PREFIX + "subjects"
 
@@ -202,6 +202,8 @@ class Subject(Base):
     folded: Mapped[str] = mapped_column(Text, unique=True)
     """The name without case and accents."""
     favorite: Mapped[bool] = mapped_column(default=False, server_default=false())
+    hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True if they are left out of lists, facets and suggestions."""
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 

@@ -92,6 +92,7 @@ _DONE: Final = {
     "saved": "Saved.",
     "merged": "The two are one now.",
     "removed": "Removed from all photos.",
+    "shown": "The person is shown again.",
     "job": "Over 1,000 photos change: this takes a while, and goes on by itself.",
 }
 
@@ -120,7 +121,7 @@ def show_labels() -> Response:
 @pages.get("/people", endpoint="people")
 @page("people.search")
 def show_people() -> Response:
-    """List the people, a page at a time."""
+    """List the people, or the hidden ones, a page at a time."""
     return _list(PEOPLE, current_service().people, with_covers_of_people)
 
 
@@ -130,6 +131,9 @@ def _list(kind: Kind, kept: Kept[list[Any]], with_covers: Callable[..., list[Any
     order = order if order in _ORDERS else next(iter(_ORDERS))
     with searching(who.owner_uid) as connection:
         every: Sequence[Named] = kept.read(connection, sees_private=who.sees_private)
+        hidden, shown = [one for one in every if _is_hidden(one)], [one for one in every if not _is_hidden(one)]
+        is_hidden = kind is PEOPLE and bool(request.args.get("hidden"))
+        every = hidden if is_hidden else shown
         found = sorted((one for one in every if fold(text) in fold(one.name)), key=_ORDERS[order][1])
         shown = found[(number - 1) * COUNT : number * COUNT]
         shown = with_covers(connection, shown, sees_private=who.sees_private)
@@ -146,11 +150,25 @@ def _list(kind: Kind, kept: Kept[list[Any]], with_covers: Callable[..., list[Any
         number=number,
         more=len(found) > number * COUNT,
         changes=may(who, kind.action),
+        hidden=len(hidden),
+        is_hidden=is_hidden,
+        undone=_undone(hidden if request.args.get("done") == "hidden" else ()),
         done=_DONE.get(request.args.get("done", ""), ""),
-        link=lambda **changes: _link(kind, {"q": text, "order": order, **changes}),
+        link=lambda **changes: _link(
+            kind, {"q": text, "order": order, "hidden": "yes" if is_hidden else "", **changes}
+        ),
     )
     answer.headers["Cache-Control"] = "private, no-cache"
     return answer
+
+
+def _is_hidden(one: Named) -> bool:
+    return isinstance(one, Person) and one.hidden
+
+
+def _undone(hidden: Sequence[Named]) -> Named | None:
+    """Return the person whom the last form hid, if they still are."""
+    return next((one for one in hidden if one.uid == request.args.get("person")), None)
 
 
 def _link(kind: Kind, asked: dict[str, object]) -> str:
@@ -221,6 +239,15 @@ def send_person(uid: str) -> Response:
         current_service().people,
         lambda name, mark: isinstance(change_person(person, name, favorite=mark), Asked),
     )
+
+
+@pages.post("/people/<uid>/hide", endpoint="hide_person")
+@page("people.update")
+def hide_person(uid: str) -> Response:
+    """Hide a person, or show them again."""
+    hidden = read_form().get("hidden") != "no"
+    change_person(_person(uid), None, hidden=hidden)
+    return see_other(url_for(".people", done="hidden" if hidden else "shown", person=uid if hidden else None))
 
 
 def _label(uid: str) -> Label:

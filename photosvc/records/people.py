@@ -58,7 +58,7 @@ class SubjectSchema(_NamedSchema):
     Src = _text("marker")
     Alias = _text()
     About = _text()
-    Hidden = _no()
+    Hidden = fields.Boolean(attribute="hidden")
     Private = _no()
     Excluded = _no()
     FileCount = fields.Function(lambda person: person.photo_count, metadata=_NUMBER)
@@ -88,11 +88,22 @@ class _Name(fields.String):
         return _CONTROL.sub("", text).strip()
 
 
-class SubjectEditSchema(AnyCaseSchema):
-    """Changes of a person: the name, and the mark as a favourite."""
+class _NamedEditSchema(AnyCaseSchema):
+    """Changes of a person or label: the name, and the mark as a favourite."""
 
     Name = _Name(attribute="name", validate=validate.Length(1, _LONGEST), metadata={"example": "Ada Lovelace"})
     Favorite = fields.Boolean(attribute="favorite", truthy={True}, falsy={False})
+
+
+class SubjectEditSchema(_NamedEditSchema):
+    """Changes of a person: the name, and the marks as a favourite and as hidden."""
+
+    Hidden = fields.Boolean(
+        attribute="hidden",
+        truthy={True},
+        falsy={False},
+        metadata={"description": "True leaves the person out of lists, facets and suggestions."},
+    )
 
 
 class _LabelName(_Name):
@@ -106,7 +117,7 @@ class _LabelName(_Name):
         return text
 
 
-class LabelEditSchema(SubjectEditSchema):
+class LabelEditSchema(_NamedEditSchema):
     """Changes of a label: the name, and the mark as a favourite."""
 
     Name = _LabelName(attribute="name", validate=validate.Length(1, _LONGEST_LABEL), metadata={"example": "Boat"})

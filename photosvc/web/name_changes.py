@@ -128,23 +128,31 @@ def check_name_of_person(name: str) -> None:
         raise InvalidValueError(msg, field="Name")
 
 
-def change_person(person: Person, name: str | None, *, favorite: bool | None = None) -> str | Asked:
-    """Rename a person, or make them a favorite or not; the name of another person makes one of both.
+def change_person(
+    person: Person, name: str | None, *, favorite: bool | None = None, hidden: bool | None = None
+) -> str | Asked:
+    """Rename a person, make them a favorite or not, or hide them; the name of another person makes one of both.
 
     Return the UID of the person, or the job that renames them on their photos.
 
     Raises:
-        InvalidValueError: the name has no letters or digits.
+        InvalidValueError: the name has no letters or digits, or is a new one of a person who is to be hidden.
         PhotosvcError: one of `change_all`.
 
     """
     if name is not None:
         check_name_of_person(name)
+    if hidden is not None and name not in {None, person.name}:  # the name may make them another person
+        msg = "Hidden: send it without another name"
+        raise InvalidValueError(msg, field="Hidden")
     uid = person.uid if name is None else _rename_person(person, name, favorite)
-    if favorite is not None and not isinstance(uid, Asked) and (known := find_person(uid)).favorite != favorite:
+    if isinstance(uid, Asked) or (favorite is None and hidden is None):
+        return uid
+    known = find_person(uid)
+    if favorite not in {None, known.favorite} or hidden not in {None, known.hidden}:
         service = current_service()
         with service.writing(library=True) as session:
-            people.mark_favorite(session, known, service.now(), favorite=favorite)
+            people.mark(session, known, service.now(), favorite=favorite, hidden=hidden)
     return uid
 
 

@@ -46,6 +46,7 @@ TABLE = {
     "GET /people": PHOTOS,
     "GET /people/<uid>": PHOTO_EDITORS,
     "POST /people/<uid>": PHOTO_EDITORS,
+    "POST /people/<uid>/hide": PHOTO_EDITORS,
     "GET /photos/<uid>": EVERYBODY,
     "GET /photos/<uid>/edit": PHOTO_EDITORS,
     "POST /photos/<uid>/edit": PHOTO_EDITORS,

@@ -33,6 +33,7 @@ PAGES = {
     "labels": "/labels",
     "a label": "/labels/{label}",
     "people": "/people",
+    "hidden people": "/people?hidden=yes",
     "no people of this name": "/people?q=x",
     "the map": "/places",
     "the map of a query that is wrong": "/places?q=yaer:2023",

@@ -15,6 +15,7 @@ from photosvc.models.statements import Column, read_tuples, unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
 from photosvc.search.reading.compile import visible_albums
+from photosvc.search.reading.people import names_of_hidden
 from photosvc.search.reading.plan import Driver, Plan, plan_all
 from photosvc.search.reading.resolve import resolve
 from photosvc.search.reading.window import context_of, matching
@@ -179,7 +180,10 @@ def _albums(connection: Connection, plan: Plan, *, sees_private: bool) -> list[V
 
 
 def _people(connection: Connection, plan: Plan) -> list[Value]:
-    """Count the files of photos on which a person is named, on any file of the photo, as their filter finds them."""
+    """Count the files of photos on which a person is named, on any file of the photo, as their filter finds them.
+
+    Hidden people are left out.
+    """
     # As in `people.people`: one row for each spelling, because reading one for each area takes half as long again.
     ids = func.aggregate_strings(cast(SearchRow.file_id, Text), ",")
     query = matching(plan, Marker.name, ids).join(File, File.photo_id == SearchRow.photo_id)
@@ -190,7 +194,8 @@ def _people(connection: Connection, plan: Plan) -> list[Value]:
         of_name = text.split(",")
         files[fold(name)].update(of_name)
         spellings[fold(name)].append((len(of_name), name))
-    counted = _most((folded, len(of_person)) for folded, of_person in files.items())
+    hidden = names_of_hidden(connection)
+    counted = _most((folded, len(of_person)) for folded, of_person in files.items() if folded not in hidden)
     return [Value(max(spellings[folded])[1], max(spellings[folded])[1], count) for folded, count in counted]
 
 

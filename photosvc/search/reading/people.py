@@ -26,6 +26,8 @@ class Person:
     names: frozenset[str] = field(default=frozenset())
     """All spellings of the name on markers."""
     favorite: bool = False
+    hidden: bool = False
+    """True if lists leave them out."""
     latest: str = ""
     """The packed sort keys of the latest photo; see `covers`."""
     thumb: str = ""
@@ -46,7 +48,7 @@ class Label:
 
 
 def people(connection: Connection, sees_private: bool) -> list[Person]:
-    """Return the people on photos that may be seen, by name.
+    """Return the people on photos that may be seen, by name; also the hidden ones.
 
     Spellings that differ only in case and accents are one person.
     """
@@ -64,7 +66,7 @@ def people(connection: Connection, sees_private: bool) -> list[Person]:
         covers[folded] = max(covers[folded], of_name)
         photos[folded].update(marked)
         names[folded][name] = len(marked)
-    stored = select(Subject.folded, Subject.uid, Subject.name, Subject.favorite)
+    stored = select(Subject.folded, Subject.uid, Subject.name, Subject.favorite, Subject.hidden)
     chosen = {row.folded: row for row in connection.execute(stored)}
     found = [
         Person(
@@ -73,11 +75,17 @@ def people(connection: Connection, sees_private: bool) -> list[Person]:
             len(photos[folded]),
             frozenset(spellings),
             folded in chosen and chosen[folded].favorite,
+            folded in chosen and chosen[folded].hidden,
             covers[folded],
         )
         for folded, spellings in names.items()
     ]
     return sorted(found, key=lambda person: (fold(person.name), person.uid))
+
+
+def names_of_hidden(connection: Connection) -> frozenset[str]:
+    """Return the names of the hidden people, without case and accents."""
+    return frozenset(connection.scalars(select(Subject.folded).where(Subject.hidden)))
 
 
 def with_covers_of_people(connection: Connection, people: Sequence[Person], *, sees_private: bool) -> list[Person]:

@@ -24,6 +24,7 @@ from photosvc.query.reader import STATES
 from photosvc.query.typed import Typed
 from photosvc.search.reading.compile import visible_albums
 from photosvc.search.reading.figures import years
+from photosvc.search.reading.people import names_of_hidden
 from photosvc.search.reading.suggest_values import KINDS, MOST_COUNTED, MOST_KEYS, compare, count, recent
 from photosvc.search.reading.timeline import TYPES
 from photosvc.search.word_text import gear_name
@@ -79,10 +80,12 @@ Names: TypeAlias = dict[str, list[Named]]
 
 
 def read_names(connection: Connection, sees_private: bool) -> Names:
-    """Return all values but keywords, which are looked up as they are typed."""
+    """Return all values but keywords, which are looked up as they are typed, and hidden people."""
+    hidden = names_of_hidden(connection)
     people: defaultdict[str, list[str]] = defaultdict(list)
     for name in _marker_names(connection):
-        people[fold(name)].append(name)
+        if (folded := fold(name)) not in hidden:
+            people[folded].append(name)
     albums = select(Album.id, Album.title, Album.filter).where(visible_albums(sees_private=sees_private))
     albums = albums.order_by(Album.updated_at.desc(), Album.id).limit(_MOST_NAMES)
     titled = [(row.title, () if row.filter else (row.id,)) for row in connection.execute(albums)]

@@ -223,3 +223,44 @@ def test_a_person_on_too_many_photos_is_renamed_by_the_same_request_again(copied
     assert len(copied_library.names(q="people:zed")) == 1
     assert call("PUT", f"/subjects/{ada}", json={"Name": "Zed"})["UID"] == ada
     assert copied_library.names(q="people:zed") == ["a/one.jpg", "a/two.jpg"]
+
+
+def test_a_hidden_person_is_left_out_of_lists_facets_and_suggestions_until_shown_again(call, uid_of):
+    uid = uid_of("Bob")
+
+    def seen():
+        facet = [value["label"] for value in call("GET", "/photos/facets?by=person")["person"]]
+        suggested = [one["label"] for one in call("GET", "/suggest?q=subject:bo&at=10")["suggestions"]]
+        return (
+            people(call("GET", "/subjects")),
+            sorted(facet),
+            sorted(suggested),
+            call("GET", "/config")["count"]["people"],
+        )
+
+    before = seen()
+    assert call("PUT", f"/subjects/{uid}", json={"Hidden": True})["Hidden"] is True
+    assert seen() == ({"Ada": 2, "Bobby": 1}, ["Ada", "Bobby"], ["Bobby"], 2)
+    assert people(call("GET", "/subjects?hidden=true")) == {"Bob": 1}
+    assert people(call("GET", "/subjects?hidden=true&q=ada")) == {}
+    assert call("GET", f"/subjects/{uid}")["Hidden"] is True
+    assert len(call("GET", "/photos?q=subject:Bob&count=9")) == 1
+    assert call("PUT", f"/subjects/{uid}", json={"Hidden": False, "Name": "Bob"})["Hidden"] is False
+    assert seen() == before
+    assert call("GET", "/subjects?hidden=true") == []
+
+
+def test_a_renamed_person_stays_hidden_and_one_who_becomes_another_is_shown_as_that_one_was(call, uid_of):
+    uid = uid_of("Bob")
+    call("PUT", f"/subjects/{uid}", json={"Hidden": True})
+    assert call("PUT", f"/subjects/{uid}", json={"Name": "Robert", "Favorite": True})["Hidden"] is True
+    assert people(call("GET", "/subjects?hidden=true")) == {"Robert": 1}
+    assert call("PUT", f"/subjects/{uid_of('Bobby')}", json={"Name": "Robert"})["Hidden"] is False
+    assert people(call("GET", "/subjects")) == {"Ada": 2, "Robert": 2}
+
+
+@pytest.mark.parametrize("values", [{"Hidden": "yes"}, {"Hidden": True, "Name": "Bert"}])
+def test_a_person_is_hidden_only_by_a_boolean_and_without_a_new_name(call, uid_of, values):
+    answer = call("PUT", f"/subjects/{uid_of('Bob')}", 400, json=values)
+    assert "Hidden" in answer["error"]
+    assert call("GET", "/subjects?hidden=true") == []

@@ -171,3 +171,35 @@ def test_a_name_that_is_not_there_has_no_form(alice):
     for path in ("/labels/ltouqe1kbhlaydg7", "/people/jtouqe1kbhlaydg7"):
         assert alice.open(path, headers=OWN).status_code == 404
         assert alice.send(path, {"name": "x"}).status_code == 404
+
+
+def test_a_person_is_hidden_by_the_form_and_shown_again_by_undo_or_from_the_hidden_ones(api, alice):
+    uid = uid_of(api, "subjects", "Bob")
+    assert "Hide person" in text_of(alice.open(f"/people/{uid}", headers=OWN))
+    assert "hidden" not in text_of(alice.open("/people", headers=OWN))
+    for undo in (True, False):
+        done = alice.send(f"/people/{uid}/hide", {"hidden": "yes"}).headers["Location"]
+        page = alice.open(done, headers=OWN)
+        assert "“ Bob ” is hidden" in text_of(page)
+        assert listed(alice, "/people") == [("Ada", 2)]
+        assert "1 hidden person: show" in text_of(page)
+        hidden = alice.open("/people?hidden=yes", headers=OWN)
+        assert "<h1>Hidden people</h1>" in hidden.text
+        assert listed(alice, "/people", hidden="yes") == [("Bob", 1)]
+        assert "Show again" in text_of(alice.open(f"/people/{uid}", headers=OWN))
+        form = page if undo else alice.open(f"/people/{uid}", headers=OWN)
+        assert f'action="/people/{uid}/hide"' in form.text
+        assert alice.send(f"/people/{uid}/hide", {"hidden": "no"}).headers["Location"] == "/people?done=shown"
+        assert listed(alice, "/people") == [("Ada", 2), ("Bob", 1)]
+        assert "is hidden" not in text_of(alice.open(done, headers=OWN))
+    assert "No person is hidden." in text_of(alice.open("/people?hidden=yes", headers=OWN))
+
+
+def test_hidden_people_of_private_photos_are_not_told_to_others(api, alice):
+    send = {"photos": uids(api, "subject:Bob")}
+    call(api, "POST", "/batch/photos/private", json=send)
+    alice.send(f"/people/{uid_of(api, 'subjects', 'Bob')}/hide", {"hidden": "yes"})
+    vera = Browser(api)
+    vera.sign_in("vera")
+    assert "hidden" not in text_of(vera.open("/people", headers=OWN))
+    assert "No person is hidden." in text_of(vera.open("/people?hidden=yes", headers=OWN))
