@@ -62,7 +62,7 @@ def _made(service: Service, form: dict[str, str]) -> Response:
     # Only by address: a limit for all addresses would let strangers lock the owner out; the code is too long to guess.
     with service.throttle.guarded(service.now(), [by_address(FIRST_ACCOUNT_BY_ADDRESS, address)]) as settle:
         if not first_account.is_code(service.instance, form.get("code", "")):
-            msg = "Wrong code. It is printed in the terminal in which `svc run` was started."
+            msg = "Wrong code. Only the one that `svc run` printed at its last start is valid."
             raise InvalidCredentialsError(msg, field="code")
         password = typed_twice(form)
         user = users.new_user(service.now(), name=name, password=password, role=ADMIN)

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.auth import first_account
+from photosvc.auth.passwords import MAX_LENGTH, MIN_LENGTH
 from photosvc.models import User
 from tests.pages.browser import OWN, Browser, text_of
 from tests.support.api_client import ApiClient
@@ -149,3 +150,12 @@ def test_of_two_at_once_one_makes_it(fresh, code):
         thread.join(20)
     assert len(names(fresh)) == 1
     assert set(answers) <= {303, 400, 503}
+
+
+def test_the_page_says_where_the_code_is_and_which_passwords_it_takes_before_any_is_typed(fresh, code):
+    text = text_of(fresh.open("/welcome", headers=OWN))
+    assert "in the line “Account” that svc run printed at its start" in text
+    assert f"{MIN_LENGTH} to {MAX_LENGTH} characters, not the name, and not a common password." in text
+    for wrong in ("x" * (MIN_LENGTH - 1), "password"):
+        page = make(fresh, code, password=wrong, again=wrong).text
+        assert 'aria-describedby="rule wrong" aria-invalid="true"' in page
