@@ -71,6 +71,11 @@ def create_app(
     close_folder(instance_folder, passable=bool(loaded.sendfile_header))
     close_files(path for name in _SECRET for path in instance_folder.glob(name))
     db = _open_database(app, loaded.database_uri)
+    if loaded.read_database_uri and loaded.database_uri.startswith("sqlite"):
+        msg = (
+            "PHOTOSVC_READ_DATABASE_URI: a library on SQLite has no replica; PHOTOSVC_DATABASE_URI names no PostgreSQL"
+        )
+        raise SettingError(msg, field="PHOTOSVC_READ_DATABASE_URI")
     app.wsgi_app = PublicPath(app.wsgi_app, base_url=loaded.base_url, proxies=loaded.proxies)  # type: ignore[method-assign]
     if loaded.proxies:
         app.wsgi_app = TrustedProxies(app.wsgi_app, loaded.proxies)  # type: ignore[method-assign]

@@ -14,6 +14,7 @@ from photosvc.index.run_log import last_run
 from photosvc.library.problems import count_failed, disk_of, trash_use
 from photosvc.library.trash_folder import Trash
 from photosvc.models.library import BACKED_UP, named_number
+from photosvc.models.replica import Report
 from photosvc.pictures.cache import PictureCache, cache_use
 from photosvc.search.reading.figures import Figures
 from photosvc.settings import Settings
@@ -51,6 +52,18 @@ def of_upkeep(session: Session) -> "Iterator[Metric]":
         ("backup", "End of the last `svc backup`.", named_number(session, BACKED_UP)),
     ):
         yield _gauge(f"photosvc_{name}_timestamp_seconds", meaning, {} if value is None else {"": value})
+
+
+def of_replica(found: Report) -> "Iterator[Metric]":
+    """Yield whether the replica of the database answers, and how far it is behind."""
+    yield _gauge(
+        "photosvc_replica_available", "1 while the replica answers, else 0.", {"": int(found.behind is not None)}
+    )
+    yield _gauge(
+        "photosvc_replica_behind_bytes",
+        "Bytes of the write-ahead log that the replica has not replayed.",
+        {} if found.behind is None else {"": found.behind},
+    )
 
 
 def of_disks(settings: Settings, instance: Path, cache: PictureCache) -> "Iterator[Metric]":

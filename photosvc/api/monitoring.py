@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from flask import Response
 
 from photosvc import __version__
-from photosvc.api.gauges import of_disks, of_library, of_processes, of_upkeep
+from photosvc.api.gauges import of_disks, of_library, of_processes, of_replica, of_upkeep
 from photosvc.index.scan import are_away
 from photosvc.library.staging_part import StorageFailedError
 from photosvc.models.engine import session_on
@@ -51,15 +51,20 @@ def healthz() -> Response:
 
 @monitoring.get("/readyz")
 @public
-@answers(json_object("status version", status=TEXT, version=TEXT), "The service can answer requests.")
+@answers(json_object("status version", status=TEXT, version=TEXT, replica=TEXT), "The service can answer requests.")
 def readyz() -> Response:
-    """Answer `ready`; 503 while /status does, or while the originals are away: searches work without them."""
+    """Answer `ready`; 503 while /status does, or while the originals are away: searches work without them.
+
+    `replica` is `in step`, `behind` or `away`; absent if searches are not read from a replica.
+    """
     service = current_service()
     service.check_database()
     with service.reading(orm=True) as session:
         if are_away(session, service.settings.originals):
             raise OriginalsAwayError
-    return json_answer({"status": "ready", "version": __version__})
+        replica = service.replica and service.replica.report(session.connection())
+    told = {"replica": replica.standing.value} if replica else {}
+    return json_answer({"status": "ready", "version": __version__, **told})
 
 
 @monitoring.get("/status")
@@ -99,6 +104,8 @@ def metrics() -> Response:
         found = figures(session, sees_private=principal().sees_private)
         away = are_away(session, service.settings.originals, within=True)
         upkeep = [*of_upkeep(session)]
+        if service.replica is not None:
+            upkeep += of_replica(service.replica.report(connection))
     registry = CollectorRegistry(auto_describe=False)
     counts = service.requests
     searches = _searches(counts.ended_searches())

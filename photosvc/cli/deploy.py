@@ -46,7 +46,16 @@ _NEEDED: Final = {"proxies": "1", "sendfile_header": _SENDFILE}
 #: Variables of the environment that containers have other values for, or none.
 _OF_THE_MACHINE: Final = frozenset(
     f"PHOTOSVC_{name}"
-    for name in ("DATABASE_URI", "ORIGINALS", "CACHE", "IMPORT_FOLDER", "SENDFILE_HEADER", "SENDFILE_PREFIX", "PROXIES")
+    for name in (
+        "DATABASE_URI",
+        "READ_DATABASE_URI",
+        "ORIGINALS",
+        "CACHE",
+        "IMPORT_FOLDER",
+        "SENDFILE_HEADER",
+        "SENDFILE_PREFIX",
+        "PROXIES",
+    )
 )
 
 

@@ -15,6 +15,7 @@ _HEADINGS = {
     "version": "Version",
     "instance": "Instance",
     "database": "Database",
+    "replica": "Replica",
     "originals": "Originals",
     "photos": "Photos",
     "files": "Files",
@@ -65,6 +66,7 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
 
     with service.reading(orm=True) as session:
         found = figures(session, sees_private=True)
+        replica = service.replica and service.replica.report(session.connection())
         last, number = last_run(session), count_failed(session)
         failed = [
             {"name": one.name, "reason": one.problem.sentence, "at": f"{one.at:%Y-%m-%d %H:%M}", "source": one.source}
@@ -74,6 +76,7 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
             "version": __version__,
             "instance": str(service.instance),
             "database": service.engine().url.render_as_string(),
+            "replica": replica and replica.standing.value,
             "originals": str(service.settings.originals),
             "photos": dict(sorted(found.photos.items())),
             "files": found.files,

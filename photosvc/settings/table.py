@@ -49,6 +49,13 @@ class Settings:
     database_uri: str = _setting(
         values.database_uri, "SQLAlchemy address", "Address of the database, SQLite or PostgreSQL", secret=True
     )
+    read_database_uri: str = _setting(
+        values.replica_uri,
+        "PostgreSQL address, or empty",
+        "Address of a streaming replica of the database, from which searches are read",
+        default="",
+        secret=True,
+    )
     base_url: str = _setting(
         values.base_url,
         "http or https address, or empty",

@@ -65,6 +65,15 @@ def database_uri(value: object) -> str:
     return text
 
 
+def replica_uri(value: object) -> str:
+    """Parse the address of a replica on PostgreSQL; empty for none."""
+    text = database_uri(value) if value else ""
+    if text.startswith("sqlite"):
+        msg = "expected an address such as postgresql://…: SQLite has no replicas"
+        raise ValueError(msg)
+    return text
+
+
 def sendfile_header(value: object) -> str:
     """Parse the name of a header by which a web server sends files; empty for none."""
     if value not in {"", "X-Accel-Redirect", "X-Sendfile"}:

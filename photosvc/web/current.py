@@ -26,6 +26,7 @@ from photosvc.auth.tokens import Known
 from photosvc.core.errors import SettingError
 from photosvc.core.logs import Outages
 from photosvc.core.times import Clock
+from photosvc.models.replica import Replica
 from photosvc.models.schema import check_schema
 from photosvc.models.unchanged import Commits, Unchanged
 from photosvc.pictures.service import Pictures, Slots
@@ -201,6 +202,8 @@ class Service(Transactions):
     labels: Kept[list[Label]] = field(default_factory=lambda: Kept(labels), init=False)
     names: Kept[Names] = field(default_factory=lambda: Kept(read_names), init=False)
     """Names of suggested values."""
+    replica: Replica | None = field(init=False)
+    """The replica of the database that searches are read from, if there is one."""
     commits: Commits = field(init=False)
     known_tokens: Unchanged[Known] = field(default_factory=Unchanged, init=False)
     """Credentials by the digests of their secrets."""
@@ -231,6 +234,8 @@ class Service(Transactions):
         self.signing_keys = SigningKeys(self.reading, self.writing, lambda: self.settings, self.clock)
         self.throttle = Throttle(self.reading, self.writing, self.write_if_free)
         self.pictures = Pictures(self.settings)
+        address = self.settings.read_database_uri
+        self.replica = Replica(address) if address else None
         self.commits = Commits(self.engine)
         self.archives = Slots(self.instance / "archives.lock", each=ARCHIVES_EACH)
         self.batches = Slots(self.instance / "batches.lock", each=1, total=BATCHES)

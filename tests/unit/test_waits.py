@@ -112,6 +112,7 @@ GUARDS = {
     "core/logs.py Outages.__init__: Lock": "two numbers",
     "index/pending.py Pending.__init__: Lock": "a set of names, in the indexer",
     "models/engine.py _Log.__init__: Lock": "a checkpoint of at most 2 s, taken without waiting",
+    "models/replica.py Replica.__init__: Lock": "making an engine without a connection, and three numbers",
     "models/silence.py Server.__init__: Lock": "asking the server for at most 3 s, taken without waiting",
     "models/unchanged.py Commits.__init__: Lock": "a pragma of one connection, which reads a page in memory",
     "models/unchanged.py Unchanged.__init__: Lock": "a dict",
