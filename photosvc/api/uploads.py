@@ -55,6 +55,7 @@ _FILE: Final = json_object(
     name=TEXT,
     status={"type": "string", "enum": [ADDED, DUPLICATE, REFUSED]},
     hash=TEXT,
+    token=TEXT,
     code=TEXT,
     FileName=TEXT,
     PhotoUID=TEXT,

@@ -30,6 +30,7 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     shelves,
     signing_in,
     trash,
+    upload,
 )
 from photosvc.pages.blueprint import BLUEPRINT, pages
 from photosvc.pages.layout import add_page_headers

@@ -124,14 +124,16 @@ def public_page(view: View) -> View:
 def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401 - what templates read
     """Render `photosvc/<template>.html` within the frame of all pages."""
     who: Principal | None = g.get("photosvc_principal")
+    settings = current_service().settings
     values = {
-        "site": current_service().settings.site_name,
+        "site": settings.site_name,
         "me": who,
         "leaves": by_cookie(),  # the user of a host app signs out there instead
         "settings": who is not None and may(who, "users.view", owner_uid=who.user_uid),
         "administration": next((section.endpoint for section in sections_of(who)), ""),
         "api_docs": API_DOCUMENT in current_app.view_functions,
         "reviews": who is not None and may(who, "photos.update"),
+        "uploads": who is not None and who.user_id is not None and may(who, "files.upload") and not settings.readonly,
         "sees_albums": who is not None and may(who, "albums.search"),
         "sees_folders": who is not None and may(who, "folders.view"),
         "sees_labels": who is not None and may(who, "labels.search"),

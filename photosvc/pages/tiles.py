@@ -412,4 +412,5 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
         "deletes": "trash" if settings.delete_originals else "",
         "trashdays": str(settings.trash_days),
         "user": who.user_uid or "",
+        "mostbytes": str(settings.max_file_size << 20),
     }

@@ -176,8 +176,9 @@ def _are_done(service: Service, names: Sequence[str], files: Sequence[str]) -> b
 
 
 def record_of_outcome(service: Service, outcome: Admitted) -> dict[str, Any]:
-    """Return the record for the client of a file that it sent."""
-    record = {"name": outcome.file.name, "status": outcome.status, "hash": outcome.file.hash}
+    """Return the record for the client of a file that it sent; `token` ends the address of its resumable upload."""
+    token = outcome.file.path.name.partition(".")[0]
+    record = {"name": outcome.file.name, "status": outcome.status, "hash": outcome.file.hash, "token": token}
     if outcome.problem is not None:
         return {**record, "code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
     with service.reading() as connection:

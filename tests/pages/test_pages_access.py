@@ -52,6 +52,8 @@ TABLE = {
     "POST /photos/<uid>/edit": PHOTO_EDITORS,
     "POST /marks": PHOTO_EDITORS,
     "GET /api-docs": PUBLIC,
+    "GET /upload": LOG_IN,
+    "POST /upload": LOG_IN,
     "GET /places": EVERYBODY,
     "GET /albums": ALBUMS,
     "GET /albums/<uid>": EVERYBODY,

@@ -20,6 +20,7 @@ PAGES = {
     "a search": "/?q=year:2023+camera:canon",
     "a query that is wrong": "/?q=yaer:2023",
     "a search without results": "/?q=year:1900",
+    "uploading": "/upload",
     "a photo": "/photos/{uid}?q=year:2023&page=1",
     "a photo that was marked": "/photos/{uid}?done=favorite&photo={uid}",
     "editing a photo": "/photos/{uid}/edit",

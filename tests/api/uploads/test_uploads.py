@@ -67,6 +67,7 @@ def test_a_picture_is_added_by_the_time_it_was_taken_and_found_at_once(api, toke
                 "name": "IMG_1.JPG",
                 "status": "added",
                 "hash": sha1(data),
+                "token": answer.json["files"][0]["token"],
                 "FileName": name,
                 "PhotoUID": found["UID"],
                 "FileUID": found["FileUID"],

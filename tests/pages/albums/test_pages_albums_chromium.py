@@ -168,6 +168,7 @@ def test_uploads_into_an_album_are_in_it(page, base, tmp_path):
     page.check("text=The current results of a search")
     page.click("text=Create album")
     tiles(page, TOTAL)
+    page.set_default_timeout(120_000)  # files are added once an indexer has started and read them
     page.set_input_files("input[type=file]", [new])
     page.wait_for_selector(".uploads li.added")
     tiles(page, TOTAL + 1)

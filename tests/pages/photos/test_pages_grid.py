@@ -323,12 +323,13 @@ def test_files_are_uploaded_with_what_became_of_each(page, base, tmp_path):
     new, broken = tmp_path / "new <b>.jpg", tmp_path / "broken.jpg"
     new.write_bytes(jpeg(90, 60, exif=exif({}, {0x9003: "2018:08:08 08:08:08"})))
     broken.write_bytes(b"no picture")
+    page.set_default_timeout(120_000)  # files are added once an indexer has started and read them
     page.set_input_files("input[type=file]", [new, broken])
     page.wait_for_selector(".uploads li.added:has-text('new <b>.jpg')")
     page.wait_for_selector(".uploads li.refused:has-text('broken.jpg')")
     page.wait_for_selector(f"{TILE}[aria-setsize='{TOTAL + 1}']")
     page.set_input_files("input[type=file]", [new])
-    page.wait_for_selector(".uploads li.duplicate:has-text('is in the library already')")
+    page.wait_for_selector(".uploads li.duplicate:has-text('In the library already')")
     page.goto(f"{base}/?q=year:2018")
     page.wait_for_selector(f"{FIRST} img.here")
     page.focus(f"{FIRST} a")

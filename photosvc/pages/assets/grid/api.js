@@ -1,7 +1,7 @@
 // Calls of the API with the session of the page.
 
 // The page's data: addresses, rights, and the search that it shows.
-export const site = {...document.querySelector("form.search")?.dataset};
+export const site = {...document.querySelector("form.search, form.sending")?.dataset};
 const allowed = new Set((site.may || "").split(" "));
 export const may = (action) => allowed.has(action);
 

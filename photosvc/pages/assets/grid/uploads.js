@@ -1,131 +1,285 @@
 // The list of uploads: files become originals, a few at once, and each tells how far it is and what became of it.
 
-import {call, may, site} from "./api.js";
+import {call, may, photoPage, site} from "./api.js";
 import {icon, make} from "./icons.js";
+import {Transfer, pauseAfter, remembered} from "./transfer.js";
 import {number} from "./words.js";
 
-const AT_ONCE = 2, BUNDLE = 50, SHOWN = 200;
-const STATES = {added: "added", duplicate: "is in the library already", refused: "refused"};
-const TOLD = {...STATES, duplicate: "in the library already"};  // of several files
+const AT_ONCE = 3, BUNDLE = 50, SHOWN = 200, MIB = 1 << 20;
+const FILES = 5000;    // of one drop
+const LISTENS = 300;   // milliseconds in which other tabs tell what they upload
+const STATES = {added: "Added", duplicate: "In the library already", refused: "Refused", stopped: "Stopped", left: "Not complete", cancelled: "Cancelled", earlier: "Uploaded earlier"};
+const OPEN = ["waiting", "sending", "sent", "adding"];
+const LATER = new Set([401, 507]);  // failures after which the same file may be taken another time
+const BUSY = new Set([423, 429, 503]);
 
 export class Queue {
-  #added; #box; #list; #title; #waiting = []; #running = 0; #bundle = null; #past = 0; #all = 0; #counts = {};  // `past`: sent, or refused before
+  #added; #box; #list; #title; #again; #all; #items = []; #waiting = []; #running = 0; #bundles = new Map(); #current = null; #tabs = null; #elsewhere = new Set();
 
   constructor(added) {
     this.#added = added;
+    const button = (text, act) => {
+      const made = make("button", {type: "button", className: "plain", textContent: text, hidden: true});
+      made.addEventListener("click", act);
+      return made;
+    };
     const close = make("button", {type: "button", className: "plain", ariaLabel: "Close the list of uploads"}, icon("close"));
     close.addEventListener("click", () => {
       this.#box.hidden = true;
-      if (!this.#running && this.#counts.added) this.#added(true);
+      if (!this.#running && this.#count("added")) this.#added(true);
     });
     this.#title = make("p", {});
     this.#title.setAttribute("role", "status");
+    this.#again = button("Try again", () => { for (const item of [...this.#items]) this.#retry(item); });
+    this.#all = button("Cancel all", () => { for (const item of [...this.#items]) this.#cancel(item); });
     this.#list = make("ul", {});
-    this.#box = make("section", {className: "uploads", hidden: true, ariaLabel: "Uploads"}, make("header", {}, this.#title, close), this.#list);
-    document.body.append(this.#box);
-    addEventListener("beforeunload", (event) => { if (this.#running) event.preventDefault(); });
+    const page = document.querySelector("form.sending");
+    this.#box = make("section", {className: "uploads", hidden: true, ariaLabel: "Uploads"}, make("header", {}, this.#title, this.#again, this.#all, ...(page ? [] : [close])), this.#list);
+    if (page) page.after(this.#box);
+    else {
+      document.head.append(make("link", {rel: "stylesheet", href: new URL("uploads.css", import.meta.url).href}));
+      document.body.append(this.#box);
+    }
+    addEventListener("beforeunload", (event) => { if (this.#count("waiting", "sending", "adding")) event.preventDefault(); });
+    // Tabs ask each other which bundles they send.
+    this.#tabs = new BroadcastChannel("photosvc-uploads");
+    this.#tabs.addEventListener("message", ({data}) => {
+      if (data) for (const name of data) this.#elsewhere.add(name);
+      else this.#tabs.postMessage(this.#items.filter(({state}) => OPEN.includes(state)).map(({transfer}) => transfer?.bundle));
+    });
   }
 
-  // Files, and the number of further ones that are too many.
-  add(files, further = 0) {
-    if (!this.#running && !this.#waiting.length) { this.#list.replaceChildren(); this.#past = 0; this.#all = 0; this.#counts = {}; }
-    if (further) this.#list.append(make("li", {className: "refused"}, make("small", {textContent: `${number(further)} more files exceed the limit of one upload: add them again.`})));
-    for (const file of files) {
-      const bar = make("progress", {max: 1, value: 0, ariaLabel: file.name}), state = make("small", {textContent: "waits"});
-      const line = make("li", {}, make("span", {textContent: file.name, dir: "auto"}), state, bar);
-      if (this.#list.childElementCount < SHOWN) this.#list.append(line);
-      this.#waiting.push({file, bar, state, line});
-      this.#all++;
+  // What is left of an upload that was interrupted, such as by a reload: complete files are added to the library, and
+  // the others continue once they are chosen again.
+  async resume() {
+    this.#tabs.postMessage(null);
+    await new Promise((resolve) => setTimeout(resolve, LISTENS));
+    const own = new Set(this.#items.map(({transfer}) => transfer?.bundle)), found = new Set();
+    for (const file of remembered().filter(({bundle}) => !own.has(bundle) && !this.#elsewhere.has(bundle))) {
+      const item = this.#line(file), bundle = this.#bundle(file.bundle);
+      item.transfer = this.#transfer(item, file.bundle);
+      item.bar.value = file.offset / file.size;
+      item.state = item.line.className = file.sent ? "sent" : "left";
+      item.text.textContent = file.sent ? "100 %" : `${Math.floor((100 * file.offset) / file.size)} %: choose the file again to continue`;
+      item.cancel.hidden = file.sent;
+      this.#items.push(item);
+      this.#list.append(item.line);
+      bundle.items.add(item);
+      found.add(bundle);
+    }
+    this.#box.hidden = !this.#items.length;
+    this.#tell();
+    for (const bundle of found) this.#keepRest(bundle);
+  }
+
+  // Files and folders of a drop.
+  async drop(entries) {
+    const found = [];
+    while (entries.length && found.length <= FILES) {
+      const entry = entries.shift();
+      if (entry.isFile) {
+        await new Promise((resolve) => entry.file((file) => { found.push(file); resolve(); }, resolve));
+      } else {
+        const reader = entry.createReader();
+        for (;;) {
+          const some = await new Promise((resolve) => reader.readEntries(resolve, () => resolve([])));
+          if (!some.length) break;
+          entries.push(...some);
+        }
+      }
+    }
+    this.add(found);
+  }
+
+  add(files) {
+    if (!files.length) return;
+    if (!this.#count(...OPEN, "stopped", "left")) { this.#list.replaceChildren(); this.#items = []; }
+    if (files.length > FILES) this.#list.append(make("li", {className: "refused"}, make("small", {textContent: `One upload has at most ${number(FILES)} files: add the others again.`})));
+    for (const file of files.slice(0, FILES)) {
+      const former = this.#items.find((item) => item.state === "left" && isSame(item.file, file));
+      const item = former ?? this.#line(file);
+      if (former) {
+        Object.assign(item, {file, state: "waiting", transfer: null});
+        item.line.className = "";
+        item.text.textContent = "Waiting";
+        this.#waiting.push(item);
+        continue;
+      }
+      this.#items.push(item);
+      if (this.#list.childElementCount < SHOWN) this.#list.append(item.line);
+      const most = Number(site.mostbytes);
+      if (!file.size) this.#end(item, "refused", "the file is empty");
+      else if (file.size > most) this.#end(item, "refused", `larger than ${number(Math.floor(most / MIB))} MB, the most for one file`);
+      else this.#waiting.push(item);
     }
     this.#box.hidden = false;
-    this.#tell();
-    while (this.#running < AT_ONCE && this.#waiting.length) this.#run();
+    this.#start();
   }
 
+  #line(file) {
+    const item = {file, state: "waiting", name: make("span", {textContent: file.name, dir: "auto"}), text: make("small", {textContent: "Waiting"})};
+    item.bar = make("progress", {max: 1, value: 0, ariaLabel: file.name});
+    item.again = make("button", {type: "button", className: "plain", textContent: "Try again", ariaLabel: `Try again: ${file.name}`, hidden: true});
+    item.cancel = make("button", {type: "button", className: "plain", ariaLabel: `Cancel ${file.name}`}, icon("close"));
+    item.again.addEventListener("click", () => this.#retry(item));
+    item.cancel.addEventListener("click", () => this.#cancel(item));
+    item.line = make("li", {}, item.name, item.text, item.bar, item.again, item.cancel);
+    return item;
+  }
+
+  #start() {
+    while (this.#running < AT_ONCE && this.#waiting.length) this.#run();
+    this.#tell();
+  }
+
+  #count(...states) { return this.#items.filter(({state}) => states.includes(state)).length; }
+
   #tell() {
-    const told = Object.entries(this.#counts).map(([state, count]) => `${number(count)} ${TOLD[state] || state}`);
-    this.#title.textContent = this.#running || this.#waiting.length ? this.#past < this.#all ? `Uploading ${number(this.#past + 1)} of ${number(this.#all)}` : "Adding to the library…" : told.join(", ");
+    const sending = this.#count("waiting", "sending"), open = this.#count("adding") || (!this.#count("left") && this.#count("sent"));
+    const told = Object.entries(STATES).map(([state, text]) => [this.#count(state), text.toLowerCase()]).filter(([count]) => count);
+    const text = sending ? `Uploading ${number(this.#items.length - sending + 1)} of ${number(this.#items.length)}` : open ? "Adding to the library…" : told.map(([count, name]) => `${number(count)} ${name}`).join(", ");
+    if (this.#title.textContent !== text) this.#title.textContent = text;
+    this.#all.hidden = !this.#count("waiting", "sending", "left");
+    this.#again.hidden = !this.#count("stopped");
   }
 
   async #run() {
     this.#running++;
     while (this.#waiting.length) {
-      const item = this.#waiting.shift();
-      if (!this.#bundle || this.#bundle.items.length >= BUNDLE) this.#bundle = {token: token(), items: [], open: 0};
-      const bundle = this.#bundle;
-      bundle.items.push(item);
-      bundle.open++;
-      try {
-        await send(`${site.api}/users/${site.user}/upload/${bundle.token}`, item);
-        item.sent = true;
-        this.#past++;
-      } catch (error) {
-        this.#past++;
-        this.#end(item, "refused", error.message);
-      }
-      bundle.open--;
-      this.#tell();
-      if (!bundle.open && (bundle.items.length >= BUNDLE || !this.#waiting.length)) {
-        if (this.#bundle === bundle) this.#bundle = null;
-        await this.#keep(bundle);
+      await this.#send(this.#waiting.shift());
+      // A bundle is added when it is full, the others when there is nothing left to send.
+      for (const bundle of [...this.#bundles.values()]) {
+        if (!bundle.open && (bundle.items.size >= BUNDLE || !this.#waiting.length)) await this.#keep(bundle);
       }
     }
     this.#running--;
+    this.#start();
+  }
+
+  async #send(item) {
+    if (!this.#current || this.#current.items.size >= BUNDLE || this.#current.kept) this.#current = this.#bundle(token());
+    const transfer = item.transfer ??= this.#transfer(item, this.#current.token);
+    const bundle = this.#bundle(transfer.bundle);
+    bundle.items.add(item);
+    bundle.open++;
+    item.state = "sending";
+    try {
+      await transfer.send();
+      item.state = "sent";
+      item.text.textContent = "100 %";
+      item.cancel.hidden = item.again.hidden = true;
+    } catch (error) {
+      if (item.state === "sending") this.#fail(item, error);
+    }
+    bundle.open--;
     this.#tell();
+  }
+
+  #transfer(item, bundle) {
+    const again = this.#items.some((other) => other !== item && OPEN.includes(other.state) && isSame(other.file, item.file));
+    return new Transfer(item.file, bundle, may("fill") ? site.album : "", (news) => this.#follow(item, news), !again);
+  }
+
+  #bundle(name) {
+    if (!this.#bundles.has(name)) this.#bundles.set(name, {token: name, items: new Set(), open: 0, kept: false});
+    return this.#bundles.get(name);
+  }
+
+  #follow(item, {sent, seconds, error}) {
+    item.again.hidden = seconds === undefined;
+    if (seconds === undefined) {
+      item.bar.value = sent / item.file.size;
+      item.text.textContent = `${Math.floor((100 * sent) / item.file.size)} %`;
+    } else item.text.textContent = `${BUSY.has(error.status) ? "The server is busy" : "The connection was lost"}: next try in ${number(seconds)} s`;
+  }
+
+  // Adds a bundle whose files are complete, or cancelled.
+  #keepRest(bundle) {
+    if (![...bundle.items].some(({state}) => ["waiting", "sending", "left", "stopped"].includes(state))) this.#keep(bundle);
   }
 
   // Adds the files that were sent to the originals.
   async #keep(bundle) {
-    const sent = bundle.items.filter((item) => item.sent);
+    const sent = [...bundle.items].filter(({state}) => state === "sent");
+    bundle.kept = true;
+    this.#bundles.delete(bundle.token);
     if (!sent.length) return;
-    for (const item of sent) item.state.textContent = "adding";
+    for (const item of sent) { item.state = "adding"; item.text.textContent = "Adding"; }
+    this.#tell();
     try {
-      const {data} = await call(`/users/${site.user}/upload/${bundle.token}`, {method: "PUT", body: may("fill") ? {albums: [site.album]} : {}});
-      const left = [...sent];
-      for (const file of data.files) {
-        const at = left.findIndex((item) => item.hash && item.hash === file.hash), by = left.findIndex((item) => item.file.name === file.name);
-        const [item] = left.splice(at >= 0 ? at : by >= 0 ? by : 0, 1);
-        if (item) this.#end(item, file.status, file.reason);
+      const files = new Map((await this.#add(bundle.token, sent[0].transfer.album)).map((file) => [file.token, file]));
+      for (const item of sent) {
+        const file = files.get(item.transfer.token);
+        if (file?.PhotoUID) item.name.replaceChildren(make("a", {href: photoPage(file.PhotoUID), textContent: item.file.name}));
+        if (file) this.#end(item, file.status, file.reason);
+        else if (!item.file.slice) this.#end(item, "earlier");  // the page was left before the answer arrived
+        else {  // another answer had it, and was lost
+          item.transfer.restart();
+          this.#stop(item, "The server did not say whether the file was added. Try again to make sure.");
+        }
       }
-      for (const item of left) this.#end(item, "added");
-      if (data.files.some((file) => file.status === "added")) this.#added();
+      if (sent.some(({state}) => state === "added")) this.#added();
     } catch (error) {
-      for (const item of sent) this.#end(item, "refused", error.message);
+      if (error.status === 404) for (const item of sent) item.transfer.album = "";  // it was deleted: the next try is without it
+      for (const item of sent) this.#fail(item, error, error.status === 404);
     }
   }
 
+  async #add(name, album) {
+    for (let failures = 0; ; failures++) {
+      try {
+        return (await call(`/users/${site.user}/upload/${name}`, {method: "PUT", body: album ? {albums: [album]} : {}})).data.files;
+      } catch (error) {
+        const seconds = pauseAfter(failures, error);
+        if (seconds === null) throw error;
+        await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+      }
+    }
+  }
+
+  #fail(item, error, later = LATER.has(error.status) || pauseAfter(0, error) !== null) {
+    if (later) { this.#stop(item, error.message); return; }
+    this.#end(item, "refused", error.message);
+    item.transfer.cancel();
+  }
+
+  #stop(item, message) {
+    item.state = item.line.className = "stopped";
+    item.text.textContent = message;
+    item.again.hidden = item.cancel.hidden = false;
+    if (!item.line.isConnected) this.#list.append(item.line);
+    this.#tell();
+  }
+
+  #retry(item) {
+    item.again.hidden = true;
+    item.transfer?.hurry();
+    if (item.state !== "stopped") return;
+    item.state = "waiting";
+    item.line.className = "";
+    item.text.textContent = "Waiting";
+    this.#waiting.push(item);
+    this.#start();
+  }
+
+  #cancel(item) {
+    if (!["waiting", "sending", "stopped", "left"].includes(item.state)) return;
+    const bundle = item.state === "left" && this.#bundle(item.transfer.bundle);
+    this.#waiting = this.#waiting.filter((other) => other !== item);
+    this.#end(item, "cancelled");
+    item.transfer?.cancel();
+    if (bundle) this.#keepRest(bundle);
+  }
+
   #end(item, state, reason = "") {
-    item.bar.remove();
-    item.state.textContent = reason ? `${STATES[state] || state}: ${reason}` : STATES[state] || state;
-    item.line.className = state;
+    item.state = item.line.className = state;
+    item.transfer?.end();
+    for (const part of [item.bar, item.again, item.cancel]) part.remove();
+    item.text.textContent = reason ? `${STATES[state]}: ${reason}` : STATES[state];
     if (state === "refused" && !item.line.isConnected) this.#list.append(item.line);  // of many files, only the refused ones are listed
-    this.#counts[state] = (this.#counts[state] || 0) + 1;
     this.#tell();
   }
 }
 
-// `fetch` does not tell how far a body is.
-function send(address, item) {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest(), form = new FormData();
-    form.append("files", item.file, item.file.name);
-    request.open("POST", address);
-    request.setRequestHeader("X-Photosvc", "1");
-    request.upload.addEventListener("progress", (event) => {
-      if (!event.lengthComputable) return;
-      item.bar.value = event.loaded / event.total;
-      item.state.textContent = `${Math.round((100 * event.loaded) / event.total)} %`;
-    });
-    request.addEventListener("load", () => {
-      let data = {};
-      try { data = JSON.parse(request.responseText); } catch { /* a proxy's page */ }
-      if (request.status >= 400) { reject(new Error(data.error || `the server answered ${request.status}`)); return; }
-      item.hash = data.files?.[0]?.hash;
-      resolve();
-    });
-    request.addEventListener("error", () => reject(new Error("The connection was lost. Add the file again.")));
-    request.send(form);
-  });
-}
-
+const isSame = (one, other) => ["name", "size", "lastModified"].every((property) => one[property] === other[property]);
 const token = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,0 +1,195 @@
+// One file on its way to the server, by the protocol tus 1.0: in pieces, from where a former try stopped. The browser
+// remembers the address of a file until it is added, so that it continues after a reload, too, once it is chosen again.
+
+import {Failure, site} from "./api.js";
+
+const LEAST = 256 << 10, MOST = 16 << 20;  // bytes of a piece: proxies hold back whole requests, and some refuse large ones
+const QUICK = 4000, SLOW = 20000;          // milliseconds of a piece, after which the next ones are larger or smaller
+const STALLED = 60000;                     // milliseconds without a byte or an answer
+const PASSING = new Set([0, 408, 409, 423, 429, 500, 502, 503, 504]);
+const GONE = new Set([404, 410]);
+const KEY = "photosvc-uploads", LIFETIME = 3 * 86400000, REMEMBERED = 500;  // as long as the server keeps incomplete files
+const PAUSES = [1, 2, 4, 8, 16, 30, 60];   // seconds before each further try
+
+let size = 1 << 20;  // of the next piece
+
+// The seconds before another try after so many failures without success; null if a person must decide about it.
+export function pauseAfter(failures, error) {
+  if (!PASSING.has(error.status) || (error.status === 500 && failures >= PAUSES.length)) return null;
+  return Math.max(PAUSES[Math.min(failures, PAUSES.length - 1)], error.after || 0);
+}
+
+export class Transfer {
+  #file; #tell; #address; #stop = new AbortController(); #wake = null;
+  offset = 0;  // the bytes that the server has
+
+  // `bundle` is the token of an upload of several files, which are for an album or none. `tell` gets the bytes that are
+  // sent, or the seconds of a pause and its cause. `resumes`: continue a former try.
+  constructor(file, bundle, album, tell, resumes) {
+    const known = resumes ? read()[key(file)] : null;
+    this.#file = file;
+    this.#tell = tell;
+    this.#address = known?.address;
+    this.bundle = known?.bundle ?? bundle;
+    this.album = known ? known.album : album;
+  }
+
+  // By which the server names this file in its answers.
+  get token() { return this.#address?.split("/").pop(); }
+  get stopped() { return this.#stop.signal.aborted; }
+
+  // Sends the file, or the rest of it.
+  async send() {
+    for (let failures = 0; ;) {
+      const before = this.offset;
+      try { await this.#proceed(); return; } catch (error) {
+        if (this.stopped) throw error;
+        const gone = GONE.has(error.status) && this.#address, seconds = gone ? 0 : pauseAfter(this.offset > before ? 0 : failures, error);
+        if (seconds === null) throw error;
+        failures = this.offset > before ? 1 : failures + 1;
+        if (gone) this.restart();
+        else await this.#pause(seconds, error);
+        if (this.stopped) throw error;
+      }
+    }
+  }
+
+  // Ends a pause.
+  hurry() { this.#wake?.(); }
+
+  // Stops, and deletes what the server has.
+  cancel() {
+    this.#stop.abort();
+    this.hurry();
+    this.end();
+    this.#remove();
+  }
+
+  // The server has added or refused the file: nothing of it is continued later.
+  end() { write(this.#file, null); }
+
+  // The next try begins with the first byte.
+  restart() {
+    this.#address = null;
+    this.offset = 0;
+    this.end();
+  }
+
+  async #proceed() {
+    if (this.#address) {
+      const answer = await this.#ask("HEAD", this.#address);
+      this.#reached(answer);
+    } else await this.#create();
+    while (this.offset < this.#file.size) {
+      const piece = this.#file.slice(this.offset, this.offset + size), before = this.offset, begun = performance.now();
+      await piece.slice(0, 1).arrayBuffer().catch(() => { throw new Failure(400, "The file cannot be read any more: it was changed, moved or deleted."); });
+      this.#tell({sent: before});
+      try {
+        this.#reached(await this.#ask("PATCH", this.#address, {"Upload-Offset": before, "Content-Type": "application/offset+octet-stream"}, piece));
+      } catch (error) {
+        size = Math.max(LEAST, size / 2);
+        if (error.status === 413 && piece.size > LEAST) continue;  // too large for a proxy
+        throw error;
+      }
+      if (!(this.offset > before)) throw new Failure(0, "The server stored nothing.");
+      const took = performance.now() - begun;
+      if (took < QUICK) size = Math.min(MOST, size * 2);
+      else if (took > SLOW) size = Math.max(LEAST, size / 2);
+    }
+    this.#remember(true);
+  }
+
+  // Cancelling waits for the answer: it has the address of what is to be deleted.
+  async #create() {
+    if (!this.#file.slice) throw new Failure(400, "The server does not have the file any more: choose it again.");
+    const described = `filename ${base64(this.#file.name)},upload ${base64(this.bundle)}`;
+    const answer = await ask("POST", `${site.api}/uploads`, {"Upload-Length": this.#file.size, "Upload-Metadata": described});
+    this.#address = answer.getResponseHeader("Location");
+    if (this.stopped) {
+      this.#remove();
+      throw new Failure(0, "Cancelled.");
+    }
+    this.#remember(false);
+  }
+
+  #reached(answer) {
+    this.offset = Number(answer.getResponseHeader("Upload-Offset"));
+    this.#remember(false);
+  }
+
+  #remember(sent) {
+    if (!this.stopped) write(this.#file, {address: this.#address, bundle: this.bundle, album: this.album, offset: this.offset, sent, at: Date.now()});
+  }
+
+  #remove() { if (this.#address) ask("DELETE", this.#address).catch(() => {}); }
+
+  #ask(method, address, headers, body) {
+    return ask(method, address, headers, {body, signal: this.#stop.signal, told: (sent) => this.#tell({sent: this.offset + sent})});
+  }
+
+  #pause(seconds, error) {
+    this.#tell({seconds, error});
+    return new Promise((resolve) => {
+      const end = () => { clearTimeout(timer); removeEventListener("online", end); this.#wake = null; resolve(); };
+      const timer = setTimeout(end, seconds * 1000);
+      addEventListener("online", end);
+      this.#wake = end;
+    });
+  }
+}
+
+// The files of this account that are not added yet: {name, size, lastModified, bundle, offset, sent}.
+export function remembered() {
+  return Object.entries(read()).flatMap(([known, {bundle, offset, sent}]) => {
+    const [user, bytes, time, ...name] = known.split("/");
+    return user === site.user ? [{name: name.join("/"), size: Number(bytes), lastModified: Number(time), bundle, offset, sent}] : [];
+  });
+}
+
+// The request is answered with success, or fails; `fetch` does not tell how much of a body is sent.
+function ask(method, address, headers = {}, {body, signal, told} = {}) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest(), begun = performance.now();
+    request.open(method, address);
+    for (const [name, value] of Object.entries({"X-Photosvc": "1", "Tus-Resumable": "1.0.0", Accept: "application/json", ...headers})) request.setRequestHeader(name, value);
+    request.timeout = STALLED;
+    request.upload.addEventListener("progress", ({loaded}) => {
+      request.timeout = performance.now() - begun + STALLED;
+      told?.(loaded);
+    });
+    const stop = () => request.abort();
+    signal?.addEventListener("abort", stop);
+    request.addEventListener("loadend", () => {
+      signal?.removeEventListener("abort", stop);
+      if (request.status >= 200 && request.status < 300) { resolve(request); return; }
+      let data = null;
+      try { data = JSON.parse(request.responseText); } catch { /* a proxy's page, or nothing */ }
+      const signedOut = request.status === 401 && "You are signed out. Sign in again in another tab, then try again here.";
+      const message = signedOut || data?.error || (request.status ? `The server answered ${request.status}.` : "The connection was lost.");
+      reject(Object.assign(new Failure(request.status, message), {after: Number(request.getResponseHeader("Retry-After")) || 0}));
+    });
+    if (signal?.aborted) reject(new Failure(0, "Cancelled."));
+    else request.send(body);
+  });
+}
+
+const base64 = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+const key = (file) => `${site.user}/${file.size}/${file.lastModified}/${file.name}`;
+
+// The files that are not added yet, by account, size, time and name.
+function read() {
+  try {
+    const since = Date.now() - LIFETIME, found = Object.entries(JSON.parse(localStorage.getItem(KEY)) ?? {});
+    return Object.fromEntries(found.filter(([, {at}]) => at > since).slice(-REMEMBERED));
+  } catch { return {}; }
+}
+
+function write(file, value) {
+  const found = read();
+  delete found[key(file)];
+  if (value) found[key(file)] = value;
+  try {
+    if (Object.keys(found).length) localStorage.setItem(KEY, JSON.stringify(found));
+    else localStorage.removeItem(KEY);
+  } catch { /* nothing is remembered */ }
+}

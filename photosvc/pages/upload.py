@@ -1,0 +1,69 @@
+"""The page that uploads: a form with files, which scripts replace by resumable uploads with their progress."""
+
+import secrets
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from flask import Response
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from photosvc.core.errors import PhotosvcError
+from photosvc.library.staging_part import TooLargeError
+from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED, Admitted
+from photosvc.pages.blueprint import pages
+from photosvc.pages.errors import show_form
+from photosvc.pages.layout import page
+from photosvc.pages.tiles import Asked, grid_data
+from photosvc.web.current import current_service
+from photosvc.web.incoming import add_uploads, receive_form, record_of_outcome, wait_for_index, waiting_files
+from photosvc.web.protector import principal
+from photosvc.web.receiving import receiving, sender
+
+_LABELS: Final = {ADDED: "Added", DUPLICATE: "In the library already", REFUSED: "Refused"}
+
+
+class Result(NamedTuple):
+    """The result for a file of the form."""
+
+    name: str
+    status: str
+    text: str
+    photo_uid: str
+    """The UID of the photo that it belongs to; empty if it is not indexed yet, or refused."""
+
+
+@pages.get("/upload", endpoint="upload")
+@page("files.upload")
+def show_upload() -> Response:
+    """Show the form."""
+    return _form()
+
+
+@pages.post("/upload")
+@page("files.upload")
+def send_files() -> Response:
+    """Add the files of the form to the originals, and show the result of each."""
+    service = current_service()
+    try:
+        who, bundle = sender(), secrets.token_hex(16)
+        receive_form(who, bundle)
+        with receiving():
+            outcomes = add_uploads(who, waiting_files(who, bundle), service.now())
+            wait_for_index(service, outcomes)
+    except PhotosvcError as error:
+        return _form(error=error)
+    except RequestEntityTooLarge:
+        msg = "The files are larger in total than one form or your account may have."
+        return _form(error=TooLargeError(msg))
+    return _form([_result(outcome) for outcome in outcomes])
+
+
+def _result(outcome: Admitted) -> Result:
+    record = record_of_outcome(current_service(), outcome)
+    text = f"{_LABELS[outcome.status]}{': ' * bool(reason := record.get('reason', ''))}{reason}"
+    return Result(outcome.file.name, outcome.status, text, record.get("PhotoUID", ""))
+
+
+def _form(results: Sequence[Result] = (), *, error: PhotosvcError | None = None) -> Response:
+    data = grid_data(principal(), Asked("", "", ""))
+    return show_form("upload", error, results=results, data=data, readonly=current_service().settings.readonly)
