@@ -8,13 +8,14 @@ those at a later position, are counted.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from math import sqrt
 from typing import Any, Final
 
 from sqlalchemy import Connection, select
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import FileKey, Photo, SearchRow
-from photosvc.search.reading.orders import Cursor
+from photosvc.search.reading.orders import PRIME, Cursor
 from photosvc.search.reading.pages import LibraryChangedError
 from photosvc.search.reading.photos import PhotoQuery, find_photos, is_single
 from photosvc.search.reading.plan import ALL_ROWS
@@ -24,6 +25,8 @@ from photosvc.search.reading.window import Found, Search, photo_of, prepare
 
 #: Files that are read for each wanted photo at first: usually a photo has one or two that match.
 _FILES: Final = 2
+#: Rows of the order `random` that are skipped by sorting them.
+_NEAR: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,9 @@ def read_stretch(connection: Connection, request: SearchRequest, start: int, *, 
     if start < passed:
         msg = "from is before the place of the cursor: leave the cursor out"
         raise InvalidValueError(msg, field="from")
+    if request.order.base == "random" and start - passed > _NEAR:
+        request = _shuffled_near(connection, request, start, sees_private=sees_private)
+        passed = request.cursor.position if request.cursor else 0
     skipped, count = start - passed, request.count
     search = _prepare(connection, replace(request, count=skipped + count, offset=0), sees_private=sees_private)
     found = list(search.window(skipped, count)) if search.one_each else _first_files(search, skipped, count)
@@ -93,6 +99,24 @@ def read_stretch(connection: Connection, request: SearchRequest, start: int, *, 
         return Stretch(start, columns, [shown[one] for one in ids], following)
     except KeyError:
         raise LibraryChangedError from None
+
+
+def _shuffled_near(connection: Connection, request: SearchRequest, start: int, *, sees_private: bool) -> SearchRequest:
+    """Return the request, in the order `random`, with a cursor shortly before this position.
+
+    To skip half of a million photos there, they would all be sorted, as no index has this order. But its sort keys are
+    spread evenly, so that the key at a position can be estimated, and the photos before it be counted.
+    """
+    search = _prepare(connection, replace(request, cursor=None, count=start, offset=0), sees_private=sees_private)
+    total = search.number()
+    # Four times the standard deviation of the number of keys before a key is nearly always enough.
+    for margin in (2 * sqrt(total), 16 * sqrt(total)):
+        share = min(max(start - margin, 0) / max(total, 1), 1)
+        key = round(PRIME * (share if request.order.is_reversed else 1 - share))
+        position = search.number_before((0, key, 0))
+        if position <= start:
+            return replace(request, cursor=Cursor(request.order.name, request.seed, position, (key, 0)))
+    return request
 
 
 def _prepare(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Search:

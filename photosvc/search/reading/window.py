@@ -31,6 +31,9 @@ from photosvc.search.reading.word_plan import Tier, by_indexes_alone
 Found = Sequence[Any]
 #: Rows that are read at once.
 _CHUNK: Final = 1000
+#: The condition of the first files of photos. SQLite must not choose an index for it: for an order without an index, it
+#: would choose a long one of another order, and look up every row through it.
+_FIRST: Final = unindexed(SearchRow.is_first)
 
 
 def plain_query(
@@ -50,7 +53,7 @@ def plain_query(
         last = tuple_(*(bindparam(f"key{n}", type_=key.type) for n, key in enumerate(keys)))
         query = query.where(tuple_(*keys) < last if order.falling else tuple_(*keys) > last)
     if one_each:
-        query = query.where(SearchRow.is_first)
+        query = query.where(_FIRST)
     query = query.offset(bindparam("offset", type_=SearchRow.newest_key.type))
     return in_order(query, order, keys).limit(bindparam("count", type_=SearchRow.newest_key.type))
 
@@ -194,8 +197,15 @@ class Search:
         keys = self._keys()
         here, there = tuple_(*map(self._compared, keys)), tuple_(*place[1:])
         is_before = here > there if self.request.order.falling else here < there
+        return self._count_photos(is_before)
+
+    def number(self) -> int:
+        """Count the photos."""
+        return self._count_photos()
+
+    def _count_photos(self, *conditions: ColumnElement[bool]) -> int:
         counted = func.count() if self.one_each else func.count(SearchRow.photo_id.distinct())
-        return self.connection.scalar(self.matching(counted).where(is_before)) or 0
+        return self.connection.scalar(self.matching(counted).where(*conditions)) or 0
 
     def total(self) -> int:
         """Count the files that match."""
@@ -209,7 +219,7 @@ class Search:
     def matching(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """Return the query for these columns of all files that match, in no order."""
         query = matching(self.plan, *columns)
-        return query.where(SearchRow.is_first) if self.one_each else query
+        return query.where(_FIRST) if self.one_each else query
 
     def _end_of(self, walk: Walk) -> Sequence[Any] | None:
         """Return the sort keys of the row at which the walk ends; None when there are fewer rows."""
@@ -268,7 +278,7 @@ class Search:
             if tier.node is not None:
                 query = query.where(compile_all(conjuncts(tier.node), context))
         if self.one_each:
-            query = query.where(SearchRow.is_first)
+            query = query.where(_FIRST)
         if behind:
             here, there = tuple_(*keys), tuple_(*behind)
             query = query.where(here < there if request.order.falling else here > there)

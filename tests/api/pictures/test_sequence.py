@@ -80,6 +80,25 @@ def test_every_photo_is_at_one_position_in_the_order_of_the_pages(varied, query,
         assert [(one["uid"], one["hash"]) for one in far["photos"]] == expected[size + 2 : size + 4]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["random", "-random"])
+@pytest.mark.parametrize("query", ["", "filename:*.jpg | type:video"])
+def test_positions_far_into_a_shuffled_library_are_those_of_its_pages(new_library, order, query):
+    library = new_library(1400)
+    asked = {"q": query, "order": order, "seed": "5"}
+    pages = [library.find(**asked, merged="true", count=1000, offset=offset) for offset in (0, 1000)]
+    expected = [record["UID"] for page in pages for record in page]
+    assert len(set(expected)) == 1400
+    cursor = sequence(library, **asked, n=2)["next"]
+    for start in (1000, 1001, 1250, 1390, 1399, 1400, 9000):
+        for known in ("", cursor):
+            part = sequence(library, **asked, n=20, cursor=known, **{"from": start})
+            assert [one["uid"] for one in part["photos"]] == expected[start : start + 20]
+    part = sequence(library, **asked, n=20, **{"from": 1100})
+    part = sequence(library, **asked, n=20, cursor=part["next"], **{"from": 1120})
+    assert [one["uid"] for one in part["photos"]] == expected[1120:1140]
+
+
 def test_an_album_by_hand_is_in_its_order(varied):
     library, _ = varied
     albums = library.call("GET", "/albums?count=100&type=album")
