@@ -45,7 +45,7 @@ _ALL: Final = 1 << 31
 _LONGEST: Final = 200
 _SORTS: Final[dict[str, tuple[str, Callable[[Folder], Any], bool]]] = {
     "name": ("By name", lambda one: fold(one.path), False),
-    "latest": ("Latest photos first", lambda one: one.latest, True),
+    "latest": ("Latest first", lambda one: one.latest, True),
     "count": ("Most photos", lambda one: one.total_count, True),
 }
 
