@@ -32,7 +32,7 @@ svc = LazyGroup(
         "db": ("photosvc.cli.db:db", "Upgrade, check or copy the database."),
         "deploy": (
             "photosvc.cli.deploy:deploy",
-            "Print files for nginx, systemd, containers and Prometheus, filled in with the settings in force.",
+            "Print files for nginx, systemd, containers and monitors, filled in with the settings in force.",
         ),
         "duplicates": (
             "photosvc.cli.duplicates:duplicates",

@@ -35,6 +35,7 @@ FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "prometheus": ("prometheus.yml", "photosvc-alerts.yml"),
     "grafana": ("photosvc-dashboard.json",),
     "compose": ("Containerfile", "compose.yaml", "gunicorn.conf.py", "nginx.conf"),
+    "kubernetes": ("kubernetes.yaml",),
 }
 _TEMPLATES: Final = Path(__file__).parents[1] / "data" / "deploy"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -43,6 +44,9 @@ _BIND: Final = "127.0.0.1:8080"
 _SENDFILE: Final = "X-Accel-Redirect"
 #: Settings that these files need, whatever the environment says.
 _NEEDED: Final = {"proxies": "1", "sendfile_header": _SENDFILE}
+#: In a pod: processes of the index without a setting for them, and MiB of memory of all other processes.
+_POD_INDEX_WORKERS: Final = 2
+_WEB_MEMORY: Final = 512
 #: Variables of the environment that containers have other values for, or none.
 _OF_THE_MACHINE: Final = frozenset(
     f"PHOTOSVC_{name}"
@@ -76,6 +80,12 @@ class Deployment:
     """Host and port on which gunicorn listens."""
     access_log: str = "/var/log/nginx/photosvc.log"
     workers: int = 2
+    index_workers: int = 0
+    thumb_workers: int = 0
+    index_memory: int = 2048
+    """MiB that a process which reads or makes pictures may use."""
+    cache_size: int = 20_480
+    """MiB of derived pictures that are kept."""
     user: str = "photosvc"
     backups: Path = Path("/var/backups/photosvc")
     python: Path = Path("/opt/photosvc/bin/python")
@@ -198,6 +208,42 @@ def _of_compose(deployment: Deployment) -> dict[str, Any]:
     }
 
 
+def _of_kubernetes(deployment: Deployment) -> dict[str, Any]:
+    """Return the values of the manifest, whose pods share the originals and the database."""
+    address = urlsplit(deployment.base_url or f"https://{_HOST}")
+    if not re.fullmatch(r"(?![0-9.]+$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?", address.hostname or "", re.ASCII):
+        msg = f"an Ingress needs a name of a host in PHOTOSVC_BASE_URL, not {address.hostname!r}"
+        raise PlainError(msg, 2)
+    path = _of_nginx(deployment)["path"]
+    pod = {
+        "PHOTOSVC_PROXIES": "1",
+        # Folders in their volumes, which belong to root.
+        "PHOTOSVC_INSTANCE": "/var/lib/photosvc/instance",
+        "PHOTOSVC_CACHE": "/var/cache/photosvc/cache",
+        # As many as nodes have cores would need that much memory.
+        "PHOTOSVC_INDEX_WORKERS": str(deployment.index_workers or _POD_INDEX_WORKERS),
+        "PHOTOSVC_THUMB_WORKERS": str(deployment.thumb_workers or 1),
+        "PHOTOSVC_CACHE_SIZE": str(deployment.cache_size),
+    }
+    shared = {name: value for name, value in deployment.environment.items() if value and name not in _OF_THE_MACHINE}
+    settings = {"PHOTOSVC_BASE_URL": deployment.base_url or f"https://{_HOST}", **shared, **pod}
+    always = ("PHOTOSVC_DATABASE_URI", "PHOTOSVC_SECRET_KEY")
+    return {
+        "version": __version__,
+        "port": deployment.bind.rpartition(":")[2],
+        "host": address.hostname,
+        "tls": address.scheme == "https",
+        "places": [path, "/.well-known"] if path else ["/"],
+        "settings": {name: _yaml(value) for name, value in settings.items()},
+        "secrets": sorted({*always, *deployment.secrets}),
+        "readonly": str(deployment.readonly).lower(),
+        # A cache is a little larger than its limit until it has been swept.
+        "cache_size": deployment.cache_size + deployment.cache_size // 10,
+        "web_memory": _WEB_MEMORY + int(pod["PHOTOSVC_THUMB_WORKERS"]) * deployment.workers * deployment.index_memory,
+        "watch_memory": _WEB_MEMORY + int(pod["PHOTOSVC_INDEX_WORKERS"]) * deployment.index_memory,
+    }
+
+
 #: For each program, the function that returns the values for its files.
 _VALUES: Final[Mapping[str, Callable[[Deployment], dict[str, Any]]]] = {
     "nginx": _of_nginx,
@@ -206,6 +252,7 @@ _VALUES: Final[Mapping[str, Callable[[Deployment], dict[str, Any]]]] = {
     "prometheus": _of_prometheus,
     "grafana": _of_grafana,
     "compose": _of_compose,
+    "kubernetes": _of_kubernetes,
 }
 
 
@@ -257,7 +304,7 @@ def _yaml(value: object) -> str:
 
 @click.group(cls=LazyGroup)
 def deploy() -> None:
-    """Print files for nginx, systemd, containers and Prometheus, filled in with the settings in force."""
+    """Print files for nginx, systemd, containers and monitors, filled in with the settings in force."""
 
 
 @deploy.command()
@@ -301,6 +348,10 @@ def _deployment(service: "Service", **given: Any) -> Deployment:  # noqa: ANN401
         readonly=settings.readonly,
         base_url=settings.base_url,
         sendfile_prefix=settings.sendfile_prefix,
+        index_workers=settings.index_workers,
+        thumb_workers=settings.thumb_workers,
+        index_memory=settings.index_memory,
+        cache_size=settings.cache_size,
         python=Path(sys.executable),
         database_is_file=service.engine().url.get_backend_name() == "sqlite",
         **_environment(settings),
