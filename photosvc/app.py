@@ -21,10 +21,11 @@ from photosvc.models.engine import configure_engine, engine_options
 from photosvc.settings import load_settings
 from photosvc.web import access_log
 from photosvc.web.answers import add_security_headers
-from photosvc.web.current import EXTENSION, current_service
+from photosvc.web.current import EXTENSION, Service, current_service
 from photosvc.web.errors import Failure, register_errors, render_by_path
 from photosvc.web.parts import PAGES, chosen_parts
 from photosvc.web.requests import PublicPath, TrustedProxies
+from photosvc.web.tracing import provider_of, trace_app
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
 _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
@@ -83,6 +84,8 @@ def create_app(
     mounted = chosen_parts(parts)
     PhotoService(app, db=db, settings=loaded, clock=clock, parts=mounted, address=address, with_views=with_views)
     app.extensions[EXTENSION].is_alone = True
+    if loaded.traces and with_views:
+        _trace(app, app.extensions[EXTENSION])
     register_errors(app, _render)
     for name in (LOGGER, access_log.LOGGER):
         logging.getLogger(name).setLevel(logging.INFO)
@@ -113,6 +116,17 @@ def _open_database(app: Flask, address: str) -> SQLAlchemy:
     if engine.dialect.name == "sqlite" and engine.url.database:
         close_files(Path(engine.url.database + end) for end in ("", "-wal", "-shm"))
     return db
+
+
+def _trace(app: Flask, service: Service) -> None:
+    """Send traces of the requests to the collector of the settings.
+
+    Raises:
+        SettingError: the libraries for it are not installed.
+    """
+    with app.app_context():
+        engines = [service.engine()] + ([service.replica.engine()] if service.replica else [])
+    trace_app(app, provider_of(service.settings.traces), *engines, proxies=service.settings.proxies)
 
 
 def _render(failure: Failure) -> Response:

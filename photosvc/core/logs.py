@@ -7,7 +7,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -16,6 +16,8 @@ from typing import Any, Final
 START: Final = "photosvc.start"
 #: Attribute of a log record: its message as names and values.
 FIELDS: Final = "photosvc_fields"
+#: Attribute of a log record: names and values that `add_to_lines` has added.
+_ADDED: Final = "photosvc_added"
 #: The formats of lines.
 TEXT, JSON = "text", "json"
 #: Failures with shorter pauses between them are one outage.
@@ -39,6 +41,8 @@ class LineFormatter(logging.Formatter):
         """Return the time in UTC, level, logger and message."""
         message = _one_line(record.getMessage())
         text = f"{_time_of(record)} {record.levelname} {record.name}: {message}"
+        if added := getattr(record, _ADDED, None):
+            text += f" {as_text(added)}"
         if record.exc_info:
             trace = self.formatException(record.exc_info).split("\n")
             text = "\n    ".join([text, *map(_one_line, trace)])
@@ -52,6 +56,7 @@ class JsonFormatter(logging.Formatter):
         """Return an object with `time`, `level`, `logger`, the message's fields or `message`, and any `exception`."""
         line = {"time": _time_of(record), "level": record.levelname, "logger": record.name}
         line |= getattr(record, FIELDS, None) or {"message": record.getMessage()}
+        line |= getattr(record, _ADDED, {})
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str)
@@ -89,6 +94,30 @@ def write_lines(logger: str, style: str) -> None:
     handler = _own_handler(logger) or OwnHandler()
     handler.setFormatter(JsonFormatter() if style == JSON else LineFormatter())
     logging.getLogger(logger).addHandler(handler)
+
+
+def add_to_lines(logger: str, read: Callable[[], dict[str, str]]) -> None:
+    """Add the names and values that `read` returns to each line of `logger` and the loggers below it.
+
+    They take the place of those that an earlier call has added.
+    """
+    if handler := _own_handler(logger):
+        for former in [one for one in handler.filters if isinstance(one, _Adding)]:
+            handler.removeFilter(former)
+        handler.addFilter(_Adding(read))
+
+
+class _Adding(logging.Filter):
+    """A filter that lets all records pass, with names and values that it adds."""
+
+    def __init__(self, read: Callable[[], dict[str, str]]) -> None:
+        super().__init__()
+        self._read = read
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Add the values."""
+        setattr(record, _ADDED, self._read())
+        return True
 
 
 def write_warnings_only(logger: str) -> None:

@@ -84,7 +84,7 @@ class Replica:
         if not self._may_be_asked():
             return None
         try:
-            connection = open_reader(self._the_engine())
+            connection = open_reader(self.engine())
             try:
                 found = _moment_of_replica(connection, needed)
             except BaseException:
@@ -114,7 +114,7 @@ class Replica:
     def report(self, primary: Connection) -> Report:
         """Ask replica and primary how far apart they are."""
         try:
-            with open_reader(self._the_engine()) as connection:
+            with open_reader(self.engine()) as connection:
                 needed = moment(primary)
                 found = _moment_of_replica(connection, needed)
                 replayed = connection.execute(_REPLAYED).scalar_one()
@@ -129,7 +129,8 @@ class Replica:
         if self._engine is not None:
             self._engine.dispose()
 
-    def _the_engine(self) -> Engine:
+    def engine(self) -> Engine:
+        """Return the engine of the replica's database, which connects when it is first used."""
         with self._lock:
             if self._engine is None:
                 # As many connections as threads, so that none waits for another's.

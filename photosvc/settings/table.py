@@ -220,6 +220,12 @@ class Settings:
         "How lines of the log are written to stderr; not inside another app",
         default=TEXT,
     )
+    traces: str = _setting(
+        values.base_url,
+        "http or https address, or empty",
+        "Address of an OpenTelemetry collector that gets a trace of each request; not inside another app",
+        default="",
+    )
     proxies: int = _number(
         0,
         8,

@@ -17,6 +17,7 @@ from photosvc.auth.principal import Principal
 from photosvc.core.logs import FIELDS, as_text
 from photosvc.web.auditing import request_id
 from photosvc.web.requests import client_address
+from photosvc.web.tracing import trace_ids
 
 #: The logger of the access log, at the level of information.
 LOGGER: Final = "photosvc.access"
@@ -62,6 +63,7 @@ def note_access(answer: Response, began: float | None = None) -> Response:
         "credential_kind": "" if who is None else who.kind,
         "credential": "" if who is None else who.credential_uid,
         "agent": request.user_agent.string[:_LONGEST_AGENT],
+        **trace_ids(),
     }
     answer.call_on_close(partial(_log, values, perf_counter() if began is None else began))
     return answer

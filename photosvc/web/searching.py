@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import wraps
+from types import TracebackType
 from typing import Final, ParamSpec, TypeAlias, TypeVar
 from urllib.parse import quote
 
@@ -31,6 +32,7 @@ from photosvc.search.reading.request import parse_request
 from photosvc.web.current import Service, current_service
 from photosvc.web.parts import MEDIA
 from photosvc.web.requests import ClientGone
+from photosvc.web.tracing import span_of_search
 
 #: Parameters of the search that are not filters.
 _PARAMETERS: Final = frozenset(
@@ -101,22 +103,37 @@ def searching_apart(service: Service, owner: str) -> "_Searching":
 class _Searching:
     """The context manager of `searching`; a class, because a generator takes longer."""
 
-    __slots__ = ("_connection", "_outermost", "_read", "_reading", "_service")
+    __slots__ = ("_connection", "_outermost", "_read", "_reading", "_service", "_span")
 
     def __init__(self, service: Service, read: Read) -> None:
         self._service, self._read = service, read
         self._reading = service.reading()
 
     def __enter__(self) -> Connection:
+        self._span = span = span_of_search()
+        if span is None:
+            return self._open()
+        span.__enter__()
+        try:
+            return self._open()
+        except BaseException as error:
+            span.__exit__(type(error), error, error.__traceback__)
+            raise
+
+    def _open(self) -> Connection:
         _prefer_replica(self._service)
         self._connection = connection = self._reading.__enter__()
         self._outermost = begin_read(connection, self._read)
         return connection
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._outermost:
             end_read(self._read)
         self._reading.__exit__(kind, error, trace)
+        if self._span is not None:
+            self._span.__exit__(kind, error, trace)
         if error is not None and self._outermost:
             _raise_if_ended(self._service, self._read, error)
 

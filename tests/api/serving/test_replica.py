@@ -148,7 +148,7 @@ def test_a_replica_that_is_lost_fails_no_request_and_comes_back(library, asked, 
 
 def test_a_search_that_the_replica_does_not_finish_is_repeated_on_the_primary(library, asked, replica, caplog):
     with library.app.app_context():
-        engine = current_service().replica._the_engine()
+        engine = current_service().replica.engine()
     broken = []
 
     def end(connection, cursor, statement, *_):
