@@ -146,6 +146,15 @@ def test_a_replica_that_is_lost_fails_no_request_and_comes_back(library, asked, 
     assert "photosvc_replica_behind_bytes " in metrics
 
 
+def test_a_replica_that_stops_answering_is_left_alone(library, asked, replica, caplog, monkeypatch):
+    monkeypatch.setattr(replicas, "REST", 600)
+    with replica.silent():
+        assert [len(library.find()) for _ in range(3)] == [1] * 3
+        assert asked == [False] * 3 or asked == [True, False, False]  # noticed by the first question, or by the search
+    lines = [one.getMessage() for one in caplog.records if "the replica failed" in one.getMessage()]
+    assert len(lines) == 1, lines
+
+
 def test_a_search_that_the_replica_does_not_finish_is_repeated_on_the_primary(library, asked, replica, caplog):
     with library.app.app_context():
         engine = current_service().replica.engine()

@@ -1,5 +1,7 @@
 """A streaming replica of a test's PostgreSQL server, which can fall behind, stop and come back."""
 
+import os
+import signal
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,6 +82,20 @@ class StreamingReplica:
             with self._engine.connect() as connection:
                 connection.execute(text("SELECT pg_wal_replay_resume()"))
             self.catch_up()
+
+    @contextmanager
+    def silent(self):
+        """Let none of its processes do anything inside the block."""
+        main = int((self._data / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        processes = [main, *map(int, children)]
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                os.kill(process, signal.SIGCONT)
 
     def close(self) -> None:
         """Stop it and close all connections."""
