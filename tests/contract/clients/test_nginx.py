@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from photosvc.cli.deploy import Deployment, files_of
-from tests.support.api_client import open_api
+from tests.support.api_client import PASSWORD, open_api
 from tests.support.clients.picture_client import PictureClient
 from tests.support.pictures import encoded, quarters
 from tests.support.programs.ports import free_port, wait_for
@@ -91,9 +91,10 @@ def nginx(tmp_path_factory, pictures):
             ["nginx", "-c", str(config), "-e", str(folder / "error.log")], stderr=subprocess.DEVNULL
         )
 
-        def get(path, method="GET", **headers):
+        def get(path, method="GET", body=None, **headers):
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-            connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+            given = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, body, given)
             answer = connection.getresponse()
             body = answer.read()
             connection.close()
@@ -160,6 +161,37 @@ def test_large_and_small_bodies_of_accounts_arrive(nginx, pictures):
     assert (status.split()[1] in {"201", "204", "415", "422"}, stored > 0) == (True, True), status
     small = nginx("/api/v1/session", "POST")
     assert b'{"code":' in small[2]  # the service's own answer, not that of nginx
+
+
+@pytest.fixture
+def signed_in(nginx):
+    """The headers of a page with a session behind nginx."""
+    origin = {"Origin": f"http://127.0.0.1:{nginx.port}"}
+    form = {**origin, "Content_Type": "application/x-www-form-urlencoded"}
+    status, headers, _ = nginx("/sign-in", "POST", body=f"name=alice&password={quote(PASSWORD)}", **form)
+    assert status == 303
+    return {**origin, "Cookie": headers["Set-Cookie"].partition(";")[0]}
+
+
+def test_pieces_of_a_page_arrive_in_the_largest_size(nginx, signed_in):
+    tus = {**signed_in, "X_Photosvc": "1", "Tus_Resumable": "1.0.0"}
+    status, headers, _ = nginx("/api/v1/uploads", "POST", Upload_Length=str(20 << 20), **tus)
+    assert status == 201
+    path, piece = headers["Location"], {**tus, "Content_Type": "application/offset+octet-stream"}
+    status, headers, _ = nginx(path, "PATCH", body=bytes(16 << 20), Upload_Offset="0", **piece)
+    assert (status, headers["Upload-Offset"]) == (204, str(16 << 20))
+    assert nginx(path, "HEAD", **tus)[1]["Upload-Offset"] == str(16 << 20)
+    assert nginx(path, "DELETE", **tus)[0] == 204
+
+
+def test_files_of_the_form_without_scripts_arrive(nginx, signed_in):
+    head = b'--b\r\nContent-Disposition: form-data; name="files"; filename="letter.jpg"\r\n\r\n'
+    body = head + bytes(2 << 20) + b"\r\n--b--\r\n"
+    form = {"Content_Type": "multipart/form-data; boundary=b"}
+    status, _, page = nginx("/upload", "POST", body=body, **signed_in, **form)
+    assert (status, b"0 of 1 files added" in page) == (200, True)
+    foreign = {**signed_in, "Origin": "http://other.test"}
+    assert nginx("/upload", "POST", body=body, **foreign, **form)[0] == 403
 
 
 @pytest.mark.parametrize("method", ["PUT", "PROPFIND", "POST", "GET"])
