@@ -22,6 +22,7 @@ from tests.support.programs.server import serve
 pytestmark = pytest.mark.slow
 DONE = {"added", "duplicate"}
 FORM = "multipart/form-data; boundary=b"
+TUS_PIECE = "application/offset+octet-stream"
 
 
 @contextmanager
@@ -177,3 +178,48 @@ def test_requests_for_an_index_run_start_one_process_that_outlives_its_worker(tm
             time.sleep(0.1)
         assert len(call("GET", f"{url}/photos?count=9", token)[1]) == 2
         os.kill(indexers(api)[0], signal.SIGTERM)
+
+
+def tus(method, url, token, data=None, **headers):
+    """The status of a request of tus, and its headers."""
+    given = {name.replace("_", "-"): str(value) for name, value in headers.items()}
+    given = {"Authorization": f"Bearer {token}", "Tus-Resumable": "1.0.0", "Content-Type": TUS_PIECE, **given}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, data, given, method=method), timeout=60) as answer:
+            return answer.status, answer.headers
+    except HTTPError as error:
+        return error.code, error.headers
+
+
+def test_of_eight_pieces_sent_to_one_place_at_once_by_several_processes_one_is_stored(tmp_path):
+    size = 3 << 20
+    contents = [(encoded(clouds(1, 40, 30), "JPEG") + bytes([number]) * size)[:size] for number in range(8)]
+    with served(tmp_path, workers=2) as (api, token, base):
+        _, headers = tus("POST", f"{base}/uploads", token, b"", Upload_Length=size)
+        url = base.removesuffix("/api/v1") + headers["Location"]
+        for start, end in ((0, size // 2), (size // 2, size)):
+
+            def send(data, start=start, end=end, url=url, token=token):
+                return tus("PATCH", url, token, data[start:end], Upload_Offset=start)[0]
+
+            with ThreadPoolExecutor(8) as threads:
+                statuses = list(threads.map(send, contents))
+            assert statuses.count(204) == 1, statuses
+            assert set(statuses) <= {204, 409, 423, 429, 503}, statuses
+        (path,) = stored(api)
+        halves = (path.read_bytes()[: size // 2], path.read_bytes()[size // 2 :])
+        assert halves[0] in {data[: size // 2] for data in contents}
+        assert halves[1] in {data[size // 2 :] for data in contents}
+
+
+def test_the_pieces_of_one_file_may_go_to_any_process(tmp_path):
+    data = encoded(clouds(2, 40, 30), "JPEG") + bytes(100_000)
+    with served(tmp_path, workers=2) as (api, token, base):
+        _, headers = tus("POST", f"{base}/uploads", token, b"", Upload_Length=len(data))
+        url, workers = base.removesuffix("/api/v1") + headers["Location"], set()
+        for start in range(0, len(data), 5000):
+            status, headers = tus("PATCH", url, token, data[start : start + 5000], Upload_Offset=start)
+            assert (status, headers["Upload-Offset"]) == (204, str(min(len(data), start + 5000)))
+            workers.add(headers["X-Worker"])
+        assert [path.read_bytes() for path in stored(api)] == [data]
+        assert len(workers) == 2
