@@ -147,6 +147,17 @@ def test_at_most_three_files_are_sent_at_the_same_time(base, chromium):
         assert max(most) == 3
 
 
+def test_files_of_one_name_are_added_together(base, chromium):
+    with open_page(chromium, base) as page:
+        asked = []
+        page.on("request", lambda request: asked.append(request.url) if request.method == "PUT" else None)
+        files = [file_of(f"p{n}.jpg", picture(n, n)) for n in range(80, 99)]
+        pair = [file_of("pair.jpg", picture(99)), file_of("pair.xmp", b'<x:xmpmeta xmlns:x="adobe:ns:meta/"/>')]
+        page.set_input_files("#files", [*files, *pair, file_of("next.jpg", picture(79))])
+        title(page, "22 added")
+        assert len(set(asked)) == 2
+
+
 def test_a_lost_connection_is_tried_again_by_itself_from_where_it_stopped(base, chromium):
     with open_page(chromium, base, expected=FAILS) as page:
         seen = pieces(page, lambda count: count in {2, 3})
@@ -231,6 +242,33 @@ def test_an_interrupted_upload_is_given_up_and_complete_files_beside_it_are_adde
         page.get_by_role("button", name="Cancel half.jpg").click()
         title(page, "1 added, 1 cancelled")
         assert remembered(page) == {}
+
+
+def test_files_that_were_added_before_a_reload_are_not_sent_again_unless_no_search_finds_them(base, chromium, tmp_path):
+    paths = [tmp_path / f"again{number}.jpg" for number in range(2)]
+    for number, path in enumerate(paths):
+        path.write_bytes(picture(47 + number))
+    with open_page(chromium, base) as page:
+        page.set_input_files("#files", paths)
+        title(page, "2 added")
+        page.reload()
+        page.wait_for_selector("form.live")
+        seen = pieces(page, lambda _: False)
+        page.set_input_files("#files", paths)
+        title(page, "2 in the library already")
+        assert seen == []
+        uid = page.get_attribute(".uploads a:text-is('again0.jpg')", "href").rpartition("/")[2]
+        archive = """uid => fetch("/api/v1/batch/photos/archive", {
+            method: "POST",
+            headers: {"X-Photosvc": "1", "Content-Type": "application/json"},
+            body: JSON.stringify({photos: [uid]}),
+        }).then((answer) => answer.status)"""
+        assert page.evaluate(archive, uid) == 200
+        page.goto(f"{base}/upload")
+        page.wait_for_selector("form.live")
+        page.set_input_files("#files", paths)
+        title(page, "2 in the library already")
+        assert len(seen) == 1
 
 
 def test_files_that_were_sent_before_the_page_was_left_are_added_by_the_next_one(base, chromium):

@@ -1,20 +1,22 @@
 // The list of uploads: files become originals, a few at once, and each tells how far it is and what became of it.
 
-import {call, may, photoPage, site} from "./api.js";
+import {asked, call, get, may, photoPage, site} from "./api.js";
 import {icon, make} from "./icons.js";
-import {Transfer, pauseAfter, remembered} from "./transfer.js";
+import {Transfer, hashes, pauseAfter, remember, remembered} from "./transfer.js";
 import {number} from "./words.js";
 
-const AT_ONCE = 3, BUNDLE = 50, SHOWN = 200, MIB = 1 << 20;
+// A bundle is added by one request, which must be answered before proxies give up (60 seconds are usual).
+const AT_ONCE = 3, BUNDLE = 20, SHOWN = 200, MIB = 1 << 20;
 const FILES = 5000;    // of one drop
 const LISTENS = 300;   // milliseconds in which other tabs tell what they upload
 const STATES = {added: "Added", duplicate: "In the library already", refused: "Refused", stopped: "Stopped", left: "Not complete", cancelled: "Cancelled", earlier: "Uploaded earlier"};
 const OPEN = ["waiting", "sending", "sent", "adding"];
 const LATER = new Set([401, 507]);  // failures after which the same file may be taken another time
-const BUSY = new Set([423, 429, 503]);
+const LOST = new Set([0, 408, 502, 504]);
+const ASKED = 50;  // files of one question
 
 export class Queue {
-  #added; #box; #list; #title; #again; #all; #items = []; #waiting = []; #running = 0; #bundles = new Map(); #current = null; #tabs = null; #elsewhere = new Set();
+  #added; #box; #list; #title; #again; #all; #items = []; #waiting = []; #running = 0; #bundles = new Map(); #current = null; #tabs = null; #elsewhere = new Set(); #there = new Map();
 
   constructor(added) {
     this.#added = added;
@@ -95,6 +97,9 @@ export class Queue {
     if (!files.length) return;
     if (!this.#count(...OPEN, "stopped", "left")) { this.#list.replaceChildren(); this.#items = []; }
     if (files.length > FILES) this.#list.append(make("li", {className: "refused"}, make("small", {textContent: `One upload has at most ${number(FILES)} files: add the others again.`})));
+    // Files that are chosen for an album are sent in any case: the server puts those that it has into it.
+    const hashOf = may("fill") ? () => "" : hashes();
+    this.#there.clear();
     for (const file of files.slice(0, FILES)) {
       const former = this.#items.find((item) => item.state === "left" && isSame(item.file, file));
       const item = former ?? this.#line(file);
@@ -105,6 +110,7 @@ export class Queue {
         this.#waiting.push(item);
         continue;
       }
+      item.hash = hashOf(file);
       this.#items.push(item);
       if (this.#list.childElementCount < SHOWN) this.#list.append(item.line);
       const most = Number(site.mostbytes);
@@ -149,15 +155,33 @@ export class Queue {
       await this.#send(this.#waiting.shift());
       // A bundle is added when it is full, the others when there is nothing left to send.
       for (const bundle of [...this.#bundles.values()]) {
-        if (!bundle.open && (bundle.items.size >= BUNDLE || !this.#waiting.length)) await this.#keep(bundle);
+        if (!bundle.open && (isFull(bundle, this.#waiting[0]) || !this.#waiting.length)) await this.#keep(bundle);
       }
     }
     this.#running--;
     this.#start();
   }
 
+  // Ends a file that was uploaded a short time ago, such as before a reload, if the library still has it.
+  async #isThere(item) {
+    if (!item.hash) return false;
+    if (!this.#there.has(item.hash)) {
+      const wanted = [...new Set([item, ...this.#waiting].map(({hash}) => hash).filter((hash) => hash && !this.#there.has(hash)))].slice(0, ASKED);
+      const found = await get(`/photos${asked({q: `hash:${wanted.join("|")}`, count: 1000})}`).catch(() => []);
+      for (const hash of wanted) this.#there.set(hash, found.find((record) => record.Hash === hash)?.UID);
+    }
+    const uid = this.#there.get(item.hash);
+    if (!uid || item.state !== "waiting") return item.state !== "waiting";
+    this.#link(item, uid);
+    this.#end(item, "duplicate");
+    return true;
+  }
+
+  #link(item, uid) { item.name.replaceChildren(make("a", {href: photoPage(uid), textContent: item.file.name})); }
+
   async #send(item) {
-    if (!this.#current || this.#current.items.size >= BUNDLE || this.#current.kept) this.#current = this.#bundle(token());
+    if (await this.#isThere(item)) return;
+    if (!this.#current || isFull(this.#current, item) || this.#current.kept) this.#current = this.#bundle(token());
     const transfer = item.transfer ??= this.#transfer(item, this.#current.token);
     const bundle = this.#bundle(transfer.bundle);
     bundle.items.add(item);
@@ -190,7 +214,7 @@ export class Queue {
     if (seconds === undefined) {
       item.bar.value = sent / item.file.size;
       item.text.textContent = `${Math.floor((100 * sent) / item.file.size)} %`;
-    } else item.text.textContent = `${BUSY.has(error.status) ? "The server is busy" : "The connection was lost"}: next try in ${number(seconds)} s`;
+    } else item.text.textContent = `${LOST.has(error.status) ? "The connection was lost" : "The server is busy"}: next try in ${number(seconds)} s`;
   }
 
   // Adds a bundle whose files are complete, or cancelled.
@@ -208,9 +232,11 @@ export class Queue {
     this.#tell();
     try {
       const files = new Map((await this.#add(bundle.token, sent[0].transfer.album)).map((file) => [file.token, file]));
+      const had = sent.map((item) => [item.file, files.get(item.transfer.token)]);
+      remember(had.filter(([, file]) => file && file.status !== "refused").map(([one, {hash}]) => [one, hash]));
       for (const item of sent) {
         const file = files.get(item.transfer.token);
-        if (file?.PhotoUID) item.name.replaceChildren(make("a", {href: photoPage(file.PhotoUID), textContent: item.file.name}));
+        if (file?.PhotoUID) this.#link(item, file.PhotoUID);
         if (file) this.#end(item, file.status, file.reason);
         else if (!item.file.slice) this.#end(item, "earlier");  // the page was left before the answer arrived
         else {  // another answer had it, and was lost
@@ -281,5 +307,8 @@ export class Queue {
   }
 }
 
+// Files of one name, such as a RAW and its JPEG, are added together.
+const stem = (item) => item?.file.name.replace(/\.[^.]*$/, "");
+const isFull = ({items}, next) => items.size >= BUNDLE && ![...items].some((item) => stem(item) === stem(next));
 const isSame = (one, other) => ["name", "size", "lastModified"].every((property) => one[property] === other[property]);
 const token = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
