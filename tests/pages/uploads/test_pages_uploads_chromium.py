@@ -322,6 +322,30 @@ def test_a_quota_that_is_used_up_stops_the_file_until_somebody_tries_again(base,
         assert page.get_by_role("button", name=re.compile("Try again: q")).count() == 1
 
 
+def test_files_for_an_album_that_is_deleted_meanwhile_can_be_added_without_it(base, chromium):
+    call = """([method, path, body]) => fetch(`/api/v1/albums${path}`, {
+        method, body, headers: {"X-Photosvc": "1", "Content-Type": "application/json"},
+    }).then((answer) => answer.json())"""
+    with open_page(chromium, base, expected=FAILS) as page:
+        album = page.evaluate(call, ["POST", "", '{"Title": "Short"}'])["UID"]
+        page.goto(f"{base}/albums/{album}")
+        held = []
+
+        def hold(route):
+            held.append(route)
+
+        page.route("**/api/v1/users/*/upload/*", hold, times=1)
+        page.set_input_files("input[type=file]", [file_of("album.jpg", picture(49))])
+        while not held:
+            page.wait_for_timeout(100)
+        assert album in held[0].request.post_data
+        page.evaluate(call, ["DELETE", f"/{album}", None])
+        held[0].continue_()
+        line(page, "album.jpg", ".stopped").wait_for()
+        page.get_by_role("button", name="Try again: album.jpg").click()
+        line(page, "album.jpg", ".added").wait_for()
+
+
 def test_a_right_that_is_taken_away_ends_the_upload_with_the_reason(base, chromium):
     with open_page(chromium, base, expected=FAILS) as page:
         pieces(page, lambda count: count == 1)
