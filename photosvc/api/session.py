@@ -138,7 +138,7 @@ def _answer_login(service: Service, login: Login) -> Response:
 
 
 def _answer(service: Service, who: Principal, token: str) -> Response:
-    if who.shared is not None:
+    if who.kind == VISIT:
         user = plain(User, uid="", name="", role=VISITOR, created_at=who.created_at, updated_at=who.created_at)
     else:
         with service.reading(orm=True) as session:

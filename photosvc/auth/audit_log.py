@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.words import did_you_mean
-from photosvc.models import Client, Credential, User
+from photosvc.models import VISIT, Client, Credential, User
 
 #: Refused requests: anyone can cause any number of them, so equal ones are counted, and they displace no other part.
 REFUSALS: Final = "refusals"
@@ -79,6 +79,11 @@ class Event(StrEnum):
     """A public link to an album was made."""
     LINK_CHANGED = "link.changed"
     LINK_ENDED = "link.ended"
+    ALBUM_SHARED = "album.shared"
+    """An album was shared with an account."""
+    SHARE_CHANGED = "share.changed"
+    SHARE_ENDED = "share.ended"
+    """An account was removed from an album, or left it."""
     KEY_ROTATED = "key.rotated"
     """A key of the service was replaced."""
 
@@ -156,7 +161,7 @@ class Actor:
     @classmethod
     def of(cls, principal: Principal, *, address: str = "", request_id: str = "") -> "Actor":
         """Return the owner of a credential; for a token without an account or client, a client named like the token."""
-        if principal.shared is not None:
+        if principal.shared is not None and principal.kind == VISIT:
             link = principal.shared.link_uid
             credential = principal.credential_uid
             return cls(

@@ -10,7 +10,8 @@ Two flags add a condition each. `proof`: the password was sent within the last h
 private photos, because the answer names originals and folders whether or not their photos are private.
 
 Visitors of a public link may do the few actions that have their kind and role, download only if the link allows it,
-and only by views that limit themselves to what the link shares (`web.actions.for_visitors`).
+and only by views that limit themselves to what the link shares (`web.actions.for_visitors`). Guests, the accounts that
+see nothing but the albums shared with them, are limited in the same way: what they may do in addition shows no photos.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,7 +22,7 @@ from typing import Final
 from photosvc.auth.errors import InsufficientScopeError, PasswordNeededError, ScopeTooWideError
 from photosvc.auth.principal import APP_SESSION, HOST_USER, Principal
 from photosvc.auth.scopes import ALL, READ, SCOPES, WRITE, Scope, is_within
-from photosvc.core.accounts import ADMIN, CLIENT, PROOF_SECONDS, USER, VIEWER, VISITOR
+from photosvc.core.accounts import ADMIN, CLIENT, GUEST, PROOF_SECONDS, USER, VIEWER, VISITOR
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, VISIT
 
@@ -58,7 +59,9 @@ _ANY = _PERSON | {ACCESS_TOKEN, CLIENT_TOKEN, HOST_USER}
 _OPEN, _READERS, _LEAVERS = (kinds | {VISIT} for kinds in (_ANY, _PERSON, _SESSION))
 
 _ALL = frozenset({ADMIN, USER, VIEWER, CLIENT})
-_EACH = _ALL | {VISITOR}
+_SIGNED_IN = _ALL | {GUEST}
+_EACH = _SIGNED_IN | {VISITOR}
+_ACCOUNTS = frozenset({ADMIN, USER, VIEWER, GUEST})
 _ADMIN = frozenset({ADMIN})
 _EDITORS = frozenset({ADMIN, USER})
 _WRITERS = frozenset({ADMIN, USER, CLIENT})
@@ -94,8 +97,12 @@ _TABLE = (
     Rule("albums.create",              "albums",   _W,   _ANY,     _WRITERS,  _,    "Make albums"),
     Rule("albums.update",              "albums",   _W,   _ANY,     _WRITERS,  _,    "Change albums and their photos"),
     Rule("albums.delete",              "albums",   _W,   _ANY,     _WRITERS,  _,    "Delete albums"),
-    Rule("links.list",                 "shares",   _R,   _ANY,     _EDITORS,  _,    "List public links to albums"),
-    Rule("links.make",                 "shares",   _W,   _ANY,     _EDITORS,  _,    "Make, change and end them"),
+    Rule("links.list",                 "shares",   _R,   _ANY,     _EDITORS,  _,    "See how albums are shared"),
+    Rule("links.make",                 "shares",   _W,   _ANY,     _EDITORS,  _,    "Share albums"),
+    Rule("shared.list",                "albums",   _R,   _PERSON,  _ACCOUNTS, _,    "List albums that others shared"),
+    Rule("shared.leave",               "albums",   _W,   _PERSON,  _ACCOUNTS, _,    "Leave them"),
+    Rule("shared.add",                 "files",    _W,   _PERSON,  _ACCOUNTS, _,    "Add photos to them"),
+    Rule("shared.remove",              "albums",   _W,   _PERSON,  _ACCOUNTS, _,    "Take out one's own photos"),
     Rule("people.search",              "people",   _R,   _ANY,     _ALL,      _,    "List people"),
     Rule("people.update",              "people",   _W,   _ANY,     _WRITERS,  _,    "Rename and merge people"),
     Rule("labels.search",              "labels",   _R,   _ANY,     _ALL,      _,    "List keywords"),
@@ -121,10 +128,10 @@ _TABLE = (
     Rule("webdav.read",                "webdav",   _R,   _PERSON,  _EDITORS,  _,    "Read the originals over WebDAV"),
     Rule("webdav.write",               "webdav",   _W,   _PERSON,  _EDITORS,  _,    "Change the originals over WebDAV"),
     Rule("metrics.view",               "metrics",  _R,   _ANY,     _MONITORS, _,    "Read the monitoring figures"),
-    Rule("session.create",             "sessions", _W,   _APP,     _ALL,      _,    "Exchange it for a login session"),
+    Rule("session.create",             "sessions", _W,   _APP,     _SIGNED_IN, _,   "Exchange it for a login session"),
     Rule("session.read",               "sessions", _R,   _READERS, _EACH,     _,    "Read the own session"),
     Rule("session.end",                "sessions", _W,   _LEAVERS, _EACH,     _,    "End the own login session"),
-    Rule("session.confirm",            "sessions", _W,   _LOGIN,   _ALL,      _,    "Confirm the password"),
+    Rule("session.confirm",            "sessions", _W,   _LOGIN,   _SIGNED_IN, _,   "Confirm the password"),
     Rule("users.list",                 "users",    _R,   _LOGIN,   _ADMIN,    _,    "List accounts"),
     Rule("users.add",                  "users",    _W,   _LOGIN,   _ADMIN,    _,    "Add an account", _P),
     Rule("users.view",                 "users",    _R,   _LOGIN,   _ADMIN,    _OWN, "See an account"),

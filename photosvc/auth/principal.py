@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from photosvc.auth.scopes import ALL, Scope, parse_scope
-from photosvc.core.accounts import USER_ROLES, VIEWER
+from photosvc.core.accounts import HOST_ROLES, VIEWER
 from photosvc.core.errors import PhotosvcError
 from photosvc.models import LOGIN_SESSION
 
@@ -25,14 +25,16 @@ _LONGEST_ID: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The album that a public link shares, and the rights of its visitors."""
+    """The albums that are shared with a visitor of a public link, or with a guest, and the rights to their photos."""
 
     link_uid: str
-    album_uid: str
+    """Empty for guests."""
+    albums: tuple[str, ...]
+    """UIDs: the one of a link, or all that are shared with a guest."""
     downloads: bool
-    """True if visitors may download originals."""
+    """True if originals may be downloaded."""
     metadata: bool
-    """True if visitors see places, cameras, people, texts and names of files."""
+    """True if places, cameras, people, texts and names of files are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,10 @@ class Principal:
     credential_name: str
     scope: Scope
     role: str
-    """The role of the user (`admin`, `user`, `viewer`), the client (`admin`, `client`) or the `visitor` of a link."""
+    """That of the user (`admin`, `user`, `viewer`, `guest`), the client (`admin`, `client`), or `visitor`.
+
+    Tokens of a guest's client have the role of the guest.
+    """
     sees_private: bool
     created_at: datetime
     expires_at: datetime | None
@@ -64,7 +69,7 @@ class Principal:
     client_id: int | None = None
     client_uid: str | None = None
     shared: Shared | None = None
-    """The only album that the visitor of a public link may see; None for all others."""
+    """The only albums that the visitor of a public link, or a guest, may see; None for all others."""
 
     @property
     def standing(self) -> str:
@@ -106,8 +111,8 @@ class HostUser:
         if not isinstance(self.id, str) or not self.id or len(self.id) > _LONGEST_ID:
             msg = f"HostUser: id must be a text of 1 to {_LONGEST_ID} characters, not {self.id!r:.50}"
             raise ValueError(msg)
-        if self.role not in USER_ROLES:
-            msg = f"HostUser: role must be one of {', '.join(USER_ROLES)}, not {self.role!r:.50}"
+        if self.role not in HOST_ROLES:
+            msg = f"HostUser: role must be one of {', '.join(HOST_ROLES)}, not {self.role!r:.50}"
             raise ValueError(msg)
         try:
             parse_scope(self.scope)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
 
-from sqlalchemy import Connection, bindparam, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, or_, select, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session, aliased
 
@@ -18,8 +18,8 @@ from photosvc.auth.policy import SHARERS
 from photosvc.auth.principal import Principal, Shared
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
-from photosvc.core.accounts import ADMIN, CLIENT, VIEWER, VISITOR
-from photosvc.models import VISIT, Client, Credential, Link, User, Visit
+from photosvc.core.accounts import ADMIN, CLIENT, GUEST, VISITOR, WITHOUT_PRIVATE
+from photosvc.models import VISIT, AlbumShare, Client, Credential, Link, User, Visit
 from photosvc.models.statements import Prepared, prepare_statement
 
 _MOST_ADDRESS: Final = 64
@@ -31,6 +31,30 @@ _ClientOwner = aliased(User)
 """The account of a registered client."""
 _LinkOwner = aliased(User)
 """The account that made a public link."""
+_Sharer = aliased(User)
+"""The account that shared an album with another one."""
+
+
+def open_shares() -> ColumnElement[bool]:
+    """Return the condition for shares whose maker, if an account, is enabled and may still share albums."""
+    may_share = or_(*(_Sharer.role == role for role in sorted(SHARERS)))
+    maker = select(_Sharer.id).where(_Sharer.id == AlbumShare.owner_id, _Sharer.disabled.is_(False), may_share)
+    return or_(AlbumShare.owner_id.is_(None), maker.exists())
+
+
+#: Written into the statement: as a bound value, the databases would not take it.
+_BLANK: Final[Any] = literal_column("' '")
+#: UIDs of the albums that are shared with the guest who owns a credential or its client, in one text.
+_ALBUMS: Final = (
+    select(func.aggregate_strings(AlbumShare.album_uid, _BLANK))
+    .where(
+        func.coalesce(User.role, _ClientOwner.role) == GUEST,
+        AlbumShare.user_id == func.coalesce(Credential.user_id, Client.user_id),
+        open_shares(),
+    )
+    .correlate(Credential, Client, User, _ClientOwner)
+    .scalar_subquery()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +119,7 @@ class Known(NamedTuple):
     link_owner_uid: Annotated[str | None, _LinkOwner.uid]
     link_owner_role: Annotated[str | None, _LinkOwner.role]
     link_owner_disabled: Annotated[bool | None, _LinkOwner.disabled]
+    albums: Annotated[str | None, _ALBUMS]
 
 
 _COLUMNS: list[Any] = [
@@ -189,7 +214,7 @@ def principal_of(row: Known | None, now: datetime) -> Principal:
         credential_uid=row.uid,
         credential_name=row.name,
         scope=parse_scope(row.scope, known_only=False),
-        role=VISITOR if row.kind == VISIT else row.user_role or row.client_role or CLIENT,
+        role=_role(row),
         sees_private=_sees_private(row),
         created_at=row.created_at,
         expires_at=row.expires_at,
@@ -212,11 +237,19 @@ def _is_opened(row: Known) -> bool:
     return not row.link_owner_disabled and (row.link_owner_role is None or row.link_owner_role in SHARERS)
 
 
+def _role(row: Known) -> str:
+    if row.kind == VISIT:
+        return VISITOR
+    return GUEST if row.client_owner_role == GUEST else row.user_role or row.client_role or CLIENT
+
+
 def _shared(row: Known) -> Shared | None:
-    if row.kind != VISIT:
+    if row.kind == VISIT:
+        downloads, metadata = bool(row.link_downloads), bool(row.link_metadata)
+        return Shared(row.link_uid or "", (row.link_album_uid or "",), downloads, metadata)
+    if _role(row) != GUEST:
         return None
-    downloads, metadata = bool(row.link_downloads), bool(row.link_metadata)
-    return Shared(row.link_uid or "", row.link_album_uid or "", downloads, metadata)
+    return Shared("", tuple(sorted((row.albums or "").split())), downloads=True, metadata=True)
 
 
 def _is_orphan(row: Known) -> bool:
@@ -245,8 +278,8 @@ def _has_expired(row: Known, now: datetime) -> bool:
 
 def _sees_private(row: Known) -> bool:
     if row.user_id is not None:
-        return bool(row.user_role != VIEWER)
-    return bool(row.client_role == ADMIN and row.client_owner_role != VIEWER)
+        return row.user_role not in WITHOUT_PRIVATE
+    return row.client_role == ADMIN and row.client_owner_role not in WITHOUT_PRIVATE
 
 
 def needs_touch(principal: Principal, now: datetime) -> bool:

@@ -59,6 +59,7 @@ svc = LazyGroup(
         ),
         "run": ("photosvc.cli.run:run", "Upgrade the database, serve the library, and index the originals."),
         "search": ("photosvc.cli.search:search", "Search the library, private photos included."),
+        "shares": ("photosvc.cli.shares:shares", "Share albums with accounts."),
         "show": (
             "photosvc.cli.show:show",
             "Show settings, scopes, the policy, search filters, sizes of thumbnails and formats.",

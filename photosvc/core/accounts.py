@@ -5,10 +5,16 @@ Models, records, services and commands share these constants, so that their defa
 
 #: Roles of user accounts, then the role of clients. Clients may also have the role ADMIN.
 ADMIN, USER, VIEWER = "admin", "user", "viewer"
+#: The role of accounts that see the albums shared with them and nothing else.
+GUEST = "guest"
 CLIENT = "client"
 #: The role of people without an account who opened a public link.
 VISITOR = "visitor"
-USER_ROLES = (ADMIN, USER, VIEWER)
+USER_ROLES = (ADMIN, USER, VIEWER, GUEST)
+#: Roles of users of a host app, with whom no album can be shared: they have no account.
+HOST_ROLES = (ADMIN, USER, VIEWER)
+#: Roles of accounts to which private photos are never shown.
+WITHOUT_PRIVATE = (VIEWER, GUEST)
 CLIENT_ROLES = (CLIENT, ADMIN)
 
 #: Methods by which a login session is opened; the second and third are used after the password.

@@ -148,8 +148,8 @@ def add_link(operation: Operation, album: Album, values: Mapping[str, Any], pass
         digest=ids.digest(token),
         slug=_slug(album.title),
         album_uid=album.uid,
-        user_id=_account(session, who),
-        created_by="" if who is None else who.user_uid or who.client_uid or who.credential_uid,
+        user_id=account_of(session, who),
+        created_by=maker_of(who),
         comment="",
         password_hash=password_hash or "",
         max_views=0,
@@ -281,8 +281,13 @@ def _write(link: Link, values: Mapping[str, Any], now: datetime) -> None:
     link.updated_at = now
 
 
-def _account(session: Session, who: Principal | None) -> int | None:
-    """Return the id of the account that a new link ends with; for a client, the account that it belongs to."""
+def maker_of(who: Principal | None) -> str:
+    """Return the UID of the account or client that shares an album; empty for the command line."""
+    return "" if who is None else who.user_uid or who.client_uid or who.credential_uid
+
+
+def account_of(session: Session, who: Principal | None) -> int | None:
+    """Return the id of the account that a new link or share ends with; for a client, the account it belongs to."""
     if who is None:
         return None
     if who.client_id is None:

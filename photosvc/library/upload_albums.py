@@ -22,9 +22,10 @@ from photosvc.index.lease import Lease
 from photosvc.library.album_photos import add_photos
 from photosvc.library.albums import album_to_change
 from photosvc.library.staging import Staging
-from photosvc.models import ORIGINALS_ROOT, File, Job, RejectedFile, Upload, UploadedFile, User
+from photosvc.models import ORIGINALS_ROOT, File, Job, RejectedFile, SearchRow, Upload, UploadedFile, User
 from photosvc.models.engine import write_session
 from photosvc.models.statements import insert_into
+from photosvc.search.reading.compile import visible
 from photosvc.settings import Settings
 
 #: The time for which a file waits to be completed or added.
@@ -189,7 +190,14 @@ class NotInAlbumsError(NotFoundError):
 
 
 def wish_albums(
-    session: Session, subject: str, files: Sequence[str], albums: Sequence[str], now: datetime, user_id: int | None
+    session: Session,
+    subject: str,
+    files: Sequence[str],
+    albums: Sequence[str],
+    now: datetime,
+    user_id: int | None,
+    *,
+    only_shown: bool = False,
 ) -> str:
     """Ask for the photos of some files to be put into albums, and return the subject of the job.
 
@@ -200,6 +208,7 @@ def wish_albums(
         files: the SHA-1 of the content of files that belong together, which share a job.
         albums: UIDs.
         user_id: of the account that asks.
+        only_shown: leave out photos that are private, archived or hidden when the job runs.
 
     Raises:
         TooManyJobsError: as many jobs of the account wait as are allowed.
@@ -219,6 +228,8 @@ def wish_albums(
         return subject
     subject = secrets.token_hex(8)
     arguments = {"albums": list(albums), "files": list(dict.fromkeys(files))}
+    if only_shown:
+        arguments["only_shown"] = True
     jobs.add(session, ALBUMS, subject, now, arguments, user_id=user_id, not_before=now + LIFETIME)
     return subject
 
@@ -249,7 +260,10 @@ def put_into_albums(lease: Lease, _settings: Settings, job: Waiting) -> Generato
         now = lease.clock()
         indexed = select(File.hash, File.photo_id).where(File.hash.in_(files), *_INDEXED)
         photos = {row.hash: row.photo_id for row in session.execute(indexed)}
-        present = _add(session, albums, list(dict.fromkeys(photos.values())), now) if photos else len(albums)
+        chosen = list(dict.fromkeys(photos.values()))
+        if job.arguments.get("only_shown"):
+            chosen = _shown(session, chosen)
+        present = _add(session, albums, chosen, now) if photos else len(albums)
         refused = set(session.scalars(select(UploadedFile.hash).where(UploadedFile.hash.in_(files), *_REFUSED)))
         is_over = now >= job.created_at + LIFETIME
         left = [] if is_over else [one for one in files if one not in photos and one not in refused]
@@ -257,7 +271,7 @@ def put_into_albums(lease: Lease, _settings: Settings, job: Waiting) -> Generato
         lost = job.arguments.get("lost", 0) + len(files) - len(left) - (len(photos) if present else 0)
         lease.report = lambda: {"added": added, "lost": lost}
         if left:
-            arguments = {"albums": albums, "files": left, "added": added, "lost": lost}
+            arguments = {**job.arguments, "files": left, "added": added, "lost": lost}
             lease.put_off(session, job.created_at + LIFETIME, arguments)
         elif not lost:
             lease.finish(session)
@@ -277,6 +291,13 @@ def _add(session: Session, albums: Sequence[str], photo_ids: Sequence[int], now:
         add_photos(session, album, photo_ids, now)
         present += 1
     return present
+
+
+def _shown(session: Session, photo_ids: Sequence[int]) -> list[int]:
+    """Return the ids of the photos among these that anybody may see: not private, archived or hidden."""
+    query = select(SearchRow.photo_id).where(SearchRow.photo_id.in_(photo_ids), visible(sees_private=False))
+    shown = set(session.scalars(query))
+    return [photo_id for photo_id in photo_ids if photo_id in shown]
 
 
 def _is_indexed(content: ColumnElement[str]) -> Exists:

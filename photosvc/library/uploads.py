@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple, TypeAlias
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.problems import Problem, Reason
@@ -45,6 +45,7 @@ ADDED, DUPLICATE, REFUSED = "added", "duplicate", "refused"
 #: A function that places a received file under a name, as `Part.place` does without `replace`.
 Placing: TypeAlias = Callable[[ReceivedFile, str], object]
 _UNLOADED: Final = {"synchronize_session": False}
+_NO_PICTURE: Final = Problem.of(Reason.WRONG_CONTENT, "picture or video")
 
 
 class Named(NamedTuple):
@@ -104,6 +105,10 @@ def common_names(main: ReceivedFile, content: Content) -> Iterator[str]:
         yield f"{local.year:04}/{local.month:02}/{local.year:04}{local:%m%d_%H%M%S}_{main.hash[:digits].upper()}"
 
 
+def _is_sidecar(content: Content | Problem) -> bool:
+    return isinstance(content, Content) and content.media_type == "sidecar"
+
+
 @dataclass(frozen=True, slots=True)
 class Admitted:
     """The result of admitting a received file."""
@@ -128,6 +133,9 @@ class Admission:
         albums: UIDs of albums that their photos are added to once they are indexed.
         pool: reads the files; by default each call of `admit` starts one.
         checks_quota: true if the files are not counted already, as waiting uploads are: they may not exceed the quota.
+        tells_nothing: true if the account must not learn what the library has: it is told that duplicates are new, they
+            count in its quota, and of their photos only those that anybody may see are added to the albums. Sidecars
+            are refused: those of a duplicate would change its photo.
     """
 
     settings: Settings
@@ -138,6 +146,7 @@ class Admission:
     albums: Sequence[str] = ()
     pool: InspectionPool | None = None
     checks_quota: bool = False
+    tells_nothing: bool = False
     _originals: KnownOriginals = field(init=False)
     _subject: list[str] = field(default_factory=lambda: [""], init=False)
     """The last result of `wish_albums`; if its transaction was undone, no job has this subject."""
@@ -153,7 +162,9 @@ class Admission:
             AccountDeletedError: there is no such account any more.
             PhotosvcError: one cannot be stored; files before it are added, and the others wait.
         """
-        found = inspect(files, self.settings, self.now, self.pool)
+        found = dict(inspect(files, self.settings, self.now, self.pool))
+        if self.tells_nothing:
+            found.update({path: _NO_PICTURE for path, content in found.items() if _is_sidecar(content)})
         outcomes = [self._refused(file, problem) for file in files if isinstance(problem := found[file.path], Problem)]
         contents = {path: content for path, content in found.items() if isinstance(content, Content)}
         groups, left = grouped([file for file in files if file.path in contents], contents)
@@ -184,11 +195,16 @@ class Admission:
         """Return whether the original of this name has the content of the file, by reading it."""
         return self._originals.has_content(name, file)
 
+    @property
+    def _again(self) -> str:
+        """Return the status of duplicates, as the account is told of it."""
+        return ADDED if self.tells_nothing else DUPLICATE
+
     def _refused(self, file: ReceivedFile, problem: Problem) -> Admitted:
         if problem.reason is Reason.VANISHED:
             known = self._originals.settle(self.writing, partial(self._known_to, file))
             if known:
-                return Admitted(file, DUPLICATE, known)
+                return Admitted(file, self._again, known)
         return Admitted(file, REFUSED, problem=problem)
 
     def _known_to(self, file: ReceivedFile, session: Session) -> str:
@@ -207,7 +223,9 @@ class Admission:
         for one in group:
             known = self._known(session, one.file)
             if known is not None:
-                outcomes.append(Admitted(one.file, DUPLICATE, known))
+                if self.tells_nothing:
+                    self._count_copy(session, one.file, known)
+                outcomes.append(Admitted(one.file, self._again, known))
                 continue
             name = self._placed(group[0].file, content, one, undo)
             session.execute(
@@ -254,11 +272,26 @@ class Admission:
                 return None
         return self._originals.name_of(session, file)
 
+    def _count_copy(self, session: Session, file: ReceivedFile, name: str) -> None:
+        """Count a duplicate in the quota of the account, once, as if it were stored."""
+        counted = select(UploadedFile.id).where(UploadedFile.user_id == self.user_id, UploadedFile.name == name)
+        if session.scalar(counted.limit(1)) is None:
+            row = {"hash": None, "user_id": self.user_id, "name": name, "size": file.size, "original_name": file.name}
+            session.execute(insert(UploadedFile).values({**row, "created_at": self.now}))
+
     def _wish_albums(self, session: Session, files: Mapping[str, str]) -> None:
         """Ask for the albums of pictures, duplicates included; sidecars, by their names, belong to other files."""
         pictures = [content for content, name in files.items() if not is_read(name)]
         if self.albums and pictures:
-            self._subject[0] = wish_albums(session, self._subject[0], pictures, self.albums, self.now, self.user_id)
+            self._subject[0] = wish_albums(
+                session,
+                self._subject[0],
+                pictures,
+                self.albums,
+                self.now,
+                self.user_id,
+                only_shown=self.tells_nothing,
+            )
 
     def _placed(self, main: ReceivedFile, content: Content, one: Named, undo: ExitStack) -> str:
         """Place a file of a group and return its name. `undo` brings it back to where it waited for another try."""

@@ -32,7 +32,7 @@ class User(Base):
     display_name: Mapped[str] = mapped_column(Text, default="")
     email: Mapped[str] = mapped_column(Text, default="")
     role: Mapped[str] = mapped_column(Text)
-    """`admin`, `user` or `viewer`."""
+    """`admin`, `user`, `viewer` or `guest`."""
     password_hash: Mapped[str] = mapped_column(Text, default="")
     """An argon2id hash; empty if the user cannot log in by password."""
     password_version: Mapped[int] = mapped_column(default=1)
@@ -125,6 +125,29 @@ class Link(Base):
     """True if visitors see places, cameras, people, texts and names of files."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+
+class AlbumShare(Base):
+    """An album that is shared with an account."""
+
+    __tablename__ = TABLE_PREFIX + "album_shares"
+    __table_args__ = (UniqueConstraint("user_id", "album_uid"), NEVER_REUSE_IDS)
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    user_id: Mapped[int] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"))
+    """The account that sees it."""
+    album_uid: Mapped[str] = mapped_column(Text, index=True)
+    """Not a foreign key: while the album is deleted, the share opens nothing."""
+    contributes: Mapped[bool] = mapped_column(default=False)
+    """True if the account may add photos."""
+    owner_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"), index=True)
+    """The account that shared it or whose client did, if any; see `Link.user_id`."""
+    created_by: Mapped[str] = mapped_column(Text, default="")
+    """The UID of the account or client that shared it; empty for the command line."""
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+    updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+    user: Mapped[User] = relationship(foreign_keys=user_id)
 
 
 class Credential(Base):

@@ -27,6 +27,7 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     security_log,
     settings,
     shared,
+    shared_albums,
     shelves,
     signing_in,
     trash,

@@ -12,6 +12,7 @@ from werkzeug.exceptions import HTTPException
 
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
+from photosvc.core.accounts import GUEST
 from photosvc.pages.asset_files import asset_version
 from photosvc.web.actions import public
 from photosvc.web.current import current_service
@@ -134,6 +135,8 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         "api_docs": API_DOCUMENT in current_app.view_functions,
         "reviews": who is not None and may(who, "photos.update"),
         "uploads": who is not None and who.user_id is not None and may(who, "files.upload") and not settings.readonly,
+        "guest": who is not None and who.role == GUEST,
+        "sees_shared": who is not None and who.user_id is not None and may(who, "shared.list"),
         "sees_albums": who is not None and may(who, "albums.search"),
         "sees_folders": who is not None and may(who, "folders.view"),
         "sees_labels": who is not None and may(who, "labels.search"),

@@ -1,4 +1,4 @@
-"""The page of an album's public links: making them, their visits, other end dates and passwords, and ending them."""
+"""The page on which an album is shared: its public links with their visits, and the accounts that see it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,16 +7,18 @@ from typing import Any, Final
 from flask import Response, request, url_for
 
 from photosvc.core.accounts import MAX_LINK_COMMENT, MAX_LINK_VISITS
-from photosvc.core.errors import ConflictError, InvalidValueError
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.library.albums import album_of_people
 from photosvc.library.links import add_link, change_link, end_link, find_link, list_links, new_password_hash, path_of
-from photosvc.models import Link
+from photosvc.library.shares import change_share, end_share, find_share, list_shares, share_album
+from photosvc.models import AlbumShare, Link
 from photosvc.pages import wording
 from photosvc.pages.album import read_own_album
 from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.layout import page, see_other
+from photosvc.records.links import SHARE_ROLES
 from photosvc.web.addresses import address_of
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
@@ -31,7 +33,13 @@ _SHOWS: Final = (
     ("downloads", "Details and downloads", "Visitors may also download the originals."),
 )
 _GIVEN: Final = {"lifetime": str(30 * _DAY), "shows": "pictures"}
-_DONE: Final = {"changed": "Link saved.", "ended": "The link has ended. It opens nothing any more."}
+_DONE: Final = {
+    "changed": "Link saved.",
+    "ended": "The link has ended. It opens nothing any more.",
+    "shared": "The album is shared with the account.",
+    "role": "Saved.",
+    "removed": "The album is not shared with the account any more.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +106,45 @@ def end_album_link(uid: str, link: str) -> Response:
     return see_other(url_for(".album_links", uid=uid, done="ended"))
 
 
+@pages.post("/albums/<uid>/accounts", endpoint="share_album")
+@page("links.make")
+def share_with_account(uid: str) -> Response:
+    """Share an album with an account."""
+    form = read_form()
+    contributes = form.get("role") == SHARE_ROLES[True]
+    try:
+        with operating() as operation:
+            album = album_of_people(operation.session, uid, sees_private=principal().sees_private)
+            share_album(operation, album, form.get("account", "").strip(), contributes=contributes)
+    except (NotFoundError, InvalidValueError, ConflictError) as error:
+        return _show(uid, error=error, account=form.get("account", ""))
+    return see_other(url_for(".album_links", uid=uid, done="shared"))
+
+
+@pages.post("/albums/<uid>/accounts/<account>/change", endpoint="change_share")
+@page("links.make")
+def change_account(uid: str, account: str) -> Response:
+    """Change the role of an account in a shared album."""
+    contributes = read_form().get("role") == SHARE_ROLES[True]
+    try:
+        with operating() as operation:
+            album = album_of_people(operation.session, uid, sees_private=principal().sees_private)
+            change_share(operation, album, find_share(operation.session, uid, account), contributes=contributes)
+    except ConflictError as error:
+        return _show(uid, error=error)
+    return see_other(url_for(".album_links", uid=uid, done="role"))
+
+
+@pages.post("/albums/<uid>/accounts/<account>/remove", endpoint="end_share")
+@page("links.make")
+def remove_account(uid: str, account: str) -> Response:
+    """Share an album with an account no longer."""
+    with operating() as operation:
+        album_of_people(operation.session, uid, sees_private=principal().sees_private)
+        end_share(operation, find_share(operation.session, uid, account))
+    return see_other(url_for(".album_links", uid=uid, done="removed"))
+
+
 def _values(form: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of the form for a new link.
 
@@ -137,19 +184,24 @@ def _show(
     uid: str,
     *,
     made: _Made | None = None,
-    error: InvalidValueError | ConflictError | None = None,
+    error: PhotosvcError | None = None,
     given: Mapping[str, str] = _GIVEN,
+    account: str = "",
 ) -> Response:
     service = current_service()
     album = read_own_album(uid)
     with service.reading(orm=True) as session:
         links: list[Link] = list(list_links(session, uid))
+        shares: list[AlbumShare] = list(list_shares(session, uid))
         session.expunge_all()
     return show_form(
         "links",
         error,
         shown=album,
         links=links,
+        shares=shares,
+        account=account,
+        roles=SHARE_ROLES,
         made=made,
         given=given,
         lifetimes=_LIFETIMES,

@@ -14,7 +14,7 @@ from itertools import groupby
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
-from flask import Response, request
+from flask import Response, request, url_for
 from sqlalchemy import Connection, not_
 
 from photosvc.auth.policy import may
@@ -23,7 +23,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import SearchRow
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
-from photosvc.pages.layout import page, show
+from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.marks import acts, read_marked
 from photosvc.pages.tiles import DEFAULT_ORDER, Asked, Chip, Day, Thumbnails, chips_of, days_of, grid_data, usual_order
 from photosvc.query.lexer import close_quote
@@ -38,6 +38,7 @@ from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.sequence import count_photos
 from photosvc.search.reading.timeline import TYPES
+from photosvc.web.actions import for_visitors
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
@@ -192,8 +193,11 @@ class Found:
 
 @pages.get("/", endpoint="photos")
 @page("photos.search")
+@for_visitors
 def show_photos() -> Response:
-    """Show the photos of a search, a page at a time."""
+    """Show the photos of a search, a page at a time; lead guests to the albums that are shared with them."""
+    if principal().shared is not None:
+        return see_other(url_for(".shared_albums"))
     usual = usual_order(close_quote(request.args.get("q", "").strip()))
     return show_search("photos", usual=usual, orders=ORDERS)
 

@@ -4,36 +4,27 @@ They have no navigation and no scripts, and work without an account. The visit i
 browsers send to these pages alone; thumbnails and originals are opened by tokens in their addresses.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
-from typing import Any, Final, ParamSpec
+from typing import Final, ParamSpec
 
-import orjson
 from flask import Response, g, request, url_for
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
-from photosvc.auth import link_tokens, tokens
+from photosvc.auth import tokens
 from photosvc.auth.errors import BusyError, InvalidTokenError, LoginError, ThrottledError
 from photosvc.auth.keys import fingerprint
-from photosvc.auth.principal import Principal, Shared
+from photosvc.auth.principal import Principal
 from photosvc.core import ids
-from photosvc.core.errors import NotFoundError, PhotosvcError
+from photosvc.core.errors import PhotosvcError
 from photosvc.models import Link, User
 from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.layout import public_page, see_other, show
-from photosvc.pages.photo import size_text
-from photosvc.pages.tiles import Thumbnails, alt_text, days_of, taken_label
+from photosvc.pages.shared_pictures import NoPictureError, Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.wording import day
-from photosvc.search.reading.albums import AlbumRecord
-from photosvc.search.reading.bare import bare_head
-from photosvc.search.reading.files import SeenFile, files_of_photo, turns_of
-from photosvc.search.reading.pages import find, neighbours, result_heads
-from photosvc.search.reading.request import SearchRequest, parse_request
-from photosvc.search.reading.selection import album_bytes
-from photosvc.search.reading.shared import ORDERS, confine, seen
-from photosvc.web.actions import is_mounted, uses
+from photosvc.web.actions import uses
 from photosvc.web.addresses import address_of
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import is_secure
@@ -41,13 +32,8 @@ from photosvc.web.searching import searching
 from photosvc.web.visits import begin_visit, find_shared
 
 Args = ParamSpec("Args")
-#: The most pictures on a page.
-_COUNT: Final = 120
 _NOT_FOUND: Final = 404
-_USUAL: Final = "oldest"
-_SIZE: Final = "fit_1920"
-_CARD_SIZE: Final = "fit_1280"
-_MIB: Final = 1 << 20
+_CARD_MIB: Final = 1 << 20
 #: Browsers must tell no server the address, and search engines must not list it. Not `no-referrer`: browsers would send
 #: `Origin: null` with the form of the password, as with those of other sites.
 _HEADERS: Final = (("Referrer-Policy", "strict-origin"), ("X-Robots-Tag", "noindex, nofollow, noarchive"))
@@ -109,30 +95,7 @@ def show_picture(link_token: str, uid: str) -> Response:
     who = _visitor(service, link_token)
     if who is None or who.shared is None:
         return _lead_to_link(service, link_token)
-    with searching(who.owner_uid, "uid") as connection:
-        album = _album(service, connection, who.shared)
-        asked = _asked(album, who)
-        files = seen(connection, files_of_photo(connection, uid, sees_private=False), who)
-        if not files:
-            raise _NoPictureError
-        (head,) = result_heads(connection, [files[0].file_id])
-        beside = neighbours(connection, asked, files[0].photo_id, sees_private=False)
-    record = orjson.loads((head if who.shared.metadata else bare_head(head)) + "}")
-    token = link_tokens.preview_token(service.settings, who)
-    turns = {file.hash: file.turn for file in files if file.turn != 1}
-    return show(
-        "shared-picture",
-        album=album,
-        record=record,
-        alt=alt_text(record),
-        taken=taken_label(record),
-        src=Thumbnails(who, turns, waits=True).address(record["Hash"], _SIZE),
-        video=_video(files, record, token),
-        original=_download(service, who, "photosvc.downloads.download_file", content_hash=record["Hash"]),
-        back=url_for(".shared", link_token=link_token),
-        before=_picture_at(link_token, beside and beside.before),
-        behind=_picture_at(link_token, beside and beside.behind),
-    )
+    return show("shared-picture", **picture_of(service, who, uid, _way(link_token)))
 
 
 @pages.get("/s/<link_token>/pictures.zip", endpoint="shared_zip")
@@ -144,7 +107,7 @@ def download_all(link_token: str) -> Response:
     who = _visitor(service, link_token)
     target = ""
     if who is not None and who.shared is not None:
-        target = _download(service, who, "photosvc.downloads.download_album", album_uid=who.shared.album_uid)
+        target = download_of(service, who, "photosvc.downloads.download_album", album_uid=who.shared.albums[0])
     return see_other(target) if target else _lead_to_link(service, link_token)
 
 
@@ -154,77 +117,38 @@ def _lead_to_link(service: Service, link_token: str) -> Response:
     return see_other(url_for(".shared", link_token=link_token))
 
 
-class _NoPictureError(NotFoundError):
-    """The picture does not exist, or the link does not show it."""
+def _way(link_token: str) -> Way:
+    return Way(
+        page=lambda number: url_for(".shared", link_token=link_token, page=number if number > 1 else None),
+        picture=lambda uid: url_for(".shared_picture", link_token=link_token, uid=uid),
+        zip=url_for(".shared_zip", link_token=link_token),
+    )
 
 
 def _show(service: Service, link_token: str, who: Principal) -> Response:
     shared = who.shared
     if shared is None:
-        raise _NoPictureError
+        raise NoPictureError
     number = page_number()
     with searching(who.owner_uid) as connection:
-        album = _album(service, connection, shared)
-        page = find(connection, _asked(album, who, number), sees_private=False)
-        records = [record for found in page.results() for record in found]
-        turns = turns_of(connection, {record["Hash"] for record in records})
-        offers_zip = shared.downloads and is_mounted("photos.download") and album.photo_count > 0
-        size = album_bytes(connection, album.uid, sees_private=False) if offers_zip else 0
+        album = only_album(service, connection, who)
+        values = pictures_of(service, connection, who, album, _way(link_token), number)
         owner, until, password_hash = connection.execute(
             select(User.display_name, Link.expires_at, Link.password_hash)
             .select_from(Link)
             .outerjoin(User, User.id == Link.user_id)
             .where(Link.uid == shared.link_uid)
         ).one()
-    thumbnails = Thumbnails(who, turns, waits=True)
     # A card shows what everybody with the link sees; a password would not protect the copies that messengers keep.
     card = not password_hash and number == 1
-    cover = thumbnails.address(records[0]["Hash"], _CARD_SIZE) if card and records else ""
+    cover = values["cover"] if card else ""
     return show(
         "shared",
-        album=album,
+        **{**values, "cover": address_of(service, request, cover) if cover and service.settings.base_url else ""},
         card=card,
-        cover=address_of(service, request, cover) if cover and service.settings.base_url else "",
         owner=owner or "",
         until="" if until is None else day(until),
-        days=days_of(records, thumbnails, by_day=False),
-        picture=lambda uid: _picture_at(link_token, uid),
-        zip=url_for(".shared_zip", link_token=link_token) if 0 < size <= service.settings.zip_size * _MIB else "",
-        size=size_text(size),
-        number=number,
-        last=max(1, -(-album.photo_count // _COUNT)),
-        link=lambda page: url_for(".shared", link_token=link_token, page=page if page > 1 else None),
     )
-
-
-def _album(service: Service, connection: Connection, shared: Shared) -> AlbumRecord:
-    album = service.albums.find(connection, shared.album_uid, sees_private=False)
-    if album is None:
-        raise _NoPictureError
-    return album
-
-
-def _asked(album: AlbumRecord, who: Principal, number: int = 1) -> SearchRequest:
-    order = album.order if album.order in ORDERS else _USUAL
-    pairs = {"order": order, "seed": "1", "primary": "true", "count": str(_COUNT), "offset": str((number - 1) * _COUNT)}
-    return confine(parse_request({"s": album.uid, **pairs}), who)
-
-
-def _picture_at(link_token: str, uid: str | None) -> str:
-    return url_for(".shared_picture", link_token=link_token, uid=uid) if uid else ""
-
-
-def _video(files: Sequence[SeenFile], record: dict[str, Any], token: str) -> str:
-    if not any(file.media_type == "video" or file.motion for file in files) or not is_mounted("photos.preview"):
-        return ""
-    return url_for("photosvc.videos.video", content_hash=record["Hash"], token=token, video_format="avc")
-
-
-def _download(service: Service, who: Principal, endpoint: str, **values: Any) -> str:  # noqa: ANN401 - of its path
-    """Return the address of a download; empty if the link allows none."""
-    if who.shared is None or not who.shared.downloads or not is_mounted("photos.download"):
-        return ""
-    return url_for(endpoint, t=link_tokens.download_token(service.settings, who, service.now()), **values)
 
 
 def _visitor(service: Service, link_token: str) -> Principal | None:

@@ -30,7 +30,7 @@ from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.layout import public_page, safe_path, see_other, show
-from photosvc.web.actions import uses
+from photosvc.web.actions import for_visitors, uses
 from photosvc.web.auditing import operating, operation_in
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import clear_cookie, principal, set_cookie
@@ -98,6 +98,7 @@ def _form(service: Service, error: PhotosvcError | None = None, *, name: str = "
 @pages.route("/sign-in", methods=["GET", "POST"])
 @public_page
 @uses("session.create")
+@for_visitors
 def sign_in() -> Response:
     """Show the form, or sign in with it."""
     if request.method == "POST":
@@ -145,6 +146,7 @@ def _refused(error: PhotosvcError, target: str, half: str, name: str, *, stay: b
 
 @pages.post("/sign-out")
 @public_page
+@for_visitors
 def sign_out() -> Response:
     """End the session of this browser."""
     _end(present())

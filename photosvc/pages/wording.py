@@ -13,6 +13,7 @@ from photosvc.core.accounts import (
     BY_PASSWORD,
     BY_RECOVERY_CODE,
     CLIENT,
+    GUEST,
     USER,
     VIEWER,
 )
@@ -72,6 +73,7 @@ class Role:
 
 
 ROLES: Final = (
+    Role(GUEST, "See shared albums", "The albums that are shared with the account, and nothing else of the library."),
     Role(VIEWER, "See photos", "Searches, albums and downloads, without private photos. Changes nothing."),
     Role(USER, "See and change photos", "Also private photos, uploads, albums, and the network folder."),
     Role(ADMIN, "Everything", "Also accounts, clients, the security log, and the upkeep of the library."),
@@ -80,7 +82,7 @@ CLIENT_RIGHTS: Final = (
     Role(CLIENT, "Without private photos", "As far as its scopes reach."),
     Role(ADMIN, "All rights", "Also private photos, the upkeep of the library and the security log."),
 )
-_ROLE_NAMES: Final = {ADMIN: "Administrator", USER: "User", VIEWER: "Viewer"}
+_ROLE_NAMES: Final = {ADMIN: "Administrator", USER: "User", VIEWER: "Viewer", GUEST: "Guest"}
 
 METHODS: Final = {
     BY_PASSWORD: "By password",

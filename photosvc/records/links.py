@@ -1,13 +1,16 @@
-"""Records of public links to albums, in the form of PhotoPrism, with the further rights that they have here."""
+"""Records of shared albums: public links, in the form of PhotoPrism, with further rights, and shares with accounts."""
 
 from typing import Any
 
 from marshmallow import Schema, fields, pre_load, validate
 
 from photosvc.core.accounts import MAX_LINK_COMMENT, MAX_LINK_VISITS
-from photosvc.records.fields import AnyCaseSchema, CleanText, NullableTimestamp, Timestamp
+from photosvc.records.albums import AlbumResultSchema
+from photosvc.records.fields import PHOTO_UID, AnyCaseSchema, CleanText, NullableTimestamp, Timestamp
 
-_LONGEST_SLUG = 160
+_LONGEST_SLUG, _LONGEST_ACCOUNT = 160, 250
+#: Roles of accounts in shared albums.
+SHARE_ROLES = ("viewer", "contributor")
 #: Names that one published client sends instead of those of the record.
 _ELSEWHERE = {"linkexpires": "Expires", "shareslug": "Slug"}
 
@@ -77,3 +80,52 @@ class LinkEditSchema(AnyCaseSchema):
     def _known_names(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
         named = {_ELSEWHERE.get(name.lower().replace("_", ""), name): value for name, value in data.items()}
         return {name: value for name, value in named.items() if value is not None}
+
+
+class ShareSchema(Schema):
+    """An account that an album is shared with."""
+
+    AlbumUID = fields.String(attribute="album_uid")
+    AccountUID = fields.String(attribute="user.uid")
+    Name = fields.String(attribute="user.name")
+    DisplayName = fields.String(attribute="user.display_name")
+    Role = fields.Function(
+        lambda share: SHARE_ROLES[share.contributes],
+        metadata={"type": "string", "enum": [*SHARE_ROLES], "description": "`contributor`: may add photos."},
+    )
+    CreatedBy = fields.String(attribute="created_by", metadata={"description": "UID; empty: the command line."})
+    CreatedAt = Timestamp(attribute="created_at")
+    ModifiedAt = Timestamp(attribute="updated_at")
+
+
+class ShareEditSchema(AnyCaseSchema):
+    """The role of an account in a shared album."""
+
+    Role = fields.String(attribute="role", validate=validate.OneOf(SHARE_ROLES), load_default=SHARE_ROLES[0])
+
+
+class NewShareSchema(ShareEditSchema):
+    """An account to share an album with."""
+
+    Account = CleanText(
+        _LONGEST_ACCOUNT,
+        attribute="account",
+        required=True,
+        metadata={"description": "Its name or UID.", "example": "grandma"},
+    )
+
+
+class SharedAlbumSchema(AlbumResultSchema):
+    """An album that is shared with the own account."""
+
+    Role = fields.String(attribute="role", metadata={"enum": [*SHARE_ROLES]})
+    SharedBy = fields.String(attribute="shared_by", metadata={"description": "The displayed name of an account."})
+    SharedAt = Timestamp(attribute="shared_at")
+
+
+class TakenOutSchema(AnyCaseSchema):
+    """Photos to take out of a shared album."""
+
+    photos = fields.List(
+        fields.String(), required=True, metadata={"description": "Photo UIDs.", "example": [PHOTO_UID]}
+    )

@@ -27,7 +27,7 @@ class OwnBlueprint(Blueprint):
         super().add_url_rule(rule, *arguments, **{"merge_slashes": False, "strict_slashes": False, **options})
 
 
-#: The attribute of a view that shows visitors of a public link nothing but the photos of the link.
+#: The attribute of a view that shows visitors of a public link, and guests, nothing but what is shared with them.
 VISITORS = "photosvc_visitors"
 #: The action of views that need no credential.
 PUBLIC = "public"
@@ -53,7 +53,7 @@ def uses(*actions: str) -> Callable[[View], View]:
 
 
 def for_visitors(view: View) -> View:
-    """Open a view to visitors of public links: it limits itself to what their link shares.
+    """Open a view to visitors of public links, and to guests: it limits itself to what is shared with them.
 
     Put it directly above the function. All other views refuse visitors, whatever the policy allows them.
     """
@@ -62,7 +62,7 @@ def for_visitors(view: View) -> View:
 
 
 def is_for_visitors() -> bool:
-    """Return whether the view of the current request is open to visitors of public links."""
+    """Return whether the view of the current request is open to visitors of public links, and to guests."""
     view = current_app.view_functions.get(request.endpoint or "")
     return bool(getattr(view, VISITORS, False))
 

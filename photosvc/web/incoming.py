@@ -3,6 +3,7 @@
 The API and the pages receive them through these functions, so that one door leads into the originals.
 """
 
+import secrets
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -16,6 +17,7 @@ from werkzeug.sansio.multipart import File as FilePart
 from photosvc.core.problems import Reason
 from photosvc.core.words import in_portions
 from photosvc.index.jobs import is_running
+from photosvc.library.shares import require_contributor
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import NameTakenError, Part, PartMissingError
 from photosvc.library.upload_albums import (
@@ -37,7 +39,7 @@ from photosvc.web.contract import InvalidBodyError
 from photosvc.web.current import Service, current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
-from photosvc.web.receiving import Sender, form_events, receiving
+from photosvc.web.receiving import Sender, form_events, receiving, sender
 
 #: Seconds to wait for an idle indexer to index some files, and for one that is busy with another run.
 _WAIT: Final = 20.0
@@ -100,7 +102,13 @@ def waiting_files(who: Sender, bundle: str) -> Sequence[Upload]:
 
 
 def add_uploads(
-    who: Sender, uploads: Sequence[Upload], now: datetime, *, albums: Sequence[str] = (), keep: bool = False
+    who: Sender,
+    uploads: Sequence[Upload],
+    now: datetime,
+    *,
+    albums: Sequence[str] = (),
+    keep: bool = False,
+    tells_nothing: bool = False,
 ) -> list[Admitted]:
     """Add complete files to the originals, and request that they are indexed.
 
@@ -109,6 +117,7 @@ def add_uploads(
         uploads: loaded, without a session.
         albums: the UIDs of albums for the photos.
         keep: keep the rows, marked as finished; that of a missing file stays as it is.
+        tells_nothing: see `Admission`.
 
     Raises:
         PhotosvcError: a file cannot be stored; those before it are added, and all wait for another try.
@@ -124,7 +133,9 @@ def add_uploads(
         except PartMissingError:
             raise NameTakenError from None  # a server that was killed placed it: perhaps under this name
 
-    admission = Admission(service.settings, service.writing, place, now, who.user_id, albums)
+    admission = Admission(
+        service.settings, service.writing, place, now, who.user_id, albums, tells_nothing=tells_nothing
+    )
     outcomes = admission.admit(files) if files else []
     away = {outcome.file.path for outcome in outcomes if keep and has_vanished(outcome)}
     ids = [upload.id for upload in uploads if staging.path_of(upload.token) not in away]
@@ -134,6 +145,29 @@ def add_uploads(
             staging.delete(token)
     with service.writing() as session:
         session.execute(change.where(Upload.id.in_(ids)), execution_options={"synchronize_session": False})
+    return outcomes
+
+
+def contribute(album_uid: str) -> list[Admitted]:
+    """Receive the files of the request's form for an album that is shared with the principal, and add them.
+
+    The principal is not told what the library has already: the answer does not wait until they are indexed.
+
+    Raises:
+        NotFoundError: the album is not shared with the account.
+        PhotosvcError: the account may not add to it, or `receive_form` or `add_uploads` fails.
+    """
+    service, who = current_service(), sender()
+    with service.reading() as connection:  # before the files arrive, which may take long
+        require_contributor(connection, who.user_id, album_uid)
+    service.end_reading()
+    received = receive_form(who, secrets.token_hex(16))
+    with service.reading() as connection:  # meanwhile, the share may have ended
+        require_contributor(connection, who.user_id, album_uid)
+    service.end_reading()
+    with receiving():
+        outcomes = add_uploads(who, received, service.now(), albums=[album_uid], tells_nothing=True)
+    wake_indexer(service)
     return outcomes
 
 

@@ -98,6 +98,7 @@ TAGS: Final = (
         "config", "settings", "services", "healthz", "readyz", "status", "metrics", "credential", "openapi.json",
     )),
     Tag("sessions", "Signing in and out.", ("session", "sessions")),
+    Tag("shared albums", "Albums that others share with the own account.", ("shared",)),
     Tag("thumbnails", "Pictures in the sizes that screens need.", ("t",)),
     Tag("trash", "Deleted originals, which can be restored.", ("trash",)),
     Tag("uploads", "New files, whole or in pieces that can be continued.", ("uploads", "users/{user_uid}/upload")),

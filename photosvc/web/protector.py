@@ -16,6 +16,7 @@ from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkToken
 from photosvc.auth.keys import fingerprint
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
+from photosvc.core.accounts import GUEST, VISITOR
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.web.actions import ACTION, is_for_visitors, required_action
 from photosvc.web.current import Service, current_service
@@ -256,14 +257,23 @@ def principal() -> Principal:
 
 
 def admit(who: Principal) -> None:
-    """Refuse visitors of a public link unless the view of this request is made for them.
+    """Refuse visitors of a public link, and guests, unless the view of this request is made for them.
 
     Raises:
         PermissionDeniedError: it is not.
     """
-    if who.shared is not None and not is_for_visitors():
+    if who.shared is not None and not is_for_visitors() and not _is_about_accounts(who):
         g.photosvc_refused = who  # for the security log alone: it is no principal of this request
         raise PermissionDeniedError
+
+
+def _is_about_accounts(who: Principal) -> bool:
+    """Return whether a guest asks for a view that shows no photos, such as that of the own account.
+
+    All actions that visitors may do show photos.
+    """
+    rule = policy.RULES.get(required_action())
+    return rule is not None and who.role == GUEST and VISITOR not in rule.roles
 
 
 def commits() -> int | None:

@@ -51,7 +51,7 @@ _DEEPEST_ALBUM = 3
 #: Levels of the whole query; an album in a group of the query adds its own.
 _MOST_LEVELS = MOST_LEVELS + 4
 #: Smart albums that one filter may stand for; further ones are left out.
-_MOST_SMART_ALBUMS = 20
+MOST_SMART_ALBUMS = 20
 #: Conditions of the whole query, those of smart albums as often as the albums are named: SQLite parses about 1,000.
 _MOST_CONDITIONS = 500
 #: The most terms of a query whose compiled statements are cached. Clients choose the queries, and each term takes 6 KB:
@@ -175,7 +175,7 @@ class _Resolver:
         plain = tuple(album.id for album in albums if not album.filter)
         smart = [album for album in albums if album.filter] if len(inside) < _DEEPEST_ALBUM else []
         parts: list[Node] = [Filter(name, Choice(plain))] if plain else []
-        parts += [self._in_smart_album(album, inside) for album in smart[:_MOST_SMART_ALBUMS]]
+        parts += [self._in_smart_album(album, inside) for album in smart[:MOST_SMART_ALBUMS]]
         return disjunction(parts) if parts else Nothing()
 
     def _in_smart_album(self, album: AlbumRow, inside: tuple[int, ...]) -> Node:

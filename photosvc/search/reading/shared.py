@@ -1,7 +1,7 @@
-"""The photos that visitors of a public link see: those of its album that are not private, archived or hidden.
+"""The photos that visitors of a public link and guests see: those of their albums, not private, archived or hidden.
 
-Every answer to a visitor is made from a request or from files that passed through this module. Visitors may filter by
-kind, shape and date only: other filters and words would tell them, by what they find, names of places, people and other
+Every answer to them is made from a request or from files that passed through this module. They may filter by kind,
+shape and date only: other filters and words would tell them, by what they find, names of places, people and other
 albums.
 """
 
@@ -15,11 +15,12 @@ from photosvc.auth.principal import Principal, Shared
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
 from photosvc.core.words import in_portions
 from photosvc.models import SearchRow
-from photosvc.query.nodes import Everything, Filter, Node, leaves
+from photosvc.query.nodes import Choice, Everything, Filter, Node, Nothing, Uid, conjunction, leaves
 from photosvc.search.reading.files import SeenFile, file_with_hash
 from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.plan import plan_all
 from photosvc.search.reading.request import SearchRequest, parse_request
+from photosvc.search.reading.resolve import MOST_SMART_ALBUMS
 from photosvc.search.reading.window import matching, prepare
 
 #: The filters of visitors.
@@ -35,18 +36,22 @@ ORDERS: Final = frozenset({"newest", "oldest", "random", MANUAL.name})
 _USUAL: Final = "oldest"
 #: Values in one statement.
 _PORTION: Final = 500
+#: The orders of the albums of a guest, searched together: one by hand is that of one album.
+_OF_ALL: Final = ORDERS - {MANUAL.name}
 #: The id of no file.
 _NO_FILE: Final = 0
 
 
 class FilterForVisitorsError(PermissionDeniedError):
-    """Visitors of a link can filter by kind, shape and date only."""
+    """Visitors of a link, and guests, can filter by kind, shape and date only."""
 
     by_credential = False
 
 
 def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
-    """Return the request as this principal may make it: that of a visitor inside the album of its link.
+    """Return the request as this principal may make it: that of a visitor or guest inside the albums shared with it.
+
+    Without an album, it is about all of them; of smart ones, about `MOST_SMART_ALBUMS`.
 
     Raises:
         FilterForVisitorsError: the query has words or other filters than `FILTERS`.
@@ -69,14 +74,25 @@ def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
         usual = parse_request({"order": _USUAL}).order
         order = usual.reversed() if order.is_reversed else usual
     elif order.base not in ORDERS:
-        msg = f"order: visitors of a link can sort by {', '.join(sorted(ORDERS))}"
+        msg = f"order: visitors of a link, and guests, can sort by {', '.join(sorted(ORDERS))}"
         raise InvalidValueError(msg, field="order")
-    return replace(asked, album=who.shared.album_uid, order=order, bare=not who.shared.metadata)
+    confined = replace(asked, order=order, bare=not who.shared.metadata)
+    if asked.album or who.shared.link_uid:
+        return replace(confined, album=asked.album or who.shared.albums[0])
+    if order.base not in _OF_ALL:
+        msg = "the order manual is that of one album: send its UID in s"
+        raise InvalidValueError(msg, field="order")
+    return replace(confined, node=conjunction([asked.node, _in_any(who.shared.albums)]), ordered=True)
+
+
+def narrowed(who: Principal, album_uid: str) -> Principal:
+    """Return an account as a guest with whom only this album is shared, for a page that shows no more to anyone."""
+    return replace(who, shared=Shared("", (album_uid,), downloads=True, metadata=True), sees_private=False)
 
 
 def sees_album(who: Principal, album_uid: str) -> bool:
-    """Return whether the principal is no visitor, or one of a link to this album."""
-    return who.shared is None or who.shared.album_uid == album_uid
+    """Return whether the principal is neither visitor nor guest, or this album is shared with it."""
+    return who.shared is None or album_uid in who.shared.albums
 
 
 def seen(connection: Connection, files: Sequence[SeenFile], who: Principal) -> Sequence[SeenFile]:
@@ -90,7 +106,7 @@ def seen(connection: Connection, files: Sequence[SeenFile], who: Principal) -> S
 def seen_with_hash(connection: Connection, content_hash: str, who: Principal) -> SeenFile | None:
     """Return the file with this SHA-1 if the principal may see it; None if not, or there is none.
 
-    For visitors both take as long: the time must not tell whether the library has a file that they have.
+    For visitors and guests both take as long: the time must not tell whether the library has a file that they have.
     """
     found = file_with_hash(connection, content_hash, sees_private=who.sees_private)
     if who.shared is None:
@@ -100,17 +116,32 @@ def seen_with_hash(connection: Connection, content_hash: str, who: Principal) ->
 
 
 def shared_ids(connection: Connection, file_ids: Sequence[int], shared: Shared) -> frozenset[int]:
-    """Return those of these ids of files that a link shares; none if its album is gone or private."""
-    request = parse_request({"s": shared.album_uid, "order": _USUAL})
+    """Return those of these ids of files that are in a shared album, unless it is gone or private."""
     found: set[int] = set()
+    for albums in in_portions(shared.albums, MOST_SMART_ALBUMS):
+        found |= _ids_in(connection, file_ids, albums)
+    return frozenset(found)
+
+
+def _ids_in(connection: Connection, file_ids: Sequence[int], albums: Sequence[str]) -> set[int]:
+    request = replace(parse_request({"order": _USUAL}), node=_in_any(albums))
     try:
         search = prepare(connection, request, sees_private=False)
-    except NotFoundError:
-        return frozenset()
+    except InvalidValueError:  # together, the queries of smart albums are too long
+        middle = len(albums) // 2
+        if not middle:
+            return set()
+        return _ids_in(connection, file_ids, albums[:middle]) | _ids_in(connection, file_ids, albums[middle:])
     rows = matching(plan_all(search.node, search.context, connection, by_values=True), SearchRow.file_id)
+    found: set[int] = set()
     for portion in in_portions(file_ids, _PORTION):
         found.update(connection.scalars(rows.where(SearchRow.file_id.in_(portion))))
-    return frozenset(found)
+    return found
+
+
+def _in_any(albums: Sequence[str]) -> Node:
+    """Return the query for the photos in any of these albums."""
+    return Filter("album", Choice(tuple(Uid(uid, "albums") for uid in albums))) if albums else Nothing()
 
 
 def _is_open(part: Node) -> bool:

@@ -27,6 +27,7 @@ SESSION = {"login", "child"}
 LOGIN = {"login"}
 
 EVERYBODY = {"admin", "user", "viewer", "client"}
+ACCOUNTS = {"admin", "user", "viewer"}
 WRITERS = {"admin", "user", "client"}
 EDITORS = {"admin", "user"}
 ADMIN = {"admin"}
@@ -186,6 +187,14 @@ TABLE = {
     "POST /albums/<album_uid>/links": row(404, "shares write", ANYTHING, EDITORS),
     "PUT /albums/<album_uid>/links/<link_uid>": row(404, "shares write", ANYTHING, EDITORS, body={}),
     "DELETE /albums/<album_uid>/links/<link_uid>": row(404, "shares write", ANYTHING, EDITORS),
+    "GET /albums/<album_uid>/accounts": row(404, "shares read", ANYTHING, EDITORS),
+    "POST /albums/<album_uid>/accounts": row(404, "shares write", ANYTHING, EDITORS, body={"Account": "otto"}),
+    "PUT /albums/<album_uid>/accounts/<account_uid>": row(404, "shares write", ANYTHING, EDITORS, body={}),
+    "DELETE /albums/<album_uid>/accounts/<account_uid>": row(404, "shares write", ANYTHING, EDITORS),
+    "GET /shared": row(200, "albums read", PERSON, ACCOUNTS),
+    "DELETE /shared/<album_uid>": row(404, "albums write", PERSON, ACCOUNTS),
+    "POST /shared/<album_uid>/photos": row(404, "files write", PERSON, ACCOUNTS),
+    "DELETE /shared/<album_uid>/photos": row(404, "albums write", PERSON, ACCOUNTS, body={"photos": []}),
     "GET /albums/<album_uid>/dl": row(404, "photos read", ANYTHING, EVERYBODY),
     "POST /zip": row(400, "photos read", ANYTHING, EVERYBODY, body={}),
     "GET /zip/<name>": row(404, "photos read", ANYTHING, EVERYBODY),

@@ -21,9 +21,9 @@ _DATE_TIME_ORIGINAL = 0x9003
 
 
 @contextmanager
-def open_uploads(folder: Path) -> Iterator[ApiClient]:
+def open_uploads(folder: Path, **options: Any) -> Iterator[ApiClient]:
     """An API whose uploads are indexed at once, without processes."""
-    with open_api(folder) as api, pytest.MonkeyPatch.context() as patch:
+    with open_api(folder, **options) as api, pytest.MonkeyPatch.context() as patch:
         for module in ("web.incoming", "api.resumable"):
             patch.setattr(f"photosvc.{module}.wake_indexer", index_at_once)
         for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
@@ -58,9 +58,14 @@ def post(
     api: ApiClient, token: str | None, bundle: str, *files: tuple[str, bytes], name: str = "alice"
 ) -> TestResponse:
     """The answer to files that an account sends."""
-    body = form(*(b'Content-Disposition: form-data; name="files"; filename="%b"\r\n\r\n%b' % (
+    path = api.user_path(name, f"/upload/{bundle}")
+    return api.call("POST", path, token, data=form_of(*files), content_type=FORM)
+
+
+def form_of(*files: tuple[str, bytes]) -> bytes:
+    """A form with these files."""
+    return form(*(b'Content-Disposition: form-data; name="files"; filename="%b"\r\n\r\n%b' % (
         file_name.encode(), data) for file_name, data in files))  # fmt: skip
-    return api.call("POST", api.user_path(name, f"/upload/{bundle}"), token, data=body, content_type=FORM)
 
 
 def form(*pieces: bytes, end: bool = True) -> bytes:

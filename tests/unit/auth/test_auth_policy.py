@@ -74,6 +74,8 @@ WRITES = {
     "albums.update",
     "albums.delete",
 }
+#: What accounts may do with the albums that others shared with them.
+SHARED = {"shared.list", "shared.leave", "shared.add", "shared.remove"}
 #: What administrators and users may do with public links.
 LINKS = {"links.list", "links.make"}
 #: What everyone but viewers may read in addition.
@@ -81,6 +83,8 @@ HISTORY = {"photos.history", "jobs.view"}
 SESSION = {"session.read", "session.end"}
 #: What only log-ins by an account's password may do.
 LOGIN = {"session.confirm"}
+#: What guests may do.
+GUESTS = {"photos.search", "photos.preview", "photos.download", "albums.view"} | SHARED | SESSION | LOGIN
 #: What administrators and users may do with an account of their own.
 FILES = {"files.upload", "photos.index"}
 #: What administrators and users may do with originals that were deleted.
@@ -106,20 +110,34 @@ IMPORTS = {
         ({"role": "admin"}, set(RULES) - {"session.create", "users.passcode", "users.app_passwords.add"}),
         (
             {"role": "user"},
-            READS | HISTORY | WRITES | LINKS | FILES | TRASH | SESSION | LOGIN | {"webdav.read", "webdav.write"},
+            READS
+            | HISTORY
+            | WRITES
+            | LINKS
+            | FILES
+            | TRASH
+            | SESSION
+            | LOGIN
+            | SHARED
+            | {"webdav.read", "webdav.write"},
         ),
-        ({"role": "viewer"}, READS | SESSION | LOGIN),
+        ({"role": "viewer"}, READS | SESSION | LOGIN | SHARED),
+        ({"role": "guest"}, GUESTS),
         (
             {"role": "admin", "scope": "photos"},
             PHOTOS | HISTORY | TRASH | {"photos.update", "photos.delete", "photos.index", "library.tidy"},
         ),
         (
             {"role": "user", "scope": "read"},
-            READS | HISTORY | LISTS | {"links.list", "webdav.read", "session.read"},
+            READS | HISTORY | LISTS | {"links.list", "shared.list", "webdav.read", "session.read"},
         ),
         (
             {"role": "user", "scope": "write"},
-            WRITES | FILES | LOGIN | {"links.make", "trash.restore", "webdav.write", "session.end"},
+            WRITES
+            | FILES
+            | LOGIN
+            | (SHARED - {"shared.list"})
+            | {"links.make", "trash.restore", "webdav.write", "session.end"},
         ),
         (
             {"kind": APP_PASSWORD, "role": "admin"},
@@ -127,6 +145,7 @@ IMPORTS = {
             | HISTORY
             | WRITES
             | LINKS
+            | SHARED
             | FILES
             | IMPORTS
             | {
@@ -145,6 +164,7 @@ IMPORTS = {
             | HISTORY
             | WRITES
             | LINKS
+            | SHARED
             | FILES
             | SESSION
             | IMPORTS

@@ -1,0 +1,183 @@
+"""Albums that are shared with accounts.
+
+The accounts of an album are at /albums/<uid>/accounts, the albums that are shared with the own account at /shared.
+"""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from flask import Response
+
+from photosvc.core.words import counted
+from photosvc.library.albums import album_of_people
+from photosvc.library.shares import (
+    change_share,
+    end_share,
+    find_share,
+    leave_album,
+    list_shares,
+    share_album,
+    shared_with,
+    take_out,
+    user_id_of,
+)
+from photosvc.library.uploads import ADDED, REFUSED, Admitted
+from photosvc.records.albums import AlbumResultSchema
+from photosvc.records.links import (
+    SHARE_ROLES,
+    NewShareSchema,
+    SharedAlbumSchema,
+    ShareEditSchema,
+    ShareSchema,
+    TakenOutSchema,
+)
+from photosvc.web.actions import OwnBlueprint
+from photosvc.web.answers import json_answer
+from photosvc.web.auditing import operating
+from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes, takes_files
+from photosvc.web.current import current_service
+from photosvc.web.incoming import contribute
+from photosvc.web.protector import principal, require
+from photosvc.web.searching import searching
+
+shares = OwnBlueprint("shares", __name__)
+
+_schema = ShareSchema()
+_album_schema = AlbumResultSchema()
+_told_schema = SharedAlbumSchema(only=("Role", "SharedBy", "SharedAt"))
+_FILE: Final = json_object(
+    "name status", name=TEXT, status={"type": "string", "enum": [ADDED, REFUSED]}, hash=TEXT, code=TEXT, reason=TEXT
+)
+_ADDED: Final = json_object("code message files", code=NUMBER, message=TEXT, files={"type": "array", "items": _FILE})
+_TAKEN_OUT: Final = json_object(
+    "code message photos", code=NUMBER, message=TEXT, photos={"type": "array", "items": TEXT}
+)
+
+
+@shares.get("/albums/<album_uid>/accounts")
+@require("links.list")
+@answers(ShareSchema, "The accounts, the latest first.", many=True)
+@refuses(404, 409)
+def list_accounts(album_uid: str) -> Response:
+    """List the accounts that an album is shared with."""
+    with current_service().reading(orm=True) as session:
+        album_of_people(session, album_uid, sees_private=principal().sees_private)
+        found = [_schema.dump(share) for share in list_shares(session, album_uid)]
+    return json_answer(found)
+
+
+@shares.post("/albums/<album_uid>/accounts")
+@require("links.make")
+@takes(NewShareSchema, any_type=True)
+@answers(ShareSchema, "The account, with its role.")
+@refuses(400, 404, 409)
+def add_account(given: dict[str, Any], album_uid: str) -> Response:
+    """Share an album with an account: a `viewer` sees its photos, a `contributor` adds photos too.
+
+    A guest sees nothing else of the library; private, archived and hidden photos are left out.
+    """
+    with operating() as operation:
+        album = album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
+        share = share_album(operation, album, given["account"], contributes=_contributes(given))
+        record = _schema.dump(share)
+    return json_answer(record)
+
+
+@shares.put("/albums/<album_uid>/accounts/<account_uid>")
+@require("links.make")
+@takes(ShareEditSchema, any_type=True)
+@answers(ShareSchema, "The account, with its role.")
+@refuses(400, 404, 409)
+def change_account(given: dict[str, Any], album_uid: str, account_uid: str) -> Response:
+    """Change the role of an account in a shared album."""
+    with operating() as operation:
+        album = album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
+        share = find_share(operation.session, album.uid, account_uid)
+        change_share(operation, album, share, contributes=_contributes(given))
+        record = _schema.dump(share)
+    return json_answer(record)
+
+
+@shares.delete("/albums/<album_uid>/accounts/<account_uid>")
+@require("links.make")
+@answers(ShareSchema, "The account, with the role that it had.")
+@refuses(404, 409)
+def remove_account(album_uid: str, account_uid: str) -> Response:
+    """Share an album with an account no longer: from now on, a guest sees none of its photos by any address."""
+    with operating() as operation:
+        album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
+        share = find_share(operation.session, album_uid, account_uid)
+        record = _schema.dump(share)
+        end_share(operation, share)
+    return json_answer(record)
+
+
+@shares.get("/shared")
+@require("shared.list")
+@answers(SharedAlbumSchema, "The albums, the latest first.", many=True)
+def list_shared() -> Response:
+    """List the albums that are shared with the own account, each with its number of photos."""
+    service, who = current_service(), principal()
+    records: list[dict[str, Any]] = []
+    with searching(who.owner_uid) as connection:
+        for share in shared_with(connection, user_id_of(who)):
+            album = service.albums.find(connection, share.uid, sees_private=False)
+            if album is None:
+                continue
+            (album,) = service.albums.with_covers(connection, [album], sees_private=False)
+            told = {"role": SHARE_ROLES[share.contributes], "shared_by": share.shared_by, "shared_at": share.shared_at}
+            # The query of a smart album may name people and places.
+            records.append({**_album_schema.dump(replace(album, filter="")), **_told_schema.dump(told)})
+    return json_answer(records)
+
+
+@shares.delete("/shared/<album_uid>")
+@require("shared.leave")
+@answers(MESSAGE, "The album is shared with the own account no longer.")
+@refuses(404)
+def leave(album_uid: str) -> Response:
+    """Leave an album that is shared with the own account."""
+    with operating() as operation:
+        leave_album(operation, user_id_of(principal()), album_uid)
+    return json_answer({"code": 200, "message": "Album left"})
+
+
+@shares.post("/shared/<album_uid>/photos")
+@require("shared.add")
+@takes_files("Pictures and videos.")
+@answers(_ADDED, "The result of each file.")
+@refuses(400, 404, 413, 429, 503, 507)
+def add_photos(album_uid: str) -> Response:
+    """Add photos to an album that is shared with the own account as a contributor.
+
+    They are sent in a form (`multipart/form-data`), count in the quota of the account, and appear in the album once
+    they are indexed. The answer does not tell which of them the library has already.
+    """
+    outcomes = contribute(album_uid)
+    count = sum(outcome.status == ADDED for outcome in outcomes)
+    files = [_record(outcome) for outcome in outcomes]
+    return json_answer({"code": 200, "message": f"{counted(count, 'file')} added", "files": files})
+
+
+@shares.delete("/shared/<album_uid>/photos")
+@require("shared.remove")
+@takes(TakenOutSchema)
+@answers(_TAKEN_OUT, "The photos that were taken out.")
+@refuses(400, 404, 409)
+def remove_photos(given: dict[str, Any], album_uid: str) -> Response:
+    """Take photos that the own account uploaded out of a shared album; they stay in the library."""
+    service, user_id = current_service(), user_id_of(principal())
+    with service.writing(library=True) as session:
+        gone = take_out(session, user_id, album_uid, given["photos"], service.now())
+    return json_answer({"code": 200, "message": f"{counted(len(gone), 'photo')} taken out", "photos": gone})
+
+
+def _contributes(given: dict[str, Any]) -> bool:
+    return bool(given["role"] == SHARE_ROLES[True])
+
+
+def _record(outcome: Admitted) -> dict[str, Any]:
+    record = {"name": outcome.file.name, "status": outcome.status, "hash": outcome.file.hash}
+    if outcome.problem is None:
+        return record
+    return {**record, "code": outcome.problem.reason.value, "reason": outcome.problem.sentence}

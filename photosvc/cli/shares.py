@@ -1,0 +1,114 @@
+"""`svc shares`: albums that are shared with accounts."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from photosvc.cli.completion import complete_albums, complete_users
+from photosvc.cli.group import LazyGroup, with_database
+from photosvc.cli.terminal import confirm, count_option, format_options, print_list, print_record, yes_option
+
+if TYPE_CHECKING:
+    from photosvc.models import AlbumShare
+    from photosvc.web.current import Service
+
+_COLUMNS = {
+    "AlbumUID": "Album",
+    "Name": "Account",
+    "DisplayName": "Name",
+    "Role": "Role",
+    "AccountUID": "UID",
+    "CreatedBy": "Created By",
+    "CreatedAt": "Created",
+}
+#: The names of `records.links.SHARE_ROLES`, which is not imported before a command runs.
+_ROLES = click.Choice(("viewer", "contributor"))
+
+
+@click.group(cls=LazyGroup)
+def shares() -> None:
+    """Share albums with accounts. ALBUM is a UID or a whole title, ACCOUNT a name or a UID."""
+
+
+@shares.command()
+@click.argument("album", default="", shell_complete=complete_albums)
+@count_option
+@format_options()
+@with_database
+def ls(service: "Service", album: str, count: int) -> None:
+    """List the accounts that ALBUM is shared with, or those of all albums, the latest first."""
+    from photosvc.library.albums import album_named
+    from photosvc.library.shares import list_shares
+
+    with service.reading(orm=True) as session:
+        uid = album_named(session, album).uid if album else ""
+        rows = [_row(share) for share in list_shares(session, uid, limit=count)]
+    print_list(_COLUMNS, rows)
+
+
+@shares.command()
+@click.argument("album", shell_complete=complete_albums)
+@click.argument("account", shell_complete=complete_users)
+@click.option("--role", "-r", type=_ROLES, default="viewer", show_default=True, help="Contributors add photos, too.")
+@format_options()
+@with_database
+def add(service: "Service", album: str, account: str, role: str) -> None:
+    """Share ALBUM with ACCOUNT."""
+    from photosvc.library.albums import album_named
+    from photosvc.library.shares import share_album
+    from photosvc.web.auditing import operating
+
+    with service.reading(orm=True) as session:
+        uid = album_named(session, album).uid
+    with operating() as operation:
+        found = album_named(operation.session, uid)
+        record = _row(share_album(operation, found, account, contributes=role == "contributor"))
+    print_record(_COLUMNS, record)
+
+
+@shares.command()
+@click.argument("album", shell_complete=complete_albums)
+@click.argument("account", shell_complete=complete_users)
+@click.option("--role", "-r", type=_ROLES, required=True, help="Contributors add photos, too.")
+@format_options()
+@with_database
+def mod(service: "Service", album: str, account: str, role: str) -> None:
+    """Change the role of ACCOUNT in ALBUM."""
+    from photosvc.library.albums import album_named
+    from photosvc.library.shares import change_share, find_share
+    from photosvc.web.auditing import operating
+
+    with service.reading(orm=True) as session:
+        uid = album_named(session, album).uid
+    with operating() as operation:
+        share = find_share(operation.session, uid, account)
+        change_share(operation, album_named(operation.session, uid), share, contributes=role == "contributor")
+        record = _row(share)
+    print_record(_COLUMNS, record)
+
+
+@shares.command()
+@click.argument("album", shell_complete=complete_albums)
+@click.argument("account", shell_complete=complete_users)
+@yes_option
+@with_database
+def rm(service: "Service", album: str, account: str, yes: bool) -> None:
+    """Share ALBUM with ACCOUNT no longer."""
+    from photosvc.library.albums import album_named
+    from photosvc.library.shares import end_share, find_share
+    from photosvc.web.auditing import operating
+
+    with service.reading(orm=True) as session:
+        uid = album_named(session, album).uid
+        name = find_share(session, uid, account).user.name
+    confirm(f"Share the album with {name} no longer?", yes=yes)
+    with operating() as operation:
+        end_share(operation, find_share(operation.session, uid, account))
+    click.echo(f"The album is shared with {name} no longer.", err=True)
+
+
+def _row(share: "AlbumShare") -> dict[str, Any]:
+    from photosvc.records.links import ShareSchema
+
+    row: dict[str, Any] = ShareSchema().dump(share)
+    return row

@@ -1,0 +1,269 @@
+"""Albums that are shared with accounts, as viewers or contributors.
+
+Accounts that see the library are told of the album; guests see its photos, and nothing else of the library.
+Contributors add photos to an album of chosen photos by uploading them, and take out those that they uploaded. The
+operations write their entries of the security log.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, select
+from sqlalchemy.orm import Session, aliased, joinedload
+
+from photosvc.auth.audit_log import Event
+from photosvc.auth.operation import Operation
+from photosvc.auth.principal import Principal
+from photosvc.auth.tokens import open_shares
+from photosvc.auth.users import find_user
+from photosvc.core import ids
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PermissionDeniedError
+from photosvc.library.album_photos import remove_photos
+from photosvc.library.albums import album_to_change
+from photosvc.library.links import account_of, maker_of
+from photosvc.models import ORIGINALS_ROOT, Album, AlbumPhoto, AlbumShare, File, Photo, UploadedFile, User
+from photosvc.records.links import SHARE_ROLES
+from photosvc.search.reading.compile import visible_albums
+
+#: Accounts that one album is shared with, and albums that are shared with one account.
+MOST_SHARES: Final = 100
+#: Photos that one request takes out of an album.
+MOST_TAKEN_OUT: Final = 500
+
+
+class SharedAlbum(NamedTuple):
+    """An album that is shared with an account, as the account is told of it."""
+
+    uid: str
+    contributes: bool
+    """True if the account may add photos: the share allows it, and the album is one of chosen photos."""
+    shared_at: datetime
+    shared_by: str
+    """The displayed name of the account that shared it; empty if that has none."""
+
+
+def user_id_of(who: Principal) -> int:
+    """Return the id of the account that a principal belongs to.
+
+    Raises:
+        PermissionDeniedError: it belongs to none.
+    """
+    if who.user_id is None:
+        raise PermissionDeniedError
+    return who.user_id
+
+
+def list_shares(session: Session, album_uid: str = "", *, limit: int = MOST_SHARES) -> Sequence[AlbumShare]:
+    """Return the shares of an album with their accounts, or of all albums, the latest first."""
+    query = select(AlbumShare).options(joinedload(AlbumShare.user)).order_by(AlbumShare.id.desc()).limit(limit)
+    return session.scalars(query.where(AlbumShare.album_uid == album_uid) if album_uid else query).all()
+
+
+def find_share(session: Session, album_uid: str, account: str) -> AlbumShare:
+    """Return the share of an album with the account of this name or UID.
+
+    Raises:
+        NotFoundError: there is no such account, or the album is not shared with it.
+    """
+    user = find_user(session, account)
+    query = select(AlbumShare).where(AlbumShare.album_uid == album_uid, AlbumShare.user_id == user.id)
+    found = session.scalar(query.options(joinedload(AlbumShare.user)))
+    if found is None:
+        msg = "the album is not shared with this account"
+        raise NotFoundError(msg, field="account")
+    return found
+
+
+def share_album(operation: Operation, album: Album, account: str, *, contributes: bool) -> AlbumShare:
+    """Share an album with the account of this name or UID.
+
+    Raises:
+        NotFoundError: there is no such account.
+        InvalidValueError: it is the account that shares the album.
+        ConflictError: the album is private, or shared with the account already, or there are as many shares as are
+            allowed; or photos cannot be added to it, because it is a smart album.
+    """
+    session, now, who = operation.session, operation.now, operation.principal
+    if album.private:
+        msg = "the album is private: show it to all accounts before you share it"
+        raise ConflictError(msg, field="uid")
+    user = find_user(session, account)
+    if who is not None and user.id == who.user_id:
+        msg = "Account: this is your own account"
+        raise InvalidValueError(msg, field="Account")
+    _check_contribution(album, contributes=contributes)
+    for condition, message in (
+        (AlbumShare.album_uid == album.uid, f"an album is shared with at most {MOST_SHARES} accounts"),
+        (AlbumShare.user_id == user.id, f"at most {MOST_SHARES} albums are shared with one account"),
+    ):
+        if (session.scalar(select(func.count()).select_from(AlbumShare).where(condition)) or 0) >= MOST_SHARES:
+            raise ConflictError(message)
+    if session.scalar(_between(user.id, album.uid)) is not None:
+        msg = "the album is shared with this account already"
+        raise ConflictError(msg, field="Account")
+    share = AlbumShare(
+        user=user,
+        album_uid=album.uid,
+        contributes=contributes,
+        owner_id=account_of(session, who),
+        created_by=maker_of(who),
+        created_at=now,
+        updated_at=now,
+    )
+    session.add(share)
+    session.flush()
+    operation.record(Event.ALBUM_SHARED, subject=user, target=album.uid, detail=role_of(share))
+    return share
+
+
+def change_share(operation: Operation, album: Album, share: AlbumShare, *, contributes: bool) -> None:
+    """Let an account add photos to a shared album, or see it alone.
+
+    Raises:
+        ConflictError: photos cannot be added to the album, because it is a smart one.
+    """
+    _check_contribution(album, contributes=contributes)
+    if share.contributes == contributes:
+        return
+    before, share.contributes, share.updated_at = role_of(share), contributes, operation.now
+    operation.session.flush()
+    detail = f"{before} to {role_of(share)}"
+    operation.record(Event.SHARE_CHANGED, subject=share.user, target=share.album_uid, detail=detail)
+
+
+def end_share(operation: Operation, share: AlbumShare) -> None:
+    """Share an album with an account no longer, at once on all workers."""
+    operation.record(Event.SHARE_ENDED, subject=share.user, target=share.album_uid, detail=role_of(share))
+    operation.session.execute(delete(AlbumShare).where(AlbumShare.id == share.id))
+
+
+def leave_album(operation: Operation, user_id: int, album_uid: str) -> None:
+    """End the share of an album with an account that wants to see it no longer.
+
+    Raises:
+        NotFoundError: the album is not shared with the account.
+    """
+    query = _between(user_id, album_uid).options(joinedload(AlbumShare.user))
+    share = operation.session.scalar(query) if ids.is_uid(album_uid, ids.ALBUM) else None
+    if share is None:
+        raise _not_shared()
+    end_share(operation, share)
+
+
+def shared_with(connection: Connection, user_id: int, album_uid: str = "") -> list[SharedAlbum]:
+    """Return the albums that an account sees because they are shared with it, or one of them; the latest first."""
+    contributes = AlbumShare.contributes & (Album.filter == "")
+    query = (
+        select(AlbumShare.album_uid, contributes, AlbumShare.created_at, func.coalesce(User.display_name, ""))
+        .join(Album, Album.uid == AlbumShare.album_uid)
+        .outerjoin(User, User.id == AlbumShare.owner_id)
+        .where(AlbumShare.user_id == user_id, *_opens())
+        .order_by(AlbumShare.id.desc())
+    )
+    rows = connection.execute(query.where(AlbumShare.album_uid == album_uid) if album_uid else query)
+    return [SharedAlbum(*row) for row in rows]
+
+
+def find_shared(connection: Connection, user_id: int, album_uid: str) -> SharedAlbum:
+    """Return an album that is shared with an account.
+
+    Raises:
+        NotFoundError: it is not, or it was deleted or made private.
+    """
+    found = shared_with(connection, user_id, album_uid) if ids.is_uid(album_uid, ids.ALBUM) else []
+    if not found:
+        raise _not_shared()
+    return found[0]
+
+
+def require_contributor(connection: Connection, user_id: int, album_uid: str) -> None:
+    """Make sure that an account may add photos to a shared album.
+
+    Raises:
+        NotFoundError: the album is not shared with it.
+        PermissionDeniedError: it may only see the album.
+    """
+    if not find_shared(connection, user_id, album_uid).contributes:
+        msg = "This album is shared with you for looking at it, not for adding photos."
+        raise NotContributorError(msg)
+
+
+class NotContributorError(PermissionDeniedError):
+    """The album is shared with the account for looking at it, not for adding photos."""
+
+    by_credential = False
+
+
+def own_photos(connection: Connection, user_id: int, album_uid: str) -> list[str]:
+    """Return the UIDs of the photos in an album that an account uploaded."""
+    return list(connection.scalars(_own_photos(user_id, album_uid)))
+
+
+def take_out(session: Session, user_id: int, album_uid: str, photo_uids: Sequence[str], now: datetime) -> list[str]:
+    """Take photos that an account uploaded out of a shared album; they stay in the library. Return their UIDs.
+
+    Raises:
+        NotFoundError: the album is not shared with the account, or none of these photos in it is one of its own.
+        InvalidValueError: these are too many photos.
+    """
+    if len(photo_uids) > MOST_TAKEN_OUT:
+        msg = f"photos: at most {MOST_TAKEN_OUT} at once"
+        raise InvalidValueError(msg, field="photos")
+    find_shared(session.connection(), user_id, album_uid)
+    album = album_to_change(session, album_uid, sees_private=False)
+    wanted = set(photo_uids)
+    query = _own_photos(user_id, album_uid).add_columns(Photo.id)
+    found = {uid: photo_id for uid, photo_id in session.execute(query) if uid in wanted}
+    if album.filter or not found:
+        msg = "none of these photos in the album is one that you uploaded"
+        raise NotFoundError(msg, field="photos")
+    remove_photos(session, album, list(found.values()), now)
+    return list(found)
+
+
+def role_of(share: AlbumShare) -> str:
+    """Return the role of an account in a shared album."""
+    return SHARE_ROLES[share.contributes]
+
+
+def _between(user_id: int, album_uid: str) -> Select[AlbumShare]:
+    return select(AlbumShare).where(AlbumShare.user_id == user_id, AlbumShare.album_uid == album_uid)
+
+
+def _opens() -> tuple[ColumnElement[bool], ...]:
+    return visible_albums(sees_private=False), open_shares()
+
+
+def _own_photos(user_id: int, album_uid: str) -> Select[str]:
+    """Return the query for the UIDs of photos in an album all of whose originals the account brought into the library.
+
+    A copy of another photo's file does not count, nor does a file that joined the photo of others: contributors could
+    take out any photo.
+    """
+    of_photo = aliased(File)
+    originals = select(func.count()).where(of_photo.photo_id == File.photo_id, of_photo.root == ORIGINALS_ROOT)
+    brought = (
+        select(File.photo_id)
+        .join(UploadedFile, (UploadedFile.name == File.name) & (UploadedFile.hash == File.hash))
+        .where(UploadedFile.user_id == user_id, File.root == ORIGINALS_ROOT)
+        .group_by(File.photo_id)
+        .having(func.count() == originals.correlate(File).scalar_subquery())
+    )
+    return (
+        select(Photo.uid)
+        .join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
+        .join(Album, Album.id == AlbumPhoto.album_id)
+        .where(Album.uid == album_uid, AlbumPhoto.hidden.is_(False), Photo.id.in_(brought))
+    )
+
+
+def _check_contribution(album: Album, *, contributes: bool) -> None:
+    if contributes and album.filter:
+        msg = "the query of a smart album decides which photos it has: share it for looking at it alone"
+        raise ConflictError(msg, field="Role")
+
+
+def _not_shared() -> NotFoundError:
+    msg = "there is no such album among those that are shared with you"
+    return NotFoundError(msg, field="uid")

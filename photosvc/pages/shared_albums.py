@@ -1,0 +1,166 @@
+"""The pages of albums that are shared with the signed-in account: their list, and each album, which it may leave.
+
+They show every account what a guest sees. Contributors add pictures by a form, and take out their own.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from flask import Response, request, url_for
+
+from photosvc.core.errors import NotFoundError, PhotosvcError
+from photosvc.library.shares import (
+    SharedAlbum,
+    find_shared,
+    leave_album,
+    own_photos,
+    shared_with,
+    take_out,
+    user_id_of,
+)
+from photosvc.library.uploads import ADDED, Admitted
+from photosvc.pages.blueprint import pages
+from photosvc.pages.errors import show_form
+from photosvc.pages.forms import page_number, read_form, whole_number
+from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.shared_pictures import Way, download_of, only_album, picture_of, pictures_of
+from photosvc.pages.tiles import Thumbnails
+from photosvc.search.reading.shared import narrowed
+from photosvc.web.actions import is_mounted, uses
+from photosvc.web.auditing import operating
+from photosvc.web.current import current_service
+from photosvc.web.incoming import contribute
+from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+
+_COVER: Final = "tile_500"
+_MOST: Final = 100_000
+
+
+@pages.get("/shared", endpoint="shared_albums")
+@page("shared.list")
+@uses("photos.preview")
+def show_shared_albums() -> Response:
+    """List the albums that are shared with the account."""
+    service, who = current_service(), principal()
+    cards = []
+    with searching(who.owner_uid) as connection:
+        for share in shared_with(connection, user_id_of(who)):
+            album = service.albums.find(connection, share.uid, sees_private=False)
+            if album is not None:
+                cards += service.albums.with_covers(connection, [album], sees_private=False)
+    thumbnails = Thumbnails(who, {}, waits=True)
+    covers = {card.uid: thumbnails.address(card.thumb, _COVER) for card in cards if card.thumb}
+    return show("shared-albums", cards=cards, covers=covers, left=request.args.get("left") == "1")
+
+
+@pages.get("/shared/<uid>", endpoint="shared_album")
+@page("shared.list")
+@uses("photos.preview")
+def show_shared_album(uid: str) -> Response:
+    """Show the pictures of an album that is shared with the account, a page at a time."""
+    added = whole_number(request.args.get("added", ""), low=0, high=_MOST, default=0)
+    return _show(uid, added=added, gone=request.args.get("gone") == "1")
+
+
+@pages.get("/shared/<uid>/picture/<photo>", endpoint="shared_album_picture")
+@page("shared.list")
+@uses("photos.preview")
+def show_shared_picture(uid: str, photo: str) -> Response:
+    """Show one picture of an album that is shared with the account."""
+    service, who = current_service(), principal()
+    with service.reading() as connection:
+        share = find_shared(connection, user_id_of(who), uid)
+        own = share.contributes and photo in own_photos(connection, user_id_of(who), uid)
+    values = picture_of(service, narrowed(who, uid), photo, _way(uid))
+    return show("shared-album-picture", own=own, **values)
+
+
+@pages.get("/shared/<uid>/pictures.zip", endpoint="shared_album_zip")
+@page("shared.list")
+@uses("photos.download")
+def download_shared_album(uid: str) -> Response:
+    """Lead to the archive of an album that is shared with the account, with a fresh token that opens it."""
+    service, who = current_service(), principal()
+    with service.reading() as connection:
+        find_shared(connection, user_id_of(who), uid)
+    target = download_of(service, narrowed(who, uid), "photosvc.downloads.download_album", album_uid=uid)
+    return see_other(target or url_for(".shared_album", uid=uid))
+
+
+@pages.post("/shared/<uid>/leave", endpoint="leave_shared_album")
+@page("shared.leave")
+def leave(uid: str) -> Response:
+    """Leave an album that is shared with the account."""
+    with operating() as operation:
+        leave_album(operation, user_id_of(principal()), uid)
+    return see_other(url_for(".shared_albums", left="1"))
+
+
+@pages.post("/shared/<uid>/pictures", endpoint="add_shared_pictures")
+@page("shared.add")
+def add_pictures(uid: str) -> Response:
+    """Add the pictures of the form to an album that is shared with the account."""
+    try:
+        outcomes = contribute(uid)
+    except NotFoundError:
+        raise
+    except PhotosvcError as error:
+        return _show(uid, error=error)
+    refused = [outcome for outcome in outcomes if outcome.status != ADDED]
+    if refused:
+        return _show(uid, added=len(outcomes) - len(refused), refused=refused)
+    return see_other(url_for(".shared_album", uid=uid, added=len(outcomes)))
+
+
+@pages.post("/shared/<uid>/picture/<photo>/take-out", endpoint="take_out_shared_picture")
+@page("shared.remove")
+def take_out_picture(uid: str, photo: str) -> Response:
+    """Take a picture that the account uploaded out of a shared album."""
+    read_form()
+    service, user_id = current_service(), user_id_of(principal())
+    with service.writing(library=True) as session:
+        take_out(session, user_id, uid, [photo], service.now())
+    return see_other(url_for(".shared_album", uid=uid, gone="1"))
+
+
+def _show(
+    uid: str,
+    *,
+    added: int = 0,
+    gone: bool = False,
+    refused: Sequence[Admitted] = (),
+    error: PhotosvcError | None = None,
+) -> Response:
+    service, who = current_service(), principal()
+    confined = narrowed(who, uid)
+    with searching(who.owner_uid, "uid") as connection:
+        share = find_shared(connection, user_id_of(who), uid)
+        album = only_album(service, connection, confined)
+        values = pictures_of(service, connection, confined, album, _way(uid), page_number())
+    return show_form(
+        "shared-album",
+        error,
+        **{**values, "cover": ""},
+        share=share,
+        adds=_adds(share),
+        added=added,
+        gone=gone,
+        refused=refused,
+        owner=share.shared_by,
+        until="",
+        card=False,
+    )
+
+
+def _adds(share: SharedAlbum) -> bool:
+    service = current_service()
+    return share.contributes and is_mounted("shared.add") and not service.settings.readonly
+
+
+def _way(uid: str) -> Way:
+    return Way(
+        page=lambda number: url_for(".shared_album", uid=uid, page=number if number > 1 else None),
+        picture=lambda photo: url_for(".shared_album_picture", uid=uid, photo=photo),
+        zip=url_for(".shared_album_zip", uid=uid),
+    )

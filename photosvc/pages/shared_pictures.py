@@ -1,0 +1,137 @@
+"""The pictures of a shared album on a page, and one of them with its neighbours, for visitors of links and accounts.
+
+The principal is confined to the album; thumbnails and originals are opened by tokens in their addresses.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from flask import url_for
+from sqlalchemy import Connection
+
+from photosvc.auth import link_tokens
+from photosvc.auth.principal import Principal
+from photosvc.core.errors import NotFoundError
+from photosvc.pages.photo import size_text
+from photosvc.pages.tiles import Thumbnails, alt_text, days_of, taken_label
+from photosvc.search.reading.albums import AlbumRecord
+from photosvc.search.reading.bare import bare_head
+from photosvc.search.reading.files import SeenFile, files_of_photo, turns_of
+from photosvc.search.reading.pages import find, neighbours, result_heads
+from photosvc.search.reading.request import SearchRequest, parse_request
+from photosvc.search.reading.selection import album_bytes
+from photosvc.search.reading.shared import ORDERS, confine, seen
+from photosvc.web.actions import is_mounted
+from photosvc.web.current import Service
+from photosvc.web.searching import searching
+
+#: The most pictures on a page.
+_COUNT: Final = 120
+_USUAL: Final = "oldest"
+_SIZE: Final = "fit_1920"
+_CARD_SIZE: Final = "fit_1280"
+_MIB: Final = 1 << 20
+
+
+class NoPictureError(NotFoundError):
+    """The picture does not exist, or is not shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The addresses of the pages of one shared album."""
+
+    page: Callable[[int], str]
+    """Returns the address of the page with this number."""
+    picture: Callable[[str], str]
+    """Returns the address of the page of the picture with this UID."""
+    zip: str
+    """The address of the archive of the album."""
+
+
+def pictures_of(
+    service: Service, connection: Connection, who: Principal, album: AlbumRecord, way: Way, number: int
+) -> dict[str, Any]:
+    """Return the values of the template for a page of an album; `cover` is the address of its first picture."""
+    page = find(connection, _asked(album, who, number), sees_private=False)
+    records = [record for found in page.results() for record in found]
+    turns = turns_of(connection, {record["Hash"] for record in records})
+    thumbnails = Thumbnails(who, turns, waits=True)
+    downloads = who.shared is not None and who.shared.downloads
+    offers_zip = downloads and is_mounted("photos.download") and album.photo_count > 0
+    size = album_bytes(connection, album.uid, sees_private=False) if offers_zip else 0
+    return {
+        "album": album,
+        "days": days_of(records, thumbnails, by_day=False),
+        "picture": way.picture,
+        "zip": way.zip if 0 < size <= service.settings.zip_size * _MIB else "",
+        "size": size_text(size),
+        "number": number,
+        "last": max(1, -(-album.photo_count // _COUNT)),
+        "link": way.page,
+        "cover": thumbnails.address(records[0]["Hash"], _CARD_SIZE) if records else "",
+    }
+
+
+def picture_of(service: Service, who: Principal, uid: str, way: Way) -> dict[str, Any]:
+    """Return the values of the template for one picture of the only album that the principal sees.
+
+    Raises:
+        NoPictureError: the album does not have it.
+    """
+    with searching(who.owner_uid, "uid") as connection:
+        album = only_album(service, connection, who)
+        files = seen(connection, files_of_photo(connection, uid, sees_private=False), who)
+        if not files or who.shared is None:
+            raise NoPictureError
+        (head,) = result_heads(connection, [files[0].file_id])
+        beside = neighbours(connection, _asked(album, who), files[0].photo_id, sees_private=False)
+    record = orjson.loads((head if who.shared.metadata else bare_head(head)) + "}")
+    token = link_tokens.preview_token(service.settings, who)
+    turns = {file.hash: file.turn for file in files if file.turn != 1}
+    return {
+        "album": album,
+        "record": record,
+        "alt": alt_text(record),
+        "taken": taken_label(record),
+        "src": Thumbnails(who, turns, waits=True).address(record["Hash"], _SIZE),
+        "video": _video(files, record, token),
+        "original": download_of(service, who, "photosvc.downloads.download_file", content_hash=record["Hash"]),
+        "back": way.page(1),
+        "before": way.picture(beside.before) if beside and beside.before else "",
+        "behind": way.picture(beside.behind) if beside and beside.behind else "",
+    }
+
+
+def only_album(service: Service, connection: Connection, who: Principal) -> AlbumRecord:
+    """Return the album that the principal is confined to.
+
+    Raises:
+        NoPictureError: it is gone or private.
+    """
+    uid = who.shared.albums[0] if who.shared is not None else ""
+    album = service.albums.find(connection, uid, sees_private=False)
+    if album is None:
+        raise NoPictureError
+    return album
+
+
+def _asked(album: AlbumRecord, who: Principal, number: int = 1) -> SearchRequest:
+    order = album.order if album.order in ORDERS else _USUAL
+    pairs = {"order": order, "seed": "1", "primary": "true", "count": str(_COUNT), "offset": str((number - 1) * _COUNT)}
+    return confine(parse_request({"s": album.uid, **pairs}), who)
+
+
+def _video(files: Sequence[SeenFile], record: dict[str, Any], token: str) -> str:
+    if not any(file.media_type == "video" or file.motion for file in files) or not is_mounted("photos.preview"):
+        return ""
+    return url_for("photosvc.videos.video", content_hash=record["Hash"], token=token, video_format="avc")
+
+
+def download_of(service: Service, who: Principal, endpoint: str, **values: Any) -> str:  # noqa: ANN401 - of its path
+    """Return the address of a download; empty if the principal may download none."""
+    if who.shared is None or not who.shared.downloads or not is_mounted("photos.download"):
+        return ""
+    return url_for(endpoint, t=link_tokens.download_token(service.settings, who, service.now()), **values)
