@@ -11,12 +11,14 @@ from flask import Response
 
 from photosvc import __version__
 from photosvc.api.gauges import of_disks, of_library, of_processes, of_replica, of_upkeep
+from photosvc.core.errors import PermissionDeniedError
 from photosvc.index.scan import are_away
 from photosvc.library.staging_part import StorageFailedError
+from photosvc.models import VISIT
 from photosvc.models.engine import session_on
 from photosvc.search.limits import ClientGoneError, SearchesBusyError, SearchTooLongError
 from photosvc.search.reading.figures import figures
-from photosvc.web.actions import OwnBlueprint, public
+from photosvc.web.actions import OwnBlueprint, for_visitors, public
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import TEXT, answers, json_object, refuses
 from photosvc.web.current import current_service
@@ -80,9 +82,11 @@ def status() -> Response:
 @public
 @answers(None, "The credential is valid.", status=204)
 @refuses(401, 403, 429)
+@for_visitors
 def credential() -> Response:
     """Answer 204 for a valid credential of any scope, else 401; proxies ask before they accept a large body."""
-    principal()
+    if principal().kind == VISIT:  # visitors send no files
+        raise PermissionDeniedError
     return Response(status=204)
 
 

@@ -222,6 +222,11 @@ def test_a_viewer_who_becomes_a_guest_loses_the_library_at_once(shared, guest):
     assert send(shared, "GET", address, token).status_code == 403  # the token was that of a viewer
 
 
+def test_a_proxy_lets_guests_send_large_bodies_and_no_visitors(shared, guest):
+    assert send(shared, "GET", "/api/v1/credential", guest[2]).status_code == 204
+    assert send(shared, "GET", "/api/v1/credential", shared.visit()).status_code == 403
+
+
 def test_guests_manage_their_own_account_and_see_no_other(shared, guest):
     token, others = guest[2], shared.api.uids["ann"]
     assert send(shared, "GET", "/api/v1/session", token).json["user"]["Name"] == guest[0]

@@ -52,13 +52,14 @@ OPEN = {
     "DELETE /sessions": (200, 200),
     "DELETE /session/<session_id>": (403, 403),
     "DELETE /sessions/<session_id>": (403, 403),
+    "GET /credential": (403, 403),
     "GET /": (303, 303),
     "GET /sign-in": (303, 303),
     "POST /sign-in": (403, 403),
     "POST /sign-out": (403, 403),
 }
-#: Pages for guests: they show no photos, and lead elsewhere.
-PAGES_FOR_GUESTS = {"GET /", "GET /sign-in", "POST /sign-in", "POST /sign-out"}
+#: Routes for guests, which show no photos.
+FOR_GUESTS = {"GET /credential", "GET /", "GET /sign-in", "POST /sign-in", "POST /sign-out"}
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +128,7 @@ def test_pages_and_folders_do_not_know_visitors(shared, prefix):
             refuses_to_tell(answer, {*TOLD, *OUTSIDE, *shared.identifiers(shared.photos)}, filled(rule, values))
 
 
-@pytest.mark.parametrize("route", [route for route in OPEN if "session" not in route and route not in PAGES_FOR_GUESTS])
+@pytest.mark.parametrize("route", [route for route in OPEN if "session" not in route and route not in FOR_GUESTS])
 def test_open_routes_show_the_inside_and_refuse_the_outside(shared, route):
     method, _, name = route.partition(" ")
     rule = next(rule for rule in shared.api.library.app.url_map.iter_rules() if rule.rule == f"/api/v1{name}")
