@@ -73,6 +73,28 @@ def test_a_link_opens_the_viewer_among_the_photos_of_its_search(service, page, o
     wait_for(page, at + 2, TOTAL)
 
 
+def test_photos_that_the_months_have_elsewhere_than_the_sequence_open_in_the_viewer(tmp_path, chromium):
+    with open_api(tmp_path) as api:
+        library = api.library
+        for day in range(10, 30):
+            taken = exif({}, {0x9003: f"2024:06:{day} 10:00:00"})
+            library.put(f"IMG_{day}.jpg", jpeg(80, 60, exif=taken) + bytes([day]))
+        # Later by universal time, and on an earlier day.
+        west, east = ("2024:05:01 23:30:00", "-08:00"), ("2024:05:02 01:00:00", "+09:00")
+        for name, (time, zone) in {"west": west, "east": east}.items():
+            library.put(f"{name}.jpg", jpeg(80, 60, exif=exif({}, {0x9003: time, 0x9011: zone})) + name.encode())
+        library.index()
+        (undated,) = library.find(q="name:IMG_29", merged="true", count=1)
+        library.call("PUT", f"/photos/{undated['UID']}", json={"Year": 2024, "Month": -1, "Day": -1})
+        places = {"east": 20, "west": 21, "IMG_29": 22}
+        with serve(library.instance, workers=1, threads=4) as base, open_page(chromium, base) as page:
+            for name, position in places.items():
+                (photo,) = library.find(q=f"name:{name}", merged="true", count=1)
+                page.goto(f"{base}/photos/{photo['UID']}")
+                wait_for(page, position, 22)
+                assert path_of(page) == f"/photos/{photo['UID']}"
+
+
 def test_a_photo_of_an_album_by_hand_is_among_those_beside_it_there(service, page):
     library, base, album = service
     uids = uids_of(library, s=album, order="manual")

@@ -18,9 +18,15 @@ export async function arrive(hash, timeline, load) {
   const [kind, uid] = ledTo(hash);
   if (!uid) return;
   try {
-    const data = await timeline.read("/photos/sequence", {locate: uid, n: 1}), at = data.from, {month, index} = timeline.at(at);
+    let at = (await timeline.read("/photos/sequence", {locate: uid, n: 1})).from, {month, index} = timeline.at(at);
     await timeline.need(month, index, index + 1);
-    if (timeline.photo(month, index)?.uid !== uid) throw new Error("the photo is not there");
+    if (timeline.photo(month, index)?.uid !== uid) {
+      // The sequence is by universal time; months are by local days, and photos without one are behind all.
+      at = await timeline.locate(uid, [month, month - 1, month + 1].map((near) => timeline.months[near]?.[0]).concat("0000-00"));
+      if (at < 0) throw new Error("the photo is not there");
+      ({month, index} = timeline.at(at));
+      await timeline.need(month, index, index + 1);
+    }
     const entry = kind === "photo";
     if (entry) history.replaceState(null, "", location.pathname + location.search);
     else history.replaceState({viewer: at}, "", photoPage(uid));
