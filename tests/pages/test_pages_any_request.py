@@ -9,6 +9,7 @@ import pytest
 from tests.pages.browser import OWN, Browser
 from tests.support.api_client import ROLES, open_api
 from tests.support.factories.photos import add_photos
+from tests.support.pictures import jpeg
 
 #: Requests of each role to each page or form.
 EACH = 4
@@ -35,6 +36,7 @@ FIELDS = (
 @pytest.fixture(scope="module")
 def browsers(tmp_path_factory):
     with open_api(tmp_path_factory.mktemp("any")) as api:
+        api.library.put("one.jpg", jpeg())  # uploads into an empty folder are 503: the disk of known files may be away
         with api.library.session() as session:
             add_photos(session, 5, api.clock())
             session.commit()
