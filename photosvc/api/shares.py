@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from flask import Response
 
+from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES
 from photosvc.core.words import counted
 from photosvc.library.albums import album_of_people
 from photosvc.library.shares import (
@@ -17,14 +18,13 @@ from photosvc.library.shares import (
     leave_album,
     list_shares,
     share_album,
-    shared_with,
+    shared_albums,
     take_out,
     user_id_of,
 )
-from photosvc.library.uploads import ADDED, REFUSED, Admitted
+from photosvc.library.uploads import ADDED, REFUSED
 from photosvc.records.albums import AlbumResultSchema
 from photosvc.records.links import (
-    SHARE_ROLES,
     NewShareSchema,
     SharedAlbumSchema,
     ShareEditSchema,
@@ -36,7 +36,7 @@ from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes, takes_files
 from photosvc.web.current import current_service
-from photosvc.web.incoming import contribute
+from photosvc.web.incoming import contribute, record_of_file
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 
@@ -120,11 +120,7 @@ def list_shared() -> Response:
     service, who = current_service(), principal()
     records: list[dict[str, Any]] = []
     with searching(who.owner_uid) as connection:
-        for share in shared_with(connection, user_id_of(who)):
-            album = service.albums.find(connection, share.uid, sees_private=False)
-            if album is None:
-                continue
-            (album,) = service.albums.with_covers(connection, [album], sees_private=False)
+        for share, album in shared_albums(connection, service.albums, user_id_of(who)):
             told = {"role": SHARE_ROLES[share.contributes], "shared_by": share.shared_by, "shared_at": share.shared_at}
             # The query of a smart album may name people and places.
             records.append({**_album_schema.dump(replace(album, filter="")), **_told_schema.dump(told)})
@@ -155,7 +151,7 @@ def add_photos(album_uid: str) -> Response:
     """
     outcomes = contribute(album_uid)
     count = sum(outcome.status == ADDED for outcome in outcomes)
-    files = [_record(outcome) for outcome in outcomes]
+    files = [record_of_file(outcome) for outcome in outcomes]
     return json_answer({"code": 200, "message": f"{counted(count, 'file')} added", "files": files})
 
 
@@ -173,11 +169,4 @@ def remove_photos(given: dict[str, Any], album_uid: str) -> Response:
 
 
 def _contributes(given: dict[str, Any]) -> bool:
-    return bool(given["role"] == SHARE_ROLES[True])
-
-
-def _record(outcome: Admitted) -> dict[str, Any]:
-    record = {"name": outcome.file.name, "status": outcome.status, "hash": outcome.file.hash}
-    if outcome.problem is None:
-        return record
-    return {**record, "code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
+    return bool(given["role"] == CONTRIBUTOR)

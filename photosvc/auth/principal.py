@@ -48,7 +48,7 @@ class Principal:
     credential_name: str
     scope: Scope
     role: str
-    """That of the user (`admin`, `user`, `viewer`, `guest`), the client (`admin`, `client`), or `visitor`.
+    """The role of the user (`admin`, `user`, `viewer`, `guest`), the client (`admin`, `client`), or `visitor`.
 
     Tokens of a guest's client have the role of the guest.
     """

@@ -7,6 +7,7 @@ import click
 from photosvc.cli.completion import complete_albums, complete_users
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_list, print_record, yes_option
+from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES, VIEWER
 
 if TYPE_CHECKING:
     from photosvc.models import AlbumShare
@@ -21,8 +22,7 @@ _COLUMNS = {
     "CreatedBy": "Created By",
     "CreatedAt": "Created",
 }
-#: The names of `records.links.SHARE_ROLES`, which is not imported before a command runs.
-_ROLES = click.Choice(("viewer", "contributor"))
+_ROLES = click.Choice(SHARE_ROLES)
 
 
 @click.group(cls=LazyGroup)
@@ -49,7 +49,7 @@ def ls(service: "Service", album: str, count: int) -> None:
 @shares.command()
 @click.argument("album", shell_complete=complete_albums)
 @click.argument("account", shell_complete=complete_users)
-@click.option("--role", "-r", type=_ROLES, default="viewer", show_default=True, help="Contributors add photos, too.")
+@click.option("--role", "-r", type=_ROLES, default=VIEWER, show_default=True, help="Contributors add photos, too.")
 @format_options()
 @with_database
 def add(service: "Service", album: str, account: str, role: str) -> None:
@@ -62,7 +62,7 @@ def add(service: "Service", album: str, account: str, role: str) -> None:
         uid = album_named(session, album).uid
     with operating() as operation:
         found = album_named(operation.session, uid)
-        record = _row(share_album(operation, found, account, contributes=role == "contributor"))
+        record = _row(share_album(operation, found, account, contributes=role == CONTRIBUTOR))
     print_record(_COLUMNS, record)
 
 
@@ -82,7 +82,7 @@ def mod(service: "Service", album: str, account: str, role: str) -> None:
         uid = album_named(session, album).uid
     with operating() as operation:
         share = find_share(operation.session, uid, account)
-        change_share(operation, album_named(operation.session, uid), share, contributes=role == "contributor")
+        change_share(operation, album_named(operation.session, uid), share, contributes=role == CONTRIBUTOR)
         record = _row(share)
     print_record(_COLUMNS, record)
 

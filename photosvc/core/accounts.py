@@ -16,6 +16,9 @@ HOST_ROLES = (ADMIN, USER, VIEWER)
 #: Roles of accounts to which private photos are never shown.
 WITHOUT_PRIVATE = (VIEWER, GUEST)
 CLIENT_ROLES = (CLIENT, ADMIN)
+#: Roles of accounts in an album that is shared with them.
+CONTRIBUTOR = "contributor"
+SHARE_ROLES = (VIEWER, CONTRIBUTOR)
 
 #: Methods by which a login session is opened; the second and third are used after the password.
 BY_PASSWORD, BY_PASSCODE, BY_RECOVERY_CODE, BY_APP_PASSWORD = "password", "passcode", "recovery_code", "app_password"

@@ -18,12 +18,13 @@ from photosvc.auth.principal import Principal
 from photosvc.auth.tokens import open_shares
 from photosvc.auth.users import find_user
 from photosvc.core import ids
+from photosvc.core.accounts import SHARE_ROLES
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PermissionDeniedError
 from photosvc.library.album_photos import remove_photos
 from photosvc.library.albums import album_to_change
 from photosvc.library.links import account_of, maker_of
 from photosvc.models import ORIGINALS_ROOT, Album, AlbumPhoto, AlbumShare, File, Photo, UploadedFile, User
-from photosvc.records.links import SHARE_ROLES
+from photosvc.search.reading.albums import AlbumRecord, KnownAlbums
 from photosvc.search.reading.compile import visible_albums
 
 #: Accounts that one album is shared with, and albums that are shared with one account.
@@ -163,6 +164,17 @@ def shared_with(connection: Connection, user_id: int, album_uid: str = "") -> li
     )
     rows = connection.execute(query.where(AlbumShare.album_uid == album_uid) if album_uid else query)
     return [SharedAlbum(*row) for row in rows]
+
+
+def shared_albums(connection: Connection, albums: KnownAlbums, user_id: int) -> list[tuple[SharedAlbum, AlbumRecord]]:
+    """Return the albums that an account sees because they are shared with it, with their covers; the latest first."""
+    found = [
+        (share, album)
+        for share in shared_with(connection, user_id)
+        if (album := albums.find(connection, share.uid, sees_private=False)) is not None
+    ]
+    covered = albums.with_covers(connection, [album for _, album in found], sees_private=False)
+    return [(share, album) for (share, _), album in zip(found, covered, strict=True)]
 
 
 def find_shared(connection: Connection, user_id: int, album_uid: str) -> SharedAlbum:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from flask import Response, request, url_for
 
-from photosvc.core.accounts import MAX_LINK_COMMENT, MAX_LINK_VISITS
+from photosvc.core.accounts import CONTRIBUTOR, MAX_LINK_COMMENT, MAX_LINK_VISITS, SHARE_ROLES
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.library.albums import album_of_people
 from photosvc.library.links import add_link, change_link, end_link, find_link, list_links, new_password_hash, path_of
@@ -18,7 +18,6 @@ from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.layout import page, see_other
-from photosvc.records.links import SHARE_ROLES
 from photosvc.web.addresses import address_of
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
@@ -111,7 +110,7 @@ def end_album_link(uid: str, link: str) -> Response:
 def share_with_account(uid: str) -> Response:
     """Share an album with an account."""
     form = read_form()
-    contributes = form.get("role") == SHARE_ROLES[True]
+    contributes = form.get("role") == CONTRIBUTOR
     try:
         with operating() as operation:
             album = album_of_people(operation.session, uid, sees_private=principal().sees_private)
@@ -125,7 +124,7 @@ def share_with_account(uid: str) -> Response:
 @page("links.make")
 def change_account(uid: str, account: str) -> Response:
     """Change the role of an account in a shared album."""
-    contributes = read_form().get("role") == SHARE_ROLES[True]
+    contributes = read_form().get("role") == CONTRIBUTOR
     try:
         with operating() as operation:
             album = album_of_people(operation.session, uid, sees_private=principal().sees_private)

@@ -33,7 +33,6 @@ from photosvc.web.visits import begin_visit, find_shared
 
 Args = ParamSpec("Args")
 _NOT_FOUND: Final = 404
-_CARD_MIB: Final = 1 << 20
 #: Browsers must tell no server the address, and search engines must not list it. Not `no-referrer`: browsers would send
 #: `Origin: null` with the form of the password, as with those of other sites.
 _HEADERS: Final = (("Referrer-Policy", "strict-origin"), ("X-Robots-Tag", "noindex, nofollow, noarchive"))

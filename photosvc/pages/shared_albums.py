@@ -14,7 +14,7 @@ from photosvc.library.shares import (
     find_shared,
     leave_album,
     own_photos,
-    shared_with,
+    shared_albums,
     take_out,
     user_id_of,
 )
@@ -43,12 +43,8 @@ _MOST: Final = 100_000
 def show_shared_albums() -> Response:
     """List the albums that are shared with the account."""
     service, who = current_service(), principal()
-    cards = []
     with searching(who.owner_uid) as connection:
-        for share in shared_with(connection, user_id_of(who)):
-            album = service.albums.find(connection, share.uid, sees_private=False)
-            if album is not None:
-                cards += service.albums.with_covers(connection, [album], sees_private=False)
+        cards = [album for _, album in shared_albums(connection, service.albums, user_id_of(who))]
     thumbnails = Thumbnails(who, {}, waits=True)
     covers = {card.uid: thumbnails.address(card.thumb, _COVER) for card in cards if card.thumb}
     return show("shared-albums", cards=cards, covers=covers, left=request.args.get("left") == "1")

@@ -15,7 +15,7 @@ from photosvc.pages.errors import show_form
 from photosvc.pages.layout import page
 from photosvc.pages.tiles import Asked, grid_data
 from photosvc.web.current import current_service
-from photosvc.web.incoming import add_uploads, receive_form, record_of_outcome, wait_for_index, waiting_files
+from photosvc.web.incoming import add_uploads, receive_form, record_of_outcome, wait_for_index
 from photosvc.web.protector import principal
 from photosvc.web.receiving import receiving, sender
 
@@ -45,10 +45,10 @@ def send_files() -> Response:
     """Add the files of the form to the originals, and show the result of each."""
     service = current_service()
     try:
-        who, bundle = sender(), secrets.token_hex(16)
-        receive_form(who, bundle)
+        who = sender()
+        received = receive_form(who, secrets.token_hex(16))
         with receiving():
-            outcomes = add_uploads(who, waiting_files(who, bundle), service.now())
+            outcomes = add_uploads(who, received, service.now())
             wait_for_index(service, outcomes)
     except PhotosvcError as error:
         return _form(error=error)

@@ -4,13 +4,11 @@ from typing import Any
 
 from marshmallow import Schema, fields, pre_load, validate
 
-from photosvc.core.accounts import MAX_LINK_COMMENT, MAX_LINK_VISITS
+from photosvc.core.accounts import MAX_LINK_COMMENT, MAX_LINK_VISITS, SHARE_ROLES
 from photosvc.records.albums import AlbumResultSchema
 from photosvc.records.fields import PHOTO_UID, AnyCaseSchema, CleanText, NullableTimestamp, Timestamp
 
 _LONGEST_SLUG, _LONGEST_ACCOUNT = 160, 250
-#: Roles of accounts in shared albums.
-SHARE_ROLES = ("viewer", "contributor")
 #: Names that one published client sends instead of those of the record.
 _ELSEWHERE = {"linkexpires": "Expires", "shareslug": "Slug"}
 

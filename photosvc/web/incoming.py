@@ -209,12 +209,19 @@ def _are_done(service: Service, names: Sequence[str], files: Sequence[str]) -> b
     return is_done
 
 
+def record_of_file(outcome: Admitted) -> dict[str, Any]:
+    """Return the record for the client of a file that it sent, without anything of the library."""
+    record = {"name": outcome.file.name, "status": outcome.status, "hash": outcome.file.hash}
+    if outcome.problem is None:
+        return record
+    return {**record, "code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
+
+
 def record_of_outcome(service: Service, outcome: Admitted) -> dict[str, Any]:
     """Return the record for the client of a file that it sent; `token` ends the address of its resumable upload."""
-    token = outcome.file.path.name.partition(".")[0]
-    record = {"name": outcome.file.name, "status": outcome.status, "hash": outcome.file.hash, "token": token}
+    record = {**record_of_file(outcome), "token": outcome.file.path.name.partition(".")[0]}
     if outcome.problem is not None:
-        return {**record, "code": outcome.problem.reason.value, "reason": outcome.problem.sentence}
+        return record
     with service.reading() as connection:
         found = file_with_hash(connection, outcome.file.hash, sees_private=principal().sees_private)
     if found is None:  # not indexed yet, or not for this principal

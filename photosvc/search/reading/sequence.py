@@ -108,7 +108,7 @@ def _shuffled_near(connection: Connection, request: SearchRequest, start: int, *
     spread evenly, so that the key at a position can be estimated, and the photos before it be counted.
     """
     search = _prepare(connection, replace(request, cursor=None, count=start, offset=0), sees_private=sees_private)
-    total = search.number()
+    total = count_photos(connection, PhotoQuery(request.node, request.album, sees_private))
     # Four times the standard deviation of the number of keys before a key is nearly always enough.
     for margin in (2 * sqrt(total), 16 * sqrt(total)):
         share = min(max(start - margin, 0) / max(total, 1), 1)

@@ -197,15 +197,8 @@ class Search:
         keys = self._keys()
         here, there = tuple_(*map(self._compared, keys)), tuple_(*place[1:])
         is_before = here > there if self.request.order.falling else here < there
-        return self._count_photos(is_before)
-
-    def number(self) -> int:
-        """Count the photos."""
-        return self._count_photos()
-
-    def _count_photos(self, *conditions: ColumnElement[bool]) -> int:
         counted = func.count() if self.one_each else func.count(SearchRow.photo_id.distinct())
-        return self.connection.scalar(self.matching(counted).where(*conditions)) or 0
+        return self.connection.scalar(self.matching(counted).where(is_before)) or 0
 
     def total(self) -> int:
         """Count the files that match."""

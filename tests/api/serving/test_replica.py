@@ -69,7 +69,7 @@ def library(new_postgres, replica, tmp_path):
 
 @pytest.fixture
 def asked(library, monkeypatch):
-    """Whether each search since the list was last emptied was read from the replica."""
+    """A list with True for each search that was read from the replica, and False for each other one."""
     with library.app.app_context():
         replica = current_service().replica
     answers, really = [], replica.open
