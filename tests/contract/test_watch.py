@@ -162,11 +162,12 @@ def test_a_disk_that_goes_is_reported_once_and_followed_again_when_it_is_back(li
 
 
 @pytest.mark.slow
-def test_a_burst_of_ten_thousand_files_in_new_nested_folders_loses_none(library):
+@pytest.mark.parametrize("files", [2500, pytest.param(10_000, marks=pytest.mark.long)])
+def test_a_burst_of_files_in_new_nested_folders_loses_none(library, files):
     with watch(library) as watching:
-        for index, data in enumerate(pictures(10_000)):
+        for index, data in enumerate(pictures(files)):
             library.put(f"{index % 11}/{index % 37}/{index % 5}/{index}.jpg", data)
-        watching.wait(lambda: len(stored(library)) == 10_000, 600)
+        watching.wait(lambda: len(stored(library)) == files, 600)
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from tests.support.queries.query_model import Matcher, shown
 from tests.support.queries.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
 
 QUICK = examples(200, suppress_health_check=list(HealthCheck))
-SLOW = settings(QUICK, max_examples=2000)
+SLOW = settings(QUICK, max_examples=1000)
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,17 @@ def test_a_query_means_what_plain_python_says(varied_library, refused, query, se
 @MEANING
 @SLOW
 @ANY_RIGHTS
-def test_two_thousand_queries_mean_what_plain_python_says(varied_library, refused, query, sees_private, order):
+def test_a_thousand_queries_mean_what_plain_python_says(varied_library, refused, query, sees_private, order):
+    check(varied_library, refused, query, sees_private, order)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@LONG
+@MEANING
+@settings(QUICK, max_examples=10_000)
+@ANY_RIGHTS
+def test_ten_thousand_queries_mean_what_plain_python_says(varied_library, refused, query, sees_private, order):
     check(varied_library, refused, query, sees_private, order)
 
 

@@ -290,19 +290,18 @@ NARROWED = sorted({caller.kind for caller in CALLERS if caller.scope != "*"})
 
 
 def everyday_callers(route):
-    """All without a narrow scope, all whose scope opens the route, and each other scope with one of the kinds.
+    """All without a narrow scope, all whose scope opens the route, and of the other scopes a quarter with one kind.
 
     What is refused for its kind whatever its scope is left out, unless only the kind stands against it.
     """
     found, number = TABLE[route], [*TABLE].index(route)
     for caller in CALLERS:
-        turn = NARROWED[(number + NARROW.index(caller.scope)) % len(NARROWED)] if caller.scope in NARROW else None
-        if (
-            caller.scope == "*"
-            or (found.kinds and opens(caller.scope, found.resource, found.mode))
-            or (caller.kind in found.kinds and caller.kind == turn)
-        ):
+        if caller.scope == "*" or (found.kinds and opens(caller.scope, found.resource, found.mode)):
             yield caller
+        elif caller.kind in found.kinds:
+            turn = (number + NARROW.index(caller.scope)) % (4 * len(NARROWED))
+            if caller.kind in NARROWED[turn : turn + 1]:
+                yield caller
 
 
 @pytest.fixture(scope="module")

@@ -124,9 +124,20 @@ def test_any_query_is_refused_or_shows_what_a_viewer_may_see(viewer, query, name
     check_refused_or_not_widened(viewer, query, name, order, merged)
 
 
+MIXED = given(st.one_of(st.lists(TEXT, max_size=4).map(":".join), ANY_QUERIES, LARGE_QUERIES), *SEARCHED)
+
+
 @pytest.mark.slow
+@settings(QUICK, max_examples=1000)
+@MIXED
+def test_a_thousand_queries_are_refused_or_show_what_a_viewer_may_see(viewer, query, name, order, merged):
+    check_refused_or_not_widened(viewer, query, name, order, merged)
+
+
+@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 @settings(QUICK, max_examples=5000)
-@given(st.one_of(st.lists(TEXT, max_size=4).map(":".join), ANY_QUERIES, LARGE_QUERIES), *SEARCHED)
+@MIXED
 def test_five_thousand_queries_are_refused_or_show_what_a_viewer_may_see(viewer, query, name, order, merged):
     check_refused_or_not_widened(viewer, query, name, order, merged)

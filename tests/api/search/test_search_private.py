@@ -71,6 +71,14 @@ def test_no_query_shows_them_what_is_private(oauth, token, visible, query, order
 
 
 @pytest.mark.slow
+@settings(QUICK, max_examples=500)
+@ASKED
+def test_two_thousand_queries_show_them_nothing_private(oauth, token, visible, query, order, merged):
+    check_nothing_private(oauth, token, visible, query, order=order, merged=merged)
+
+
+@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 @settings(QUICK, max_examples=2500)
 @ASKED
