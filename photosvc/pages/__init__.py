@@ -40,7 +40,7 @@ from photosvc.web.auditing import write_due_refusals
 from photosvc.web.current import current_service
 from photosvc.web.protector import token_of
 from photosvc.web.requests import warn_of_unread_proxy
-from photosvc.web.same_origin import OtherSiteError, changes, is_own
+from photosvc.web.same_origin import OtherSiteError, changes, is_foreign, is_own
 
 __all__ = ["BLUEPRINT", "pages"]
 
@@ -56,6 +56,10 @@ def begin() -> None:
     service.follow_key(seldom=True)
     warn_of_unread_proxy(service, request)
     write_due_refusals(service)
+    if request.endpoint == f"{BLUEPRINT}.share_files":  # sent by an app, not by a page, and only led to a page
+        if is_foreign(request, service.settings.base_url):
+            raise OtherSiteError
+        return
     # Also where no session is needed: a page of another site must not sign a browser in.
     if changes(request) and token_of(request) is None and not is_own(request, service.settings.base_url):
         raise OtherSiteError

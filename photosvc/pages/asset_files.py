@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from flask import Response, request
+from flask import Response, request, url_for
 
 from photosvc.core.errors import NotFoundError
 from photosvc.pages.blueprint import pages
@@ -20,6 +20,8 @@ _TYPES: Final = {
     ".png": "image/png",
     ".webmanifest": "application/manifest+json",
 }
+#: The service worker of the pages, whose scope is not below its own address.
+_SHARE_WORKER: Final = "grid/share.js"
 _FOREVER: Final = "public, max-age=31536000, immutable"
 _CHECKED: Final = "public, no-cache"
 
@@ -38,6 +40,8 @@ def asset(version: str, name: str) -> Response:
         answer.headers["Content-Encoding"] = "gzip"
     answer.vary.add("Accept-Encoding")
     answer.headers["Cache-Control"] = _FOREVER if version == asset_version() else _CHECKED
+    if name == _SHARE_WORKER:
+        answer.headers["Service-Worker-Allowed"] = f"{url_for('.upload')}/"
     answer.set_etag(asset_version() + ("-gzip" if packed else ""))
     answer.make_conditional(request)
     return answer

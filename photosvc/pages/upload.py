@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from flask import Response
+from flask import Response, request, url_for
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from photosvc.core.errors import PhotosvcError
@@ -12,7 +12,7 @@ from photosvc.library.staging_part import TooLargeError
 from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED, Admitted
 from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
-from photosvc.pages.layout import page
+from photosvc.pages.layout import page, public_page, see_other
 from photosvc.pages.tiles import Asked, grid_data
 from photosvc.web.current import current_service
 from photosvc.web.incoming import add_uploads, receive_form, record_of_outcome, wait_for_index
@@ -37,6 +37,13 @@ class Result(NamedTuple):
 def show_upload() -> Response:
     """Show the form."""
     return _form()
+
+
+@pages.post("/upload/shared")
+@public_page
+def share_files() -> Response:
+    """Lead to the page that uploads, without the files that another app shared: only its service worker takes those."""
+    return see_other(url_for(".upload", shared="none"))
 
 
 @pages.post("/upload")
@@ -66,4 +73,6 @@ def _result(outcome: Admitted) -> Result:
 
 def _form(results: Sequence[Result] = (), *, error: PhotosvcError | None = None) -> Response:
     data = grid_data(principal(), Asked("", "", ""))
-    return show_form("upload", error, results=results, data=data, readonly=current_service().settings.readonly)
+    shared = request.args.get("shared", "")
+    readonly = current_service().settings.readonly
+    return show_form("upload", error, results=results, data=data, readonly=readonly, shared=shared)

@@ -54,6 +54,7 @@ TABLE = {
     "GET /api-docs": PUBLIC,
     "GET /upload": LOG_IN,
     "POST /upload": LOG_IN,
+    "POST /upload/shared": PUBLIC,
     "GET /places": EVERYBODY,
     "GET /albums": ALBUMS,
     "GET /albums/<uid>": EVERYBODY,

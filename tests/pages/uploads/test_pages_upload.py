@@ -1,5 +1,7 @@
 """The page that uploads, as a form: the result of each file, refusals, and who it is offered to."""
 
+import re
+
 import pytest
 
 from tests.pages.browser import OWN, Browser, text_of
@@ -83,3 +85,28 @@ def test_pages_of_others_send_no_files_with_the_session(api, browser):
         headers = {**OWN, "Sec-Fetch-Site": site, "Origin": "https://evil.example"}
         assert send(browser, ("a.jpg", picture(6)), headers=headers).status_code == 403
     assert originals(api) == before
+
+
+def test_files_that_are_shared_without_the_worker_are_not_read_and_the_page_says_that_they_are_lost(api, browser):
+    before = originals(api)
+    by_person = {**OWN, "Sec-Fetch-Site": "none", "Origin": "null"}
+    body = form(b'Content-Disposition: form-data; name="files"; filename="a.jpg"\r\n\r\n' + picture(7))
+    for who in (browser, Browser(api)):
+        answer = who.open("/upload/shared", headers=by_person, method="POST", data=body, content_type=FORM)
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/upload?shared=none")
+    assert "The shared files did not arrive" in text_of(browser.open("/upload?shared=none"))
+    assert "shared files" not in text_of(browser.open("/upload"))
+    assert originals(api) == before
+
+
+def test_the_worker_of_shared_files_reaches_nothing_but_their_address(browser):
+    manifest = browser.open(re.search(r'href="([^"]+page\.webmanifest)"', browser.open("/upload").text)[1])
+    assert manifest.json["share_target"] == {
+        "action": "../../upload/shared",
+        "method": "POST",
+        "enctype": "multipart/form-data",
+        "params": {"files": [{"name": "files", "accept": ["image/*", "video/*"]}]},
+    }
+    assets = manifest.request.path.removesuffix("/page.webmanifest")
+    assert browser.open(f"{assets}/grid/share.js").headers["Service-Worker-Allowed"] == "/upload/"
+    assert "Service-Worker-Allowed" not in browser.open(f"{assets}/grid/upload.js").headers

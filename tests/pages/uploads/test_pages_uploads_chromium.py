@@ -384,3 +384,53 @@ def test_the_form_uploads_without_scripts(base, chromium):
         ]
         page.click(".results a:text-is('plain.jpg')")
         page.wait_for_url(f"{base}/photos/*")
+
+
+SHARE = """([address, files]) => {
+    const form = document.createElement("form"), input = document.createElement("input"), kept = new DataTransfer();
+    Object.assign(form, {method: "post", action: address, enctype: "multipart/form-data"});
+    for (const [name, bytes] of files) kept.items.add(new File([new Uint8Array(bytes)], name, {type: "image/jpeg"}));
+    Object.assign(input, {type: "file", name: "files", multiple: true, files: kept.files});
+    form.append(input);
+    document.body.append(form);
+    form.submit();
+}"""
+
+
+def share(page, base, *files):
+    """Send files as a phone does for an app that shares them."""
+    page.wait_for_function("""async () => (await navigator.serviceWorker.getRegistrations())
+        .some(({active}) => active?.state === "activated")""")
+    page.evaluate(SHARE, [f"{base}/upload/shared", [(name, list(content)) for name, content in files]])
+
+
+def test_files_that_another_app_shares_are_uploaded_once_somebody_agrees(base, chromium):
+    with open_page(chromium, base, width=390) as page:
+        share(page, base, ("sea ä.jpg", picture(71)), ("hill.jpg", picture(72)))
+        page.wait_for_selector(".shared li:text-is('hill.jpg')")
+        assert page.url == f"{base}/upload?shared=yes"
+        assert page.locator(".shared li").all_inner_texts() == ["sea ä.jpg", "hill.jpg"]
+        page.reload()
+        page.click(".shared button:has-text('Upload')")
+        for name in ("sea ä.jpg", "hill.jpg"):
+            line(page, name, ".added").wait_for()
+        assert page.url == f"{base}/upload"
+        page.goto(f"{base}/upload?shared=yes")
+        page.wait_for_selector("form.live")
+        assert page.locator(".shared:visible").count() == 0
+
+
+def test_shared_files_are_discarded_and_never_sent_without_a_click(base, chromium):
+    sent = []
+    with open_page(chromium, base) as page:
+        page.on("request", lambda request: sent.append(request.url) if "/api/v1/uploads" in request.url else None)
+        share(page, base, ("from-nowhere.jpg", picture(73)))
+        page.wait_for_selector(".shared li:text-is('from-nowhere.jpg')")
+        page.click(".shared button:has-text('Discard')")
+        page.wait_for_url(f"{base}/upload")
+        page.goto(f"{base}/upload?shared=yes")
+        page.wait_for_selector("form.live")
+        assert page.locator(".shared:visible").count() == 0
+        share(page, base)
+        page.wait_for_selector("text=The shared files did not arrive")
+    assert sent == []

@@ -29,6 +29,8 @@ export function uploading(added) {
   try { left = localStorage.getItem("photosvc-uploads"); } catch { /* the browser remembers nothing */ }
   if (left?.includes(`"${site.user}/`)) act("resume");
 
+  if (navigator.serviceWorker) import("./shared.js").then(({receive}) => receive((files) => act("add", files)), () => {});
+
   form?.classList.add("live");
   let depth = 0;
   const hasFiles = (event) => event.dataTransfer?.types.includes("Files");

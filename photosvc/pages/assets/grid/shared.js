@@ -1,0 +1,29 @@
+// Files that other apps share with photosvc on a phone: `share.js` keeps them, and the page that uploads shows them.
+
+import {site} from "./api.js";
+import {make} from "./icons.js";
+
+const SHARED = "photosvc-shared";
+
+// Keeps the worker up to date, and shows what it has; `add` uploads that if somebody agrees.
+export async function receive(add) {
+  const worker = new URL("share.js", import.meta.url), scope = new URL("upload/", new URL(site.photos, location.href));
+  navigator.serviceWorker.register(worker, {scope}).catch(() => {});
+  const box = document.querySelector("section.shared");
+  if (!box) return;
+  const kept = await caches.open(SHARED);
+  const files = await Promise.all((await kept.matchAll()).map(async (answer) => {
+    const name = decodeURIComponent(answer.headers.get("X-Name")), type = answer.headers.get("Content-Type");
+    return new File([await answer.blob()], name, {type, lastModified: Number(answer.headers.get("X-Time"))});
+  }));
+  box.querySelector("ul").append(...files.map(({name}) => make("li", {textContent: name, dir: "auto"})));
+  box.hidden = !files.length;
+  const end = async (taken) => {
+    box.remove();
+    history.replaceState(null, "", location.pathname);
+    await caches.delete(SHARED);
+    if (taken.length) add(taken);
+  };
+  box.querySelector(".primary").addEventListener("click", () => end(files));
+  box.querySelector(".plain").addEventListener("click", () => end([]));
+}
