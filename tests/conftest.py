@@ -55,8 +55,11 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give slow tests more time than the others, which on a busy machine they need."""
+    """Mark slow cases, and give slow tests more time than the others, which on a busy machine they need."""
     for item in items:
+        cases = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        if item.get_closest_marker("slow_on_postgresql") and cases.get("new_database") == "postgresql":
+            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(_SLOW_TIMEOUT))
 

@@ -81,6 +81,7 @@ def test_machines_that_share_database_and_service_key_have_the_same_signing_keys
         library.close()
 
 
+@pytest.mark.slow
 def test_a_library_that_is_there_makes_way_only_when_told_and_is_kept_aside(backed_up, tmp_path):
     other = make(tmp_path / "other", "bob").instance
     (other / "secret_key.next").write_text("n" * 64)

@@ -383,6 +383,7 @@ def test_the_figures_of_a_run_are_printed_as_a_table_without_its_lists(instance)
     assert json.loads(call_svc("purge", "-j", instance=instance).stdout)["examples"] == []
 
 
+@pytest.mark.slow
 def test_the_instance_folder_of_an_option_counts_more_than_that_of_the_environment(instance, tmp_path):
     folder = tmp_path / "bin"
     folder.mkdir()

@@ -152,6 +152,7 @@ FIRING = {
 }
 
 
+@pytest.mark.slow
 @needs_promtool
 def test_each_alert_fires_on_the_figures_that_it_is_for_and_on_no_others(tmp_path):
     assert set(FIRING) == set(alerts())
@@ -244,6 +245,7 @@ def test_the_containerfile_installs_this_version_and_copies_files_that_are_made_
             assert subprocess.run(["sh", "-nc", rest], check=False).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("docker-compose") is None, reason="docker-compose is not installed")
 def test_docker_compose_accepts_its_file_and_asks_for_the_password(tmp_path):
     folder = compose(tmp_path, PHOTOSVC_ORIGINALS=str(tmp_path / ODD), PHOTOSVC_BASE_URL="http://home.test/photos")

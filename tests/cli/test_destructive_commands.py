@@ -124,6 +124,7 @@ def test_a_closed_standard_input_is_no_terminal(api, command):
     assert dump(api) == before
 
 
+@pytest.mark.slow
 def test_a_closed_standard_input_holds_no_password(api):
     before = dump(api)
     assert in_shell(api, "$SVC passwd alice --password-stdin <&-").returncode == 2
@@ -145,6 +146,7 @@ def test_a_secret_that_cannot_be_shown_is_not_kept(api, format_, output):
     assert json.loads(api.svc("clients", "ls", "--json").stdout) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", [">&-", ">/dev/full"])
 def test_a_new_secret_that_cannot_be_shown_leaves_the_old_one(api, output):
     made = json.loads(api.svc("clients", "add", "-n", "x", "-s", "photos", "--json").stdout)
@@ -155,12 +157,14 @@ def test_a_new_secret_that_cannot_be_shown_leaves_the_old_one(api, output):
         assert authenticate(session.connection(), made["client_id"], made["client_secret"]).name == "x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["users ls", "users show alice --json"])
 def test_a_list_without_standard_output_fails_in_one_sentence(api, command):
     done = in_shell(api, f"$SVC {command} >&-")
     assert (done.returncode, done.stderr) == (1, "Error: There is no standard output to print on.\n")
 
 
+@pytest.mark.slow
 def test_who_has_read_enough_stops_a_list_quietly(api):
     done = in_shell(api, "$SVC show scopes --csv | head -1")
     assert (done.stdout, "Traceback" in done.stderr) == ("Scope,Description,In use\n", False)

@@ -13,6 +13,7 @@ from tests.support.library import call_svc
 from tests.support.programs.forks import SURROUNDINGS, launcher
 from tests.support.programs.server import serve
 
+pytestmark = pytest.mark.slow
 GUIDE = (Path(__file__).parents[2] / "docs/api.md").read_text()
 EXAMPLES = re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
 

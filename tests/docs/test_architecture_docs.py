@@ -55,6 +55,7 @@ def traced(tmp_path_factory):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("journey", JOURNEYS)
 def test_a_journey_begins_with_files_that_run(traced, journey):
     named = {f"photosvc/{path}" for path in _paths(_section(journey)) if path.endswith(".py")}

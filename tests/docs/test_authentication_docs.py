@@ -5,6 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from photosvc.auth.scopes import parse_scope
@@ -39,6 +40,7 @@ def test_every_scope_in_the_guide_is_one():
     assert all(parse_scope(scope.strip()) for scope in scopes)
 
 
+@pytest.mark.slow
 def test_the_examples_run_unchanged_one_after_the_other(tmp_path):
     library = open_library(tmp_path / "instance")
     path = f"{launcher(tmp_path).parent}{os.pathsep}{SURROUNDINGS['PATH']}"

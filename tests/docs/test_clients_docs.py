@@ -37,6 +37,7 @@ def named(heading):
     return set(re.findall(r"`([A-Za-z]+)`", section.partition("```sh")[2].partition("```")[2]))
 
 
+@pytest.mark.slow
 def test_each_answer_has_the_fields_that_the_guide_names(answers):
     photo, file, views, folders, months, collection, config, settings = answers
     assert named("One photo") - {"photos"} <= {*photo, *photo["Details"], *photo["Camera"], *photo["Place"]}

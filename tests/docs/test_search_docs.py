@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import orjson
+import pytest
 from click.testing import CliRunner
 
 from photosvc.api.search import parse_facets
@@ -29,6 +30,7 @@ def test_the_guide_names_every_order_and_facet():
     assert parse_facets(GUIDE.partition("`by` names any of `")[2].partition("`")[0].replace(" ", ",")) == list(FACETS)
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_timeline_and_the_map_run(tmp_path):
     library = open_library(tmp_path / "instance")
     with library.session() as session:

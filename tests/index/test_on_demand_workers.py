@@ -80,6 +80,7 @@ def test_owners_take_turns_and_what_is_made_last_waits_for_all_others():
     assert done == ["a1", "b1", "c1", "a2", "b2", "a3", "a area", "b area"]
 
 
+@pytest.mark.slow
 def test_one_owner_is_refused_beyond_its_share_and_others_are_not():
     pool = workers(nap, workers=1, queued=4, each=2)
     own = [pool.submit(str(number), "a") for number in range(2)]

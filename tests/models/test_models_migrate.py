@@ -31,6 +31,7 @@ def test_the_code_expects_the_newest_migration():
     assert schema.head() == SCHEMA_VERSION
 
 
+@pytest.mark.slow
 def test_tables_go_up_down_and_up_again_and_fit_the_models(engine):
     assert schema.upgrade(engine) == (None, SCHEMA_VERSION)
     assert schema.differences(engine) == []

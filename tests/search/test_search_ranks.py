@@ -126,6 +126,7 @@ def test_two_words_add_their_points(session):
     assert found == sorted_by_python(session, "famil", "lake")
 
 
+@pytest.mark.slow
 def test_the_order_is_walked_where_a_rank_is_frequent(session):
     request = parse_request({"q": "famil", "order": "relevance"})
     assert explain(session.connection(), request, sees_private=True).plan == WALK

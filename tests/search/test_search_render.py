@@ -38,6 +38,7 @@ def varied_library(tmp_path_factory):
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_a_stored_result_is_what_the_schema_dumps(varied_library):
     photos, texts = varied_library
     for photo, files in photos.items():

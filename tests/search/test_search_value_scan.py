@@ -109,6 +109,7 @@ def test_merged_photos_come_once_behind_a_short_walk(sparse_session, walks):
     assert found == list(dict.fromkeys(matching))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "found"),
     [("title:heron", True), ("description:heron", False), ("title:dawn", False), ("heron", True)],

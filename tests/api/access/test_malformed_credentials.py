@@ -154,6 +154,7 @@ def test_broken_texts_log_no_one_in(api, field, value):
     check_error(api.call("POST", "/session", json=body), 401)
 
 
+@pytest.mark.slow
 def test_bodies_that_are_not_what_was_asked_for_are_400(api):
     # `test_uploads.py` tests the bodies of uploads, which are larger forms; `activate` reads no body.
     routes = [
@@ -175,6 +176,7 @@ def test_bodies_that_are_not_what_was_asked_for_are_400(api):
         check_error(answer, 413)
 
 
+@pytest.mark.slow
 def test_a_real_server_survives_raw_bytes_in_its_headers(tmp_path):
     with open_api(tmp_path) as api, serve(api.library.instance, workers=1) as base:
         token = api.access_token().encode()

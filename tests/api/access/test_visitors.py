@@ -68,6 +68,7 @@ def shared(tmp_path_factory):
         yield shared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rights", [{}, FULL], ids=["pictures only", "all rights"])
 def test_no_route_shows_a_visitor_anything_outside_of_the_link(shared, rights):
     app = shared.api.library.app
@@ -104,6 +105,7 @@ def test_the_routes_that_are_open_to_visitors_are_those_of_the_table(shared):
     assert marked == set(OPEN)
 
 
+@pytest.mark.slow
 def test_every_other_route_refuses_visitors_unless_it_is_public(shared):
     app, visitor = shared.api.library.app, shared.visit(**FULL)
     token = send(shared, "GET", "/api/v1/photos", visitor).headers["X-Preview-Token"]

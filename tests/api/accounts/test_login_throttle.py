@@ -95,6 +95,7 @@ def test_without_a_proxy_in_front_forged_headers_do_not_help(api, header):
     assert statuses == [401] * 10 + [429] * 2
 
 
+@pytest.mark.slow
 def test_behind_one_proxy_only_what_it_adds_counts(tmp_path):
     def log_in(forwarded, number):
         body = {"username": f"user{number}", "password": "no"}
@@ -152,12 +153,14 @@ def test_unknown_tokens_are_slowed_down_and_valid_ones_from_there_never(api):
             assert api.call("GET", "/photos", token, address=AWAY).status_code == 200
 
 
+@pytest.mark.slow
 def test_an_app_password_gets_in_past_wrong_passwords_from_its_address(api):
     guess(api, 12, address=AWAY)
     check_error(api.log_in(address=AWAY), 429)
     assert api.log_in(password=api.app_password(), address=AWAY).status_code == 200
 
 
+@pytest.mark.slow
 def test_eleven_wrong_names_of_a_neighbour_do_not_keep_an_owner_out(api):
     assert api.log_in(address=HOME).status_code == 200
     statuses = [api.log_in(f"name{number}", "wrong horse", HOME).status_code for number in range(30)]

@@ -81,6 +81,7 @@ def test_the_most_recently_used_comes_first_and_what_has_ended_is_left_out(api, 
     assert [api.is_alive(token) for token in (idle, older, own)] == [False, True, True]
 
 
+@pytest.mark.slow
 def test_an_owner_ends_one_session_at_once_with_its_links_and_no_other(api, path):
     own, other, third = api.session_of(), api.session_of(), api.session_of()
     uid = id_of(api, path, other)

@@ -11,6 +11,8 @@ from photosvc.models import Client, Credential, Link, User, Visit
 from tests.support.api_client import PASSWORD, check_error, open_api
 from tests.support.pictures import jpeg
 
+pytestmark = pytest.mark.slow_on_postgresql
+
 FIELDS = {
     "UID", "ShareUID", "Slug", "Token", "Expires", "ExpiresAt", "Views", "LastViewAt", "MaxViews", "VerifyPassword",
     "CanDownload", "ShowMetadata", "Comment", "Perm", "CreatedBy", "CreatedAt", "ModifiedAt",
@@ -72,6 +74,7 @@ def standing(tmp_path_factory):
         yield Sharing(api)
 
 
+@pytest.mark.slow
 def test_a_link_shows_its_album_until_it_is_ended(sharing):
     link = sharing.link(Comment="for the family")
     assert set(link) == FIELDS
@@ -179,6 +182,7 @@ def test_a_password_is_asked_for_and_another_one_ends_the_visits(sharing):
     sharing.visit(link["Token"])
 
 
+@pytest.mark.slow
 def test_wrong_passwords_are_limited_by_address_and_by_link(sharing):
     link = sharing.link(Password="open sesame")
     statuses = [sharing.open(link["Token"], password=f"wrong {n}").status_code for n in range(11)]
@@ -194,6 +198,7 @@ def test_wrong_passwords_are_limited_by_address_and_by_link(sharing):
     sharing.visit(link["Token"], password="open sesame")
 
 
+@pytest.mark.slow
 def test_visits_of_a_link_are_limited_by_address(sharing):
     link, other = sharing.link(), sharing.link()
     first = sharing.visit(link["Token"], address="203.0.113.9")
@@ -230,6 +235,7 @@ def test_the_security_log_names_the_link_of_a_visitor_who_is_refused(sharing):
     ]
 
 
+@pytest.mark.slow
 def test_guessed_tokens_are_limited_by_address(sharing):
     statuses = {sharing.open(ids.new_link_token()).status_code for _ in range(60)}
     assert statuses == {404}
@@ -351,6 +357,7 @@ def test_a_link_stops_with_the_account_that_made_it(sharing):
         assert session.scalar(select(func.count()).select_from(Link)) == 0
 
 
+@pytest.mark.slow
 def test_a_link_opens_nothing_while_the_account_that_made_it_may_make_none(sharing):
     link, admin = sharing.link(), sharing.api.session_of("ann")
     visitor = sharing.visit(link["Token"])
@@ -417,6 +424,7 @@ def test_a_link_belongs_to_its_album(sharing):
     assert len(sharing.call("GET").json) == 1
 
 
+@pytest.mark.slow
 def test_the_number_of_links_and_of_open_visits_is_limited(sharing):
     link = sharing.link()
     now = sharing.api.clock()

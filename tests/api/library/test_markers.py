@@ -53,6 +53,7 @@ def names(library, name):
     return [marker["Name"] for marker in markers(library, name)]
 
 
+@pytest.mark.slow
 def test_a_chosen_name_is_found_and_outlives_index_runs(copied_library, call):
     ada = markers(copied_library, "0")[0]
     named = call("PUT", f"/markers/{ada['UID']}", json={"Name": " Zoe ", "SubjSrc": "manual"})
@@ -155,6 +156,7 @@ def boxes(library, name):
     return [[marker[side] for side in "XYWH"] for marker in markers(library, name)]
 
 
+@pytest.mark.slow
 def test_an_added_area_is_found_and_outlives_index_runs(copied_library, call, add):
     before = markers(copied_library, "0")
     added = add()

@@ -61,6 +61,7 @@ def is_projected(library):
     return before == library.stored()
 
 
+@pytest.mark.slow
 def test_photos_are_archived_and_restored_by_uids(copied_library, batch):
     first, second, third, *_ = every = uids(copied_library)
     answer = batch("archive", photos=[first, second, first, "p" + "z" * 15])
@@ -168,6 +169,7 @@ def test_a_batch_is_in_the_history_of_each_photo_and_can_be_undone(copied_librar
     assert uids(copied_library, token=copied_library.token("photos")) == [first, *every[2:]]
 
 
+@pytest.mark.slow
 def test_removed_photos_do_not_come_back_and_their_originals_stay(copied_library, batch):
     copied_library.put("c/same.jpg", (copied_library.originals / "a/0.jpg").read_bytes())
     copied_library.index()

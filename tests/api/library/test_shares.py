@@ -10,6 +10,8 @@ from tests.support.clients.upload_client import FORM, changed, form_of, open_upl
 from tests.support.factories.accounts import add_user
 from tests.support.pictures import xmp
 
+pytestmark = pytest.mark.slow_on_postgresql
+
 FIELDS = {"AlbumUID", "AccountUID", "Name", "DisplayName", "Role", "CreatedBy", "CreatedAt", "ModifiedAt"}
 
 
@@ -185,6 +187,7 @@ def test_a_file_that_joins_the_photo_of_others_does_not_make_it_one_s_own(sharin
     check_error(sharing.take_out(sharing.photos["member"]), 404)
 
 
+@pytest.mark.slow
 def test_only_contributors_of_an_album_add_to_it(sharing):
     check_error(sharing.add(("new.jpg", picture(9))), 404)
     account = sharing.share(role="viewer").json["AccountUID"]
@@ -201,6 +204,7 @@ def test_only_contributors_of_an_album_add_to_it(sharing):
     assert len(originals(sharing.api)) == 4
 
 
+@pytest.mark.slow
 def test_the_answer_does_not_tell_what_the_library_has_and_a_private_photo_is_not_pulled_in(sharing):
     sharing.share()
     answers = [
@@ -217,6 +221,7 @@ def test_the_answer_does_not_tell_what_the_library_has_and_a_private_photo_is_no
     assert len(originals(sharing.api)) == 4
 
 
+@pytest.mark.slow
 def test_the_same_file_counts_once_in_the_quota(sharing):
     sharing.share()
     for data in (sharing.private, picture(9)):

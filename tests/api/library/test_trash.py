@@ -70,6 +70,7 @@ def in_album(library, uid):
     return album
 
 
+@pytest.mark.slow
 def test_a_photo_comes_back_from_the_trash_with_all_that_people_set(copied_library):
     before, originals = uids(copied_library), hashes(copied_library.originals)
     uid = before["a/lake.jpg"]

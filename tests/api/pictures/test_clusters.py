@@ -133,6 +133,7 @@ def test_private_photos_take_no_part_for_viewers(varied):
         assert sum(one[2] for one in everybody) < sum(one[2] for one in ask(library, tokens[True], zoom=zoom))
 
 
+@pytest.mark.slow
 def test_an_album_limits_the_map(varied):
     library = varied[0]
     found = library.find(s=uid("a", 0), geo="true", count=1000, merged="true")
@@ -178,6 +179,7 @@ def test_a_cluster_tells_how_its_picture_was_turned(scattered):
     assert [one[3::2] for one in ask(scattered, zoom=20) if one[5] != 1] == [[shown, 6]]
 
 
+@pytest.mark.slow
 def test_photos_of_squares_with_few_are_clusters_of_their_own_where_asked(scattered):
     west = {"zoom": 2, "bbox": "-180,-90,0,90"}
     whole, divided = ask(scattered, **west), ask(scattered, **west, apart=3)

@@ -99,6 +99,7 @@ def test_positions_far_into_a_shuffled_library_are_those_of_its_pages(new_librar
     assert [one["uid"] for one in part["photos"]] == expected[1120:1140]
 
 
+@pytest.mark.slow
 def test_an_album_by_hand_is_in_its_order(varied):
     library, _ = varied
     albums = library.call("GET", "/albums?count=100&type=album")

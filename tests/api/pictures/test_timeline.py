@@ -164,6 +164,7 @@ def test_an_album_and_filters_as_parameters_apply_to_all_three(varied):
         assert sum(len(month(library, name, **asked)["ratio"]) for name, _ in found["months"]) == len(uids)
 
 
+@pytest.mark.slow
 def test_photos_without_a_month_come_last_in_both_orders_and_those_without_a_day_are_in_their_month(varied):
     library = varied[0]
     names = {order: [name for name, _ in months(library, order=order)["months"]] for order in ("newest", "oldest")}

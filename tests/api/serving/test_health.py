@@ -128,6 +128,7 @@ def test_a_server_with_another_service_key_does_not_start(library, tmp_path):
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_a_server_whose_settings_are_wrong_says_so_in_one_sentence(library):
     said = refused(library.instance, PHOTOSVC_PROXIES="many")
     assert "\nPHOTOSVC_PROXIES (environment) is not valid: expected a whole number" in said

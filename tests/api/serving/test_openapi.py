@@ -52,6 +52,7 @@ def searched_once(monkeypatch):
     monkeypatch.setattr(Registry, "crawl", crawl)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("searched_once")
 def test_it_is_valid_openapi(document):
     assert document["openapi"] == "3.1.0"

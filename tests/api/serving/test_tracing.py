@@ -56,6 +56,7 @@ def spans(library):
     return take
 
 
+@pytest.mark.slow
 def test_a_search_has_a_span_below_its_request_and_statements_below_that(library, spans):
     token = library.token()
     spans()

@@ -59,6 +59,7 @@ def test_nothing_of_an_upload_is_open_to_who_lost_the_right_meanwhile(stored, ta
     assert originals(stored) == {}
 
 
+@pytest.mark.slow
 def test_an_upload_continues_after_a_right_was_given_back(stored, monkeypatch):
     monkeypatch.setattr("photosvc.api.resumable.wake_indexer", lambda _: None)
     token, data = stored.app_password("alice", "files"), picture(2)

@@ -435,6 +435,7 @@ def live(library, disk, *, partial):
     enter(library, *(row.name for row in after.values() if int(row.hash, 16) % 2))
 
 
+@pytest.mark.slow
 @given(disks=st.lists(st.tuples(DISKS, st.booleans()), min_size=2, max_size=3))
 @examples(100, 4)
 def test_what_people_entered_stays_with_the_content_whatever_happens_to_the_names(tmp_path_factory, disks):

@@ -69,6 +69,7 @@ def test_a_link_shows_the_pictures_of_its_album_and_no_way_into_the_library(shar
         assert word not in answer.text, word
 
 
+@pytest.mark.slow
 def test_pages_follow_each_other_and_pictures_lead_to_their_neighbours(sharing, visitor):
     path = f"/s/{make(sharing)['Token']}"
     first, second = visitor.open(path), visitor.open(f"{path}?page=2")

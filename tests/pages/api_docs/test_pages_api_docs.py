@@ -157,6 +157,7 @@ def test_the_page_is_made_once_revalidated_and_packed_for_those_who_are_not_sign
     assert api_docs._parts.cache_info().misses == kept  # the parts are those of all addresses of a client
 
 
+@pytest.mark.slow
 def test_pages_of_two_apps_in_a_process_and_of_two_prefixes_are_kept_apart(browser, tmp_path):
     with open_api(tmp_path / "other", settings={"PHOTOSVC_BASE_URL": "https://photos.example.org"}) as other:
         both = [one.library.app.test_client().get("/api-docs") for one in (browser.api, other)]

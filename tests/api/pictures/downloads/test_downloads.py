@@ -271,6 +271,7 @@ def test_a_file_that_is_not_as_the_library_knows_it_is_neither_sent_nor_shown(ch
         assert check_error(answer, 410)["error"] == DUE
 
 
+@pytest.mark.slow
 def test_a_cached_thumbnail_outlives_its_original(changed):
     content_hash = changed.put("kept.png", encoded(quarters(90, 40), "PNG"))
     assert changed.thumbnail(content_hash, "tile_50").status_code == 200

@@ -172,6 +172,7 @@ def kill(pid):
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_while_idle_costs_nothing(limited, hashes, worker):
     kill(worker())
     assert limited.thumbnail(hashes[3], "left_384").status_code == 200

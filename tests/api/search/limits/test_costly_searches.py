@@ -96,6 +96,7 @@ def test_a_client_that_has_sent_its_next_request_is_still_there(slow_library, li
         assert server_side.recv(3) == b"GET"
 
 
+@pytest.mark.slow
 def test_a_client_that_waits_is_still_there(slow_library, limits):
     limits(seconds=0.4)
     server_side, client = socket.socketpair()

@@ -71,6 +71,7 @@ def test_the_connection_is_good_for_other_requests_afterwards(filled_library):
         assert current_service().engine().pool.checkedout() == 0
 
 
+@pytest.mark.slow
 def test_a_cheap_search_is_answered_to_a_client_that_will_send_nothing_more(filled_library):
     server_side, client = socket.socketpair()
     with server_side, client:

@@ -96,6 +96,7 @@ def test_a_merged_result_is_the_first_file_with_all_files(stacked_library):
     assert {file["PhotoUID"] for file in record["Files"]} == {record["UID"]}
 
 
+@pytest.mark.slow
 def test_without_merged_files_are_left_out(stacked_library):
     assert all(record["Files"] == [] and record["Merged"] is False for record in stacked_library.find())
 
