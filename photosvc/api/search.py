@@ -22,7 +22,7 @@ from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.figures import library_state, page_tag, state_tag
 from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
-from photosvc.search.reading.pages import Page, find
+from photosvc.search.reading.pages import KeptPage, Page, find
 from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.request import is_short, last_value, parse_node, parse_request
 from photosvc.search.reading.shared import confine
@@ -56,7 +56,6 @@ from photosvc.web.contract import (
     unknown_parameters,
 )
 from photosvc.web.current import Service, current_service
-from photosvc.web.kept_pages import KeptPage
 from photosvc.web.protector import commits, principal, require
 from photosvc.web.searching import from_replica, searching
 from photosvc.web.sending import begin_transfer

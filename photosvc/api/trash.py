@@ -17,9 +17,9 @@ from photosvc.library.trash_restore import MOST_RESTORED, PORTION, chosen_files,
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
-from photosvc.web.batches import one_batch
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, describe, json_object, refuses, takes, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.photo_changes import one_batch
 from photosvc.web.protector import principal, require
 
 trash = OwnBlueprint("trash", __name__)

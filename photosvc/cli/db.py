@@ -88,7 +88,7 @@ def copy(service: "Service", address: str) -> None:
     An address needs no password if ~/.pgpass or PGPASSWORD has it.
     """
     from photosvc.backup.copying import copy_library, target_engine
-    from photosvc.settings.values import database_uri
+    from photosvc.settings.table import database_uri
 
     service.require_schema()
     try:

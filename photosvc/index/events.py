@@ -29,7 +29,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 
 from photosvc.core.paths import clean_name
-from photosvc.index.pending import parent
+from photosvc.index.requested import parent
 from photosvc.index.scan import is_left_out, mounts_below
 
 #: Opening, reading and each single write are left out: they are most of the events, and events overflow the queue.

@@ -22,7 +22,7 @@ from photosvc.core.times import Clock
 from photosvc.index import jobs, requested
 from photosvc.index.events import FolderEvents
 from photosvc.index.jobs import RunCancelledError
-from photosvc.index.pending import Pending, parent, sweep
+from photosvc.index.requested import Pending, parent, sweep
 from photosvc.index.run import Progress, run_index
 from photosvc.index.run_log import IndexOptions, Outcome, Status, Summary
 from photosvc.index.scan import is_remote

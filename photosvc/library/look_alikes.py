@@ -20,7 +20,7 @@ from photosvc.index.lease import Lease
 from photosvc.library.duplicates import Copy, find_duplicates
 from photosvc.models import UNKNOWN_ID, Camera, DistinctPhoto, File, Job, LookAlike, Photo, SearchRow
 from photosvc.models.engine import open_reader, write_session
-from photosvc.search.word_text import gear_name
+from photosvc.models.search_values import gear_name
 from photosvc.settings import Settings
 
 #: Most photos of a group that are shown at a time.

@@ -14,9 +14,8 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason
-from photosvc.index.pending import gathered
 from photosvc.index.quality import hide_photos
-from photosvc.index.requested import wish
+from photosvc.index.requested import gathered, wish
 from photosvc.index.scan import aside_folder
 from photosvc.index.sightings import mark_due, stored_sightings
 from photosvc.library.journal import Change, record

@@ -24,8 +24,7 @@ from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.machine import usable_cores
 from photosvc.core.paths import clamped_time, open_inside
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.compose import StackedFile, date_in
-from photosvc.index.describe import taken
+from photosvc.index.describe import StackedFile, date_in, taken
 from photosvc.index.extract import Extraction, extract
 from photosvc.index.scan import are_away, disk_path
 from photosvc.index.sidecar_values import is_read

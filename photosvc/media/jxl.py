@@ -9,9 +9,8 @@ from typing import BinaryIO, Final
 
 from PIL import Image
 
-from photosvc.media.colour_spaces import PRIMARIES, WHITES, Point, curve_of, make_profile, parametric
+from photosvc.media.colour_spaces import NAMED_PROFILE, PRIMARIES, WHITES, Point, curve_of, make_profile, parametric
 from photosvc.media.isobmff import boxes
-from photosvc.media.profiles import NAMED_PROFILE
 from photosvc.media.slices import read_at
 
 _HEAD: Final = 1 << 12

@@ -1,9 +1,14 @@
-"""The blocks of metadata that a picture file contains, not interpreted yet."""
+"""The blocks of metadata that a picture file contains, and the records of IPTC-IIM in one (IPTC IIM 4.2)."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
+
+from photosvc.media import text
+from photosvc.media.metadata import Metadata, WrittenDate, read_date
+from photosvc.media.text import clean
 
 #: Longest block that is read.
 MAX_BLOCK: Final = 1 << 21
@@ -43,3 +48,62 @@ def _resources(block: bytes) -> Iterator[tuple[int, bytes]]:
         size = int.from_bytes(block[begin : begin + 4], "big")
         yield number, block[begin + 4 : begin + 4 + size]
         start = begin + 4 + size + size % 2
+
+
+MAX_RECORDS: Final = 1000
+_MAX_BYLINES: Final = 16
+_UTF8: Final = b"\x1b%G"  # the escape sequence of 1:90 CodedCharacterSet
+_DIGITIZED, _DIGITIZED_TIME = 62, 63
+_TITLE, _KEYWORDS, _DATE, _TIME, _BYLINE, _HEADLINE, _COPYRIGHT, _CAPTION = 5, 25, 55, 60, 80, 105, 116, 120
+
+Records = Mapping[tuple[int, int], list[bytes]]
+
+
+def read_iptc(block: bytes) -> Metadata:
+    """Read the metadata of a block of IIM records, up to the first record that is not well formed."""
+    if not block:
+        return Metadata()
+    records = _records(block)
+    encoding = "utf-8" if _UTF8 in records.get((1, 90), [b""])[0] else ""
+
+    def first(number: int, limit: int = text.LINE) -> str:
+        return clean(_decoded(records.get((2, number), [b""])[0], encoding), limit)
+
+    bylines = records.get((2, _BYLINE), [])[:_MAX_BYLINES]
+    taken = _taken(first(_DATE), first(_TIME))
+    if taken.local is None:
+        taken = _taken(first(_DIGITIZED), first(_DIGITIZED_TIME))
+    return Metadata(
+        taken_local=taken.local,
+        utc_offset=taken.offset,
+        date_parts=taken.parts,
+        title=first(_TITLE, text.TITLE) or first(_HEADLINE, text.TITLE),
+        description=first(_CAPTION, text.DESCRIPTION),
+        keywords=text.keywords(_decoded(word, encoding) for word in records.get((2, _KEYWORDS), ())),
+        artist=clean(", ".join(filter(None, (clean(_decoded(name, encoding)) for name in bylines)))),
+        copyright=first(_COPYRIGHT),
+    )
+
+
+def _records(block: bytes) -> Records:
+    found: defaultdict[tuple[int, int], list[bytes]] = defaultdict(list)
+    start = 0
+    for _ in range(MAX_RECORDS):
+        if start + 5 > len(block) or block[start] != 0x1C:
+            break
+        size = int.from_bytes(block[start + 3 : start + 5], "big")
+        if size & 0x8000:  # an extended data set, used for pictures and not for texts
+            break
+        found[block[start + 1], block[start + 2]].append(block[start + 5 : start + 5 + size])
+        start += 5 + size
+    return found
+
+
+def _decoded(value: bytes, encoding: str) -> str | bytes:
+    return value.decode(encoding, "replace") if encoding else value
+
+
+def _taken(date: str, time: str) -> WrittenDate:
+    """Return the date with its time, or without it when the time is missing or wrong."""
+    whole = read_date(f"{date} {time}") if time else WrittenDate()
+    return read_date(date) if whole.local is None else whole

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, Final
 from PIL import Image
 
 from photosvc.core.problems import Problem, Reason
+from photosvc.media.colour_spaces import profile_name
 from photosvc.media.colours import Colors, read_colors
 from photosvc.media.containers import Embedded, read_embedded
 from photosvc.media.decode import affordable, guarded, open_picture, read_header, scaled, size_of
@@ -18,7 +19,6 @@ from photosvc.media.formats import Format
 from photosvc.media.isobmff import is_whole
 from photosvc.media.looks import Look, read_look
 from photosvc.media.metadata import Metadata
-from photosvc.media.profiles import profile_name
 from photosvc.media.video import read_poster
 from photosvc.media.xmp import upright
 

@@ -11,9 +11,9 @@ from PIL import Image
 
 from photosvc.core.machine import available_memory
 from photosvc.core.problems import Reason
+from photosvc.media.colour_spaces import NAMED_PROFILE
 from photosvc.media.cost import BOMB_MEMORY, check_ratio
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
-from photosvc.media.profiles import NAMED_PROFILE
 from photosvc.media.tiff import open_tiff
 
 #: Bytes of memory that libvips takes beside the file and the pixels: GLib aborts the process when an allocation fails.

@@ -58,8 +58,8 @@ from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.selection import Selection
 from photosvc.web.actions import uses
-from photosvc.web.batches import change_photos
 from photosvc.web.current import current_service
+from photosvc.web.photo_changes import change_photos
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
 

@@ -9,8 +9,7 @@ from typing import Any
 from photosvc.core.errors import SettingError
 from photosvc.core.instance import FILE, INSTANCE_VARIABLE, is_samples, remembered
 from photosvc.core.paths import read_or_create
-from photosvc.settings.table import Settings, setting_fields
-from photosvc.settings.values import secret
+from photosvc.settings.table import Settings, secret, setting_fields
 
 PREFIX = "PHOTOSVC_"
 #: Variables that Kubernetes and Docker set in all containers for a service or container whose name begins with

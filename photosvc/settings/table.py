@@ -1,15 +1,157 @@
-"""The table of settings: the parser, values, meaning and default of each."""
+"""The table of settings: the parser, values, meaning and default of each.
 
+Parsers take the text of a variable or a value of `config.py`, or raise ValueError.
+"""
+
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlsplit
 
-from photosvc.core.logs import TEXT
+from photosvc.core.logs import JSON, TEXT
 from photosvc.core.paths import full_path
-from photosvc.core.vocabulary import DEFAULT_KINDS, KINDS
-from photosvc.settings import values
-from photosvc.settings import values as map_values
+from photosvc.core.vocabulary import DEFAULT_KINDS, KINDS, parse_kinds
+
+_LONGEST_ADDRESS = 500
+_LONGEST: Final = 500
+#: The placeholders for the number of a tile; the optional `{r}` asks for twice the pixels.
+_FIELDS: Final = ("{z}", "{x}", "{y}")
+#: An address whose host has only characters that a `Content-Security-Policy` can contain unescaped.
+_TILES: Final = re.compile(
+    r"(https?://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?)?/(?!/)[A-Za-z0-9._~!$&()*+=:@%/?{}-]*", re.ASCII
+)
+
+
+def _plain_text(value: object) -> str:
+    """Parse a text that is not empty; strip the blanks around it."""
+    if not isinstance(value, str) or not value.strip():
+        msg = "expected a text that is not empty"
+        raise ValueError(msg)
+    return value.strip()
+
+
+def _base_url(value: object) -> str:
+    """Parse the public address of the service, without a slash at its end; empty for none."""
+    if isinstance(value, str) and not value.strip():
+        return ""
+    text = _plain_text(value).rstrip("/")
+    msg = "expected an http or https address such as https://photos.example.org"
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        raise ValueError(msg) from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment or "@" in text:
+        raise ValueError(msg)
+    if len(text) > _LONGEST_ADDRESS:
+        msg = f"expected at most {_LONGEST_ADDRESS} characters: headers contain it"
+        raise ValueError(msg)
+    return text
+
+
+def database_uri(value: object) -> str:
+    """Parse the address of a database; add the driver that photosvc uses."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    text = _plain_text(value)
+    try:
+        url = make_url(text)
+        kind = url.get_backend_name()
+    except (ArgumentError, ValueError):
+        kind = ""
+    if kind not in {"sqlite", "postgresql"}:  # the message omits the value, which may hold a password
+        msg = "expected an address such as sqlite:////folder/photosvc.db or postgresql://…"
+        raise ValueError(msg)
+    if kind == "sqlite" and (url.database or "").startswith("~"):
+        return url.set(database=str(full_path(url.database))).render_as_string(hide_password=False)
+    if url.drivername == kind == "postgresql":  # which driver that means depends on the version of SQLAlchemy
+        return url.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+    return text
+
+
+def _replica_uri(value: object) -> str:
+    """Parse the address of a replica on PostgreSQL; empty for none."""
+    text = database_uri(value) if value else ""
+    if text.startswith("sqlite"):
+        msg = "expected an address such as postgresql://…: SQLite has no replicas"
+        raise ValueError(msg)
+    return text
+
+
+def _sendfile_header(value: object) -> str:
+    """Parse the name of a header by which a web server sends files; empty for none."""
+    if value not in {"", "X-Accel-Redirect", "X-Sendfile"}:
+        msg = "expected X-Accel-Redirect, X-Sendfile or nothing"
+        raise ValueError(msg)
+    return str(value)
+
+
+def _sendfile_prefix(value: object) -> str:
+    """Parse the path of an internal location, without a slash at its end."""
+    text = _plain_text(value).rstrip("/")
+    if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", text):
+        msg = "expected a path such as /photosvc-files"
+        raise ValueError(msg)
+    return text
+
+
+def secret(value: object) -> str:
+    """Parse a text that is long enough for a key."""
+    text = _plain_text(value)
+    if len(text) < 32:
+        msg = "expected at least 32 characters"
+        raise ValueError(msg)
+    return text
+
+
+def _stack_by(value: object) -> str:
+    """Parse kinds of stacks; return each once, in the order of `KINDS`."""
+    kinds = parse_kinds(_plain_text(value))
+    return " ".join(kind for kind in KINDS if kind in kinds) or "none"
+
+
+def _log_format(value: object) -> str:
+    """Parse a format of log lines."""
+    if value not in {TEXT, JSON}:
+        msg = f"expected {TEXT} or {JSON}"
+        raise ValueError(msg)
+    return str(value)
+
+
+def _switch(value: object) -> bool:
+    """Parse true or false in any of the words that configuration files use."""
+    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if str(value).strip().lower() not in words:
+        msg = "expected true or false"
+        raise ValueError(msg)
+    return words[str(value).strip().lower()]
+
+
+def _map_tiles(value: object) -> str:
+    """Parse the address of map tiles, with each placeholder once; without a host it is on that of the service."""
+    if isinstance(value, str) and not value.strip():
+        return ""
+    text = _plain_text(value)
+    rest = text.replace("{r}", "", 1)
+    for name in _FIELDS:
+        rest = rest.replace(name, "0", 1)
+    if len(text) > _LONGEST:
+        msg = f"expected at most {_LONGEST} characters"
+        raise ValueError(msg)
+    if not all(name in text for name in _FIELDS) or "{" in rest or "}" in rest or not _TILES.fullmatch(text):
+        msg = "expected an address such as https://tiles.example.org/{z}/{x}/{y}.png"
+        raise ValueError(msg)
+    return text
+
+
+def _map_attribution(value: object) -> str:
+    """Parse the credit of the map tiles; empty for none."""
+    if not isinstance(value, str) or len(value) > _LONGEST or not value.strip().isprintable():
+        msg = f"expected a line of at most {_LONGEST} characters"
+        raise ValueError(msg)
+    return value.strip()
 
 
 def _setting(
@@ -47,24 +189,24 @@ class Settings:
 
     originals: Path = _setting(full_path, "path", "Folder of original pictures; never written to by indexing")
     database_uri: str = _setting(
-        values.database_uri, "SQLAlchemy address", "Address of the database, SQLite or PostgreSQL", secret=True
+        database_uri, "SQLAlchemy address", "Address of the database, SQLite or PostgreSQL", secret=True
     )
     read_database_uri: str = _setting(
-        values.replica_uri,
+        _replica_uri,
         "PostgreSQL address, or empty",
         "Address of a streaming replica of the database, from which searches are read",
         default="",
         secret=True,
     )
     base_url: str = _setting(
-        values.base_url,
+        _base_url,
         "http or https address, or empty",
         "Public address of the service, with its path: issuer and links; without it links are relative",
         default="",
     )
     cache: Path = _setting(full_path, "path", "Folder for derived files such as thumbnails")
     secret_key: str = _setting(
-        values.secret,
+        secret,
         "text, at least 32 characters",
         "Key that signs and encrypts; made in instance/secret_key when not given",
         secret=True,
@@ -75,13 +217,13 @@ class Settings:
     index_timeout: int = _number(1, 3600, "seconds", "Seconds a worker may spend on one file", default=60)
     index_memory: int = _number(256, 65536, "MiB", "MiB of memory a worker may use", default=2048)
     readonly: bool = _setting(
-        values.switch,
+        _switch,
         "`true` or `false`",
         "Refuse all changes of the originals: uploads, imports and changes over WebDAV",
         default=False,
     )
     delete_originals: bool = _setting(
-        values.switch,
+        _switch,
         "`true` or `false`",
         "Let the deletion of photos and files move their originals into the trash; else only WebDAV does",
         default=True,
@@ -103,7 +245,7 @@ class Settings:
     )
     max_file_size: int = _number(1, 1_000_000, "MiB", "Largest original that is indexed, in MiB", default=1000)
     stack_by: str = _setting(
-        values.stack_by,
+        _stack_by,
         "`none`, or words from `" + "`, `".join(KINDS) + "`",
         "Rules that stack files into one photo, in addition to equal names of RAW and JPEG; see docs/indexing.md",
         default=DEFAULT_KINDS,
@@ -122,7 +264,7 @@ class Settings:
         0, 3600, "seconds", "Seconds a new file must be unchanged before `svc watch` reads it", default=5
     )
     estimate_places: bool = _setting(
-        values.switch,
+        _switch,
         "`true` or `false`",
         "Estimate the place of photos without a position from those that the same camera took before and after",
         default=True,
@@ -164,28 +306,28 @@ class Settings:
         default=6,
     )
     sendfile_header: str = _setting(
-        values.sendfile_header,
+        _sendfile_header,
         "empty, `X-Accel-Redirect` or `X-Sendfile`",
         "Header by which the web server in front sends files; empty: the service sends them",
         default="",
     )
     sendfile_prefix: str = _setting(
-        values.sendfile_prefix,
+        _sendfile_prefix,
         "path of an address",
         "Internal location of nginx below which `originals/` and `cache/` lie",
         default="/photosvc-files",
     )
     site_name: str = _setting(
-        values.plain_text, "text", "Name people see, for example in authenticator apps", default="photosvc"
+        _plain_text, "text", "Name people see, for example in authenticator apps", default="photosvc"
     )
     map_tiles: str = _setting(
-        map_values.map_tiles,
+        _map_tiles,
         "address with `{z}` `{x}` `{y}`, or empty",
         "Tiles of the map in Places, from a map server; empty: the map is the outline of the world",
         default="",
     )
     map_attribution: str = _setting(
-        map_values.map_attribution,
+        _map_attribution,
         "text, or text and an address",
         "Credit of these tiles, such as `© OpenStreetMap contributors https://www.openstreetmap.org/copyright`",
         default="",
@@ -209,19 +351,19 @@ class Settings:
         default=10_000,
     )
     access_log: bool = _setting(
-        values.switch,
+        _switch,
         "`true` or `false`",
         "Log a line for each request, without secrets; see docs/security-log.md",
         default=False,
     )
     log_format: str = _setting(
-        values.log_format,
+        _log_format,
         "`text` or `json`",
         "How lines of the log are written to stderr; not inside another app",
         default=TEXT,
     )
     traces: str = _setting(
-        values.base_url,
+        _base_url,
         "http or https address, or empty",
         "Address of an OpenTelemetry collector that gets a trace of each request; not inside another app",
         default="",

@@ -33,11 +33,11 @@ from photosvc.pictures.service import Pictures, Slots
 from photosvc.search.limits import Limits
 from photosvc.search.reading.albums import KnownAlbums
 from photosvc.search.reading.figures import Counts, Kept, Statistics, count, read_statistics, years
+from photosvc.search.reading.pages import KeptPages
 from photosvc.search.reading.people import Label, Person, labels, people
 from photosvc.search.reading.suggest import Names, read_names
 from photosvc.search.turns import Turns, Watch
 from photosvc.settings import Settings
-from photosvc.web.kept_pages import KeptPages
 from photosvc.web.request_counts import RequestCounts
 from photosvc.web.same_origin import OtherSiteError, changes, is_own
 from photosvc.web.transactions import Transactions, Writers

@@ -11,8 +11,8 @@ from photosvc.library.names import Asked, Terms, change_all, respell_label
 from photosvc.library.names import rename_person as rename_in_photos
 from photosvc.query.fold import fold, words
 from photosvc.search.reading.people import Label, Person
-from photosvc.web.batches import one_batch
 from photosvc.web.current import current_service
+from photosvc.web.photo_changes import one_batch
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
 

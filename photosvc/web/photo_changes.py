@@ -1,7 +1,8 @@
-"""The change of one photo by a person, as the API and the pages make it: its transaction, its record and its tag."""
+"""Changes of photos by a person, as the API and the pages make them: of one, with its record and tag, and of many."""
 
 import hashlib
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeAlias
@@ -13,16 +14,22 @@ from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
+from photosvc.library.album_photos import select_photos
+from photosvc.library.albums import PhotosChange, album_of_people, change_members
 from photosvc.library.changing import changing
 from photosvc.library.journal import Actor, Change
 from photosvc.library.loading import LoadedPhotos
 from photosvc.library.loading import load_photo as load_for_change
 from photosvc.models import Photo
+from photosvc.models.engine import session_on
 from photosvc.records.fields import compile_schema
 from photosvc.records.photo import PhotoSchema, without_empty
 from photosvc.search.reading.files import SeenFile, files_of_photo, load_photo
+from photosvc.search.reading.selection import Selection
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
+from photosvc.web.searching import searching
+from photosvc.web.sending import ServerBusyError, TooManyAtOnceError, take_slot
 
 _dump = compile_schema(PhotoSchema())
 
@@ -118,3 +125,46 @@ def change_one(
             entry.undoes = change(Editing(session, catalog, loaded))
         seen = files_of_photo(connection, photo_uid, sees_private=sees_private) or seen
         return _record_of(session, seen, photo, sees_private=sees_private)
+
+
+class BatchesBusyError(ServerBusyError):
+    """The server is changing too many selections of photos: try again in a moment."""
+
+
+class TooManyBatchesError(TooManyAtOnceError):
+    """You are changing many photos already: wait until that is complete."""
+
+
+@contextmanager
+def one_batch() -> Iterator[None]:
+    """Hold the only slot of the principal for changes that take many transactions.
+
+    Raises:
+        BatchesBusyError: this process has no slot left.
+        TooManyBatchesError: another such change of the principal goes on.
+    """
+    free = take_slot(current_service().batches, BatchesBusyError, TooManyBatchesError)
+    try:
+        yield
+    finally:
+        free()
+
+
+def change_photos(album_uid: str, selection: Selection, change: PhotosChange) -> tuple[dict[int, str], list[int]]:
+    """Add the selected photos to an album or remove them.
+
+    Return id -> UID of all selected photos, and the ids of the changed ones.
+
+    Raises:
+        NotFoundError: there is no such album, or no selected photo exists or may be seen.
+        ConflictError: the album follows from the library.
+        InvalidValueError: the selection stands for too many files.
+    """
+    service, who = current_service(), principal()
+    with searching(who.owner_uid) as connection, session_on(connection) as session:
+        album_of_people(session, album_uid, sees_private=who.sees_private)
+        photos = select_photos(session, selection, sees_private=who.sees_private)
+    changed = change_members(
+        service.writing, album_uid, list(photos), change, service.now(), sees_private=who.sees_private
+    )
+    return photos, changed

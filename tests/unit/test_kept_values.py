@@ -79,7 +79,7 @@ KEPT = {
     "search/reading/suggest_values.py _counting": _PREPARED,
     "search/reading/suggest_values.py _recent": _PREPARED,
     "web/answers.py _packed": _PURE,
-    "web/kept_pages.py OrderedDict": "the tag of the whole request, the number of the commits, of one service",
+    "search/reading/pages.py OrderedDict": "the tag of the whole request, the number of the commits, of one service",
     "web/current.py Kept": "the state of the library and the right to private photos, of one service",
     "web/current.py KnownAlbums": "the state of the library and the right to private photos, of one service",
     "web/openapi.py lru_cache(maxsize=_MOUNTS)(_describe)": "the app, the path of the routes and the address",

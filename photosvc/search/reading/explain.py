@@ -5,12 +5,12 @@ from dataclasses import dataclass, fields, is_dataclass
 
 from sqlalchemy import Connection
 
+from photosvc.models.search_values import Term
 from photosvc.query.nodes import And, Filter, Node, Not, Or, Word
 from photosvc.query.parser import understand
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.window import Search, plain_query, prepare
 from photosvc.search.reading.words import MOST_RANKED, as_whole
-from photosvc.search.word_text import Term
 
 _EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN ", "postgresql": "EXPLAIN "}
 #: Styles of parameters with a percent sign, for which SQLAlchemy writes every other percent sign twice.

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Text, cast, func, literal_column, not_, selec
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.vocabulary import COLORS
 from photosvc.models import VALUE_GROUPS, Album, AlbumPhoto, Camera, File, Lens, Marker, Place, SearchRow
+from photosvc.models.search_values import gear_name
 from photosvc.models.statements import Column, read_tuples, unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
@@ -19,7 +20,6 @@ from photosvc.search.reading.people import names_of_hidden
 from photosvc.search.reading.plan import Driver, Plan, plan_all
 from photosvc.search.reading.resolve import resolve
 from photosvc.search.reading.window import context_of, matching
-from photosvc.search.word_text import gear_name
 
 #: The most values of one facet in an answer.
 MOST_VALUES = 1000

@@ -29,10 +29,10 @@ from photosvc.models import (
     SearchRow,
     named_number,
 )
+from photosvc.models.search_values import gear_name
 from photosvc.models.statements import Prepared, prepare_statement
 from photosvc.search.reading.compile import visible, visible_albums
 from photosvc.search.reading.request import SearchRequest
-from photosvc.search.word_text import gear_name
 
 Value = TypeVar("Value")
 

@@ -18,6 +18,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import SUBJECT, computed_uid, is_uid
 from photosvc.media.looks import Versions, turned
 from photosvc.models import NOWHERE, Album, Camera, File, Lens, Marker, SearchRow, Subject
+from photosvc.models.search_values import gear_name, needles, word_text
 from photosvc.query.areas import locate
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words
@@ -42,7 +43,6 @@ from photosvc.query.parser import parse_query
 from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import visible, visible_albums
 from photosvc.search.reading.towns import find_town
-from photosvc.search.word_text import gear_name, needles, word_text
 
 Operands: TypeAlias = tuple[Operand, ...]
 AlbumRow: TypeAlias = Row[Any]

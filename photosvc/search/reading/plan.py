@@ -47,6 +47,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, and_, true
 
 from photosvc.models import SORT_KEYS, SearchRow
+from photosvc.models.search_values import Term
 from photosvc.query.nodes import Choice, Filter, Node, conjuncts
 from photosvc.query.nodes import terms as count_terms
 from photosvc.search.reading import words as full_text
@@ -76,7 +77,6 @@ from photosvc.search.reading.word_plan import (
     tiers,
     with_words,
 )
-from photosvc.search.word_text import Term
 
 Condition = ColumnElement[bool]
 #: `rows_needed` of a plan that reads everything that matches: up to 20,000 candidates in a library of 200,000 photos

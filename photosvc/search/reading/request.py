@@ -9,6 +9,7 @@ from itertools import chain
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.times import local_day
+from photosvc.models.search_values import Term
 from photosvc.query.filter_spec import BOOLEANS
 from photosvc.query.nodes import And, Everything, Node, Not, Or, Phrase, Word, conjunction, conjuncts
 from photosvc.query.parser import (
@@ -20,7 +21,7 @@ from photosvc.query.parser import (
     parse_scope,
     split_order,
 )
-from photosvc.query.unset import unset_filters
+from photosvc.query.typed import unset_filters
 from photosvc.search.reading.compile import asked_open
 from photosvc.search.reading.orders import (
     DEFAULT_ORDER,
@@ -31,7 +32,6 @@ from photosvc.search.reading.orders import (
     parse_cursor,
     without_archive,
 )
-from photosvc.search.word_text import Term
 
 DEFAULT_COUNT = 100
 MAX_COUNT = 100_000

@@ -14,6 +14,7 @@ from photosvc import data
 from photosvc.core.vocabulary import COLORS
 from photosvc.models import Album, Camera, Keyword, Lens, Marker, Place
 from photosvc.models.library import UNKNOWN_ID, UNKNOWN_PLACE
+from photosvc.models.search_values import gear_name
 from photosvc.query.alternatives import quote
 from photosvc.query.filter_spec import FilterSpec
 from photosvc.query.filter_spec import Kind as ValueKind
@@ -27,7 +28,6 @@ from photosvc.search.reading.figures import years
 from photosvc.search.reading.people import names_of_hidden
 from photosvc.search.reading.suggest_values import KINDS, MOST_COUNTED, MOST_KEYS, compare, count, recent
 from photosvc.search.reading.timeline import TYPES
-from photosvc.search.word_text import gear_name
 
 _MOST_KEYWORDS: Final = 200
 #: Suggestions in an answer, the filters among them, and values of one kind unless its filter was typed.

@@ -24,12 +24,12 @@ from sqlalchemy.util import memoized_property
 
 from photosvc.models import FileKey, SearchRow, SearchText
 from photosvc.models.search import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
+from photosvc.models.search_values import Term
 from photosvc.models.statements import run_text
 from photosvc.query.nodes import Node, Not, Or, Word, conjunction, disjunction, terms
 from photosvc.search.reading import words as word_index
 from photosvc.search.reading.columns import LAST, Context, select_ids
 from photosvc.search.reading.words import in_index, most_points, points, without_ranks
-from photosvc.search.word_text import Term
 
 #: Values that a row of a walk is compared with as fast as it is read.
 _LIGHT_VALUES = 8

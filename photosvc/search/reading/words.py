@@ -19,7 +19,7 @@ from sqlalchemy.sql.expression import column, table
 
 from photosvc.models import SearchRow, SearchText
 from photosvc.models.search import WORD_INDEX, WORD_TERMS
-from photosvc.models.search_values import RANK_BITS
+from photosvc.models.search_values import MARKS, RANK_BITS, Term, in_section, needles
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import other_forms
 from photosvc.query.nodes import (
@@ -37,7 +37,6 @@ from photosvc.query.nodes import (
     disjunction,
 )
 from photosvc.search.reading.columns import Context, fits
-from photosvc.search.word_text import MARKS, Term, in_section, needles
 
 Condition = ColumnElement[bool]
 #: Operator of an index between two wanted queries -> the operator before a query whose photos are left out.

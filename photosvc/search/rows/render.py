@@ -31,12 +31,11 @@ from photosvc.models import (
     photo_keywords,
 )
 from photosvc.models.plain import plain_class, select_plain
-from photosvc.models.search_values import FileSource, photo_source
+from photosvc.models.search_values import LONGEST_WORDS, FileSource, gear_name, photo_source, word_text
 from photosvc.models.statements import Prepared, among_parameter, as_parameter, prepare_statement
 from photosvc.query.fold import fold
 from photosvc.records.fields import compile_schema
 from photosvc.records.photo import FileSchema, PhotoResultSchema, without_empty
-from photosvc.search.word_text import LONGEST_WORDS, gear_name, word_text
 
 Row = TypeVar("Row", Camera, Lens, Place)
 _WORD: Final = tuple(column.key for column in Keyword.__table__.columns if not column.primary_key)

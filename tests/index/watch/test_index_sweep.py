@@ -10,7 +10,7 @@ from sqlalchemy import func, insert, select
 from photosvc.auth.bearer import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.throttle import Allowance, Charge, take
-from photosvc.index.pending import sweep
+from photosvc.index.requested import sweep
 from photosvc.models import Credential, ThrottleBucket, ZipSelection
 from photosvc.models.engine import MOST_SWEPT, write_session
 from photosvc.pictures.cache import PictureCache

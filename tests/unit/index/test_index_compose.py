@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.compose import StackedFile, merged_metadata, photo_type, primary_index
+from photosvc.index.describe import StackedFile, merged_metadata, photo_type, primary_index
 from photosvc.index.extract import Extraction
 from photosvc.media.metadata import Metadata
 

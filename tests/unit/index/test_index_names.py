@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.index.compose import date_in, title_in
+from photosvc.index.describe import date_in, title_in
 from photosvc.index.stack_rules import split_name
 from tests.support.examples import examples
 

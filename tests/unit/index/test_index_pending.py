@@ -4,8 +4,8 @@ from math import inf
 
 import pytest
 
-from photosvc.index import pending as module
-from photosvc.index.pending import Pending, gathered
+from photosvc.index import requested as module
+from photosvc.index.requested import Pending, gathered
 
 
 @pytest.fixture

@@ -2,8 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from photosvc.index.compose import StackedFile
-from photosvc.index.describe import taken
+from photosvc.index.describe import StackedFile, taken
 from photosvc.index.extract import Extraction
 from photosvc.media.metadata import Metadata
 

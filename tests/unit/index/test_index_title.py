@@ -1,6 +1,6 @@
 import pytest
 
-from photosvc.index.compose import make_title
+from photosvc.index.describe import make_title
 
 
 @pytest.mark.parametrize(

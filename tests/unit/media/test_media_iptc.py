@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.media.iptc import read_iptc
 from photosvc.media.metadata import Metadata, merge_file
+from photosvc.media.packets import read_iptc
 from tests.support.examples import examples
 from tests.support.pictures import iptc
 

@@ -3,7 +3,7 @@
 import pytest
 
 from photosvc.query.parser import MOST_TOKENS
-from photosvc.query.unset import unset_filters
+from photosvc.query.typed import unset_filters
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from photosvc.models.search_values import needles, word_text
 from photosvc.query.fold import MOST_WORDS, words
 from photosvc.query.nodes import Phrase, Word
-from photosvc.search.word_text import needles, word_text
 from tests.support.examples import examples
 from tests.support.queries.query_model import has_term
 

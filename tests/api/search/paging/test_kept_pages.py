@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, delete, event, update
 from photosvc.core.ids import digest
 from photosvc.models import Credential, Photo
 from photosvc.models.unchanged import Commits, Unchanged
-from photosvc.web import kept_pages
+from photosvc.search.reading import pages
 from photosvc.web.current import current_service
 from tests.support.factories.photos import edit_photos
 
@@ -98,7 +98,7 @@ def test_clients_that_see_no_private_photos_get_pages_of_their_own(filled_librar
 
 
 def test_kept_pages_have_few_bytes(filled_library, monkeypatch):
-    monkeypatch.setattr(kept_pages, "_MOST_BYTES", 30_000)
+    monkeypatch.setattr(pages, "_MOST_BYTES", 30_000)
     with filled_library.app.app_context():
         kept = current_service().sent_pages
     for count in range(1, 15):

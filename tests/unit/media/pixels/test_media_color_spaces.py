@@ -9,11 +9,11 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageCms
 
+from photosvc.media.colour_spaces import profile_name
 from photosvc.media.formats import by_extension
 from photosvc.media.isobmff import clean_aperture
 from photosvc.media.jxl import JxlColours, read_colours
 from photosvc.media.picture import open_shown, read_picture
-from photosvc.media.profiles import profile_name
 from photosvc.pictures.render import draw
 from photosvc.pictures.sizes import SIZES, Target
 from tests.support.files.containers import box

@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.media.h264 import length_bytes, without_user_data
+from photosvc.media.convert import length_bytes, without_user_data
 
 PICTURE = b"\x65picture"
 #: A point at which players may begin, and the times of a picture; both stay.

@@ -9,9 +9,8 @@ import pytest
 from PIL import Image
 
 from photosvc.core.problems import Reason
-from photosvc.media.convert import VideoTooLargeError, convert_video
+from photosvc.media.convert import VideoTooLargeError, convert_video, without_user_data
 from photosvc.media.errors import DecodeError, StorageError
-from photosvc.media.h264 import without_user_data
 from photosvc.media.mp4 import read_tracks
 from photosvc.media.video import read_poster
 from tests.support.files.videos import SECOND, X265, film, told, turned
