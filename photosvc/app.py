@@ -19,7 +19,7 @@ from photosvc.core.times import Clock, system_clock
 from photosvc.extension import PhotoService
 from photosvc.models.engine import configure_engine, engine_options
 from photosvc.settings import load_settings
-from photosvc.web import access_log
+from photosvc.web import answers
 from photosvc.web.answers import add_security_headers
 from photosvc.web.current import EXTENSION, Service, current_service
 from photosvc.web.errors import Failure, register_errors, render_by_path
@@ -87,11 +87,11 @@ def create_app(
     if loaded.traces and with_views:
         _trace(app, app.extensions[EXTENSION])
     register_errors(app, _render)
-    for name in (LOGGER, access_log.LOGGER):
+    for name in (LOGGER, answers.LOGGER):
         logging.getLogger(name).setLevel(logging.INFO)
     app.after_request(add_security_headers)
     if loaded.access_log:
-        app.after_request(access_log.note_access)  # also logs requests that reach no route
+        app.after_request(answers.note_access)  # also logs requests that reach no route
     return app
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from flask import Response, request, url_for
 
 from photosvc import __version__
-from photosvc.auth import link_tokens, policy
+from photosvc.auth import policy, tokens
 from photosvc.auth.principal import Principal
 from photosvc.pictures.sizes import SIZES, Size
 from photosvc.records.accounts import ConfigSchema
@@ -72,8 +72,8 @@ def client_config(service: Service, who: Principal) -> ClientConfig:
         with searching(who.owner_uid, "config") as connection:
             years = service.years.read(connection, sees_private=who.sees_private)
     return ClientConfig(
-        download_token=link_tokens.download_token(settings, who, now) if may_download else "",
-        preview_token=link_tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
+        download_token=tokens.download_token(settings, who, now) if may_download else "",
+        preview_token=tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
         years=years,
     )
 

@@ -10,7 +10,7 @@ from weakref import finalize
 from flask import Response, request
 from sqlalchemy import Connection
 
-from photosvc.auth import link_tokens
+from photosvc.auth import tokens
 from photosvc.auth.principal import Principal
 from photosvc.models import STATE
 from photosvc.query.filter_spec import EXPECTED, FilterSpec, Kind
@@ -190,9 +190,9 @@ def search_photos() -> Response:
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
     asked = confine(parse_request(pairs), who)
-    headers = [("X-Preview-Token", link_tokens.preview_token(service.settings, who))]
+    headers = [("X-Preview-Token", tokens.preview_token(service.settings, who))]
     if who.shared is None or who.shared.downloads:
-        headers.append(("X-Download-Token", link_tokens.download_token(service.settings, who, service.now())))
+        headers.append(("X-Download-Token", tokens.download_token(service.settings, who, service.now())))
     number = commits()
     state = service.known_state.get(STATE, number)
     if state is not None:

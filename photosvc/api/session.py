@@ -15,7 +15,7 @@ from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, VISIT, User
 from photosvc.models.plain import plain
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
-from photosvc.web import own_account
+from photosvc.web import sessions
 from photosvc.web.actions import OwnBlueprint, for_visitors, public, roles_of, uses
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
@@ -109,7 +109,7 @@ def log_out(session_id: str | None = None) -> Response:
 @refuses(429)
 def confirm_session(body: dict[str, Any]) -> Response:
     """Confirm the account's password: for an hour from now on, an administrator may change other accounts."""
-    own_account.with_password(principal().user_uid or "", body["password"], accounts.confirm_password)
+    sessions.with_password(principal().user_uid or "", body["password"], accounts.confirm_password)
     return json_answer({"code": 200, "message": "Password confirmed.", "confirmed_for": PROOF_SECONDS})
 
 

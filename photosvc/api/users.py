@@ -23,7 +23,7 @@ from photosvc.records.accounts import (
     UserChangesSchema,
     UserSchema,
 )
-from photosvc.web import own_account
+from photosvc.web import sessions
 from photosvc.web.actions import OwnBlueprint, roles_of
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
@@ -121,7 +121,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
         with operating() as operation:
             accounts.set_password(operation, user.uid, fresh)
     else:
-        own_account.change_password(user_uid, old=body["old"], new=body["new"], code=body["code"])
+        sessions.change_password(user_uid, old=body["old"], new=body["new"], code=body["code"])
     return json_answer({"code": 200, "message": "Password changed."})
 
 
@@ -132,7 +132,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
 @refuses(409, 429)
 def enrol(body: dict[str, Any], user_uid: str) -> Response:
     """Start to set up two-factor authentication: a secret as text, `otpauth` URI and QR code."""
-    enrolment = own_account.with_password(user_uid, body["password"], accounts.start_second_factor)
+    enrolment = sessions.with_password(user_uid, body["password"], accounts.start_second_factor)
     return json_answer(_ENROLMENT.dump(enrolment))
 
 
@@ -146,7 +146,7 @@ def confirm(body: dict[str, Any], user_uid: str) -> Response:
 
     Other login sessions of the account end; its app passwords stay valid.
     """
-    codes = own_account.confirm_second_factor(user_uid, body["code"])
+    codes = sessions.confirm_second_factor(user_uid, body["code"])
     return json_answer({"code": 200, "recovery_codes": list(codes)})
 
 
@@ -171,7 +171,7 @@ def activate(user_uid: str) -> Response:
 @refuses(429)
 def disable(body: dict[str, Any], user_uid: str) -> Response:
     """Turn two-factor authentication off; the account's password and a code, or recovery code, confirm it."""
-    own_account.end_second_factor(user_uid, password=body["password"], code=body["code"])
+    sessions.end_second_factor(user_uid, password=body["password"], code=body["code"])
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})
 
 
@@ -205,7 +205,7 @@ def list_app_passwords(user_uid: str) -> Response:
 def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
     """Create an app password. The account's password confirms it; only this answer has the secret."""
     wanted = {"name": body["name"], "scope": body["scope"], "lifetime": body["expires"]}
-    record = own_account.add_app_password(user_uid, **wanted, password=body["password"])
+    record = sessions.add_app_password(user_uid, **wanted, password=body["password"])
     return json_answer(record, 201)
 
 

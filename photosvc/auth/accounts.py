@@ -1,12 +1,27 @@
 """Operations on accounts: add, change, remove; passwords and second factors, with their security log entries.
 
 Callers hash and check passwords before the write transaction of the operation begins: hashing takes about 20 ms.
+
+The person who started the service makes the first account of a library in a browser, with a code printed there. The
+code is typed, so that no address and no log of a proxy contains it. The instance folder keeps its digest until there is
+an account. Starting the service again replaces the code.
 """
+
+import hmac
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, select
+from sqlalchemy.orm import Session
 
 from photosvc.auth import audit_log, bearer, second_factor, users
 from photosvc.auth.audit_log import Event
 from photosvc.auth.errors import OwnSecondFactorError
 from photosvc.auth.operation import Operation
+from photosvc.core import ids
+from photosvc.core.paths import flush_folder, write_flushed
 from photosvc.models import User
 
 #: Rights of an account, which its own user cannot change.
@@ -158,3 +173,46 @@ def reset_second_factor(operation: Operation, user_uid: str) -> None:
 def _turn_off(operation: Operation, user: User) -> None:
     second_factor.reset(operation.session, operation.now, user)
     operation.record(Event.SECOND_FACTOR_OFF, subject=user)
+
+
+_FILE: Final = "first_account"
+#: No letters and digits that look alike. Eight characters have 39 random bits, and failures are counted.
+_ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+_LENGTH: Final = 8
+_LONGEST: Final = 64
+
+
+def has_accounts(connection: Connection | Session) -> bool:
+    """Return whether there is any account."""
+    return connection.scalar(select(User.id).limit(1)) is not None
+
+
+def offer(instance: Path) -> str:
+    """Make and return a new code, which replaces the previous one."""
+    code = ids.random_text(_LENGTH, _ALPHABET)
+    temporary = instance / f".{_FILE}.{secrets.token_hex(8)}"
+    write_flushed(temporary, ids.digest(code).encode())
+    temporary.replace(instance / _FILE)
+    flush_folder(instance)
+    return f"{code[:4]}-{code[4:]}"
+
+
+def is_offered(instance: Path) -> bool:
+    """Return whether a code is stored."""
+    return (instance / _FILE).is_file()
+
+
+def is_code(instance: Path, typed: str) -> bool:
+    """Return whether `typed` is the code, in any case and with any blanks and dashes."""
+    plain = "".join(typed[:_LONGEST].replace("-", " ").split()).upper()
+    try:
+        stored = (instance / _FILE).read_text("ascii").strip()
+    except (OSError, ValueError):
+        return False
+    return hmac.compare_digest(ids.digest(plain), stored)
+
+
+def withdraw(instance: Path) -> None:
+    """Delete the code if there is one."""
+    with suppress(OSError):
+        (instance / _FILE).unlink(missing_ok=True)

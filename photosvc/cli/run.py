@@ -171,13 +171,13 @@ def _keep_token(service: "Service", path: Path) -> None:
 
 def _offer_account(service: "Service") -> str:
     """Return the code with which a browser creates the first account, empty if there is an account."""
-    from photosvc.auth import first_account
+    from photosvc.auth import accounts
 
     with service.reading() as connection:
-        if first_account.has_accounts(connection):
-            first_account.withdraw(service.instance)
+        if accounts.has_accounts(connection):
+            accounts.withdraw(service.instance)
             return ""
-    return first_account.offer(service.instance)
+    return accounts.offer(service.instance)
 
 
 def _check_free(host: str, port: int) -> None:

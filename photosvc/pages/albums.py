@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from flask import Response, request, url_for
 
-from photosvc.auth import link_tokens
+from photosvc.auth import tokens
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.library.albums import deleted_album
@@ -103,7 +103,7 @@ def _covers(who: Principal) -> dict[str, str]:
     """Return the addresses of covers by size, with `UID` for that of an album; none where the API is not mounted."""
     if not is_mounted("photos.preview"):
         return {}
-    token = link_tokens.preview_token(current_service().settings, who)
+    token = tokens.preview_token(current_service().settings, who)
     return {
         size: url_for("photosvc.thumbnails.album_cover", uid="UID", token=token, size=size, quiet=1) for size in COVERS
     }

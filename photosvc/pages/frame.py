@@ -14,7 +14,7 @@ from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import form_path, page, safe_path, sections_of, see_other
-from photosvc.web import own_account
+from photosvc.web import sessions
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 
@@ -102,7 +102,7 @@ def send_password() -> Response:
     form = read_form()
     target = safe_path(form.get("next", ""))
     try:
-        own_account.with_password(principal().user_uid or "", form.get("password", ""), accounts.confirm_password)
+        sessions.with_password(principal().user_uid or "", form.get("password", ""), accounts.confirm_password)
     except (InvalidValueError, LoginError, ThrottledError) as error:
         return _form(target, error)
     return see_other(target)

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from flask import Response, request, url_for
 
-from photosvc.auth import link_tokens
+from photosvc.auth import tokens
 from photosvc.auth.policy import may
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
@@ -84,7 +84,7 @@ def show_photo(uid: str) -> Response:
         photo=record,
         alt=alt_text(record),
         picture=_picture(record, Thumbnails(who, {file.hash: file.turn for file in seen if file.turn != 1})),
-        video=_video(record, seen, link_tokens.preview_token(current_service().settings, who)),
+        video=_video(record, seen, tokens.preview_token(current_service().settings, who)),
         facts=list(_facts(record)),
         keywords=[label["Label"]["Name"] for label in record["Labels"]],
         with_value=with_value,

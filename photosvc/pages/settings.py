@@ -15,7 +15,7 @@ from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.layout import page, see_other
-from photosvc.web import own_account
+from photosvc.web import sessions
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -67,7 +67,7 @@ def change_password() -> Response:
     form = read_form()
     try:
         new = typed_twice(form, "new")
-        own_account.change_password(own_uid(), old=form.get("old", ""), new=new, code=form.get("code") or None)
+        sessions.change_password(own_uid(), old=form.get("old", ""), new=new, code=form.get("code") or None)
     except (InvalidValueError, LoginError, ThrottledError) as error:
         return _account(error)
     return see_other(url_for(".account", done="password"))
@@ -99,7 +99,7 @@ def add_app() -> Response:
     form = read_form()
     typed = form.get("scope") == _TYPED
     try:
-        made = own_account.add_app_password(
+        made = sessions.add_app_password(
             own_uid(),
             name=form.get("name", "").strip(),
             scope=form.get("scopes" if typed else "scope", "").strip(),
@@ -187,7 +187,7 @@ def start_two_factor() -> Response:
     """Begin to set up two-factor authentication; only this page shows the key for an authenticator app."""
     try:
         password = read_form().get("password", "")
-        enrolment = own_account.with_password(own_uid(), password, accounts.start_second_factor)
+        enrolment = sessions.with_password(own_uid(), password, accounts.start_second_factor)
     except _REFUSED as error:
         return _two_factor(error)
     return _two_factor(enrolment=enrolment, starting=True)
@@ -198,7 +198,7 @@ def start_two_factor() -> Response:
 def confirm_two_factor() -> Response:
     """Turn two-factor authentication on with a first code; only this page shows the recovery codes."""
     try:
-        codes = own_account.confirm_second_factor(own_uid(), read_form().get("code", ""))
+        codes = sessions.confirm_second_factor(own_uid(), read_form().get("code", ""))
     except _REFUSED as error:
         return _two_factor(error, starting=not isinstance(error, SecondFactorStateError))
     return _two_factor(codes=codes)
@@ -210,7 +210,7 @@ def end_two_factor() -> Response:
     """Turn two-factor authentication off."""
     form = read_form()
     try:
-        own_account.end_second_factor(own_uid(), password=form.get("password", ""), code=form.get("code") or None)
+        sessions.end_second_factor(own_uid(), password=form.get("password", ""), code=form.get("code") or None)
     except _REFUSED as error:
         return _two_factor(error)
     return see_other(url_for(".two_factor", done="off"))

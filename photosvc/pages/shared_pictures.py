@@ -11,13 +11,13 @@ import orjson
 from flask import url_for
 from sqlalchemy import Connection
 
-from photosvc.auth import link_tokens
+from photosvc.auth import tokens
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails, alt_text, days_of, taken_label
+from photosvc.records.photo import bare_head
 from photosvc.search.reading.albums import AlbumRecord
-from photosvc.search.reading.bare import bare_head
 from photosvc.search.reading.files import SeenFile, files_of_photo, turns_of
 from photosvc.search.reading.pages import find, neighbours, result_heads
 from photosvc.search.reading.request import SearchRequest, parse_request
@@ -89,7 +89,7 @@ def picture_of(service: Service, who: Principal, uid: str, way: Way) -> dict[str
         (head,) = result_heads(connection, [files[0].file_id])
         beside = neighbours(connection, _asked(album, who), files[0].photo_id, sees_private=False)
     record = orjson.loads((head if who.shared.metadata else bare_head(head)) + "}")
-    token = link_tokens.preview_token(service.settings, who)
+    token = tokens.preview_token(service.settings, who)
     turns = {file.hash: file.turn for file in files if file.turn != 1}
     return {
         "album": album,
@@ -134,4 +134,4 @@ def download_of(service: Service, who: Principal, endpoint: str, **values: Any) 
     """Return the address of a download; empty if the principal may download none."""
     if who.shared is None or not who.shared.downloads or not is_mounted("photos.download"):
         return ""
-    return url_for(endpoint, t=link_tokens.download_token(service.settings, who, service.now()), **values)
+    return url_for(endpoint, t=tokens.download_token(service.settings, who, service.now()), **values)

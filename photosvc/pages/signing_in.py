@@ -8,7 +8,7 @@ from http import HTTPStatus
 from flask import Response, g, request, url_for
 from sqlalchemy.orm import Session
 
-from photosvc.auth import accounts, credentials, first_account, users
+from photosvc.auth import accounts, credentials, users
 from photosvc.auth import login as login_sessions
 from photosvc.auth.errors import (
     BusyError,
@@ -44,7 +44,7 @@ def welcome() -> Response:
     """Show the form for the first account, or make the account; lead to the sign-in page once there is one."""
     service = current_service()
     with service.reading() as connection:
-        closed = first_account.has_accounts(connection)
+        closed = accounts.has_accounts(connection)
     if closed:
         return see_other(url_for(".sign_in"))
     if request.method != "POST":
@@ -61,7 +61,7 @@ def _made(service: Service, form: dict[str, str]) -> Response:
     address = client_address(request)
     # Only by address: a limit for all addresses would let strangers lock the owner out; the code is too long to guess.
     with service.throttle.guarded(service.now(), [by_address(FIRST_ACCOUNT_BY_ADDRESS, address)]) as settle:
-        if not first_account.is_code(service.instance, form.get("code", "")):
+        if not accounts.is_code(service.instance, form.get("code", "")):
             msg = "Wrong code. Only the one that `svc run` printed at its last start is valid."
             raise InvalidCredentialsError(msg, field="code")
         password = typed_twice(form)
@@ -69,7 +69,7 @@ def _made(service: Service, form: dict[str, str]) -> Response:
         with service.writing(library=True) as session:
             login = _add(session, service, user)
             settle(session)
-    first_account.withdraw(service.instance)
+    accounts.withdraw(service.instance)
     if login is None:
         return see_other(url_for(".sign_in"))
     answer = see_other(url_for(".photos"))
@@ -82,7 +82,7 @@ def _add(session: Session, service: Service, user: User) -> Login | None:
 
     The session is opened without a log-in, which could be refused after failures of others from this address.
     """
-    if first_account.has_accounts(session) or not first_account.is_offered(service.instance):
+    if accounts.has_accounts(session) or not accounts.is_offered(service.instance):
         return None
     operation = operation_in(session)
     accounts.add(operation, user, remark=", the first account")
@@ -91,7 +91,7 @@ def _add(session: Session, service: Service, user: User) -> Login | None:
 
 
 def _form(service: Service, error: PhotosvcError | None = None, *, name: str = "") -> Response:
-    offered = first_account.is_offered(service.instance)
+    offered = accounts.is_offered(service.instance)
     return show_form("welcome", error, offered=offered, name=name)
 
 
@@ -107,7 +107,7 @@ def sign_in() -> Response:
     if present() is not None:
         return see_other(target)
     with current_service().reading() as connection:
-        if not first_account.has_accounts(connection):
+        if not accounts.has_accounts(connection):
             return see_other(url_for(".welcome"))
     return show("sign-in", next=target, half="", stay=True, name="", unsent=request.args.get("unsent") == "1")
 

@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 from flask import url_for
 from werkzeug.datastructures import MultiDict
 
-from photosvc.auth import link_tokens
 from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
+from photosvc.auth.tokens import preview_token
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.pictures.sizes import NAMED, Area, thumbnail_size
@@ -215,7 +215,7 @@ class Thumbnails:
             waits: wait for thumbnails that are not ready, on pages without a script that asks for them again.
 
         """
-        token = link_tokens.preview_token(current_service().settings, who)
+        token = preview_token(current_service().settings, who)
         asked: dict[str, Any] = {} if waits else {"quiet": 1}
         address = url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", **asked)
         before, _, behind = address.partition("HASH")
@@ -385,7 +385,7 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
     if not is_mounted("photos.timeline"):
         return {}
     settings = current_service().settings
-    token = link_tokens.preview_token(settings, who)
+    token = preview_token(settings, who)
     in_archive = "archived:true" in search.whole.lower().split()
     rights = [
         name for name, actions in _RIGHTS.items() if all(is_mounted(action) and may(who, action) for action in actions)

@@ -28,7 +28,6 @@ from photosvc.core.logs import Outages
 from photosvc.core.times import Clock
 from photosvc.models.replica import Replica
 from photosvc.models.schema import check_schema
-from photosvc.models.unchanged import Commits, Unchanged
 from photosvc.pictures.service import Pictures, Slots
 from photosvc.search.limits import Limits
 from photosvc.search.reading.albums import KnownAlbums
@@ -40,7 +39,7 @@ from photosvc.search.turns import Turns, Watch
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
 from photosvc.web.same_origin import OtherSiteError, changes, is_own
-from photosvc.web.transactions import Transactions, Writers
+from photosvc.web.transactions import Commits, Transactions, Unchanged, Writers
 
 #: A function of the host app that returns the signed-in user of the current request, or None.
 PrincipalLoader: TypeAlias = Callable[[], HostUser | None]

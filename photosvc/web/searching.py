@@ -17,9 +17,9 @@ from flask import g, has_request_context, request, url_for
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from photosvc.auth.link_tokens import preview_token
 from photosvc.auth.policy import decide
 from photosvc.auth.principal import HostUser, Principal
+from photosvc.auth.tokens import preview_token
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.words import did_you_mean
 from photosvc.models.replica import moment

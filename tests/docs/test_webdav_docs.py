@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.dav import conditions, copying, dav_request, lock_methods, locks, propfind, proppatch, xml
+from photosvc.dav import copying, dav_request, lock_methods, locks, propfind, proppatch, xml
 from photosvc.library import relocation
 from photosvc.settings import PREFIX, Settings
 
@@ -26,7 +26,7 @@ def test_every_setting_exists():
         f"`owner` {lock_methods.LONGEST_OWNER} characters",
         f"{proppatch.MOST_ON_RESOURCE} of a file, {proppatch.LONGEST_VALUE // 1024} KiB each",
         f"{proppatch.MOST_OF_USER:,} with {proppatch.MOST_CHARACTERS_OF_USER >> 20} MiB in all",
-        f"{conditions.LONGEST} characters, {conditions.MOST_CONDITIONS} conditions",
+        f"{dav_request.LONGEST} characters, {dav_request.MOST_CONDITIONS} conditions",
         f"over {xml.LARGEST // 1024} KiB, {xml.DEEPEST} levels, {xml.MOST_ELEMENTS} elements",
         f"or {xml.MOST_PROPERTIES} properties",
         f"`Depth: infinity` over more than {propfind.MOST:,} files and folders",

@@ -12,13 +12,13 @@ PACKAGE = Path(photosvc.__file__).parent
 DERIVED = frozenset({"getpid", "getppid", "gethostname", "getfqdn", "getnode", "uuid1", "node", "uname", "get_ident"})
 #: Uses that do not identify a process to other processes.
 SAFE = {
-    "api/gauges.py _workers: getpid": "a process reads its own numbers in /proc",
-    "api/gauges.py _workers: getppid": "a process reads those of its parent's children in /proc",
+    "api/monitoring.py _workers: getpid": "a process reads its own numbers in /proc",
+    "api/monitoring.py _workers: getppid": "a process reads those of its parent's children in /proc",
     "cli/run.py _start_indexer: getpid": "a parent tells its child whom to watch",
     "cli/index.py _end_with.wait: getppid": "a child asks whether its parent lives",
     "cli/index.py _end_with.wait: getpid": "a process ends itself",
     "core/machine.py ByteLocks._file: getpid": "the first use after a fork opens a file of its own",
-    "models/unchanged.py Commits.number: getpid": "the first use after a fork opens a connection of its own",
+    "web/transactions.py Commits.number: getpid": "the first use after a fork opens a connection of its own",
     "web/request_counts.py RequestCounts.add: getpid": "the first use after a fork opens a file of its own",
     "workers/child.py _end_with: getppid": "a worker ends with its parent",
     "workers/process.py Worker.__init__: getpid": "a parent tells its child whom to watch",

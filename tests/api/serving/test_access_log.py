@@ -8,7 +8,7 @@ import urllib.request
 import pytest
 
 from photosvc.core.logs import FIELDS
-from photosvc.web.access_log import LOGGER, masked_path, masked_query
+from photosvc.web.answers import LOGGER, masked_path, masked_query
 from tests.support.api_client import PASSWORD, open_api
 from tests.support.library import svc
 from tests.support.programs.server import serve

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from photosvc.auth import passwords, users
 from photosvc.auth.bearer import find_credential, issue, revoke
 from photosvc.auth.errors import InvalidTokenError
-from photosvc.auth.link_tokens import download_token, preview_token, verify_any, verify_download, verify_preview
 from photosvc.auth.scopes import EVERYTHING
-from photosvc.auth.tokens import verify
+from photosvc.auth.tokens import download_token, preview_token, verify, verify_any, verify_download, verify_preview
 from photosvc.models import ACCESS_TOKEN, LOGIN_SESSION
 from tests.support.clock import NOW, SECOND
 from tests.support.examples import examples

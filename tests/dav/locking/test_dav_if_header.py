@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from photosvc.dav.conditions import Condition, IfHeaderError, List, parse_if
+from photosvc.dav.dav_request import Condition, IfHeaderError, List, parse_if
 
 
 def token(value, *, wanted=True):

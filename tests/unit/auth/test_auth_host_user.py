@@ -2,9 +2,9 @@
 
 import pytest
 
-from photosvc.auth import link_tokens
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import HOST_USER, HostUser, is_host_uid
+from photosvc.auth.tokens import download_token, preview_token, verify_any, verify_download, verify_preview
 from photosvc.core import ids
 from tests.support.clock import NOW
 from tests.support.library import new_settings
@@ -60,7 +60,7 @@ def test_uids_tell_users_apart_say_nothing_of_them_and_are_no_uids_of_credential
 def tokens(tmp_path):
     """Settings, and the preview and download token of a user of a host."""
     settings, jane = new_settings(tmp_path), HostUser(id="jane").principal(NOW)
-    return settings, link_tokens.preview_token(settings, jane), link_tokens.download_token(settings, jane, NOW)
+    return settings, preview_token(settings, jane), download_token(settings, jane, NOW)
 
 
 def verified(tokens, signed_in):
@@ -69,10 +69,10 @@ def verified(tokens, signed_in):
     loader = (lambda: signed_in.principal(NOW)) if signed_in else (lambda: None)
     opened = []
     for verify, token in (
-        (link_tokens.verify_preview, preview),
-        (link_tokens.verify_any, preview),
-        (link_tokens.verify_any, download),
-        (link_tokens.verify_download, download),
+        (verify_preview, preview),
+        (verify_any, preview),
+        (verify_any, download),
+        (verify_download, download),
     ):
         try:
             opened.append(verify(None, settings, token, NOW, loader).credential_uid)
@@ -93,4 +93,4 @@ def test_links_open_nothing_for_anybody_else(tokens, signed_in):
 def test_links_of_host_users_open_nothing_where_no_host_says_who_is_signed_in(tokens):
     settings, preview, _ = tokens
     with pytest.raises(InvalidTokenError):
-        link_tokens.verify_any(None, settings, preview, NOW)
+        verify_any(None, settings, preview, NOW)

@@ -2,8 +2,17 @@
 
 import orjson
 
-from photosvc.records.photo import OPTIONAL, FileSchema, PhotoResultSchema
-from photosvc.search.reading.bare import FILE_TOLD, FILE_UNTOLD, TOLD, UNTOLD, bare_file, bare_head
+from photosvc.records.photo import (
+    FILE_TOLD,
+    FILE_UNTOLD,
+    OPTIONAL,
+    TOLD,
+    UNTOLD,
+    FileSchema,
+    PhotoResultSchema,
+    bare_file,
+    bare_head,
+)
 
 
 def test_every_field_of_a_result_is_told_or_not():

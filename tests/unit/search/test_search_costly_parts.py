@@ -9,8 +9,8 @@ from photosvc.core.errors import NotFoundError
 from photosvc.query.filters import FILTERS
 from photosvc.query.parser import parse_query
 from photosvc.search.limits import costly_parts
-from photosvc.search.reading import towns
-from photosvc.search.reading.towns import _names_like, find_town
+from photosvc.search.reading import lookups
+from photosvc.search.reading.lookups import _names_like, find_town
 
 UNINDEXED = "no index finds photos by this: it is compared with every one"
 MANY = "this part of the search reads very many photos"
@@ -88,8 +88,8 @@ def test_an_unknown_place_is_refused_after_few_rows_at_each_of_which_other_threa
         def execute(self, *asked):
             return (rows.append(row) or row for row in table.connection.execute(*asked))
 
-    table = towns._TABLE
-    monkeypatch.setattr(towns, "_TABLE", SimpleNamespace(connection=Counted()))
+    table = lookups._TABLE
+    monkeypatch.setattr(lookups, "_TABLE", SimpleNamespace(connection=Counted()))
     with pytest.raises(NotFoundError, match='no place "san migueeel"; did you mean "san miguel"'):
         find_town("san migueeel", "")
     assert len(rows) < 5

@@ -8,9 +8,9 @@ from sqlalchemy import create_engine, delete, event, update
 
 from photosvc.core.ids import digest
 from photosvc.models import Credential, Photo
-from photosvc.models.unchanged import Commits, Unchanged
 from photosvc.search.reading import pages
 from photosvc.web.current import current_service
+from photosvc.web.transactions import Commits, Unchanged
 from tests.support.factories.photos import edit_photos
 
 
