@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
@@ -116,28 +116,10 @@ def _keep(lease: Lease, failures: list[Imported]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportRow:
-    """An import with its counts."""
-
-    id: int
-    folder: str
-    moves: bool
-    wished_at: datetime
-    started_at: datetime
-    ended_at: datetime | None
-    message: str = ""
-    """The error that ended it."""
-    imported: int = 0
-    duplicate: int = 0
-    skipped: int = 0
-    failed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
     """An import with its state and failures, as `ImportReportSchema` dumps them."""
 
-    row: ImportRow
+    job: Job
     state: State
     failures: Sequence[tuple[str, Problem]]
     """Names and problems of the first files that failed."""
@@ -157,13 +139,8 @@ def reports(session: Session, *, count: int, failures: int) -> list[Report]:
         if state is State.INTERRUPTED:
             state = State.RUNNING
         problems = [(name, problem) for name, problem in named if problem is not None]
-        found.append(Report(_row(job, began=job.started_at), state, problems))
+        found.append(Report(job, state, problems))
     return found
-
-
-def _row(job: Job, *, began: Any) -> ImportRow:  # noqa: ANN401 - a time: the query leaves out those without
-    moves = bool(job.arguments["moves"])
-    return ImportRow(job.id, job.subject, moves, job.created_at, began, job.ended_at, **job.report)
 
 
 def _wish(one: Waiting) -> Wish:

@@ -107,24 +107,24 @@ class ImportWishSchema(Schema):
 class ImportReportSchema(Schema):
     """An import that began."""
 
-    ID = fields.Integer(attribute="row.id")
-    Path = fields.String(attribute="row.folder")
-    Move = fields.Boolean(attribute="row.moves")
+    ID = fields.Integer(attribute="job.id")
+    Path = fields.String(attribute="job.subject")
+    Move = fields.Boolean(attribute="job.arguments.moves")
     State = fields.String(attribute="state", metadata={"enum": ["running", "done", "stopped", "failed"]})
-    Message = fields.String(attribute="row.message")
-    Imported = fields.Integer(attribute="row.imported")
-    Duplicate = fields.Integer(attribute="row.duplicate")
-    Skipped = fields.Integer(attribute="row.skipped")
-    Failed = fields.Integer(attribute="row.failed")
+    Message = fields.String(attribute="job.report.message", dump_default="")
+    Imported = fields.Integer(attribute="job.report.imported", dump_default=0)
+    Duplicate = fields.Integer(attribute="job.report.duplicate", dump_default=0)
+    Skipped = fields.Integer(attribute="job.report.skipped", dump_default=0)
+    Failed = fields.Integer(attribute="job.report.failed", dump_default=0)
     Failures = fields.Function(
         lambda report: [
             {"Name": name, "Code": problem.reason.value, "Error": problem.sentence} for name, problem in report.failures
         ],
         metadata={"type": "array", "items": {"type": "object"}},
     )
-    WishedAt = Timestamp(attribute="row.wished_at")
-    StartedAt = Timestamp(attribute="row.started_at")
-    EndedAt = NullableTimestamp(attribute="row.ended_at")
+    WishedAt = Timestamp(attribute="job.created_at")
+    StartedAt = Timestamp(attribute="job.started_at")
+    EndedAt = NullableTimestamp(attribute="job.ended_at")
 
 
 class FailedFileSchema(Schema):
