@@ -17,8 +17,8 @@ from bench.libraries.databases import clock_of, opened
 from bench.libraries.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
 from bench.peers.serve import with_spread
 from photosvc.models import SearchRow
-from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS
+from photosvc.query.nodes import InvalidQueryError
 from photosvc.query.parser import parse_query
 from photosvc.search.reading.facets import count_values, parse_facets
 from photosvc.search.reading.pages import Page, find

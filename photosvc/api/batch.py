@@ -16,10 +16,9 @@ from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
 from photosvc.library import flags, trash_originals
 from photosvc.library.apply import apply
-from photosvc.library.changing import Each, changing, undo_batch
+from photosvc.library.changing import Each, changing, load_photos, undo_batch
 from photosvc.library.flags import Flagging, change_flags, selected_photos
 from photosvc.library.journal import Actor, Change, find_own, first_of_batch
-from photosvc.library.loading import load_photos
 from photosvc.library.portions import change_in_portions
 from photosvc.library.trash_deletion import Deletion
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema

@@ -23,9 +23,8 @@ from photosvc.core.words import counted
 from photosvc.library.upload_checks import check_disk
 from photosvc.models.engine import open_reader
 from photosvc.pictures import selections
-from photosvc.pictures.archives import Entry, stream_zip
 from photosvc.pictures.originals import descriptor_of, download_name, safe_name
-from photosvc.pictures.selections import SelectionFiles, Waiting
+from photosvc.pictures.selections import Entry, SelectionFiles, Waiting, stream_zip
 from photosvc.records.albums import ZipSelectionSchema
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids

@@ -6,7 +6,7 @@ from flask import Response
 
 from photosvc.library.albums import album_of_people
 from photosvc.library.links import add_link, change_link, end_link, find_link, list_links, new_password_hash
-from photosvc.records.links import LinkEditSchema, LinkSchema
+from photosvc.records.albums import LinkEditSchema, LinkSchema
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating

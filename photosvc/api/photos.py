@@ -22,8 +22,7 @@ from photosvc.index.restack import unstack
 from photosvc.library import trash_originals
 from photosvc.library.apply import apply, approve
 from photosvc.library.changing import undo
-from photosvc.library.journal import Actor, Change, changes_of, find_change, record, shown
-from photosvc.library.values import FILES
+from photosvc.library.journal import FILES, Actor, Change, changes_of, find_change, record, shown
 from photosvc.models import File, Photo
 from photosvc.records.edits import ChangeSchema, OrientationSchema, PhotoEditSchema, yaml_text
 from photosvc.records.fields import compile_schema

@@ -23,8 +23,8 @@ from photosvc.library.shares import (
     user_id_of,
 )
 from photosvc.library.uploads import ADDED, REFUSED
-from photosvc.records.albums import AlbumResultSchema
-from photosvc.records.links import (
+from photosvc.records.albums import (
+    AlbumResultSchema,
     NewShareSchema,
     SharedAlbumSchema,
     ShareEditSchema,

@@ -20,18 +20,20 @@ from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, PRIME
 from photosvc.search.reading.photos import PhotoQuery, parse_number, parse_query, version_of
 from photosvc.search.reading.request import SearchRequest, parse_request
-from photosvc.search.reading.sequence import count_photos, position_of, read_stretch
 from photosvc.search.reading.timeline import (
     DEFAULT_SHOWN,
     MOST_SHOWN,
     NEWEST,
     OLDEST,
     count_months,
+    count_photos,
     month_columns,
     months_between,
     parse_month,
     parse_order,
     photos_of_month,
+    position_of,
+    read_stretch,
     write_month,
 )
 from photosvc.web.actions import OwnBlueprint

@@ -165,7 +165,7 @@ def rm(service: "Service", link: str, yes: bool) -> None:
 
 def _values(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were given, as the record of a link loads them."""
-    from photosvc.records.links import LinkEditSchema
+    from photosvc.records.albums import LinkEditSchema
     from photosvc.web.contract import load_values
 
     names = {"max_views": "MaxViews", "metadata_shown": "ShowMetadata", "downloads": "CanDownload"}
@@ -182,7 +182,7 @@ def _with_password(values: dict[str, Any], *, ask: bool, from_stdin: bool) -> di
 
 
 def _row(link: "Link") -> dict[str, Any]:
-    from photosvc.records.links import LinkSchema
+    from photosvc.records.albums import LinkSchema
 
     row: dict[str, Any] = LinkSchema().dump(link)
     return row

@@ -108,7 +108,7 @@ def rm(service: "Service", album: str, account: str, yes: bool) -> None:
 
 
 def _row(share: "AlbumShare") -> dict[str, Any]:
-    from photosvc.records.links import ShareSchema
+    from photosvc.records.albums import ShareSchema
 
     row: dict[str, Any] = ShareSchema().dump(share)
     return row

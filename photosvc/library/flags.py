@@ -16,8 +16,7 @@ from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.quality import quality_after_edit
-from photosvc.library.journal import Change, record
-from photosvc.library.values import Difference, difference
+from photosvc.library.journal import Change, Difference, difference, record
 from photosvc.models import Photo, SearchRow
 from photosvc.models.statements import Updates, among
 from photosvc.search.reading.columns import identified

@@ -13,9 +13,8 @@ from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.index.catalog import Catalog, PlainCatalog
 from photosvc.index.places import Gazetteer
 from photosvc.library.apply import apply, keep_keywords
-from photosvc.library.changing import changing, store_and_project
+from photosvc.library.changing import changing, load_photos, store_and_project
 from photosvc.library.journal import Actor, Change
-from photosvc.library.loading import load_photos
 from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
 from photosvc.models.search import record_change
 from photosvc.query.fold import fold

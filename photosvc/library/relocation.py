@@ -25,8 +25,7 @@ from photosvc.index.requested import wish
 from photosvc.index.scan import aside_folder, is_hidden, is_left_out
 from photosvc.index.sidecar_values import is_read
 from photosvc.index.store import Store
-from photosvc.library.journal import Actor, Change, record
-from photosvc.library.values import FILES, Difference
+from photosvc.library.journal import FILES, Actor, Change, Difference, record
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
 from photosvc.settings import Settings
 

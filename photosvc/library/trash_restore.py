@@ -24,12 +24,11 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.scan import GONE_FOLDER, disk_path
 from photosvc.index.store import Store
 from photosvc.library import disk
-from photosvc.library.journal import Actor, Change, record
+from photosvc.library.journal import FILES, Actor, Change, record
 from photosvc.library.relocation import Relocation
 from photosvc.library.staging_part import NameTakenError
 from photosvc.library.trash_deletion import forget_sidecars
 from photosvc.library.trash_folder import TRASH_FOLDER, Kept, Trash, is_deletion
-from photosvc.library.values import FILES
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
 from photosvc.settings import Settings

@@ -248,7 +248,7 @@ class PhotoChange(Base):
     """UID of the user, else of the client, else of the credential."""
     actor_name: Mapped[str] = mapped_column(Text)
     before: Mapped[str] = mapped_column(Text)
-    """The columns that changed, with their former values, as a JSON object; see `library.values`."""
+    """The columns that changed, with their former values, as a JSON object; see `library.journal`."""
     after: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 

@@ -295,7 +295,7 @@ class SearchDocument(Base):
 class SearchText(Base):
     """The words by which a photo is found.
 
-    A word, the beginning of a word or a phrase is compared as a substring of a word text (see `search.word_text`), so
+    A word, the beginning of a word or a phrase is compared as a substring of a word text (see `search_values`), so
     both databases and Python give the same answer. The few photos with a rare word are found by an index that the
     database maintains: on SQLite an FTS5 table with triggers, on PostgreSQL a generated tsvector column with a GIN
     index. It contains each word of a section a second time, after the mark of the section. Migration 0037 creates both

@@ -17,9 +17,8 @@ from photosvc.index.places import Gazetteer
 from photosvc.index.quality import HIDDEN, REVIEW_BELOW
 from photosvc.library import flags
 from photosvc.library.apply import apply
-from photosvc.library.changing import changing
+from photosvc.library.changing import changing, load_photos
 from photosvc.library.journal import Actor, Change
-from photosvc.library.loading import load_photos
 from photosvc.library.portions import change_in_portions
 from photosvc.models import Photo
 from photosvc.models.statements import among

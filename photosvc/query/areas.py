@@ -6,7 +6,6 @@ from dataclasses import replace
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import Box, decode_plus_code
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.query.errors import InvalidQueryError
 from photosvc.query.fold import words
 from photosvc.query.nodes import (
     And,
@@ -14,6 +13,7 @@ from photosvc.query.nodes import (
     Choice,
     Circle,
     Filter,
+    InvalidQueryError,
     Near,
     Node,
     Not,

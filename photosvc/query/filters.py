@@ -1,7 +1,6 @@
 """The table of search filters: all names that `key:value` and GET parameters may use."""
 
 from photosvc.core.words import did_you_mean
-from photosvc.query.errors import InvalidQueryError, shown
 from photosvc.query.filter_spec import (
     CHOICE,
     FALSE,
@@ -17,7 +16,7 @@ from photosvc.query.filter_spec import (
     text,
     words,
 )
-from photosvc.query.nodes import Choice, Pattern, Range
+from photosvc.query.nodes import Choice, InvalidQueryError, Pattern, Range, shown
 
 TEXTS = (
     # Identity

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from photosvc.query.errors import InvalidQueryError
+from photosvc.query.nodes import InvalidQueryError
 
 LONGEST_QUERY = 4096
 

@@ -1,4 +1,4 @@
-"""Queries as trees of frozen nodes, with typed values of their filters.
+"""Queries as trees of frozen nodes, with typed values of their filters, and the error of queries that make none.
 
 Trees are in normal form: `And` and `Or` have at least two different parts, none of their own type, `Not` contains no
 `Not`, and `Everything` is never part of another node.
@@ -12,8 +12,33 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Final, NamedTuple, TypeAlias
 
+from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import Box
 from photosvc.query.fold import fold
+
+_SHOWN = 40
+
+
+class InvalidQueryError(InvalidValueError):
+    """The search query is not valid.
+
+    Args:
+        message: what is wrong and what would be valid.
+        field: the request parameter with the error: `q`, `filter` or the name of a filter.
+        position: the number of characters before the error in the text of the field, if it has a position.
+    """
+
+    def __init__(self, message: str | None = None, *, field: str | None = None, position: int | None = None) -> None:
+        if position is not None:
+            message = f"{message} (character {position + 1})"
+        super().__init__(message, field=field)
+        self.position = position
+
+
+def shown(text: str) -> str:
+    """Quote `text` for a message: short and printable."""
+    clipped = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return '"' + "".join(c if c.isprintable() else "�" for c in clipped) + '"'
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from typing import Final, NamedTuple, TypeAlias
 from photosvc.core.times import local_day
 from photosvc.query.alternatives import read_models, read_place, read_term
 from photosvc.query.areas import locate
-from photosvc.query.errors import InvalidQueryError, shown
 from photosvc.query.filters import FILTERS, NAMES, find_filter
 from photosvc.query.lexer import Token, TokenKind, check, close_quote, tokens
 from photosvc.query.nodes import (
     Choice,
     Everything,
     Filter,
+    InvalidQueryError,
     Node,
     Not,
     Source,
@@ -29,6 +29,7 @@ from photosvc.query.nodes import (
     disjunction,
     levels,
     negation,
+    shown,
     terms,
 )
 from photosvc.query.place_names import MOST_WORDS as MOST_NAME_WORDS

@@ -20,7 +20,6 @@ from photosvc.query.areas import (
     read_plus_code,
 )
 from photosvc.query.dates import read_after, read_before, read_days, read_since
-from photosvc.query.errors import InvalidQueryError, shown
 from photosvc.query.filter_spec import BOOLEANS, EXPECTED, MOST_WILDCARDS, FilterSpec, Kind
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words
@@ -28,6 +27,7 @@ from photosvc.query.nodes import (
     UNNAMED,
     Choice,
     Filter,
+    InvalidQueryError,
     Node,
     Operand,
     Pattern,
@@ -38,6 +38,7 @@ from photosvc.query.nodes import (
     conjunction,
     disjunction,
     negation,
+    shown,
 )
 from photosvc.query.numbers import (
     read_bytes,

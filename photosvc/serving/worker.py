@@ -37,9 +37,8 @@ from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.core.errors import SchemaError, SettingError
 from photosvc.core.machine import give_back, share_arenas
 from photosvc.mounting import VIEWS
-from photosvc.serving.arrival import Arrival, State, WaitBudget
+from photosvc.serving.arrival import Arrival, Requester, RequestQueue, State, WaitBudget, requester_of
 from photosvc.serving.client import STALL_SECONDS, Client, Lingering
-from photosvc.serving.queue import Requester, RequestQueue, requester_of
 from photosvc.web.auditing import write_last_refusals
 from photosvc.web.current import EXTENSION, Service
 

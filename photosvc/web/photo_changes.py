@@ -16,10 +16,9 @@ from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
 from photosvc.library.album_photos import select_photos
 from photosvc.library.albums import PhotosChange, album_of_people, change_members
-from photosvc.library.changing import changing
+from photosvc.library.changing import LoadedPhotos, changing
+from photosvc.library.changing import load_photo as load_for_change
 from photosvc.library.journal import Actor, Change
-from photosvc.library.loading import LoadedPhotos
-from photosvc.library.loading import load_photo as load_for_change
 from photosvc.models import Photo
 from photosvc.models.engine import session_on
 from photosvc.records.fields import compile_schema

@@ -32,7 +32,7 @@ KEPT = {
     "index/sidecar_links.py OrderedDict": "the folder, for one index run",
     "index/sidecar_links.py _prepared": _PREPARED,
     "library/journal.py _prepared": _PREPARED,
-    "library/loading.py _by_word": _PREPARED,
+    "library/changing.py _by_word": _PREPARED,
     "library/trash_folder.py Kept": "a file in the trash, not a kept value",
     "library/trash_restore.py Kept": "a file in the trash, not a kept value",
     "media/errors.py register_heic": _FIXED,

@@ -21,9 +21,9 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.words import counted, names_like
 from photosvc.models import Keyword, SearchRow, SearchText
 from photosvc.models.statements import run_text
-from photosvc.query.errors import shown
 from photosvc.query.fold import words
 from photosvc.query.lexer import Token, TokenKind, close_quote, tokens
+from photosvc.query.nodes import shown
 from photosvc.query.parser import is_operator, negates, split_order, understand
 from photosvc.query.spoken import SPOKEN_WORDS
 from photosvc.search.limits import ended_by_limit

@@ -32,7 +32,6 @@ from photosvc.media.looks import Versions, turned
 from photosvc.models import NOWHERE, Album, Camera, File, Lens, Marker, SearchRow, Subject
 from photosvc.models.search_values import gear_name, needles, word_text
 from photosvc.query.areas import locate
-from photosvc.query.errors import shown
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words, words_recurring
 from photosvc.query.nodes import (
@@ -51,6 +50,7 @@ from photosvc.query.nodes import (
     Town,
     Uid,
     Word,
+    shown,
 )
 from photosvc.query.parser import parse_query
 from photosvc.query.place_names import LARGE, own_names, places_named, text_words

@@ -9,7 +9,6 @@ import s2cell
 from photosvc.core.geo import Box, cell_range, distance_m
 from photosvc.models import UNKNOWN_PLACE
 from photosvc.query.areas import locate
-from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import words
 from photosvc.query.nodes import (
@@ -21,6 +20,7 @@ from photosvc.query.nodes import (
     Days,
     Everything,
     Filter,
+    InvalidQueryError,
     Near,
     Not,
     Or,

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from photosvc.index.catalog import PlainCatalog
 from photosvc.index.file_columns import write_markers
 from photosvc.index.places import Gazetteer
-from photosvc.library.loading import load_photo, load_photos
+from photosvc.library.changing import load_photo, load_photos
 from photosvc.media.metadata import Region
 from photosvc.models import Photo
 from photosvc.models.engine import configure_engine

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from photosvc.query.errors import InvalidQueryError
-from photosvc.query.nodes import Since
+from photosvc.query.nodes import InvalidQueryError, Since
 from photosvc.query.parser import parse_query
 
 

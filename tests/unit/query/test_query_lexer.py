@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.query.errors import InvalidQueryError
 from photosvc.query.lexer import LONGEST_QUERY, Token, TokenKind, check, tokens
+from photosvc.query.nodes import InvalidQueryError
 from tests.support.examples import examples
 
 

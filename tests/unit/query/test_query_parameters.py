@@ -3,7 +3,6 @@
 import pytest
 
 from photosvc.query.areas import locate
-from photosvc.query.errors import InvalidQueryError
 from photosvc.query.nodes import (
     And,
     Cell,
@@ -11,6 +10,7 @@ from photosvc.query.nodes import (
     Circle,
     Everything,
     Filter,
+    InvalidQueryError,
     Near,
     Node,
     Not,

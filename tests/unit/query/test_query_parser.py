@@ -2,8 +2,20 @@
 
 import pytest
 
-from photosvc.query.errors import InvalidQueryError
-from photosvc.query.nodes import And, Choice, Everything, Filter, Node, Not, Or, Pattern, Phrase, Range, Word
+from photosvc.query.nodes import (
+    And,
+    Choice,
+    Everything,
+    Filter,
+    InvalidQueryError,
+    Node,
+    Not,
+    Or,
+    Pattern,
+    Phrase,
+    Range,
+    Word,
+)
 from photosvc.query.parser import MOST_TERMS, parse_query
 from tests.support.queries.canonical import canonical_text
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from photosvc.query.errors import InvalidQueryError
 from photosvc.query.filters import FILTERS
-from photosvc.query.nodes import Source
+from photosvc.query.nodes import InvalidQueryError, Source
 from photosvc.query.reader import read_filter
 
 PHOTO = "pqbcf5j446s0futy"

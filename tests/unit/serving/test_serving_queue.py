@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from photosvc.serving.queue import Requester, RequestQueue, requester_of
+from photosvc.serving.arrival import Requester, RequestQueue, requester_of
 
 ANN, BOB = Requester("192.0.2.1", 1), Requester("192.0.2.2", 2)
 CAROL = Requester(ANN.network, 3)
