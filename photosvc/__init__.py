@@ -21,8 +21,7 @@ _EXPORTED = {
 
 def __getattr__(name: str) -> object:
     if name not in _EXPORTED:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_EXPORTED[name]), name)
 
 

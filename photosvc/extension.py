@@ -86,8 +86,7 @@ class PhotoService:
             SettingError: an argument or setting is not valid, or has no effect inside another app.
         """
         if EXTENSION in app.extensions:
-            msg = f"the app {app.name!r} has a PhotoService already: an app has one library"
-            raise SettingError(msg, field="app")
+            raise SettingError(f"the app {app.name!r} has a PhotoService already: an app has one library", field="app")
         prefix, engine = checked_prefix(url_prefix), checked_engine(app, db, bind_key)
         mounted, hosts = chosen_parts(parts, pages=bool(prefix)), host_users(principal_loader, principal_actions)
         instance = Path(app.instance_path)
@@ -186,6 +185,5 @@ class PhotoService:
         if current_app and EXTENSION in current_app.extensions:
             return current_app._get_current_object()  # type: ignore[attr-defined,no-any-return] # noqa: SLF001
         if self._app is None:
-            msg = "photosvc is not mounted on any app: call init_app first"
-            raise RuntimeError(msg)
+            raise RuntimeError("photosvc is not mounted on any app: call init_app first")
         return self._app

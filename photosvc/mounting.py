@@ -63,8 +63,7 @@ def checked_prefix(url_prefix: str) -> str:
     """
     prefix = url_prefix.rstrip("/")
     if prefix and (not prefix.startswith("/") or "//" in prefix or set(prefix) & set("?#<> \\")):
-        msg = f'url_prefix must be a path such as "/media", not {url_prefix!r:.80}'
-        raise SettingError(msg, field="url_prefix")
+        raise SettingError(f'url_prefix must be a path such as "/media", not {url_prefix!r:.80}', field="url_prefix")
     return prefix
 
 

@@ -281,11 +281,9 @@ def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
     """Move photos of an album, in the order given, before the photo `before`, or to the beginning."""
     service, who = current_service(), principal()
     if len(given["photos"]) > MOST_SELECTED or not all(is_uid(uid, PHOTO) for uid in given["photos"]):
-        msg = f"photos: send at most {MOST_SELECTED:,} photo UIDs"
-        raise InvalidValueError(msg, field="photos")
+        raise InvalidValueError(f"photos: send at most {MOST_SELECTED:,} photo UIDs", field="photos")
     if not (given["before"] is None or is_uid(given["before"], PHOTO)):
-        msg = "before: send a photo UID"
-        raise InvalidValueError(msg, field="before")
+        raise InvalidValueError("before: send a photo UID", field="before")
     with service.writing(library=True) as session:
         album = album_to_change(session, album_uid, sees_private=who.sees_private)
         arrange_photos(session, album, given["photos"], given["before"], service.now(), sees_private=who.sees_private)

@@ -160,8 +160,7 @@ def remove_photo(photo_uid: str) -> Response:
     """Delete one photo, as `POST /batch/photos/delete` does."""
     answer = _remove({"photos": [photo_uid], "q": None}) if is_uid(photo_uid, PHOTO) else None
     if answer is None or not (answer.json or {}).get("photos"):
-        msg = "there is no such photo"
-        raise NotFoundError(msg, field="uid")
+        raise NotFoundError("there is no such photo", field="uid")
     return answer
 
 

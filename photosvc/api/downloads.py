@@ -100,8 +100,7 @@ def download_file(content_hash: str) -> Response:
     with service.reading() as connection:
         found = seen_with_hash(connection, content_hash.lower(), principal())
     if found is None:
-        msg = "there is no such file"
-        raise NotFoundError(msg, field="hash")
+        raise NotFoundError("there is no such file", field="hash")
     return _send(found)
 
 
@@ -119,8 +118,7 @@ def download_photo(photo_uid: str) -> Response:
         files = files_of_photo(connection, photo_uid, sees_private=principal().sees_private)
         files = seen(connection, files, principal())
     if not files:
-        msg = "there is no such photo"
-        raise NotFoundError(msg, field="uid")
+        raise NotFoundError("there is no such photo", field="uid")
     return _send(files[0])
 
 
@@ -228,12 +226,10 @@ def download_album(album_uid: str) -> Response:
         if is_uid(album_uid, ALBUM) and sees_album(who, album_uid):
             album = find_album(connection, album_uid, sees_private=who.sees_private)
         if album is None:
-            msg = "there is no such album"
-            raise NotFoundError(msg, field="uid")
+            raise NotFoundError("there is no such album", field="uid")
         file_ids = album_ids(connection, album, limit=MOST_FILES + 1, sees_private=who.sees_private)
         if not file_ids:
-            msg = "the album contains no files"
-            raise NotFoundError(msg, field="uid")
+            raise NotFoundError("the album contains no files", field="uid")
     return _send_archive(Waiting(album.title, file_ids))
 
 
@@ -294,8 +290,7 @@ def _check_size(service: Service, connection: Connection, file_ids: Sequence[int
         ArchiveTooLargeError: there are more files or bytes than one archive may hold.
     """
     if len(file_ids) > MOST_FILES:
-        msg = f"more than {MOST_FILES:,} files are selected: select fewer"
-        raise ArchiveTooLargeError(msg)
+        raise ArchiveTooLargeError(f"more than {MOST_FILES:,} files are selected: select fewer")
     size = bytes_of(connection, file_ids)
     if size > service.settings.zip_size * _MIB:
         found, most = -(-size // _MIB), service.settings.zip_size

@@ -107,8 +107,7 @@ def show_job(job_id: int) -> Response:
     with current_service().reading(orm=True) as session:
         job = session.get(Job, job_id) if job_id <= _LAST else None
         if job is None or not (_is_own(job, who) or who.role == ADMIN):
-            msg = "There is no such job, or it ended long ago."
-            raise NotFoundError(msg)
+            raise NotFoundError("There is no such job, or it ended long ago.")
         state = State.STOPPED if job.cancelled else State(job.state)
         counts = {name: value for name, value in job.report.items() if name != "message"}
         message = job.report.get("message", "")

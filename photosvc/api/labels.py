@@ -66,8 +66,7 @@ def rename_label(given: dict[str, Any], label_uid: str) -> Response:
     """
     name, favorite = given.get("name"), given.get("favorite")
     if name is None and favorite is None:
-        msg = "Name: send a name, or Favorite"
-        raise InvalidValueError(msg, field="Name")
+        raise InvalidValueError("Name: send a name, or Favorite", field="Name")
     if name is not None:
         check_name(name)
     changed = change_label(find_label(label_uid), name, favorite=favorite)
@@ -109,8 +108,7 @@ def delete_labels(given: dict[str, Any]) -> Response:
     """
     uids = set(given["labels"] or ())
     if not uids:
-        msg = "No items selected"
-        raise InvalidValueError(msg, field="labels")
+        raise InvalidValueError("No items selected", field="labels")
     found = [label for label in every_label() if label.uid in uids]
     photos = remove_labels(found)
     if isinstance(photos, Asked):
@@ -136,8 +134,7 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
     """Add a label to a photo: a keyword, which outlives every index run as other edits do."""
     name = given["name"]
     if name is None:
-        msg = "Name: send the name of the label"
-        raise InvalidValueError(msg, field="Name")
+        raise InvalidValueError("Name: send the name of the label", field="Name")
     check_name(name)
 
     def change(editing: Editing) -> None:

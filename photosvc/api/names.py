@@ -76,8 +76,7 @@ def list_entries(
     page = read_page()
     wanted, order = fold(request.args.get("q", "")), request.args.get("order", "").strip().lower() or "name"
     if order not in _ORDERS:
-        msg = f"order {order[:40]!r} is unknown: use one of {', '.join(_ORDERS)}"
-        raise InvalidValueError(msg, field="order")
+        raise InvalidValueError(f"order {order[:40]!r} is unknown: use one of {', '.join(_ORDERS)}", field="order")
     favorite = read_switch("favorite")
     with searching(principal().owner_uid) as connection:
         asked = (page.count, page.offset, wanted, order, favorite, hidden)

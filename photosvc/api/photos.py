@@ -90,8 +90,7 @@ def read_file(content_hash: str) -> Response:
         valid = is_hash(content_hash)
         found = file_with_hash(connection, content_hash, sees_private=sees_private) if valid else None
         if found is None:
-            msg = "there is no such file"
-            raise NotFoundError(msg, field="hash")
+            raise NotFoundError("there is no such file", field="hash")
         etag = state_tag(connection, "file", content_hash, sees_private=sees_private)
     if is_fresh(etag):
         return not_modified(etag)
@@ -196,8 +195,7 @@ def read_history(photo_uid: str) -> Response:
         if known:
             changes = changes_of(session, photo_uid, count=count, before=before, sees_private=who.sees_private)
         if not (seen or changes):
-            msg = "there is no such photo"
-            raise NotFoundError(msg, field="uid")
+            raise NotFoundError("there is no such photo", field="uid")
         records = [_schema.dump(change) for change in changes]
     for one in records:
         one["Before"], one["After"] = shown(one["Before"]), shown(one["After"])
@@ -236,8 +234,7 @@ def choose_file(photo_uid: str, file_uid: str) -> Response:
         photo = editing.photo
         chosen = _file(photo, file_uid)
         if chosen.error:
-            msg = "the file cannot be shown"
-            raise ConflictError(msg)
+            raise ConflictError("the file cannot be shown")
         if not chosen.primary:
             for file in photo.files:
                 file.primary_src = MANUAL if file is chosen else ""
@@ -259,8 +256,7 @@ def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
     def change(editing: Editing) -> None:
         file = _file(editing.photo, file_uid)
         if file.error or file.media_type == "video":
-            msg = "only pictures can be turned"
-            raise ConflictError(msg)
+            raise ConflictError("only pictures can be turned")
         if given["orientation"] != file.orientation:
             choose_orientation(file, given["orientation"])
 
@@ -305,8 +301,7 @@ def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Sessio
         photo, session = editing.photo, editing.session
         file = _file(photo, file_uid)
         if not any(other is not file and not other.missing and not other.sidecar for other in photo.files):
-            msg = "the file is the only one of its photo"
-            raise ConflictError(msg)
+            raise ConflictError("the file is the only one of its photo")
         leave(session, session.get_one(File, file.id))
         session.flush()
         editing.loaded.reload(photo)
@@ -318,5 +313,4 @@ def _file(photo: Photo, uid: str) -> File:
     for file in photo.files:
         if file.uid == uid and not file.missing:
             return file
-    msg = "the photo has no such file"
-    raise NotFoundError(msg, field="file_uid")
+    raise NotFoundError("the photo has no such file", field="file_uid")

@@ -227,12 +227,10 @@ def create_upload() -> Response:
     check_version()
     service, who = current_service(), sender()
     if "Upload-Concat" in request.headers:
-        msg = "Upload-Concat: files are not put together from several uploads"
-        raise InvalidValueError(msg, field="Upload-Concat")
+        raise InvalidValueError("Upload-Concat: files are not put together from several uploads", field="Upload-Concat")
     length, metadata = whole_number("Upload-Length"), upload_metadata()
     if length == 0:
-        msg = "Upload-Length: the file is empty"
-        raise InvalidValueError(msg, field="Upload-Length")
+        raise InvalidValueError("Upload-Length: the file is empty", field="Upload-Length")
     name = metadata.get("filename") or metadata.get("name") or "file"
     bundle = metadata.get("upload", "")
     if bundle and not UPLOAD_TOKEN.fullmatch(bundle):
@@ -296,15 +294,13 @@ def continue_upload(token: str) -> Response:
     check_version()
     service, who = current_service(), sender()
     if request.mimetype != _PIECE_TYPE:
-        msg = f"send pieces as {_PIECE_TYPE}"
-        raise UnsupportedMediaType(msg)
+        raise UnsupportedMediaType(f"send pieces as {_PIECE_TYPE}")
     offset, checksum = whole_number("Upload-Offset"), upload_checksum()
     upload = find(who, token)
     expires_at = service.now() + LIFETIME
     if upload.finished:
         if offset != upload.size or request.content_length:
-            msg = "The upload is complete."
-            raise ConflictError(msg)
+            raise ConflictError("The upload is complete.")
         size = upload.size
     else:
         with receiving():
@@ -313,8 +309,7 @@ def continue_upload(token: str) -> Response:
                 who.staging.resume(token, most_bytes=upload.size, expected_length=upload.size) as part,
             ):
                 if part.size != offset:
-                    msg = f"The next piece begins at {part.size}."
-                    raise ConflictError(msg, field="Upload-Offset")
+                    raise ConflictError(f"The next piece begins at {part.size}.", field="Upload-Offset")
                 append(part, upload.size, checksum)
                 size = part.size
                 sha1 = part.sha1 if size == upload.size else ""

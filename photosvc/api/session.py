@@ -126,8 +126,7 @@ def _own_token(session_id: str | None) -> str:
             msg = "session_id: an address must not contain a token; leave it out, or send the id of the session"
             raise InvalidValueError(msg, field="session_id")
         if session_id not in (ids.digest(token), principal().credential_uid):
-            msg = "This is not your own session."
-            raise PermissionDeniedError(msg)
+            raise PermissionDeniedError("This is not your own session.")
     return token
 
 

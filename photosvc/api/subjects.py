@@ -80,8 +80,7 @@ def rename_subject(given: dict[str, Any], subject_uid: str) -> Response:
     """
     name, favorite, hidden = given.get("name"), given.get("favorite"), given.get("hidden")
     if name is None and favorite is None and hidden is None:
-        msg = "Name: send a name, Favorite or Hidden"
-        raise InvalidValueError(msg, field="Name")
+        raise InvalidValueError("Name: send a name, Favorite or Hidden", field="Name")
     if name is not None:
         check_name_of_person(name)
     changed = change_person(find_person(subject_uid), name, favorite=favorite, hidden=hidden)
@@ -179,8 +178,7 @@ def change_marker(given: dict[str, Any], marker_uid: str) -> Response:
     if given.get("invalid"):
         return _removed(marker_uid)
     if "name" not in given:
-        msg = "Name: send a name, or Invalid"
-        raise InvalidValueError(msg, field="Name")
+        raise InvalidValueError("Name: send a name, or Invalid", field="Name")
     if name:
         check_name_of_person(name)
     return _named(marker_uid, name)

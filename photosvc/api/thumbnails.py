@@ -79,8 +79,7 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
         # Only thumbnails of marked areas are cached: the others would be more than the cache has room for.
         areas = marked_areas(connection, found.file_id) if found is not None and target.area != WHOLE else []
     if found is None:
-        msg = "there is no such file"
-        raise NotFoundError(msg, field="hash")
+        raise NotFoundError("there is no such file", field="hash")
     keep = target.area == WHOLE or any(target.area.shows(*area) for area in areas)
     # Browsers of visitors ask each time, because their link may have ended.
     may_keep = request.args.get("turn", "1") == str(found.turn) and who.shared is None
@@ -124,13 +123,11 @@ def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str
 def _target(content_hash: str, name: str) -> tuple[Target, str]:
     size = NAMED.get(name.removesuffix(".jpg"))
     if size is None:
-        msg = f"there is no size {name[:20]}; `svc show sizes` lists them"
-        raise NotFoundError(msg, field="size")
+        raise NotFoundError(f"there is no size {name[:20]}; `svc show sizes` lists them", field="size")
     match = _HASH.fullmatch(content_hash.lower())
     area = WHOLE if match is None or match[2] is None else Area.parse(match[2])
     if match is None or area is None:
-        msg = "a hash has 40 hexadecimal digits; an area behind it lies inside the picture"
-        raise NotFoundError(msg, field="hash")
+        raise NotFoundError("a hash has 40 hexadecimal digits; an area behind it lies inside the picture", field="hash")
     small = size.fills and max(size.width, size.height) <= _WEBP_SIDE
     # Clients that take any image are sent JPEG, which all of them can show.
     return Target(size, area, "webp" if small and accepts("image/webp") else "jpg"), match[1]
@@ -199,6 +196,5 @@ def _cover(file_ids: Sequence[int], size: str) -> Response:
     with current_service().reading() as connection:
         found = files_with_ids(connection, file_ids, sees_private=principal().sees_private) if file_ids else []
     if not found:
-        msg = "there is no photo in it"
-        raise NotFoundError(msg, field="uid")
+        raise NotFoundError("there is no photo in it", field="uid")
     return show_cover(found[0], size)

@@ -73,8 +73,7 @@ def restore_trash(given: dict[str, Any]) -> Response:
     trash = open_trash(service.writing, service.settings)
     items = [*(given["items"] or ()), *(given["photos"] or ())]
     if bool(items) == given["all"]:
-        msg = "say which items or photos to restore, or all"
-        raise InvalidValueError(msg, field="items")
+        raise InvalidValueError("say which items or photos to restore, or all", field="items")
     if unknown := [item for item in items if not (is_uid(item, PHOTO) or is_deletion(item.partition("/")[0]))]:
         msg = f"{unknown[0][:40]!r} is neither an Item of the trash nor the UID of a photo"
         raise InvalidValueError(msg, field="items")
@@ -84,8 +83,7 @@ def restore_trash(given: dict[str, Any]) -> Response:
         with service.reading(orm=True) as session:
             files = chosen_files(session, trash, items)[: MOST_RESTORED + 1]
     if not files and items:
-        msg = "nothing of this is in the trash"
-        raise NotFoundError(msg, field="items")
+        raise NotFoundError("nothing of this is in the trash", field="items")
     actor = Actor.of(principal())
     with one_batch() if len(files) > PORTION else nullcontext():
         done = restore(service.writing, service.settings, files[:MOST_RESTORED], actor, service.now())
@@ -107,8 +105,7 @@ def empty_trash(given: dict[str, Any]) -> Response:
     trash = open_trash(service.writing, service.settings)
     days, expected = given["days"], given["expected"]
     if days is None and expected is None:
-        msg = "say for how many days files are kept, or how many files are expected"
-        raise InvalidValueError(msg, field="days")
+        raise InvalidValueError("say for how many days files are kept, or how many files are expected", field="days")
     before = service.now() - timedelta(days=days) if days else END_OF_TIME
     with one_batch():
         done = empty_in_request(service.writing, trash, before, expected=expected)

@@ -158,8 +158,7 @@ def activate(user_uid: str) -> Response:
     """Make sure that two-factor authentication is on, for clients that send this after the first code."""
     with current_service().reading(orm=True) as session:
         if not stored_users.find_user(session, user_uid).totp_confirmed:
-            msg = "confirm two-factor authentication with a first code, by POST to passcode/confirm"
-            raise ConflictError(msg)
+            raise ConflictError("confirm two-factor authentication with a first code, by POST to passcode/confirm")
     return json_answer({"code": 200, "message": "Two-factor authentication is on."})
 
 

@@ -87,8 +87,7 @@ def _find(service: Service, content_hash: str) -> SeenFile:
             same = (file for file in videos if _base(file.name) == _base(found.name))
             found = next(same, videos[0] if videos else found)
     if found is None:
-        msg = "there is no such file"
-        raise NotFoundError(msg, field="hash")
+        raise NotFoundError("there is no such file", field="hash")
     return found
 
 
@@ -103,8 +102,7 @@ def _answer(service: Service, file: FileIO, found: SeenFile, name: str, *, own: 
     if found.media_type != "video":
         part = find_embedded(file, size)
     if part is None:
-        msg = "the picture holds no video"
-        raise NotFoundError(msg, field="hash")
+        raise NotFoundError("the picture holds no video", field="hash")
     shared = principal().shared
     headers = [_CACHED if own and shared is None else _CHECKED]
     as_it_is = _type_as_it_is(file, found, part, name) if shared is None or shared.metadata else ""

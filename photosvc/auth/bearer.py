@@ -91,8 +91,7 @@ def check_name(name: str) -> str:
     """
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
-        msg = f"a name has 1 to {MAX_NAME} printable characters"
-        raise InvalidValueError(msg, field="name")
+        raise InvalidValueError(f"a name has 1 to {MAX_NAME} printable characters", field="name")
     return name
 
 
@@ -103,8 +102,7 @@ def check_scope(scope: Scope) -> Scope:
         InvalidValueError: it covers nothing.
     """
     if not scope:
-        msg = "the scope covers nothing; `*` covers everything"
-        raise InvalidValueError(msg, field="scope")
+        raise InvalidValueError("the scope covers nothing; `*` covers everything", field="scope")
     return scope
 
 
@@ -173,8 +171,7 @@ def find_credential(session: Session, identifier: str) -> Credential:
     column, key = (Credential.uid, identifier) if is_uid else (Credential.digest, ids.digest(identifier))
     found = session.scalar(select(Credential).where(column == key))
     if found is None:
-        msg = "no such credential"
-        raise NotFoundError(msg)
+        raise NotFoundError("no such credential")
     return found
 
 
@@ -278,8 +275,7 @@ def find_owned(session: Session, user: User | None, kind: str, uid: str) -> Cred
     # Other text is not sent to the database: it may hold characters that PostgreSQL refuses.
     found = session.scalar(owned.where(Credential.uid == uid)) if uid.isascii() and uid.isalnum() else None
     if found is None:
-        msg = f"no such {kind.replace('_', ' ')}"
-        raise NotFoundError(msg)
+        raise NotFoundError(f"no such {kind.replace('_', ' ')}")
     return found
 
 

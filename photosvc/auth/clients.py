@@ -107,8 +107,7 @@ def find_client(session: Session, client_id: str, *, lock: bool = False) -> Clie
         statement = select(Client).where(Client.uid == client_id)
         found = session.scalar(statement.with_for_update() if lock else statement)
     if found is None:
-        msg = "no such client"
-        raise NotFoundError(msg)
+        raise NotFoundError("no such client")
     return found
 
 
@@ -239,13 +238,11 @@ def check_limit(limit: int) -> int:
 
 def _check_role(role: str) -> str:
     if role not in CLIENT_ROLES:
-        msg = "a client's role is client or admin"
-        raise InvalidValueError(msg, field="role")
+        raise InvalidValueError("a client's role is client or admin", field="role")
     return role
 
 
 def _check_format(token_format: str) -> str:
     if token_format not in TOKEN_FORMATS:
-        msg = f"a token's format is {' or '.join(TOKEN_FORMATS)}"
-        raise InvalidValueError(msg, field="token_format")
+        raise InvalidValueError(f"a token's format is {' or '.join(TOKEN_FORMATS)}", field="token_format")
     return token_format

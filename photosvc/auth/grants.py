@@ -173,8 +173,7 @@ def granted_scope(own: Scope, requested: str | None) -> Scope:
     try:
         scope = narrow(own, parse_scope(requested))
     except ScopeTooWideError:
-        msg = "The scope is wider than the client's own"
-        raise InvalidScopeError(msg) from None
+        raise InvalidScopeError("The scope is wider than the client's own") from None
     except InvalidValueError:
         raise InvalidScopeError from None
     if not scope or scope.words != set(requested.split(" ")):

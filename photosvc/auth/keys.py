@@ -263,8 +263,7 @@ def prepare(settings: Settings, stored: int | None, given: str | None) -> str:
     try:
         fresh = secrets.token_hex(32) if given is None else fit_key(given)
     except ValueError as error:
-        msg = f"the new key is not valid: {error}"
-        raise InvalidValueError(msg, field="key") from None
+        raise InvalidValueError(f"the new key is not valid: {error}", field="key") from None
     if settings.key_file is None:
         if given is None:
             origin = settings.origins.get("secret_key", "app")

@@ -228,8 +228,7 @@ def may(principal: Principal, action: str, *, owner_uid: str | None = None) -> b
 def check_grantable(principal: Principal, scope: Scope) -> None:
     """Raise `ScopeTooWideError` if a new credential would have a wider scope than the one that makes it."""
     if not is_within(scope, principal.scope):
-        msg = "a credential cannot create one with more rights than its own"
-        raise ScopeTooWideError(msg, field="scope")
+        raise ScopeTooWideError("a credential cannot create one with more rights than its own", field="scope")
 
 
 def scopes_in_use(actions: Collection[str]) -> list[str]:

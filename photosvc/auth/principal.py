@@ -109,16 +109,13 @@ class HostUser:
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id or len(self.id) > _LONGEST_ID:
-            msg = f"HostUser: id must be a text of 1 to {_LONGEST_ID} characters, not {self.id!r:.50}"
-            raise ValueError(msg)
+            raise ValueError(f"HostUser: id must be a text of 1 to {_LONGEST_ID} characters, not {self.id!r:.50}")
         if self.role not in HOST_ROLES:
-            msg = f"HostUser: role must be one of {', '.join(HOST_ROLES)}, not {self.role!r:.50}"
-            raise ValueError(msg)
+            raise ValueError(f"HostUser: role must be one of {', '.join(HOST_ROLES)}, not {self.role!r:.50}")
         try:
             parse_scope(self.scope)
         except PhotosvcError as error:
-            msg = f"HostUser: {error.message}"
-            raise ValueError(msg) from None
+            raise ValueError(f"HostUser: {error.message}") from None
 
     @property
     def uid(self) -> str:

@@ -135,19 +135,16 @@ def parse_scope(text: str, *, known_only: bool = True) -> Scope:
         InvalidValueError: a word is malformed.
     """
     if len(text) > _MAX_LENGTH:
-        msg = f"a scope has at most {_MAX_LENGTH} characters"
-        raise InvalidValueError(msg, field="scope")
+        raise InvalidValueError(f"a scope has at most {_MAX_LENGTH} characters", field="scope")
     return Scope(frozenset(_word(word, known_only=known_only) for word in text.lower().split()))
 
 
 def _word(word: str, *, known_only: bool) -> str:
     name, colon, value = word.partition(":")
     if colon and (name == ALL or name in MODES):
-        msg = f'"{name}" cannot be limited with a colon'
-        raise InvalidValueError(msg, field="scope")
+        raise InvalidValueError(f'"{name}" cannot be limited with a colon', field="scope")
     if colon and value not in {"true", "false"}:
-        msg = f'only ":true" and ":false" can follow the scope "{name[:32]}"'
-        raise InvalidValueError(msg, field="scope")
+        raise InvalidValueError(f'only ":true" and ":false" can follow the scope "{name[:32]}"', field="scope")
     if name not in _KNOWN and (known_only or not _NAME.match(name)):
         raise UnknownScopeError(_unknown(name), field="scope")
     return name + _CLOSED if value == "false" else name
@@ -174,8 +171,7 @@ def narrow(granted: Scope, requested: Scope) -> Scope:
         ScopeTooWideError: `requested` covers more than `granted`.
     """
     if not is_within(requested, granted):
-        msg = f'the scope "{requested}" is wider than "{granted}"'
-        raise ScopeTooWideError(msg, field="scope")
+        raise ScopeTooWideError(f'the scope "{requested}" is wider than "{granted}"', field="scope")
     return requested
 
 

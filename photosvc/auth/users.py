@@ -105,8 +105,7 @@ def find_user(session: Session, identifier: str) -> User:
     # Other text is not sent to the database: it may hold characters that PostgreSQL refuses. UIDs are valid names.
     found = session.scalar(statement) if is_name(key) else None
     if found is None:
-        msg = "no such user"
-        raise NotFoundError(msg)
+        raise NotFoundError("no such user")
     return found
 
 
@@ -213,16 +212,14 @@ def check_role(role: str) -> str:
         InvalidValueError: it is another role.
     """
     if role not in USER_ROLES:
-        msg = "a user's role is admin, user or viewer"
-        raise InvalidValueError(msg, field="role")
+        raise InvalidValueError("a user's role is admin, user or viewer", field="role")
     return role
 
 
 def _text(text: str, field: str) -> str:
     text = text.strip()
     if len(text) > _MAX_TEXT or not text.isprintable():
-        msg = f"at most {_MAX_TEXT} printable characters"
-        raise InvalidValueError(msg, field=field)
+        raise InvalidValueError(f"at most {_MAX_TEXT} printable characters", field=field)
     return text
 
 
@@ -230,8 +227,7 @@ def _email(text: str) -> str:
     """Return an email address by RFC 5321 section 4.1.2, without quoted parts and comments; any letters (RFC 6531)."""
     text = _text(text, "email")
     if text and not _EMAIL.fullmatch(text):
-        msg = "an email address is one such as me@example.org, or empty for none"
-        raise InvalidValueError(msg, field="email")
+        raise InvalidValueError("an email address is one such as me@example.org, or empty for none", field="email")
     return text
 
 
@@ -257,6 +253,5 @@ def _is_not_the_last_admin(user_id: int) -> ColumnElement[bool]:
 
 def _refuse(session: Session, user_id: int) -> None:
     if session.scalar(select(User.id).where(User.id == user_id)) is None:
-        msg = "no such user"
-        raise NotFoundError(msg)
+        raise NotFoundError("no such user")
     raise LastAdminError

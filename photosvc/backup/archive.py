@@ -152,16 +152,14 @@ def load(data: bytes) -> Manifest:
     try:
         manifest = msgspec.json.decode(data, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        msg = f"The manifest of the backup is not valid: {error}."
-        raise NotABackupError(msg) from None
+        raise NotABackupError(f"The manifest of the backup is not valid: {error}.") from None
     if manifest.version > VERSION:
         msg = f"The backup has format {manifest.version}, this photosvc reads {VERSION}: upgrade photosvc."
         raise NotABackupError(msg)
     names = [member.name for member in manifest.members]
     known = all(name == DATABASE or _is_instance_member(name) for name in names)
     if not known or len(set(names)) != len(names) or (DATABASE in names) != (manifest.database == SQLITE):
-        msg = "The manifest of the backup names other files than backups have."
-        raise NotABackupError(msg)
+        raise NotABackupError("The manifest of the backup names other files than backups have.")
     return manifest
 
 

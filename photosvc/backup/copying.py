@@ -67,13 +67,11 @@ def copy_library(source: Engine, target: Engine, report: Callable[[str, int], ob
 
 def _require_other(source: Engine, target: Engine) -> None:
     if source.url == target.url:
-        msg = "the target is the database of the service itself"
-        raise CopyError(msg)
+        raise CopyError("the target is the database of the service itself")
     with target.connect() as connection:
         version = schema.schema_version(connection)
     if version not in {None, SCHEMA_VERSION}:
-        msg = f"the target has tables at schema {version} already: give an empty database"
-        raise CopyError(msg)
+        raise CopyError(f"the target has tables at schema {version} already: give an empty database")
 
 
 def _only_read(session: Session, tables: Sequence[Table]) -> Connection:
@@ -90,8 +88,7 @@ def _require_empty(target: Connection, tables: Sequence[Table]) -> None:
     seeded = {model.__tablename__ for model in _SEEDED}
     for table in tables:
         if table.name not in seeded and target.execute(select(table).limit(1)).first() is not None:
-            msg = f"the target has rows in {table.name} already: give an empty database"
-            raise CopyError(msg)
+            raise CopyError(f"the target has rows in {table.name} already: give an empty database")
 
 
 def _copy(source: Connection, target: Connection, table: Table) -> int:
@@ -108,8 +105,7 @@ def _copy(source: Connection, target: Connection, table: Table) -> int:
         count, total = count - len(rows), total - sum(map(_digest, rows))
         copied += len(rows)
     if count or total:
-        msg = f"the rows of {table.name} are not those of the source; nothing was copied"
-        raise CopyError(msg)
+        raise CopyError(f"the rows of {table.name} are not those of the source; nothing was copied")
     return copied
 
 

@@ -50,24 +50,20 @@ class Archive:
         self._archive = archive
         entries = {entry.filename: entry for entry in archive.infolist()}
         if len(entries) != len(archive.infolist()) or len(entries) > MOST_FILES + 20:
-            msg = "The backup has duplicate names, or too many."
-            raise NotABackupError(msg)
+            raise NotABackupError("The backup has duplicate names, or too many.")
         for entry in entries.values():
             _check_entry(entry)
         head = entries.get(MANIFEST)
         if head is None or head.file_size > MOST_BYTES:
-            msg = "The file is no backup of photosvc: it has no manifest."
-            raise NotABackupError(msg)
+            raise NotABackupError("The file is no backup of photosvc: it has no manifest.")
         self.manifest: Manifest = load(archive.read(head))
         for member in self.manifest.members:
             found = entries.get(member.name)
             too_large = member.name != DATABASE and member.size > MOST_BYTES
             if found is None or found.file_size != member.size or too_large:
-                msg = f"The backup differs from its manifest: {member.name}."
-                raise NotABackupError(msg)
+                raise NotABackupError(f"The backup differs from its manifest: {member.name}.")
         if entries.keys() != {MANIFEST, *(member.name for member in self.manifest.members)}:
-            msg = "The backup has files that its manifest does not name."
-            raise NotABackupError(msg)
+            raise NotABackupError("The backup has files that its manifest does not name.")
 
     def extract(self, member: Member, target: Path, *, progress: Callable[[], None] = lambda: None) -> None:
         """Write a file of the archive to a new file, which only its owner may read.
@@ -89,8 +85,7 @@ class Archive:
             file.flush()
             os.fsync(file.fileno())
         if size != member.size or digest.hexdigest() != member.sha256:
-            msg = f"The backup is damaged: {member.name} differs from the file that was backed up."
-            raise NotABackupError(msg)
+            raise NotABackupError(f"The backup is damaged: {member.name} differs from the file that was backed up.")
 
     def extract_instance(self, folder: Path) -> None:
         """Write all files of the instance folder below a folder.
@@ -121,8 +116,7 @@ class Archive:
         state = snapshot.check(target, thoroughly=thoroughly)
         key = "" if state.fingerprint is None else f"{state.fingerprint:016x}"
         if (state.schema, key) != (self.manifest.schema, self.manifest.key):
-            msg = "The database in the backup is not the one that its manifest describes."
-            raise NotABackupError(msg)
+            raise NotABackupError("The database in the backup is not the one that its manifest describes.")
         return state
 
 
@@ -158,8 +152,7 @@ def require_room(folder: Path, size: int) -> None:
     """
     free = shutil.disk_usage(folder).free
     if size + _SPARE > free:
-        msg = f"The backup needs {size >> 20} MiB in {folder}, which has {free >> 20} MiB free."
-        raise NoRoomError(msg)
+        raise NoRoomError(f"The backup needs {size >> 20} MiB in {folder}, which has {free >> 20} MiB free.")
 
 
 class _BoundedFile(io.FileIO):
@@ -174,8 +167,7 @@ class _BoundedFile(io.FileIO):
         try:
             return super().seek(offset, whence)
         except OSError:
-            msg = "it is cut off"
-            raise BadZipFile(msg) from None
+            raise BadZipFile("it is cut off") from None
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Read at most `size` bytes.
@@ -186,8 +178,7 @@ class _BoundedFile(io.FileIO):
         bounded = size is not None and 0 <= size <= _MOST_READ
         data = super().read(size if bounded else _MOST_READ + 1) or b""
         if len(data) > _MOST_READ:
-            msg = "its table of contents is too long"
-            raise BadZipFile(msg)
+            raise BadZipFile("its table of contents is too long")
         return data
 
 
@@ -196,8 +187,7 @@ def _check_entry(entry: ZipInfo) -> None:
     kind = stat.S_IFMT(entry.external_attr >> 16)
     plain = kind in {0, stat.S_IFREG} and not entry.filename.endswith("/") and not entry.flag_bits & _ENCRYPTED
     if not plain or entry.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
-        msg = "The backup contains an entry that is not a plain file."
-        raise NotABackupError(msg)
+        raise NotABackupError("The backup contains an entry that is not a plain file.")
 
 
 def _read(source: Any) -> bytes:  # noqa: ANN401 - a file in a ZIP archive

@@ -92,8 +92,7 @@ def unfinished(instance: Path) -> Plan | None:
     except FileNotFoundError:
         return None
     except msgspec.MsgspecError as error:
-        msg = f"{instance / _FOLDER / _LIST} cannot be read: {error}"
-        raise SettingError(msg) from None
+        raise SettingError(f"{instance / _FOLDER / _LIST} cannot be read: {error}") from None
 
 
 def require_finished(instance: Path) -> None:
@@ -103,8 +102,7 @@ def require_finished(instance: Path) -> None:
         SettingError: a restore has; the message names the command that finishes it.
     """
     if (instance / _FOLDER / _LIST).exists():
-        msg = f"A restore into {instance} was not finished: run the same `svc restore` again."
-        raise SettingError(msg)
+        raise SettingError(f"A restore into {instance} was not finished: run the same `svc restore` again.")
 
 
 def commit(instance: Path, plan: Plan) -> None:
@@ -303,8 +301,7 @@ def _stage_and_move(
     plan = Plan(_identity(manifest), [*_moves(waiting, instance, target, database, now)])
     present = [move.target for move in plan.moves if os.path.lexists(move.target)]
     if present and not replace:
-        msg = f"There is a library already ({', '.join(present)}); --replace moves it aside."
-        raise LibraryExistsError(msg)
+        raise LibraryExistsError(f"There is a library already ({', '.join(present)}); --replace moves it aside.")
     with _unused(target):
         pass  # fail now rather than after minutes of copying
     if database is not None:
@@ -358,8 +355,7 @@ def _database_of(waiting: Path, instance: Path, environ: Mapping[str, str], mani
     if manifest.database != SQLITE:
         return None
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
-        msg = "PHOTOSVC_DATABASE_URI names no file that a database can be restored to."
-        raise OtherDatabaseError(msg)
+        raise OtherDatabaseError("PHOTOSVC_DATABASE_URI names no file that a database can be restored to.")
     path = Path(url.database).absolute()
     return instance / path.relative_to(waiting) if path.is_relative_to(waiting) else path
 

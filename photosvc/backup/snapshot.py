@@ -61,8 +61,7 @@ def snapshot(database: Path) -> Iterator[sqlite3.Connection]:
         UnreadableDatabaseError: it is damaged, or locked.
     """
     if not database.is_file():
-        msg = f"There is no database at {database}."
-        raise NothingToBackUpError(msg)
+        raise NothingToBackUpError(f"There is no database at {database}.")
     try:
         with closing(sqlite3.connect(_address(database, "rw"), uri=True, timeout=_TIMEOUT)) as connection:
             connection.isolation_level = None
@@ -70,8 +69,7 @@ def snapshot(database: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # starts the transaction
             yield connection
     except sqlite3.Error as error:
-        msg = f"The database {database} cannot be read: {error}."
-        raise UnreadableDatabaseError(msg) from None
+        raise UnreadableDatabaseError(f"The database {database} cannot be read: {error}.") from None
 
 
 def copy(connection: sqlite3.Connection, target: Path, *, progress: Callable[[], None] = lambda: None) -> None:
@@ -101,8 +99,7 @@ def sqlite_state(connection: sqlite3.Connection) -> State:
     """
     schema = _value(connection, f"SELECT version_num FROM {VERSION_TABLE}")  # noqa: S608 - a constant
     if not isinstance(schema, str):
-        msg = "The database has no photosvc tables yet."
-        raise NothingToBackUpError(msg)
+        raise NothingToBackUpError("The database has no photosvc tables yet.")
     photos = _value(connection, f"SELECT count(*) FROM {Photo.__tablename__}")  # noqa: S608 - a constant
     accounts = _value(connection, f"SELECT count(*) FROM {User.__tablename__}")  # noqa: S608 - a constant
     key = _value(connection, f"SELECT value FROM {LibraryState.__tablename__} WHERE name = 'service_key'")  # noqa: S608
@@ -128,8 +125,7 @@ def check(database: Path, *, thoroughly: bool) -> State:
         msg = "The database in the backup takes too long to check: its tables contain costly expressions."
         raise NotABackupError(msg) from None
     except (sqlite3.Error, NothingToBackUpError) as error:
-        msg = f"The database in the backup cannot be used: {error}."
-        raise NotABackupError(msg) from None
+        raise NotABackupError(f"The database in the backup cannot be used: {error}.") from None
 
 
 def _checked(connection: sqlite3.Connection, *, thoroughly: bool) -> State:
@@ -141,8 +137,7 @@ def _checked(connection: sqlite3.Connection, *, thoroughly: bool) -> State:
     pragma = "integrity_check" if thoroughly else "quick_check"
     ((found,),) = connection.execute(f"PRAGMA {pragma}(1)").fetchall()
     if found != "ok":
-        msg = f"The database in the backup is damaged: {found.splitlines()[0][:200]}."
-        raise NotABackupError(msg)
+        raise NotABackupError(f"The database in the backup is damaged: {found.splitlines()[0][:200]}.")
     for table, columns in _READ:
         _require_table(connection, table, columns)
     return sqlite_state(connection)

@@ -165,8 +165,7 @@ def postgres_state(engine: Engine) -> State:
     with engine.connect() as connection:
         schema = schema_version(connection)
         if schema is None:
-            msg = "The database has no photosvc tables yet."
-            raise NothingToBackUpError(msg)
+            raise NothingToBackUpError("The database has no photosvc tables yet.")
         return State(schema, _count(connection, Photo), _count(connection, User), stored_fingerprint(connection))
 
 
@@ -329,8 +328,7 @@ def _small(path: Path) -> bytes:
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        msg = f"{path} is larger than 1 MiB and cannot be backed up; move it away."
-        raise NothingToBackUpError(msg)
+        raise NothingToBackUpError(f"{path} is larger than 1 MiB and cannot be backed up; move it away.")
     return data
 
 

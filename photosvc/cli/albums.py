@@ -120,8 +120,7 @@ def _record(service: "Service", uid: str) -> object:
     with service.reading() as connection:
         found = service.albums.find(connection, uid, sees_private=True)
     if found is None:
-        msg = f"there is no album {uid}"
-        raise NotFoundError(msg, field="album")
+        raise NotFoundError(f"there is no album {uid}", field="album")
     return found
 
 

@@ -55,8 +55,7 @@ def backup(service: "Service", target: Path, verify: bool, without_database: boo
     if target.is_dir():
         target /= archive_name(service.now())
     elif target.suffix != ".zip":
-        msg = f"There is no folder {target}: make it, or give a name that ends with .zip."
-        raise PlainError(msg, 1)
+        raise PlainError(f"There is no folder {target}: make it, or give a name that ends with .zip.", 1)
     engine = service.engine()
     database = _database_file(service)
     source = Source(service.settings, service.instance, database, lambda: writing.postgres_state(engine))
@@ -100,8 +99,7 @@ def _database_file(service: "Service") -> Path | None:
     if url.get_backend_name() != "sqlite":
         return None
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
-        msg = "The database is no file that could be backed up."
-        raise PlainError(msg, 1)
+        raise PlainError("The database is no file that could be backed up.", 1)
     return Path(url.database).absolute()
 
 

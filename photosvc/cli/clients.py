@@ -216,8 +216,7 @@ def mod(
     require_stdout()
     given = {key: value for key, value in given.items() if value is not None}
     if not given and scope is user is None and not regenerate:
-        msg = "nothing to change: give at least one option"
-        raise click.UsageError(msg)
+        raise click.UsageError("nothing to change: give at least one option")
     with operating() as operation:
         given["scope"] = None if scope is None else parse_scope(scope)
         given["user"] = find_user(operation.session, user) if user else None

@@ -58,8 +58,7 @@ def current(service: "Service") -> None:
     with service.reading() as connection:
         version = schema_version(connection)
     if version is None:
-        msg = "The database has no photosvc tables yet: run `svc db upgrade`."
-        raise PlainError(msg, 1)
+        raise PlainError("The database has no photosvc tables yet: run `svc db upgrade`.", 1)
     click.echo(version)
 
 
@@ -73,8 +72,7 @@ def check(service: "Service") -> None:
     if differences := schema.differences(service.engine()):
         for difference in differences:
             click.echo(difference, err=True)
-        msg = f"The tables differ from what this version needs in {len(differences)} points."
-        raise PlainError(msg, 1)
+        raise PlainError(f"The tables differ from what this version needs in {len(differences)} points.", 1)
     click.echo("The tables are as this version needs them.", err=True)
 
 

@@ -212,8 +212,7 @@ def _of_kubernetes(deployment: Deployment) -> dict[str, Any]:
     """Return the values of the manifest, whose pods share the originals and the database."""
     address = urlsplit(deployment.base_url or f"https://{_HOST}")
     if not re.fullmatch(r"(?![0-9.]+$)[a-z0-9]([a-z0-9.-]*[a-z0-9])?", address.hostname or "", re.ASCII):
-        msg = f"an Ingress needs a name of a host in PHOTOSVC_BASE_URL, not {address.hostname!r}"
-        raise PlainError(msg, 2)
+        raise PlainError(f"an Ingress needs a name of a host in PHOTOSVC_BASE_URL, not {address.hostname!r}", 2)
     path = _of_nginx(deployment)["path"]
     pod = {
         "PHOTOSVC_PROXIES": "1",
@@ -268,8 +267,7 @@ def _line(value: object) -> str:
     """
     text = str(value)
     if _CONTROL.search(text):
-        msg = f"{text!r} has control characters, which no configuration file can contain."
-        raise PlainError(msg, 2)
+        raise PlainError(f"{text!r} has control characters, which no configuration file can contain.", 2)
     return text
 
 
@@ -280,8 +278,7 @@ def _nginx(value: str) -> str:
         PlainError: it has a dollar sign, for which nginx has no way of writing.
     """
     if "$" in value:
-        msg = f"nginx cannot serve the folder {value!r}, because of the dollar sign in it."
-        raise PlainError(msg, 2)
+        raise PlainError(f"nginx cannot serve the folder {value!r}, because of the dollar sign in it.", 2)
     escaped = _line(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

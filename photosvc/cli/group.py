@@ -56,11 +56,9 @@ def _choose_instance(ctx: click.Context, _option: click.Parameter, folder: str |
     if folder is None or ctx.resilient_parsing:
         return
     if not callable(ctx.find_root().obj):
-        msg = "the app that contains photosvc chooses its instance folder."
-        raise click.UsageError(msg, ctx)
+        raise click.UsageError("the app that contains photosvc chooses its instance folder.", ctx)
     if not folder:
-        msg = "the name of the folder is empty."
-        raise click.BadParameter(msg, param_hint="--instance")
+        raise click.BadParameter("the name of the folder is empty.", param_hint="--instance")
     from photosvc.core.instance import INSTANCE_VARIABLE
 
     os.environ[INSTANCE_VARIABLE] = folder
@@ -201,8 +199,7 @@ def _found_by_flask(ctx: click.Context) -> "Flask":
 
     info = ctx.find_object(ScriptInfo)
     if info is None:
-        msg = "no app to work on: call `svc` or `flask svc`"
-        raise click.UsageError(msg)
+        raise click.UsageError("no app to work on: call `svc` or `flask svc`")
     return info.load_app()
 
 

@@ -57,8 +57,7 @@ def rotate(service: "Service", of_service: bool, key_stdin: bool, old_key_is_los
             confirm(question, yes=yes)
         _replace_service_key(service, given=first_line() if key_stdin else None, lost=old_key_is_lost)
     elif key_stdin or old_key_is_lost:
-        msg = "--key-stdin and --old-key-is-lost are for --service"
-        raise click.UsageError(msg)
+        raise click.UsageError("--key-stdin and --old-key-is-lost are for --service")
     else:
         from photosvc.auth.audit_log import Event
         from photosvc.web.auditing import record_alone

@@ -130,8 +130,7 @@ def mod(
     from photosvc.web.auditing import operating
 
     if no_password and (asks or password_stdin):
-        msg = "--no-password: give either this or a password"
-        raise InvalidValueError(msg, field="--no-password")
+        raise InvalidValueError("--no-password: give either this or a password", field="--no-password")
     with service.reading(orm=True) as session:
         find_link(session, link)
     values = _values(given)

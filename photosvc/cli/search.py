@@ -46,8 +46,7 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
 
     require_stdout()
     if explain and chosen_format() not in {"table", "json"}:
-        msg = "--explain prints text or, with --json, JSON"
-        raise click.UsageError(msg)
+        raise click.UsageError("--explain prints text or, with --json, JSON")
     given = {"q": query, "count": str(count), "offset": str(offset), "order": order or best_order(query), "s": album}
     request = parse_request(given)
     with service.reading() as connection:

@@ -127,8 +127,7 @@ def ask(option: str, question: str, check: Callable[[str], object]) -> str:
         click.UsageError: there is no terminal to ask on.
     """
     if not has_terminal():
-        msg = f"{option} is needed when there is no terminal to ask on"
-        raise click.UsageError(msg)
+        raise click.UsageError(f"{option} is needed when there is no terminal to ask on")
     while True:
         answer: str = click.prompt(question, err=True)
         try:
@@ -152,8 +151,7 @@ def ask_password(check: Callable[[str], object], *, from_stdin: bool) -> str:
     if from_stdin:
         return first_line()
     if not has_terminal():
-        msg = "there is no terminal to ask for the password on; pass --password-stdin"
-        raise click.UsageError(msg)
+        raise click.UsageError("there is no terminal to ask for the password on; pass --password-stdin")
     while True:
         password: str = click.prompt("Password", hide_input=True, err=True)
         try:
@@ -176,8 +174,7 @@ def first_line() -> str:
     try:
         return line.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:
-        msg = "the password on standard input is not UTF-8"
-        raise click.UsageError(msg) from None
+        raise click.UsageError("the password on standard input is not UTF-8") from None
 
 
 def confirm(question: str, *, yes: bool) -> None:
@@ -189,8 +186,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not has_terminal():
-        msg = "there is no terminal to confirm on; pass --yes"
-        raise click.UsageError(msg)
+        raise click.UsageError("there is no terminal to confirm on; pass --yes")
     if not click.confirm(question, err=True):
         click.echo("Nothing was changed.", err=True)
         raise click.exceptions.Exit(0)
@@ -217,8 +213,7 @@ def _remember(name: str) -> Callable[[click.Context, click.Parameter, bool], Non
             return
         other = ctx.meta.get("photosvc.output", name)
         if other != name:
-            msg = f"--{other} and --{name} exclude each other; give one"
-            raise click.UsageError(msg)
+            raise click.UsageError(f"--{other} and --{name} exclude each other; give one")
         ctx.meta["photosvc.output"] = name
 
     return remember
@@ -231,8 +226,7 @@ def require_stdout() -> None:
         PlainError: standard output is closed.
     """
     if sys.stdout is None:
-        msg = "There is no standard output to print on."
-        raise PlainError(msg, 1)
+        raise PlainError("There is no standard output to print on.", 1)
 
 
 def chosen_format() -> str:

@@ -32,8 +32,7 @@ def _age(_ctx: click.Context, _parameter: click.Parameter, value: str) -> timede
     match = re.fullmatch(r"([0-9]{1,9})([dhmsw]?)", value, re.ASCII)
     seconds = int(match[1]) * _UNITS[match[2]] if match else -1
     if not 0 <= seconds <= _LONGEST:
-        msg = f"{value!r} is not a number of days, nor one with a unit, as 12h, 30d or 2w"
-        raise click.BadParameter(msg)
+        raise click.BadParameter(f"{value!r} is not a number of days, nor one with a unit, as 12h, 30d or 2w")
     return timedelta(seconds=seconds)
 
 
@@ -82,8 +81,7 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     from photosvc.library.trash_restore import restore as give_back
 
     if bool(items) == everything:
-        msg = "name the ITEMs to restore, or use --all"
-        raise click.UsageError(msg)
+        raise click.UsageError("name the ITEMs to restore, or use --all")
     folder = open_trash(service.writing, service.settings)
     with service.reading(orm=True) as session:
         found: list[Kept] = []

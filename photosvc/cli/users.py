@@ -130,8 +130,7 @@ def mod(_service: "Service", /, name: str, disable_2fa: bool, **changes: Any) ->
 
     changes = {key: value for key, value in changes.items() if value is not None}
     if not changes and not disable_2fa:
-        msg = "nothing to change: give at least one option"
-        raise click.UsageError(msg)
+        raise click.UsageError("nothing to change: give at least one option")
     with operating() as operation:
         user = find_user(operation.session, name)
         if changes:

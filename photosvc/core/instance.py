@@ -78,8 +78,7 @@ def remembered(instance: Path) -> Path | None:
     if data == _SAMPLES:
         return samples.ORIGINALS
     if not data.startswith(b"/") or b"\0" in data:
-        msg = "expected an absolute path"
-        raise ValueError(msg)
+        raise ValueError("expected an absolute path")
     return Path(os.fsdecode(data))
 
 

@@ -220,8 +220,7 @@ def _parts(name: str) -> tuple[str, ...]:
     relative = disk_name(name)
     parts = PurePosixPath(relative).parts
     if not parts or "\x00" in relative or relative.startswith("/") or ".." in parts:
-        msg = "No such file in the library."
-        raise NotFoundError(msg)
+        raise NotFoundError("No such file in the library.")
     return parts
 
 
@@ -235,8 +234,7 @@ def inside(root: Path, name: str) -> Path:
     base = Path(os.path.realpath(root))
     path = Path(os.path.realpath(base.joinpath(*parts)))
     if not path.is_relative_to(base) or path == base:
-        msg = "No such file in the library."
-        raise NotFoundError(msg)
+        raise NotFoundError("No such file in the library.")
     return path
 
 
@@ -247,17 +245,14 @@ def full_path(value: object) -> Path:
         ValueError: it is empty or no path, or there is no such home folder.
     """
     if not isinstance(value, str | Path) or not str(value).strip():
-        msg = "expected a path that is not empty"
-        raise ValueError(msg)
+        raise ValueError("expected a path that is not empty")
     path = value if isinstance(value, Path) else Path(value.strip())
     if "\0" in str(path):
-        msg = "expected a path without NUL characters"
-        raise ValueError(msg)
+        raise ValueError("expected a path without NUL characters")
     try:
         return path.expanduser().absolute()
     except RuntimeError:
-        msg = f"there is no home folder for {path.parts[0]}"
-        raise ValueError(msg) from None
+        raise ValueError(f"there is no home folder for {path.parts[0]}") from None
 
 
 def read_or_create(path: Path, make: Callable[[], str]) -> str:

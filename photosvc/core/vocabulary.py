@@ -45,8 +45,7 @@ def parse_kinds(written: str) -> frozenset[str]:
     """
     words = set(written.lower().replace(",", " ").split()) - {"none"}
     if not written.strip() or not words <= set(KINDS):
-        msg = f"expected none, or some of {', '.join(KINDS)}"
-        raise ValueError(msg)
+        raise ValueError(f"expected none, or some of {', '.join(KINDS)}")
     return frozenset(words)
 
 

@@ -187,8 +187,7 @@ class Request:
 
     def _open(self) -> Session:
         if self._session is None:
-            msg = "no write transaction is open"
-            raise RuntimeError(msg)
+            raise RuntimeError("no write transaction is open")
         return self._session
 
     def check_conditions(self, found: Original | None) -> None:

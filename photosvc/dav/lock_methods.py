@@ -115,8 +115,7 @@ def _asked(request: "Request", body: Element, seconds: int, *, deep: bool) -> Da
     scopes = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}lockscope/*")}
     types = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}locktype/*")}
     if scopes not in ({"exclusive"}, {"shared"}) or types != {"write"}:
-        msg = "a lock is exclusive or shared, and of the type write"
-        raise XmlError(msg)
+        raise XmlError("a lock is exclusive or shared, and of the type write")
     described = body.find(f"{DAV}owner")
     owner = "" if described is None else element_text(described)
     if len(owner) > LONGEST_OWNER:

@@ -102,8 +102,7 @@ def _asked(environ: Mapping[str, Any]) -> Asked:
     parts = {part.tag.removeprefix(DAV): part for part in body}
     kinds = [kind for kind in ("prop", "allprop", "propname") if kind in parts]
     if len(kinds) != 1:
-        msg = "a propfind has one of the elements `prop`, `allprop` and `propname`"
-        raise XmlError(msg)
+        raise XmlError("a propfind has one of the elements `prop`, `allprop` and `propname`")
     if kinds == ["prop"]:
         return Asked(tuple(dict.fromkeys(one.tag for one in parts["prop"])), dead=False)
     included = (one.tag for one in parts.get("include", ()))

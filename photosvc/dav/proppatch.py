@@ -86,21 +86,16 @@ def check(session: Session, path: str, values: Mapping[str, str], user_uid: str)
         PropertyLimitError: they are over a limit.
     """
     if len(path) > LONGEST:
-        msg = f"only paths of at most {LONGEST} characters can have properties"
-        raise PropertyLimitError(msg)
+        raise PropertyLimitError(f"only paths of at most {LONGEST} characters can have properties")
     if any(len(name.encode()) > LONGEST_NAME for name in values):
-        msg = f"the name of a property has at most {LONGEST_NAME} bytes"
-        raise PropertyLimitError(msg)
+        raise PropertyLimitError(f"the name of a property has at most {LONGEST_NAME} bytes")
     if any(len(value) > LONGEST_VALUE for value in values.values()):
-        msg = f"a property has at most {LONGEST_VALUE} characters"
-        raise PropertyLimitError(msg)
+        raise PropertyLimitError(f"a property has at most {LONGEST_VALUE} characters")
     kept = set(names(session, path)) - set(values)
     if len(kept) + len(values) > MOST_ON_RESOURCE:
-        msg = f"a file or folder has at most {MOST_ON_RESOURCE} properties"
-        raise PropertyLimitError(msg)
+        raise PropertyLimitError(f"a file or folder has at most {MOST_ON_RESOURCE} properties")
     if not _has_room(session, user_uid, len(values), sum(_size(*item) for item in values.items())):
-        msg = "too many properties: remove some"
-        raise PropertyLimitError(msg)
+        raise PropertyLimitError("too many properties: remove some")
 
 
 def write(session: Session, path: str, values: Mapping[str, str], user_uid: str) -> None:

@@ -70,8 +70,7 @@ def read_xml(environ: Mapping[str, Any], root: str) -> Element | None:
     except (ParseError, DefusedXmlException, ValueError, LookupError) as error:  # LookupError: an unknown encoding
         raise XmlError from error
     if element.tag != DAV + root:
-        msg = f"the root element is not `{root}`"
-        raise XmlError(msg)
+        raise XmlError(f"the root element is not `{root}`")
     return element
 
 
@@ -96,8 +95,7 @@ class _BoundedBuilder(TreeBuilder):
         self._properties += bool(self._open) and self._open[-1] in _NAMING
         self._open.append(tag)
         if len(self._open) > DEEPEST or self._elements > MOST_ELEMENTS or self._properties > MOST_PROPERTIES:
-            msg = f"at most {MOST_PROPERTIES} properties, {MOST_ELEMENTS} elements, {DEEPEST} levels"
-            raise XmlError(msg)
+            raise XmlError(f"at most {MOST_PROPERTIES} properties, {MOST_ELEMENTS} elements, {DEEPEST} levels")
         return super().start(tag, attributes)
 
     def end(self, tag: str) -> Element:

@@ -163,8 +163,7 @@ class Check:
         started = time.monotonic()
         folder = start_folder(self.settings.originals, self.options.subfolder)
         if are_away(self.session, self.settings.originals):
-            msg = "None of the library's files is in the folder of originals: is the disk mounted?"
-            raise ConflictError(msg)
+            raise ConflictError("None of the library's files is in the folder of originals: is the disk mounted?")
         whole_library = not folder and self.options.sample is None and self.options.percent is None
         compares = not is_stale(self.session)
         if not compares:

@@ -182,11 +182,9 @@ def add_area(file: File, area: Region) -> None:
     """
     areas = added_areas(file)
     if any(_box(marker) == _place(area) for marker in file.markers):
-        msg = "the file has this area already"
-        raise ConflictError(msg)
+        raise ConflictError("the file has this area already")
     if len(areas) >= MAX_REGIONS:
-        msg = f"people added {MAX_REGIONS} areas to this file, and no more are kept"
-        raise ConflictError(msg)
+        raise ConflictError(f"people added {MAX_REGIONS} areas to this file, and no more are kept")
     set_added_areas(file, [*areas, upright(area, inverse(file.turn))])
 
 

@@ -96,8 +96,7 @@ class Lease:
             release_dead(session, now, former)
             others = select(Job.id).where(runs(EXCLUSIVE), Job.owner != self.owner).limit(1)
             if kind.is_exclusive and session.scalar(others) is not None:
-                msg = "Another index run is active; wait until it ends."
-                raise ConflictError(msg)
+                raise ConflictError("Another index run is active; wait until it ends.")
             waiting = select(*WAITING_COLUMNS).where(Job.kind == kind.name, Job.state == State.WAITING.value)
             found = [one for row in session.execute(waiting) if covers(one := Waiting(*row))]
             own = [one.id for one in found if (one.subject, one.arguments) == (subject, dict(arguments))]
@@ -154,8 +153,7 @@ class Lease:
         own = select(Job.owner, Job.cancelled).where(Job.id == self.job_id)
         row = session.connection().execute(own).first()
         if row is None or row.owner != self.owner:
-            msg = "Another run has taken over from this one, whose lease had ended."
-            raise ConflictError(msg)
+            raise ConflictError("Another run has taken over from this one, whose lease had ended.")
         if row.cancelled:
             raise RunCancelledError
 

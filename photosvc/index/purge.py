@@ -101,8 +101,7 @@ def survey(session: Session, settings: Settings) -> Survey:
         if gone_all:
             found.photos.append(photo_id)
     if found.files and not present:
-        msg = "None of the library's files is in the folder of originals: is the disk mounted?"
-        raise ConflictError(msg)
+        raise ConflictError("None of the library's files is in the folder of originals: is the disk mounted?")
     moved = {row.id: row.photo_id for row in _elsewhere(session, settings.originals, gone.values())}
     _check_disks(settings, found)
     found.moved = len(moved)

@@ -202,12 +202,10 @@ def wish(session: Session, now: datetime, folder: str = "", *, force: bool = Fal
     """
     path = PurePosixPath(folder)
     if path.is_absolute() or ".." in path.parts or "\x00" in folder:
-        msg = "a folder to index is relative to the originals and below them"
-        raise InvalidValueError(msg, field="path")
+        raise InvalidValueError("a folder to index is relative to the originals and below them", field="path")
     name = clean_name("/".join(path.parts))
     if is_too_long(name):
-        msg = f"a path to index has at most {MAX_PATH} bytes"
-        raise InvalidValueError(msg, field="path")
+        raise InvalidValueError(f"a path to index has at most {MAX_PATH} bytes", field="path")
     jobs.lock_jobs(session)
     waits = _waiting_arguments(session, name)
     if waits is None and jobs.count_waiting(session, INDEX) >= MOST_WAITING:

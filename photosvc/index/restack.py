@@ -381,8 +381,7 @@ def unstack(session: Session, catalog: Catalog, file: File, now: datetime) -> Ph
     """
     left = file.photo
     if not any(other is not file and not other.missing and not other.sidecar for other in left.files):
-        msg = "the file is the only one of its photo"
-        raise ConflictError(msg)
+        raise ConflictError("the file is the only one of its photo")
     changes = PhotoChanges(session, catalog, now)
     changes.remember([left])
     folder, base, _ = split_name(file.name)

@@ -122,15 +122,12 @@ def start_folder(root: Path, subfolder: str) -> str:
         try:
             relative = relative.resolve().relative_to(root.resolve())
         except ValueError:
-            msg = f"{subfolder!r} is not below the folder of originals"
-            raise InvalidValueError(msg, field="SUBFOLDER") from None
+            raise InvalidValueError(f"{subfolder!r} is not below the folder of originals", field="SUBFOLDER") from None
     if ".." in relative.parts or "\x00" in subfolder:
-        msg = f"{subfolder!r} is not below the folder of originals"
-        raise InvalidValueError(msg, field="SUBFOLDER")
+        raise InvalidValueError(f"{subfolder!r} is not below the folder of originals", field="SUBFOLDER")
     folder = "" if relative == Path() else relative.as_posix()
     if not os.path.isdir(root / folder):  # noqa: PTH112 - that of Path fails for names that no disk can have
-        msg = f"There is no folder {subfolder!r} below the originals."
-        raise NotFoundError(msg, field="SUBFOLDER")
+        raise NotFoundError(f"There is no folder {subfolder!r} below the originals.", field="SUBFOLDER")
     return folder
 
 

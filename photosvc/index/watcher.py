@@ -188,8 +188,7 @@ class Watcher:
             self._events.stop()
             self._events, self._follow_at = None, 0.0
         if not self.settings.originals.is_dir():
-            msg = "The folder of originals does not exist; is the disk mounted?"
-            raise NotFoundError(msg)
+            raise NotFoundError("The folder of originals does not exist; is the disk mounted?")
         now = time.monotonic()
         if now < self._follow_at:
             return

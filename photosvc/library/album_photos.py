@@ -49,11 +49,9 @@ def select_photos(session: Session, selection: Selection, *, sees_private: bool)
     """
     file_ids = selected_ids(session.connection(), selection, limit=MOST_FILES + 1, sees_private=sees_private)
     if not file_ids:
-        msg = "none of the selected items exists"
-        raise NotFoundError(msg, field="photos")
+        raise NotFoundError("none of the selected items exists", field="photos")
     if len(file_ids) > MOST_FILES:
-        msg = f"more than {MOST_FILES:,} files are selected"
-        raise InvalidValueError(msg, field="photos")
+        raise InvalidValueError(f"more than {MOST_FILES:,} files are selected", field="photos")
     found: dict[int, str] = {}
     for portion in in_portions(file_ids, _PORTION):
         query = select(SearchRow.file_id, SearchRow.photo_id, SearchRow.photo_uid)
@@ -154,8 +152,7 @@ def arrange_photos(
         InvalidValueError: it is a smart album, or a photo is not in the album or is named twice.
     """
     if album.filter:
-        msg = "a smart album has no order by hand"
-        raise InvalidValueError(msg, field="photos")
+        raise InvalidValueError("a smart album has no order by hand", field="photos")
     entries = select(AlbumPhoto.photo_id, AlbumPhoto.position)
     entries = entries.where(AlbumPhoto.album_id == album.id, not_(AlbumPhoto.hidden))
     known = {row.photo_id: row.position for row in session.execute(entries.order_by("position", "photo_id"))}
@@ -167,11 +164,9 @@ def arrange_photos(
         seen.update({uid: photo_id for uid, photo_id in found if photo_id in known})
     moved = [seen[uid] for uid in uids if uid in seen]
     if len(set(moved)) != len(uids):
-        msg = "each photo must be in the album, and be named once"
-        raise InvalidValueError(msg, field="photos")
+        raise InvalidValueError("each photo must be in the album, and be named once", field="photos")
     if before is not None and (before not in seen or before in uids):
-        msg = "before names another photo of the album"
-        raise InvalidValueError(msg, field="before")
+        raise InvalidValueError("before names another photo of the album", field="before")
     places = _places(known, moved, None if before is None else seen[before])
     changed = [
         {"album_id": album.id, "photo_id": photo_id, "position": position}

@@ -44,8 +44,7 @@ def album_of_people(session: Session, uid: str, *, sees_private: bool) -> Album:
             msg = "folders, months and states follow from the library and cannot be changed; clone them into an album"
             raise ConflictError(msg, field="uid")
     if album is None:
-        msg = "there is no such album"
-        raise NotFoundError(msg, field="uid")
+        raise NotFoundError("there is no such album", field="uid")
     return album
 
 
@@ -84,8 +83,7 @@ def album_named(session: Session, name: str, titles: Mapping[str, Sequence[str]]
         msg = f"there is no album {name!r}" if name.strip() else "the name of the album is empty"
         raise NotFoundError(msg, field="album")
     if len(found) > 1:
-        msg = f"several albums are called {name!r}: use one of {', '.join(found)}"
-        raise ConflictError(msg, field="album")
+        raise ConflictError(f"several albums are called {name!r}: use one of {', '.join(found)}", field="album")
     return album_of_people(session, found[0], sees_private=True)
 
 
@@ -106,8 +104,7 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Al
         ConflictError: there are as many albums as are allowed.
     """
     if not values.get("title"):
-        msg = "Title: an album needs a title"
-        raise InvalidValueError(msg, field="Title")
+        raise InvalidValueError("Title: an album needs a title", field="Title")
     _check(values, smart=bool(values.get("filter")))
     _check_number(session, smart=bool(values.get("filter")))
     album = Album(uid=ids.new_uid(ids.ALBUM, now), created_at=now, updated_at=now, **values)
@@ -127,8 +124,7 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
     if not changed:
         return
     if changed.get("title") == "":
-        msg = "Title: an album needs a title"
-        raise InvalidValueError(msg, field="Title")
+        raise InvalidValueError("Title: an album needs a title", field="Title")
     if "filter" in changed and not (changed["filter"] and album.filter):
         msg = "Filter: an album cannot become a smart album, or a smart album an album of chosen photos; make a new one"
         raise InvalidValueError(msg, field="Filter")
@@ -246,13 +242,11 @@ def _check_number(session: Session, *, smart: bool) -> None:
     query = select(func.count()).select_from(Album).where(visible_albums(sees_private=True))
     for kind, most, found in (("", MOST_ALBUMS, query), ("smart ", MOST_SMART_ALBUMS, query.where(Album.filter != ""))):
         if (smart or not kind) and (session.scalar(found) or 0) >= most:
-            msg = f"there are {most:,} {kind}albums already; delete some"
-            raise ConflictError(msg)
+            raise ConflictError(f"there are {most:,} {kind}albums already; delete some")
 
 
 def _check(values: Mapping[str, Any], *, smart: bool) -> None:
     locate(parse_query(values.get("filter", ""), "Filter"))
     orders = [order for order in ALBUM_ORDERS if not smart or order != MANUAL.name]
     if "order" in values and values["order"] not in orders:
-        msg = f"Order: use one of {', '.join(orders)}"
-        raise InvalidValueError(msg, field="Order")
+        raise InvalidValueError(f"Order: use one of {', '.join(orders)}", field="Order")

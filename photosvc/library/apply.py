@@ -110,8 +110,7 @@ def _set_time(photo: Photo, values: Mapping[str, Any]) -> None:
         return
     zone = given.get("time_zone") or photo.time_zone
     if not is_zone(zone):
-        msg = f"{zone[:40]!r} is not the name of a time zone"
-        raise InvalidValueError(msg, field="TimeZone")
+        raise InvalidValueError(f"{zone[:40]!r} is not the name of a time zone", field="TimeZone")
     if given.get("taken_at") is not None and given.get("taken_at_local") is None:
         photo.taken_at = given["taken_at"]
         photo.taken_at_local = to_local(photo.taken_at, zone).replace(tzinfo=UTC)
@@ -147,8 +146,7 @@ def _set_place(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> Non
         return
     if not (_is_shown(photo.lat, lat, 7) and _is_shown(photo.lng, lng, 7)):
         if not is_position(lat, lng):
-            msg = "latitudes are from -90 to 90, longitudes from -180 to 180"
-            raise InvalidValueError(msg, field="Lat")
+            raise InvalidValueError("latitudes are from -90 to 90, longitudes from -180 to 180", field="Lat")
         cell = catalog.cell(lat, lng) if (lat, lng) != (0, 0) else catalog.nowhere()
         photo.lat, photo.lng, photo.cell_id, photo.place = lat, lng, cell.id, cell.place
         photo.country, photo.place_src = cell.place.country, MANUAL
@@ -175,8 +173,7 @@ def _set_camera(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> No
         if given is not None and given != current.id:
             wanted = catalog.with_id(kind, given)
             if wanted is None:
-                msg = f"there is no {attribute} {given}"
-                raise InvalidValueError(msg, field=field)
+                raise InvalidValueError(f"there is no {attribute} {given}", field=field)
         elif make is not None or model is not None:
             wanted = find(current.make if make is None else make, current.model if model is None else model)
         if wanted.id != current.id:

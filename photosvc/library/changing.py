@@ -235,8 +235,7 @@ class Each:
         kept = {fold(word): word for word in (*self.add_keywords, *words)}
         kept = {folded: word for folded, word in kept.items() if folded not in gone}
         if len(kept) > _MOST_KEYWORDS:
-            msg = f"{photo.uid} would have more than {_MOST_KEYWORDS} keywords"
-            raise InvalidValueError(msg, field="add_keywords")
+            raise InvalidValueError(f"{photo.uid} would have more than {_MOST_KEYWORDS} keywords", field="add_keywords")
         return list(kept.values())
 
 
@@ -336,9 +335,7 @@ def undo(catalog: Catalog, photo: Photo, change: PhotoChange) -> None:
     before, after = values_of(change.before), values_of(change.after)
     names, present = list(decided(before, after)), snapshot(photo)
     if changed := [wire_name(name) for name in names if present[name] != after[name]]:
-        msg = f"changed since then: {', '.join(changed)}"
-        raise ConflictError(msg, field=changed[0])
+        raise ConflictError(f"changed since then: {', '.join(changed)}", field=changed[0])
     if not names:
-        msg = "this change cannot be undone"
-        raise ConflictError(msg)
+        raise ConflictError("this change cannot be undone")
     restore(photo, {name: before[name] for name in names}, catalog)

@@ -44,28 +44,23 @@ def selected_photos(connection: Connection, given: Mapping[str, Any], *, most: i
     """
     uids, query = list(dict.fromkeys(given["photos"] or ())), (given["q"] or "").strip()
     if not (uids or query):
-        msg = "No items selected"
-        raise InvalidValueError(msg, field="photos")
+        raise InvalidValueError("No items selected", field="photos")
     if uids and query:
-        msg = "select photos either by UIDs or by a query"
-        raise InvalidValueError(msg, field="q")
+        raise InvalidValueError("select photos either by UIDs or by a query", field="q")
     too_many = InvalidValueError(f"more than {most:,} photos are selected", field="photos" if uids else "q")
     if len(uids) > most:
         raise too_many
     if uids:
         if not all(is_uid(uid, PHOTO) for uid in uids):
-            msg = "an item of photos is not a photo UID"
-            raise InvalidValueError(msg, field="photos")
+            raise InvalidValueError("an item of photos is not a photo UID", field="photos")
         return _ids(connection, partial(identified, "photo_uid"), uids, sees_private=sees_private)
     if given["expected"] is None:
-        msg = "say how many photos the query must find"
-        raise InvalidValueError(msg, field="expected")
+        raise InvalidValueError("say how many photos the query must find", field="expected")
     request = parse_request({"q": query, "order": "oldest", "merged": "true", "count": "100000"})
     files = matching_ids(connection, request, sees_private=sees_private)
     found = _ids(connection, SearchRow.file_id.in_, files, sees_private=sees_private)
     if len(found) != given["expected"]:
-        msg = f"the query finds {len(found)} photos, not {given['expected']}"
-        raise ConflictError(msg, field="expected")
+        raise ConflictError(f"the query finds {len(found)} photos, not {given['expected']}", field="expected")
     if len(found) > most:
         raise too_many
     return found

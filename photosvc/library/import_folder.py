@@ -102,8 +102,7 @@ class ImportFolder:
         try:
             opened = open_folder(self.root, [part for part in disk_name(folder).split("/") if part])
         except OSError:
-            msg = "There is no such folder in the folder of imports."
-            raise NotFoundError(msg, field="path") from None
+            raise NotFoundError("There is no such folder in the folder of imports.", field="path") from None
         try:
             for name in sorted(name for name in os.listdir(opened) if not is_left_out(name)):  # noqa: PTH208 - of a descriptor
                 with suppress(OSError):  # gone meanwhile

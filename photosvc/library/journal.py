@@ -334,8 +334,7 @@ def find_change(session: Session, photo_uid: str, number: str, *, sees_private: 
     change = session.get(PhotoChange, int(number)) if valid else None
     is_seen = sees_private or (change is not None and change.id > _last_private(session, photo_uid))
     if change is None or change.photo_uid != photo_uid or not is_seen:
-        msg = "the photo has no such change"
-        raise NotFoundError(msg, field="n")
+        raise NotFoundError("the photo has no such change", field="n")
     return change
 
 
@@ -375,8 +374,7 @@ def find_own(session: Session, number: int, actor: Actor) -> PhotoChange:
     """
     change = session.get(PhotoChange, number)
     if change is None or change.actor_uid != actor.uid:
-        msg = "you made no such change"
-        raise NotFoundError(msg, field="change")
+        raise NotFoundError("you made no such change", field="change")
     return change
 
 

@@ -35,8 +35,7 @@ def check_name(name: str) -> None:
         InvalidValueError: nothing is left of it without case and accents.
     """
     if not fold(name):
-        msg = "Name: send a name with letters or digits"
-        raise InvalidValueError(msg, field="Name")
+        raise InvalidValueError("Name: send a name with letters or digits", field="Name")
 
 
 def photos_with(connection: Connection, keyword_ids: Collection[int], *, sees_private: bool) -> Sequence[int]:
@@ -160,8 +159,7 @@ def add_label(catalog: Catalog, photo: Photo, name: str) -> None:
     words = [keyword.word for keyword in photo.keywords]
     if fold(name) not in {keyword.folded for keyword in photo.keywords}:
         if len(words) >= MOST_OF_PHOTO:
-            msg = f"a photo has at most {MOST_OF_PHOTO} labels"
-            raise ConflictError(msg, field="Name")
+            raise ConflictError(f"a photo has at most {MOST_OF_PHOTO} labels", field="Name")
         apply(photo, {"keywords": [*words, name]}, catalog)
     keep_keywords(photo)
 
@@ -185,6 +183,5 @@ def label_of(keywords: Iterable[Keyword], label: str) -> Keyword:
     """
     found = next((keyword for keyword in keywords if label in {str(keyword.id), keyword.uid}), None)
     if found is None:
-        msg = "the photo has no such label"
-        raise NotFoundError(msg, field="label_id")
+        raise NotFoundError("the photo has no such label", field="label_id")
     return found

@@ -250,8 +250,7 @@ def name_area(session: Session, photo: Photo, marker_uid: str, name: str | None)
     sidecars = sidecars_of(session, [photo.id])
     own, areas = file_columns.own_markers(file), areas_of(file, sidecars.get(file.id, ()))
     if marker not in own or len(own) != len(areas):
-        msg = "the file has changed: name people after it is indexed again"
-        raise ConflictError(msg)
+        raise ConflictError("the file has changed: name people after it is indexed again")
     file_columns.choose_name(file, areas, own.index(marker), name)
 
 
@@ -265,8 +264,7 @@ def remove_area(photo: Photo, marker_uid: str) -> Marker:
     """
     file, marker = _area(photo, marker_uid)
     if marker.src != MANUAL:
-        msg = "this area is in the file; remove its name instead"
-        raise ConflictError(msg, field="Invalid")
+        raise ConflictError("this area is in the file; remove its name instead", field="Invalid")
     file_columns.remove_added(file, marker)
     return marker
 

@@ -71,8 +71,7 @@ def find_share(session: Session, album_uid: str, account: str) -> AlbumShare:
     query = select(AlbumShare).where(AlbumShare.album_uid == album_uid, AlbumShare.user_id == user.id)
     found = session.scalar(query.options(joinedload(AlbumShare.user)))
     if found is None:
-        msg = "the album is not shared with this account"
-        raise NotFoundError(msg, field="account")
+        raise NotFoundError("the album is not shared with this account", field="account")
     return found
 
 
@@ -87,12 +86,10 @@ def share_album(operation: Operation, album: Album, account: str, *, contributes
     """
     session, now, who = operation.session, operation.now, operation.principal
     if album.private:
-        msg = "the album is private: show it to all accounts before you share it"
-        raise ConflictError(msg, field="uid")
+        raise ConflictError("the album is private: show it to all accounts before you share it", field="uid")
     user = find_user(session, account)
     if who is not None and user.id == who.user_id:
-        msg = "Account: this is your own account"
-        raise InvalidValueError(msg, field="Account")
+        raise InvalidValueError("Account: this is your own account", field="Account")
     _check_contribution(album, contributes=contributes)
     for condition, message in (
         (AlbumShare.album_uid == album.uid, f"an album is shared with at most {MOST_SHARES} accounts"),
@@ -101,8 +98,7 @@ def share_album(operation: Operation, album: Album, account: str, *, contributes
         if (session.scalar(select(func.count()).select_from(AlbumShare).where(condition)) or 0) >= MOST_SHARES:
             raise ConflictError(message)
     if session.scalar(_between(user.id, album.uid)) is not None:
-        msg = "the album is shared with this account already"
-        raise ConflictError(msg, field="Account")
+        raise ConflictError("the album is shared with this account already", field="Account")
     share = AlbumShare(
         user=user,
         album_uid=album.uid,
@@ -197,8 +193,7 @@ def require_contributor(connection: Connection, user_id: int, album_uid: str) ->
         PermissionDeniedError: it may only see the album.
     """
     if not find_shared(connection, user_id, album_uid).contributes:
-        msg = "This album is shared with you for looking at it, not for adding photos."
-        raise NotContributorError(msg)
+        raise NotContributorError("This album is shared with you for looking at it, not for adding photos.")
 
 
 class NotContributorError(PermissionDeniedError):
@@ -220,16 +215,14 @@ def take_out(session: Session, user_id: int, album_uid: str, photo_uids: Sequenc
         InvalidValueError: these are too many photos.
     """
     if len(photo_uids) > MOST_TAKEN_OUT:
-        msg = f"photos: at most {MOST_TAKEN_OUT} at once"
-        raise InvalidValueError(msg, field="photos")
+        raise InvalidValueError(f"photos: at most {MOST_TAKEN_OUT} at once", field="photos")
     find_shared(session.connection(), user_id, album_uid)
     album = album_to_change(session, album_uid, sees_private=False)
     wanted = set(photo_uids)
     query = _own_photos(user_id, album_uid).add_columns(Photo.id)
     found = {uid: photo_id for uid, photo_id in session.execute(query) if uid in wanted}
     if album.filter or not found:
-        msg = "none of these photos in the album is one that you uploaded"
-        raise NotFoundError(msg, field="photos")
+        raise NotFoundError("none of these photos in the album is one that you uploaded", field="photos")
     remove_photos(session, album, list(found.values()), now)
     return list(found)
 

@@ -133,8 +133,7 @@ def checked_name(name: str) -> tuple[str, ...]:
     if any(part in {"", ".", ".."} for part in parts) or any(map(is_staging_folder, parts)) or clean_name(name) != name:
         raise NameRefusedError(field="name")
     if any(len(part.encode()) > _LONGEST_PART for part in parts) or len(parts) > MAX_DEPTH or is_too_long(name):
-        msg = "The name is too long."
-        raise NameRefusedError(msg, field="name")
+        raise NameRefusedError("The name is too long.", field="name")
     return parts
 
 
@@ -276,8 +275,7 @@ class Part:
         with typed_errors():
             if modified_at is not None:
                 if not _FIRST_TIME <= modified_at <= _LAST_TIME:
-                    msg = "The modification time is out of range."
-                    raise NameRefusedError(msg, field="modified_at")
+                    raise NameRefusedError("The modification time is out of range.", field="modified_at")
                 os.utime(self._file, (modified_at, modified_at))
             os.fsync(self._file)
             folder = open_folder(self._root, folders, create=make_folders)

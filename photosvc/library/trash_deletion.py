@@ -267,8 +267,7 @@ def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expect
 
     """
     if expected is not None and (found := count(trash, before).files) != expected:
-        msg = f"Nothing was deleted: there are {found} files by now, not {expected}."
-        raise ConflictError(msg, field="expected")
+        raise ConflictError(f"Nothing was deleted: there are {found} files by now, not {expected}.", field="expected")
     end = time.monotonic() + _PATIENCE
     return empty(writing, trash, before, goes_on=lambda: time.monotonic() < end)
 

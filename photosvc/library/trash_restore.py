@@ -64,8 +64,7 @@ def chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
     """
     found = _chosen(session, trash, item)
     if not found:
-        msg = f"there is no {item[:200] or 'item without a name'} in the trash"
-        raise NotFoundError(msg, field="item")
+        raise NotFoundError(f"there is no {item[:200] or 'item without a name'} in the trash", field="item")
     return found
 
 

@@ -131,8 +131,7 @@ def add_waiting(session: Session, settings: Settings, uploads: Sequence[Upload])
     count = select(func.count()).select_from(Upload).where(Upload.user_id == user_id, not_(Upload.finished))
     most = max(MOST_WAITING, settings.upload_files)
     if (session.scalar(count) or 0) > most:
-        msg = f"{most:,} files of yours wait already: add them, or wait until they expire"
-        raise TooManyFilesError(msg)
+        raise TooManyFilesError(f"{most:,} files of yours wait already: add them, or wait until they expire")
     most = settings.upload_files if bundle else MOST_INCOMPLETE
     if (session.scalar(count.where(Upload.bundle == bundle)) or 0) > most:
         raise TooManyFilesError

@@ -31,8 +31,7 @@ class UTCDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         if value.tzinfo is None:
-            msg = "a time without a zone reached the database"
-            raise ValueError(msg)
+            raise ValueError("a time without a zone reached the database")
         return value.astimezone(UTC).replace(tzinfo=None)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002

@@ -288,8 +288,7 @@ class UnitOfWork(Session):
 @event.listens_for(UnitOfWork, "before_flush")
 def _before_flush(session: Session, _context: object, _instances: object) -> None:
     if not _is_writing(session):
-        msg = "flush: no write transaction is open; call begin_write before changing anything"
-        raise PendingChangesError(msg)
+        raise PendingChangesError("flush: no write transaction is open; call begin_write before changing anything")
 
 
 def begin_write(session: Session, *, library: bool = False) -> None:

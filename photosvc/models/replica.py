@@ -168,12 +168,10 @@ def _moment_of_replica(connection: Connection, needed: Moment) -> Moment:
         NoReplicaError: this is no replica of that library.
     """
     if not connection.execute(select(func.pg_is_in_recovery())).scalar_one():
-        msg = "PHOTOSVC_READ_DATABASE_URI names a database that is no streaming replica"
-        raise NoReplicaError(msg)
+        raise NoReplicaError("PHOTOSVC_READ_DATABASE_URI names a database that is no streaming replica")
     found = moment(connection)
     if found.key not in {None, needed.key}:
-        msg = "PHOTOSVC_READ_DATABASE_URI names a replica of another library"
-        raise NoReplicaError(msg)
+        raise NoReplicaError("PHOTOSVC_READ_DATABASE_URI names a replica of another library")
     return found
 
 

@@ -104,8 +104,7 @@ def _attended(gen: PQGen[_T], connection: psycopg.Connection[Any], server: Serve
                 heard = time.monotonic()
             elif time.monotonic() - heard > SILENCE and server.is_silent(*_address(connection)):
                 connection.close()
-                msg = "the server has stopped answering"
-                raise ServerSilentError(msg)
+                raise ServerSilentError("the server has stopped answering")
             wanted = gen.send(ready)
     except StopIteration as end:
         value: _T = end.value

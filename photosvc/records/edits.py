@@ -44,8 +44,7 @@ class _Time(fields.Field[datetime]):
             moment = datetime.fromisoformat(value).replace(microsecond=0)
             return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         except (TypeError, ValueError, OverflowError):
-            msg = "use a time such as 2023-05-01T10:00:00Z"
-            raise ValidationError(msg) from None
+            raise ValidationError("use a time such as 2023-05-01T10:00:00Z") from None
 
 
 class Keywords(fields.Field[list[str]]):
@@ -54,15 +53,12 @@ class Keywords(fields.Field[list[str]]):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[str]:  # noqa: ANN401, ARG002
         words = value.split(",") if isinstance(value, str) else value
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            msg = "send keywords separated by commas, or a list of them"
-            raise ValidationError(msg)
+            raise ValidationError("send keywords separated by commas, or a list of them")
         clean = [text for word in words if (text := clean_text(word))]
         if len(clean) > _MOST_KEYWORDS or any(len(word) > _SHORT for word in clean):
-            msg = f"at most {_MOST_KEYWORDS} keywords of {_SHORT} characters"
-            raise ValidationError(msg)
+            raise ValidationError(f"at most {_MOST_KEYWORDS} keywords of {_SHORT} characters")
         if sum(len(word.encode()) for word in clean) > _KEYWORD_BYTES:
-            msg = f"at most {_KEYWORD_BYTES} bytes in all (UTF-8)"
-            raise ValidationError(msg)
+            raise ValidationError(f"at most {_KEYWORD_BYTES} bytes in all (UTF-8)")
         return clean
 
 
@@ -207,8 +203,7 @@ class BatchValuesSchema(PhotoEditSchema):
         }
         unknown = [name for name, given in every.items() if given["action"] not in (_UPDATE, _LEAVE)]
         if unknown:
-            msg = f"action is {_UPDATE}, with a value, or {_LEAVE}"
-            raise ValidationError(msg, field_name=str(unknown[0]))
+            raise ValidationError(f"action is {_UPDATE}, with a value, or {_LEAVE}", field_name=str(unknown[0]))
         return {name: given.get("value") for name, given in every.items() if given["action"] == _UPDATE}
 
 

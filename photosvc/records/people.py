@@ -112,8 +112,7 @@ class _LabelName(_Name):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
         text = super()._deserialize(value, attr, data, **kwargs)
         if "," in text:
-            msg = "send a name without commas"
-            raise ValidationError(msg)
+            raise ValidationError("send a name without commas")
         return text
 
 

@@ -58,8 +58,7 @@ def load_settings(
             try:
                 values[name] = known[name]["parse"](raw)
             except ValueError as error:
-                msg = f"{full_name} ({origin}) is not valid: {error}"
-                raise SettingError(msg, field=full_name) from None
+                raise SettingError(f"{full_name} ({origin}) is not valid: {error}", field=full_name) from None
             origins[name] = origin
     if "originals" not in values and reads_config and (folder := _remembered_folder(instance)):
         values["originals"], origins["originals"] = folder, REMEMBERED
@@ -110,14 +109,12 @@ def _config_file(path: Path) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"instance/config.py cannot be read: {type(error).__name__}"
-        raise SettingError(msg) from None
+        raise SettingError(f"instance/config.py cannot be read: {type(error).__name__}") from None
     names: dict[str, object] = {"__file__": str(path)}
     try:
         exec(compile(source, str(path), "exec"), names)  # noqa: S102 - the owner's own configuration, as in Flask
     except Exception as error:
-        msg = f"instance/config.py stops with {type(error).__name__}: {error}"
-        raise SettingError(msg) from error
+        raise SettingError(f"instance/config.py stops with {type(error).__name__}: {error}") from error
     return {name: value for name, value in names.items() if name.isupper()}
 
 

@@ -27,8 +27,7 @@ _TILES: Final = re.compile(
 def _plain_text(value: object) -> str:
     """Parse a text that is not empty; strip the blanks around it."""
     if not isinstance(value, str) or not value.strip():
-        msg = "expected a text that is not empty"
-        raise ValueError(msg)
+        raise ValueError("expected a text that is not empty")
     return value.strip()
 
 
@@ -45,8 +44,7 @@ def _base_url(value: object) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment or "@" in text:
         raise ValueError(msg)
     if len(text) > _LONGEST_ADDRESS:
-        msg = f"expected at most {_LONGEST_ADDRESS} characters: headers contain it"
-        raise ValueError(msg)
+        raise ValueError(f"expected at most {_LONGEST_ADDRESS} characters: headers contain it")
     return text
 
 
@@ -62,8 +60,7 @@ def database_uri(value: object) -> str:
     except (ArgumentError, ValueError):
         kind = ""
     if kind not in {"sqlite", "postgresql"}:  # the message omits the value, which may hold a password
-        msg = "expected an address such as sqlite:////folder/photosvc.db or postgresql://…"
-        raise ValueError(msg)
+        raise ValueError("expected an address such as sqlite:////folder/photosvc.db or postgresql://…")
     if kind == "sqlite" and (url.database or "").startswith("~"):
         return url.set(database=str(full_path(url.database))).render_as_string(hide_password=False)
     if url.drivername == kind == "postgresql":  # which driver that means depends on the version of SQLAlchemy
@@ -75,16 +72,14 @@ def _replica_uri(value: object) -> str:
     """Parse the address of a replica on PostgreSQL; empty for none."""
     text = database_uri(value) if value else ""
     if text.startswith("sqlite"):
-        msg = "expected an address such as postgresql://…: SQLite has no replicas"
-        raise ValueError(msg)
+        raise ValueError("expected an address such as postgresql://…: SQLite has no replicas")
     return text
 
 
 def _sendfile_header(value: object) -> str:
     """Parse the name of a header by which a web server sends files; empty for none."""
     if value not in {"", "X-Accel-Redirect", "X-Sendfile"}:
-        msg = "expected X-Accel-Redirect, X-Sendfile or nothing"
-        raise ValueError(msg)
+        raise ValueError("expected X-Accel-Redirect, X-Sendfile or nothing")
     return str(value)
 
 
@@ -92,8 +87,7 @@ def _sendfile_prefix(value: object) -> str:
     """Parse the path of an internal location, without a slash at its end."""
     text = _plain_text(value).rstrip("/")
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", text):
-        msg = "expected a path such as /photosvc-files"
-        raise ValueError(msg)
+        raise ValueError("expected a path such as /photosvc-files")
     return text
 
 
@@ -101,8 +95,7 @@ def secret(value: object) -> str:
     """Parse a text that is long enough for a key."""
     text = _plain_text(value)
     if len(text) < 32:
-        msg = "expected at least 32 characters"
-        raise ValueError(msg)
+        raise ValueError("expected at least 32 characters")
     return text
 
 
@@ -115,8 +108,7 @@ def _stack_by(value: object) -> str:
 def _log_format(value: object) -> str:
     """Parse a format of log lines."""
     if value not in {TEXT, JSON}:
-        msg = f"expected {TEXT} or {JSON}"
-        raise ValueError(msg)
+        raise ValueError(f"expected {TEXT} or {JSON}")
     return str(value)
 
 
@@ -124,8 +116,7 @@ def _switch(value: object) -> bool:
     """Parse true or false in any of the words that configuration files use."""
     words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
     if str(value).strip().lower() not in words:
-        msg = "expected true or false"
-        raise ValueError(msg)
+        raise ValueError("expected true or false")
     return words[str(value).strip().lower()]
 
 
@@ -138,19 +129,16 @@ def _map_tiles(value: object) -> str:
     for name in _FIELDS:
         rest = rest.replace(name, "0", 1)
     if len(text) > _LONGEST:
-        msg = f"expected at most {_LONGEST} characters"
-        raise ValueError(msg)
+        raise ValueError(f"expected at most {_LONGEST} characters")
     if not all(name in text for name in _FIELDS) or "{" in rest or "}" in rest or not _TILES.fullmatch(text):
-        msg = "expected an address such as https://tiles.example.org/{z}/{x}/{y}.png"
-        raise ValueError(msg)
+        raise ValueError("expected an address such as https://tiles.example.org/{z}/{x}/{y}.png")
     return text
 
 
 def _map_attribution(value: object) -> str:
     """Parse the credit of the map tiles; empty for none."""
     if not isinstance(value, str) or len(value) > _LONGEST or not value.strip().isprintable():
-        msg = f"expected a line of at most {_LONGEST} characters"
-        raise ValueError(msg)
+        raise ValueError(f"expected a line of at most {_LONGEST} characters")
     return value.strip()
 
 
@@ -173,8 +161,7 @@ def _number(low: int, high: int, unit: str, meaning: str, *, default: int) -> An
         except ValueError:
             number = None
         if number is None or not low <= number <= high:
-            msg = f"expected a whole number from {low} to {high}"
-            raise ValueError(msg)
+            raise ValueError(f"expected a whole number from {low} to {high}")
         return number
 
     return _setting(parse, f"{low} to {high} {unit}", meaning, default=default)

@@ -42,8 +42,7 @@ def public(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
 def uses(*actions: str) -> Callable[[View], View]:
     """Declare that a view, or an app that it mounts, asks the policy about `actions` by itself."""
     if unknown := set(actions) - policy.RULES.keys():
-        msg = f"the policy has no action {', '.join(sorted(unknown))}"
-        raise LookupError(msg)
+        raise LookupError(f"the policy has no action {', '.join(sorted(unknown))}")
 
     def mark(view: View) -> View:
         setattr(view, USES, actions)

@@ -73,18 +73,15 @@ def read_json(
     """
     request.max_content_length = max_body
     if not any_type and request.mimetype != "application/json":
-        msg = "send JSON, with the header Content-Type: application/json"
-        raise InvalidBodyError(msg)
+        raise InvalidBodyError("send JSON, with the header Content-Type: application/json")
     try:
         body = orjson.loads(request.get_data(cache=True) or b"{}")
         if quoted and isinstance(body, str):
             body = orjson.loads(body)
     except orjson.JSONDecodeError:
-        msg = "the body is not valid JSON"
-        raise InvalidBodyError(msg) from None
+        raise InvalidBodyError("the body is not valid JSON") from None
     if not isinstance(body, dict):
-        msg = "the body must be a JSON object"
-        raise InvalidBodyError(msg)
+        raise InvalidBodyError("the body must be a JSON object")
     return load_values(schema, body)
 
 
@@ -135,8 +132,7 @@ def read_switch(name: str) -> bool:
     """
     given = request.args.get(name, "").strip().lower()
     if given and given not in BOOLEANS:
-        msg = f"{name} is true or false"
-        raise InvalidValueError(msg, field=name)
+        raise InvalidValueError(f"{name} is true or false", field=name)
     return bool(given) and BOOLEANS[given]
 
 
@@ -310,8 +306,7 @@ def contract_of(view: Callable[..., Any]) -> Contract:
     """
     found: Contract | None = getattr(view, CONTRACT, None)
     if found is None:
-        msg = f"the view {view.__name__} has no contract"
-        raise LookupError(msg)
+        raise LookupError(f"the view {view.__name__} has no contract")
     return found
 
 

@@ -118,8 +118,7 @@ class HostUsers:
         if user is None:
             return None
         if not isinstance(user, HostUser):
-            msg = f"principal_loader must give a photosvc.HostUser or None, not {type(user).__name__}"
-            raise TypeError(msg)
+            raise TypeError(f"principal_loader must give a photosvc.HostUser or None, not {type(user).__name__}")
         if _may_be_foreign(request, settings):
             raise OtherSiteError
         return user.principal(now)

@@ -47,8 +47,7 @@ def find_label(uid: str) -> Label:
     """
     found = next((label for label in every_label() if label.uid == uid), None)
     if found is None:
-        msg = "there is no such label"
-        raise NotFoundError(msg, field="uid")
+        raise NotFoundError("there is no such label", field="uid")
     return found
 
 
@@ -88,8 +87,7 @@ def _rename_label(label: Label, name: str, favorite: bool | None) -> Label | Ask
         return changed
     found = next((label for label in every_label() if fold(label.name) == fold(name)), None)
     if found is None:  # its photos are archived, or were changed meanwhile
-        msg = "no photo in searches has this label"
-        raise NotFoundError(msg, field="Name")
+        raise NotFoundError("no photo in searches has this label", field="Name")
     return found
 
 
@@ -111,8 +109,7 @@ def find_person(uid: str) -> Person:
         every = service.people.read(connection, sees_private=who.sees_private)
     found = next((person for person in every if person.uid == uid), None)
     if found is None:
-        msg = "there is no such person"
-        raise NotFoundError(msg, field="uid")
+        raise NotFoundError("there is no such person", field="uid")
     return found
 
 
@@ -124,8 +121,7 @@ def check_name_of_person(name: str) -> None:
 
     """
     if not words(name):
-        msg = "Name: send a name with letters or digits"
-        raise InvalidValueError(msg, field="Name")
+        raise InvalidValueError("Name: send a name with letters or digits", field="Name")
 
 
 def change_person(
@@ -143,8 +139,7 @@ def change_person(
     if name is not None:
         check_name_of_person(name)
     if hidden is not None and name not in {None, person.name}:  # the name may make them another person
-        msg = "Hidden: send it without another name"
-        raise InvalidValueError(msg, field="Hidden")
+        raise InvalidValueError("Hidden: send it without another name", field="Hidden")
     uid = person.uid if name is None else _rename_person(person, name, favorite)
     if isinstance(uid, Asked) or (favorite is None and hidden is None):
         return uid

@@ -37,8 +37,7 @@ def chosen_parts(given: Iterable[str] | None, *, pages: bool = True) -> frozense
     if given is None:
         return frozenset(PARTS) - ({PAGES} if not pages else set())
     if isinstance(given, str):
-        msg = f'parts must be several names, as in parts=("{given[:32]}",)'
-        raise SettingError(msg, field="parts")
+        raise SettingError(f'parts must be several names, as in parts=("{given[:32]}",)', field="parts")
     parts = frozenset(given)
     for name in sorted(parts - PARTS.keys(), key=str):
         raise SettingError(_unknown(str(name)), field="parts")
@@ -47,8 +46,7 @@ def chosen_parts(given: Iterable[str] | None, *, pages: bool = True) -> frozense
             msg = f'the part "{name}" needs {_quoted(sorted(missing))}: add it to parts, or leave "{name}" out'
             raise SettingError(msg, field="parts")
     if not parts:
-        msg = f"parts is empty; there are {_quoted(PARTS)}"
-        raise SettingError(msg, field="parts")
+        raise SettingError(f"parts is empty; there are {_quoted(PARTS)}", field="parts")
     return parts
 
 

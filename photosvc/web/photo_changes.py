@@ -70,8 +70,7 @@ def read_record(photo_uid: str) -> tuple[bytes, str]:
         valid = is_uid(photo_uid, PHOTO)
         seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
         if not seen:
-            msg = "there is no such photo"
-            raise NotFoundError(msg, field="uid")
+            raise NotFoundError("there is no such photo", field="uid")
     with service.reading(orm=True) as session:
         return _record_of(session, seen, sees_private=sees_private)
 
@@ -112,8 +111,7 @@ def change_one(
         seen = files_of_photo(connection, photo_uid, sees_private=sees_private) if valid else ()
         loaded = load_for_change(session, photo_uid) if seen else None
         if loaded is None or not loaded.photos:
-            msg = "there is no such photo"
-            raise NotFoundError(msg, field="uid")
+            raise NotFoundError("there is no such photo", field="uid")
         (photo,) = loaded.photos
         if expected is not None and _record_of(session, seen, photo, sees_private=sees_private)[1] not in expected:
             raise PhotoChangedError

@@ -165,8 +165,7 @@ def require(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answe
         own: True if the view is about the principal's own account, which no path names.
     """
     if action not in policy.RULES:
-        msg = f"the policy has no action {action}"
-        raise LookupError(msg)
+        raise LookupError(f"the policy has no action {action}")
 
     def protect(view: Callable[Args, Answer]) -> Callable[Args, Answer]:
         @wraps(view)

@@ -64,8 +64,7 @@ def form_events(*, max_files: int, max_bytes: int) -> Iterator[Event]:
     """
     boundary = request.mimetype_params.get("boundary", "").encode("ascii", "replace")
     if request.mimetype != "multipart/form-data" or not 0 < len(boundary) <= _LONGEST_BOUNDARY:
-        msg = "send a form with files, as multipart/form-data"
-        raise InvalidBodyError(msg)
+        raise InvalidBodyError("send a form with files, as multipart/form-data")
     decoder = MultipartDecoder(boundary, max_form_memory_size=_MOST_KEPT, max_parts=max_files + _MOST_FIELDS)
     request.max_content_length = max_bytes
     stream = request.stream
@@ -75,8 +74,7 @@ def form_events(*, max_files: int, max_bytes: int) -> Iterator[Event]:
             decoder.receive_data(piece or None)
             yield from _events(decoder)
         except (ValueError, AttributeError):  # raised by the decoder for parts and headers that are not valid
-            msg = "the body is not a valid form"
-            raise InvalidBodyError(msg) from None
+            raise InvalidBodyError("the body is not a valid form") from None
         if not piece:
             return
 
@@ -196,8 +194,7 @@ def whole_number(header: str) -> int:
     """
     text = request.headers.get(header, "")
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        msg = f"{header}: send a whole number of bytes"
-        raise InvalidValueError(msg, field=header)
+        raise InvalidValueError(f"{header}: send a whole number of bytes", field=header)
     return int(text)
 
 
@@ -210,8 +207,7 @@ def upload_metadata() -> dict[str, str]:
     header = request.headers.get("Upload-Metadata", "")
     found: dict[str, str] = {}
     if len(header) > MOST_METADATA:
-        msg = f"Upload-Metadata: send at most {MOST_METADATA:,} characters"
-        raise InvalidValueError(msg, field="Upload-Metadata")
+        raise InvalidValueError(f"Upload-Metadata: send at most {MOST_METADATA:,} characters", field="Upload-Metadata")
     try:
         for pair in filter(None, (pair.strip() for pair in header.split(","))):
             key, _, value = pair.partition(" ")

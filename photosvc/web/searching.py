@@ -231,11 +231,9 @@ def thumbnail_url(content_hash: str, size: str, user: HostUser) -> str:
     """
     service = current_service()
     if service.hosts.load is None or MEDIA not in service.parts:
-        msg = "thumbnails for users of a host app need the part media and a principal_loader"
-        raise RuntimeError(msg)
+        raise RuntimeError("thumbnails for users of a host app need the part media and a principal_loader")
     if size not in SIZES:
-        msg = f'"{size[:32]}" is no size of thumbnails; `svc show sizes` lists them'
-        raise InvalidValueError(msg, field="size")
+        raise InvalidValueError(f'"{size[:32]}" is no size of thumbnails; `svc show sizes` lists them', field="size")
     token = preview_token(service.settings, user.principal(service.now()))
     if has_request_context():
         return url_for("photosvc.thumbnails.thumbnail", content_hash=content_hash, token=token, size=size)
@@ -245,8 +243,7 @@ def thumbnail_url(content_hash: str, size: str, user: HostUser) -> str:
 
 def _check(who: object) -> None:
     if not isinstance(who, Principal):
-        msg = f"principal must be a photosvc.HostUser or None, not {type(who).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"principal must be a photosvc.HostUser or None, not {type(who).__name__}")
 
 
 def _known(name: str) -> str:

@@ -180,8 +180,7 @@ def parse_albums_request(given: Any, count: int, offset: int) -> AlbumsRequest: 
     order = given.get("order", "").strip().lower() or _DEFAULT_ORDERS.get(kind, "name")
     for name, value, known in (("type", kind, TYPES), ("order", order, ORDERS)):
         if value not in known:
-            msg = f"{name} {value[:40]!r} is unknown: use one of {', '.join(known)}"
-            raise InvalidValueError(msg, field=name)
+            raise InvalidValueError(f"{name} {value[:40]!r} is unknown: use one of {', '.join(known)}", field=name)
     return AlbumsRequest(kind, order, given.get("q", "").strip(), count, offset)
 
 

@@ -91,8 +91,7 @@ def parse_box(text: str) -> Box:
         west, south, east, north = map(float, numbers)
         if is_position(south, west) and is_position(north, east) and south <= north:
             return Box(south, north, west, east)
-    msg = "bbox must be west,south,east,north in degrees, such as 11.3,48,11.8,48.3"
-    raise InvalidValueError(msg, field="bbox")
+    raise InvalidValueError("bbox must be west,south,east,north in degrees, such as 11.3,48,11.8,48.3", field="bbox")
 
 
 def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int, apart: int = 0) -> Clusters:

@@ -118,8 +118,7 @@ def find_town(name: str, region: str) -> tuple[tuple[float, float], ...]:
     found = [city.centre for city in _largest(name, cities)]
     if not found:
         hint = "" if region else did_you_mean(name, _names_like(name))
-        msg = f"there is no place {shown(str(Town(name, region)))}{hint}"
-        raise NotFoundError(msg, field="near")
+        raise NotFoundError(f"there is no place {shown(str(Town(name, region)))}{hint}", field="near")
     if len(found) > _MOST_ALIKE:
         msg = (
             f'there are {len(found)} places {shown(name)}; add a state or country, as in "{name}, {cities[0].country}"'
@@ -421,8 +420,7 @@ class Lookups:
         """Replace photos and places by circles around their positions; leave out photos without a position."""
         found: list[Operand] = []
         if sum(isinstance(operand, Town) for operand in operands) > _MOST_TOWNS:
-            msg = f"near names more than {_MOST_TOWNS} places"
-            raise InvalidValueError(msg, field=self._field)
+            raise InvalidValueError(f"near names more than {_MOST_TOWNS} places", field=self._field)
         for operand in operands:
             if isinstance(operand, Town):
                 found += [Circle(lat, lng, operand.km) for lat, lng in self._towns(operand, required=required)]
@@ -446,8 +444,7 @@ class Lookups:
             look_up = partial(similar_photos, self._connection, uid, sees_private=self._sees_private)
             ids = self.once(("similar", uid), look_up)
             if ids is None and required:
-                msg = f"there is no photo {uid}"
-                raise NotFoundError(msg, field="similar")
+                raise NotFoundError(f"there is no photo {uid}", field="similar")
             found.update(ids or ())
         return tuple(sorted(found))
 
@@ -456,6 +453,5 @@ class Lookups:
         query = query.where(visible(sees_private=self._sees_private)).limit(1)
         found = self.once(("near", uid), lambda: self._connection.execute(query).first())
         if found is None and required:  # in the filter of a smart album an unknown photo is no error of the search
-            msg = f"there is no photo {uid}"
-            raise NotFoundError(msg, field="near")
+            raise NotFoundError(f"there is no photo {uid}", field="near")
         return None if found is None or found.lat == NOWHERE else (found.lat, found.lng)

@@ -142,8 +142,7 @@ def order_named(name: str, *, merged: bool = False, field: str = "order") -> Ord
     if order is None:
         near = names_like(asked, ALBUM_ORDERS)
         hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(ALBUM_ORDERS)}"
-        msg = f"order {name[:40]!r} is unknown: {hint}"
-        raise InvalidValueError(msg, field=field)
+        raise InvalidValueError(f"order {name[:40]!r} is unknown: {hint}", field=field)
     order = _MERGED_SIZE if merged and order.name == "size" else order
     return order.reversed() if name.startswith(REVERSED) else order
 
@@ -179,8 +178,7 @@ def parse_cursor(text: str) -> Cursor:
     """
     cursor = _decode(text)
     if cursor is None:
-        msg = "cursor is not one this service has given; begin again without it"
-        raise InvalidValueError(msg, field="cursor")
+        raise InvalidValueError("cursor is not one this service has given; begin again without it", field="cursor")
     return cursor
 
 

@@ -84,8 +84,7 @@ def parse_number(text: str, name: str, low: int, high: int, default: int) -> int
     if not digits:
         return default
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 10 and low <= int(digits) <= high):
-        msg = f"{name} must be a whole number from {low} to {high}"
-        raise InvalidValueError(msg, field=name)
+        raise InvalidValueError(f"{name} must be a whole number from {low} to {high}", field=name)
     return int(digits)
 
 
@@ -119,8 +118,7 @@ def version_of(connection: Connection, expected: str = "") -> str:
     """
     version = f"{library_state(connection):x}"
     if expected and expected != version:
-        msg = "the library has changed: ask for the months again and use their version"
-        raise ConflictError(msg, field="version")
+        raise ConflictError("the library has changed: ask for the months again and use their version", field="version")
     return version
 
 

@@ -175,13 +175,11 @@ def last_value(pairs: Iterable[tuple[str, str]], name: str) -> str:
 
 def _check_cursor(cursor: Cursor, request: SearchRequest, given: Mapping[str, str]) -> None:
     if "offset" in given:
-        msg = "offset and cursor are two ways to say where a page begins; send one"
-        raise InvalidValueError(msg, field="offset")
+        raise InvalidValueError("offset and cursor are two ways to say where a page begins; send one", field="offset")
     kinds = [int] * bool(request.ranked) + [column.type.python_type for column in request.order.columns(0)]
     fits = cursor.order == request.order.name and cursor.seed == request.seed < PRIME
     if not fits or [type(value) for value in cursor.values] != kinds:
-        msg = "cursor belongs to another search; begin again without it"
-        raise InvalidValueError(msg, field="cursor")
+        raise InvalidValueError("cursor belongs to another search; begin again without it", field="cursor")
 
 
 def _terms(node: Node) -> Iterator[Term]:
@@ -200,14 +198,12 @@ def _integer(given: Mapping[str, str], name: str, low: int, high: int, default: 
         return default
     digits = text.removeprefix("+")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 20 and low <= int(digits)):
-        msg = f"{name} must be a whole number from {low}"
-        raise InvalidValueError(msg, field=name)
+        raise InvalidValueError(f"{name} must be a whole number from {low}", field=name)
     return min(int(digits), high)
 
 
 def _boolean(given: Mapping[str, str], name: str) -> bool:
     value = BOOLEANS.get(given.get(name, "false").lower())
     if value is None:
-        msg = f"{name} must be true or false"
-        raise InvalidValueError(msg, field=name)
+        raise InvalidValueError(f"{name} must be true or false", field=name)
     return value

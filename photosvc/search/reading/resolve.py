@@ -131,8 +131,7 @@ class _Resolver:
             of_library = find_library_album(self._connection, uid)
             if of_library is not None:
                 return of_library.node
-            msg = "there is no such album"
-            raise NotFoundError(msg, field="s")
+            raise NotFoundError("there is no such album", field="s")
         return self._in_any(found, "album", ())
 
     def _filter(self, node: Filter, value: Choice, inside: tuple[int, ...]) -> Node:

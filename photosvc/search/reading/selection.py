@@ -63,14 +63,12 @@ def parse_selection(given: Mapping[str, Any], *, most_albums: int = MOST_ALBUMS)
     files = [text.lower() for text in files]
     query = (given["q"] or "").strip()
     if not (photos or files or albums or query):
-        msg = "No items selected"
-        raise InvalidValueError(msg, field="photos")
+        raise InvalidValueError("No items selected", field="photos")
     if len(photos) + len(files) + len(albums) > MOST_SELECTED:
         msg = f"more than {MOST_SELECTED:,} items are selected"
         raise InvalidValueError(msg, field=max(("photos", "files", "albums"), key=lambda name: len(given[name] or ())))
     if len(albums) > most_albums:
-        msg = f"more than {most_albums} albums are selected"
-        raise InvalidValueError(msg, field="albums")
+        raise InvalidValueError(f"more than {most_albums} albums are selected", field="albums")
     _check("photos", "a photo UID", [is_uid(text, PHOTO) for text in photos])
     _check("files", "a file UID or hash", [is_uid(text, FILE) or is_hash(text) for text in files])
     _check("albums", "an album UID", [is_uid(text, ALBUM) for text in albums])
@@ -79,8 +77,7 @@ def parse_selection(given: Mapping[str, Any], *, most_albums: int = MOST_ALBUMS)
 
 def _check(field: str, kind: str, valid: Sequence[bool]) -> None:
     if not all(valid):
-        msg = f"item {valid.index(False) + 1} of {field} is not {kind}"
-        raise InvalidValueError(msg, field=field)
+        raise InvalidValueError(f"item {valid.index(False) + 1} of {field} is not {kind}", field=field)
 
 
 def find_album(connection: Connection, uid: str, *, sees_private: bool) -> SeenAlbum | None:

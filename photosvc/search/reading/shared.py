@@ -61,14 +61,12 @@ def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
     if who.shared is None:
         return asked
     if asked.album and not sees_album(who, asked.album):
-        msg = "there is no such album"
-        raise NotFoundError(msg, field="s")
+        raise NotFoundError("there is no such album", field="s")
     if not all(map(_is_open, leaves(asked.node))):
         raise FilterForVisitorsError(field="q")
     if asked.cursor is not None and not who.shared.metadata:
         # Made-up cursors would find the time in UTC step by step, and so the time zone.
-        msg = "cursor: pages without metadata have none; send offset"
-        raise InvalidValueError(msg, field="cursor")
+        raise InvalidValueError("cursor: pages without metadata have none; send offset", field="cursor")
     order = asked.order
     if not asked.ordered:
         usual = parse_request({"order": _USUAL}).order
@@ -80,8 +78,7 @@ def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
     if asked.album or who.shared.link_uid:
         return replace(confined, album=asked.album or who.shared.albums[0])
     if order.base not in _OF_ALL:
-        msg = "the order manual is that of one album: send its UID in s"
-        raise InvalidValueError(msg, field="order")
+        raise InvalidValueError("the order manual is that of one album: send its UID in s", field="order")
     return replace(confined, node=conjunction([asked.node, _in_any(who.shared.albums)]), ordered=True)
 
 

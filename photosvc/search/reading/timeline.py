@@ -279,8 +279,7 @@ def position_of(connection: Connection, request: SearchRequest, uid: str, *, see
     photo_id = connection.scalar(select(Photo.id).where(Photo.uid == uid))
     places = search.places_of(photo_id) if photo_id is not None else ()
     if not places:
-        msg = "the search does not find this photo"
-        raise NotFoundError(msg)
+        raise NotFoundError("the search does not find this photo")
     return search.number_before(places[0])
 
 
@@ -297,8 +296,7 @@ def read_stretch(connection: Connection, request: SearchRequest, start: int, *, 
     """
     passed = request.cursor.position if request.cursor else 0
     if start < passed:
-        msg = "from is before the place of the cursor: leave the cursor out"
-        raise InvalidValueError(msg, field="from")
+        raise InvalidValueError("from is before the place of the cursor: leave the cursor out", field="from")
     if request.order.base == "random" and start - passed > _NEAR:
         request = _shuffled_near(connection, request, start, sees_private=sees_private)
         passed = request.cursor.position if request.cursor else 0
