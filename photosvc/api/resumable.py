@@ -24,6 +24,7 @@ from photosvc.library.staging_part import Part, PartLockedError, PartMissingErro
 from photosvc.library.upload_albums import LIFETIME, add_waiting, find_upload
 from photosvc.library.uploads import REFUSED
 from photosvc.models import Upload
+from photosvc.models.statements import UNLOADED
 from photosvc.pictures.originals import safe_name
 from photosvc.web.actions import OwnBlueprint, public
 from photosvc.web.contract import Header, answers, refuses, takes_bytes, takes_headers
@@ -141,7 +142,7 @@ def store(upload: Upload, sha1: str, expires_at: datetime) -> None:
     upload.hash = sha1
     with current_service().writing() as session:
         change = update(Upload).where(Upload.id == upload.id).values(hash=sha1, expires_at=expires_at)
-        session.execute(change, execution_options={"synchronize_session": False})
+        session.execute(change, execution_options=UNLOADED)
 
 
 def finish(who: Sender, upload: Upload) -> None:

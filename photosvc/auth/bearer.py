@@ -25,8 +25,6 @@ _MOST_ENDED = 5
 _UID = re.compile(r"sess[0-9a-z]{8}\Z")
 #: Sessions in one list, the most recently used ones.
 MOST_LISTED = 1000
-#: Credentials in one statement.
-_PORTION = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +248,7 @@ def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> in
     children = delete(Credential).where(Credential.parent_id.in_(parents)).returning(Credential.id, Credential.uid)
     own = delete(Credential).where(*conditions).returning(Credential.id, Credential.uid)
     ended = [row for statement in (children, own) for row in session.execute(statement).all()]
-    for portion in in_portions(ended, _PORTION):
+    for portion in in_portions(ended):
         session.execute(delete(Visit).where(Visit.credential_id.in_([row.id for row in portion])))
         session.execute(delete(ZipSelection).where(ZipSelection.principal_uid.in_([row.uid for row in portion])))
     return len(ended)

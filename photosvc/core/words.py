@@ -12,6 +12,8 @@ _LONGEST: Final = 40
 _SIMILAR_SHORT: Final = 0.66
 _SIMILAR: Final = 0.7
 _SHORT: Final = 4
+#: Values that one statement of the database takes.
+_PORTION: Final = 500
 
 
 def counted(number: int, what: str, many: str = "") -> str:
@@ -41,6 +43,6 @@ def did_you_mean(typed: str, known: Iterable[str]) -> str:
     return f'; did you mean "{near[0]}"?' if near else ""
 
 
-def in_portions(values: Sequence[_Value], most: int) -> Iterator[Sequence[_Value]]:
+def in_portions(values: Sequence[_Value], most: int = _PORTION) -> Iterator[Sequence[_Value]]:
     """Return an iterator over the values in their order, at most `most` at a time."""
     return (values[start : start + most] for start in range(0, len(values), most))

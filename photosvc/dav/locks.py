@@ -16,6 +16,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.dav.addresses import ancestors, below, within
 from photosvc.models import DavLock
 from photosvc.models.engine import MOST_SWEPT
+from photosvc.models.statements import UNLOADED
 
 #: The most locks of one user.
 MOST_OF_USER: Final = 1000
@@ -27,7 +28,6 @@ MOST: Final = 10_000
 _MOST_NAMED: Final = 100
 #: The advisory lock of PostgreSQL that serves as SQLite's write lock does.
 _ADVISORY: Final = 0x70686F746F646176
-_UNLOADED: Final = {"synchronize_session": False}
 
 
 def serialize(session: Session) -> None:
@@ -39,7 +39,7 @@ def serialize(session: Session) -> None:
 def sweep(session: Session, now: datetime) -> None:
     """Delete expired locks, a bounded number at a time."""
     expired = select(DavLock.token).where(DavLock.expires_at <= now).limit(MOST_SWEPT).scalar_subquery()
-    session.execute(delete(DavLock).where(DavLock.token.in_(expired)), execution_options=_UNLOADED)
+    session.execute(delete(DavLock).where(DavLock.token.in_(expired)), execution_options=UNLOADED)
 
 
 class TooManyLocksError(PhotosvcError):
@@ -117,9 +117,9 @@ def over_limit(session: Session, lock: DavLock) -> bool:
 
 def release(session: Session, token: str) -> None:
     """Delete one lock."""
-    session.execute(delete(DavLock).where(DavLock.token == token), execution_options=_UNLOADED)
+    session.execute(delete(DavLock).where(DavLock.token == token), execution_options=UNLOADED)
 
 
 def release_all(session: Session, path: str) -> None:
     """Delete the locks on a resource and inside it, after it was deleted or moved (RFC 4918 section 7.5)."""
-    session.execute(delete(DavLock).where(within(DavLock.root, path)), execution_options=_UNLOADED)
+    session.execute(delete(DavLock).where(within(DavLock.root, path)), execution_options=UNLOADED)

@@ -22,7 +22,7 @@ from photosvc.dav.tree import Original
 from photosvc.dav.xml import DAV, XmlError, element, element_text, propstat, read_xml
 from photosvc.library import disk
 from photosvc.models import DavProperty
-from photosvc.models.statements import insert_into
+from photosvc.models.statements import UNLOADED, insert_into
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
@@ -36,7 +36,6 @@ MOST_ON_RESOURCE: Final = 200
 #: The most properties that one user wrote, and their characters.
 MOST_OF_USER: Final = 50_000
 MOST_CHARACTERS_OF_USER: Final = 8 * 1024 * 1024
-_UNLOADED: Final = {"synchronize_session": False}
 #: The properties of several resources: path -> name -> XML element.
 Found = dict[str, dict[str, str]]
 _MICROSOFT: Final = "{urn:schemas-microsoft-com:}Win32"
@@ -111,12 +110,12 @@ def write(session: Session, path: str, values: Mapping[str, str], user_uid: str)
 def remove(session: Session, path: str, removed: Iterable[str]) -> None:
     """Delete properties of a resource by their names, ignoring those that it does not have."""
     chosen = DavProperty.path == path, DavProperty.name.in_(list(removed))
-    session.execute(delete(DavProperty).where(*chosen), execution_options=_UNLOADED)
+    session.execute(delete(DavProperty).where(*chosen), execution_options=UNLOADED)
 
 
 def remove_all(session: Session, path: str) -> None:
     """Delete the properties of a deleted resource and of all resources inside it."""
-    session.execute(delete(DavProperty).where(within(DavProperty.path, path)), execution_options=_UNLOADED)
+    session.execute(delete(DavProperty).where(within(DavProperty.path, path)), execution_options=UNLOADED)
 
 
 def copy(session: Session, source: str, target: str, user_uid: str, *, deep: bool) -> None:
@@ -144,8 +143,8 @@ def move(session: Session, source: str, target: str) -> None:
     new_path = moved(DavProperty.path, source, target)
     chosen = within(DavProperty.path, source)
     too_long = delete(DavProperty).where(chosen, func.length(new_path) > LONGEST)
-    session.execute(too_long, execution_options=_UNLOADED)
-    session.execute(update(DavProperty).where(chosen).values(path=new_path), execution_options=_UNLOADED)
+    session.execute(too_long, execution_options=UNLOADED)
+    session.execute(update(DavProperty).where(chosen).values(path=new_path), execution_options=UNLOADED)
 
 
 def _has_room(session: Session, user_uid: str, count: int, size: int) -> bool:

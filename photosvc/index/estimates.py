@@ -23,13 +23,13 @@ from photosvc.index.sightings import LOCATED, WINDOW, Sighting, sighting
 from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, File, Photo, Place, named_number, set_named_numbers
 from photosvc.models.engine import begin_write
 from photosvc.models.pace import Pace
+from photosvc.models.statements import UNLOADED
 
 #: Two photos closer to each other than this give a position, others only the place of the nearer one.
 NEAR_M: Final = 100_000.0
 _FIRST_BATCH: Final = 20
 _MOST: Final = 200
 _MANY: Final = 5_000
-_UNLOADED: Final = {"synchronize_session": False}
 _NEEDED: Final = (
     joinedload(Photo.camera),
     joinedload(Photo.lens),
@@ -233,7 +233,7 @@ def _mark_all_after_switch(session: Session, *, wanted: bool) -> None:
         session.execute(
             update(Photo).where(Photo.id.between(ids[0], ids[-1]), guessed, Photo.camera_id != UNKNOWN_ID)
             .values(place_due=True),
-            execution_options=_UNLOADED,
+            execution_options=UNLOADED,
         )  # fmt: skip
         last = ids[-1]
         session.commit()

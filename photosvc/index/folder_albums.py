@@ -14,12 +14,11 @@ from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.problems import Reason
+from photosvc.core.words import in_portions
 from photosvc.index.sidecar_formats import Kind
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, Album, AlbumPhoto, File, Photo, RejectedFile, Sidecar
 from photosvc.models.statements import insert_into, unindexed
-
-_BATCH = 500
 
 
 class FolderAlbums:
@@ -98,8 +97,8 @@ class FolderAlbums:
             RejectedFile.name.startswith(f"{folder}/" if folder else "", autoescape=True),
         )
         names = [detail for name, detail in self._session.execute(copies) if name.rpartition("/")[0] == folder]
-        for start in range(0, len(names), _BATCH):
-            others = File.name.in_(names[start : start + _BATCH])
+        for some in in_portions(names):
+            others = File.name.in_(some)
             found.update(self._session.scalars(select(File.photo_id).where(File.root == ORIGINALS_ROOT, others)))
         return sorted(found)
 

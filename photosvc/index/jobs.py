@@ -16,12 +16,12 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.models import Job, JobFailure
+from photosvc.models.statements import UNLOADED
 
 #: PostgreSQL's advisory lock for changes of jobs and their owners; the last lock that a transaction takes.
 _LOCK: Final = 0x70686F746F6A6F62
 #: Jobs that are forgotten in one transaction.
 _MOST_FORGOTTEN: Final = 100
-_UNLOADED: Final = {"synchronize_session": False}
 
 
 class State(StrEnum):
@@ -122,7 +122,7 @@ def add(
     same = select(Job.id).where(Job.kind == kind.name, Job.subject == subject, Job.state == State.WAITING.value)
     waits = session.scalar(same)
     if waits is not None:
-        session.execute(update(Job).where(Job.id == waits).values(**values, attempts=0), execution_options=_UNLOADED)
+        session.execute(update(Job).where(Job.id == waits).values(**values, attempts=0), execution_options=UNLOADED)
         return waits
     if count_waiting(session, kind, user_id, asker) >= kind.most_waiting:
         raise TooManyJobsError
@@ -178,7 +178,7 @@ def cancel(session: Session, now: datetime, kinds: Sequence[str] = EXCLUSIVE) ->
     """Ask the runs in progress to stop, in a write transaction, and return whether there are any."""
     lock_jobs(session)
     stopping = update(Job).where(runs(kinds)).values(cancelled=True).returning(Job.leased_until)
-    ends = session.scalars(stopping, execution_options=_UNLOADED).all()
+    ends = session.scalars(stopping, execution_options=UNLOADED).all()
     return any(end is not None and end > now for end in ends)
 
 
@@ -224,12 +224,12 @@ def delete_jobs(session: Session, ids: Sequence[int]) -> None:
     """Delete these jobs, in a write transaction."""
     if ids:
         forget_failures(session, ids)  # also where the database does not cascade
-        session.execute(delete(Job).where(Job.id.in_(ids)), execution_options=_UNLOADED)
+        session.execute(delete(Job).where(Job.id.in_(ids)), execution_options=UNLOADED)
 
 
 def forget_failures(session: Session, ids: Sequence[int]) -> None:
     """Forget the files that these jobs failed at, in a write transaction."""
-    session.execute(delete(JobFailure).where(JobFailure.job_id.in_(ids)), execution_options=_UNLOADED)
+    session.execute(delete(JobFailure).where(JobFailure.job_id.in_(ids)), execution_options=UNLOADED)
 
 
 def lock_jobs(session: Session) -> None:

@@ -37,6 +37,7 @@ from photosvc.index.jobs import (
 )
 from photosvc.models import Job
 from photosvc.models.engine import write_session
+from photosvc.models.statements import UNLOADED
 
 _LOG = logging.getLogger("photosvc")
 #: The time after which a lease that is not renewed ends: that of a machine that crashed.
@@ -47,7 +48,6 @@ MOST_ATTEMPTS: Final = 10
 _FIRST_PAUSE: Final = timedelta(seconds=30)
 #: The pause before a job that something else kept from beginning.
 _SHORT_PAUSE: Final = timedelta(seconds=5)
-_UNLOADED: Final = {"synchronize_session": False}
 
 
 def new_owner() -> str:
@@ -160,7 +160,7 @@ class Lease:
     def save(self, session: Session) -> None:
         """Record the progress of the run, in a write transaction."""
         own = update(Job).where(Job.id == self.job_id, Job.owner == self.owner)
-        session.execute(own.values(report=dict(self.report())), execution_options=_UNLOADED)
+        session.execute(own.values(report=dict(self.report())), execution_options=UNLOADED)
 
     def finish(self, session: Session) -> None:
         """Record that the run and the jobs it covers are done, in the write transaction that completes it.
@@ -174,7 +174,7 @@ class Lease:
         ended = {**_ENDED, "state": State.DONE.value, "outcome": State.DONE.value, "ended_at": self.clock()}
         kind = session.scalar(
             update(Job).where(Job.id == self.job_id).values(**ended, report=dict(self.report())).returning(Job.kind),
-            execution_options=_UNLOADED,
+            execution_options=UNLOADED,
         )
         forget_old(session, kind or "")
         self._is_finished = True
@@ -190,7 +190,7 @@ class Lease:
         waits = {**_ENDED, "state": State.WAITING.value, "not_before": until, "arguments": dict(arguments)}
         session.execute(
             update(Job).where(Job.id == self.job_id).values(**waits, attempts=0, report=dict(self.report())),
-            execution_options=_UNLOADED,
+            execution_options=UNLOADED,
         )
         self._is_finished = True
 
@@ -242,11 +242,11 @@ class Lease:
             with _logged("is renewed later"), write_session(self.engine) as session:
                 lock_jobs(session)
                 own = update(Job).where(runs(), Job.owner == self.owner)
-                session.execute(own.values(leased_until=self.clock() + _LEASE), execution_options=_UNLOADED)
+                session.execute(own.values(leased_until=self.clock() + _LEASE), execution_options=UNLOADED)
 
     def _take(self, session: Session, ids: Sequence[int], now: datetime) -> None:
         taken = {"state": State.RUNNING.value, "owner": self.owner, "leased_until": now + _LEASE, "cancelled": False}
-        session.execute(update(Job).where(Job.id.in_(ids)).values(taken), execution_options=_UNLOADED)
+        session.execute(update(Job).where(Job.id.in_(ids)).values(taken), execution_options=UNLOADED)
 
     def _start(self, session: Session, now: datetime) -> None:
         self._take(session, [self.job_id], now)
@@ -257,7 +257,7 @@ class Lease:
             "outcome": "",
             "report": {},
         }
-        session.execute(update(Job).where(Job.id == self.job_id).values(began), execution_options=_UNLOADED)
+        session.execute(update(Job).where(Job.id == self.job_id).values(began), execution_options=UNLOADED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,18 +309,18 @@ def _settle(session: Session, row: Any, ending: _Ending, now: datetime) -> None:
         wanted = {name: twin.arguments.get(name) or row.arguments.get(name) for name in row.arguments}
         session.execute(
             update(Job).where(Job.id == twin.id).values(arguments=wanted, large=row.large or twin.large),
-            execution_options=_UNLOADED,
+            execution_options=UNLOADED,
         )
         delete_jobs(session, [row.id])
     elif ends and not ending.is_own:
         delete_jobs(session, [row.id])
     elif ends or twin is not None or values["attempts"] >= MOST_ATTEMPTS:
         values["state"] = (State.FAILED if ending.outcome is State.WAITING else ending.outcome).value
-        session.execute(own.values(values), execution_options=_UNLOADED)
+        session.execute(own.values(values), execution_options=UNLOADED)
         forget_old(session, row.kind)
     else:
         values |= {"state": State.WAITING.value, "not_before": now + _pause(ending, values["attempts"])}
-        session.execute(own.values(values), execution_options=_UNLOADED)
+        session.execute(own.values(values), execution_options=UNLOADED)
 
 
 def _pause(ending: _Ending, attempts: int) -> timedelta:

@@ -28,6 +28,7 @@ from photosvc.index.scan import FoundFile, absent_disks, disk_numbers, is_gone, 
 from photosvc.models import ORIGINALS_ROOT, AlbumPhoto, File, Photo, PhotoChange, RejectedFile
 from photosvc.models.engine import begin_write
 from photosvc.models.schema import delete_rows
+from photosvc.models.statements import UNLOADED
 from photosvc.pictures.cache import PictureCache
 from photosvc.settings import Settings
 
@@ -36,7 +37,6 @@ _BATCH: Final = 50
 #: Ids in one query.
 _MANY: Final = 500
 _EXAMPLES: Final = 5
-_UNLOADED: Final = {"synchronize_session": False}
 
 
 @dataclass(slots=True)
@@ -232,7 +232,7 @@ def _bring_up_to_date(session: Session, clock: Clock, ids: Collection[int]) -> i
     left = set(session.scalars(select(File.photo_id).where(File.photo_id.in_(ids))))
     gone = set(session.scalars(select(Photo.id).where(Photo.id.in_(ids)))) - left
     uids = select(Photo.uid).where(Photo.id.in_(gone))
-    session.execute(delete(PhotoChange).where(PhotoChange.photo_uid.in_(uids)), execution_options=_UNLOADED)
+    session.execute(delete(PhotoChange).where(PhotoChange.photo_uid.in_(uids)), execution_options=UNLOADED)
     delete_rows(session, Photo.__table__, gone)
     changes = PhotoChanges(session, Catalog(session, Gazetteer.load()), clock())
     photos = session.scalars(select(Photo).where(Photo.id.in_(left))).all()

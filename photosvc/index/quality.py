@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.vocabulary import ESTIMATE, PRIORITY
 from photosvc.models import UNKNOWN_PLACE, Photo
-from photosvc.models.statements import among
+from photosvc.models.statements import UNLOADED, among
 from photosvc.search.rows.write import remove
 
 #: The quality of photos that no search shows.
@@ -85,5 +85,5 @@ def hide_photos(session: Session, photo_ids: Collection[int], now: datetime) -> 
     updated_at = case((Photo.quality == HIDDEN, Photo.updated_at), else_=now)
     hidden = update(Photo).where(among(session, Photo.id, photo_ids))
     hidden = hidden.values(quality=HIDDEN, updated_at=updated_at, checked_at=now)
-    session.execute(hidden, execution_options={"synchronize_session": False})  # no object stands for these rows
+    session.execute(hidden, execution_options=UNLOADED)  # no object stands for these rows
     remove(session, photo_ids)

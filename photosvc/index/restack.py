@@ -26,6 +26,7 @@ from photosvc.media.looks import Look
 from photosvc.models import AlbumPhoto, DistinctPhoto, File, Photo, PhotoChange, StackKey
 from photosvc.models.photo import PLAIN_VALUES
 from photosvc.models.schema import delete_rows
+from photosvc.models.statements import UNLOADED
 
 Item = TypeVar("Item")
 #: Most files that one batch compares. Only chains of files that share different keys pairwise are longer; files beyond
@@ -262,10 +263,10 @@ def remove_empty(session: Session, photos: list[Photo], heirs: Mapping[int, int]
     for one in sorted(gone & heirs.keys()):
         heir = select(Photo.uid).where(Photo.id == heirs[one]).scalar_subquery()
         journal = update(PhotoChange).where(PhotoChange.photo_uid == uids[one]).values(photo_uid=heir)
-        session.execute(journal, execution_options={"synchronize_session": False})
+        session.execute(journal, execution_options=UNLOADED)
         decided = select(DistinctPhoto.number).where(DistinctPhoto.photo_id == heirs[one])
         apart = update(DistinctPhoto).where(DistinctPhoto.photo_id == one, DistinctPhoto.number.not_in(decided))
-        session.execute(apart.values(photo_id=heirs[one]), execution_options={"synchronize_session": False})
+        session.execute(apart.values(photo_id=heirs[one]), execution_options=UNLOADED)
     if gone:
         delete_rows(session, Photo.__table__, gone)
     for photo in photos:

@@ -16,6 +16,7 @@ from photosvc.index.jobs import INDEX, State, runs
 from photosvc.index.lease import Lease
 from photosvc.models import Job, named_number, set_named_numbers
 from photosvc.models.engine import write_if_free, write_session
+from photosvc.models.statements import UNLOADED
 
 #: Rows of the library's state: seconds since 1970 of the end of the last run, and of the last over all originals.
 _ENDED: Final = "indexed_at"
@@ -24,7 +25,6 @@ _WHOLE: Final = "scanned_at"
 _PAUSE: Final = 2.0
 _COUNTS: Final = ("indexed", "updated", "unchanged", "missing", "skipped", "failed")
 _CHANGES: Final = ("indexed", "updated", "missing", "failed")
-_UNLOADED: Final = {"synchronize_session": False}
 
 
 class Status(StrEnum):
@@ -259,4 +259,4 @@ def _delete_quiet(session: Session, folder: str) -> None:
         Job.kind == INDEX.name, Job.subject == folder, Job.state == State.DONE.value
     )
     quiet = [row.id for row in session.execute(done) if not any(row.report.get(name) for name in _CHANGES)]
-    session.execute(delete(Job).where(Job.id.in_(quiet)), execution_options=_UNLOADED)
+    session.execute(delete(Job).where(Job.id.in_(quiet)), execution_options=UNLOADED)

@@ -22,7 +22,7 @@ from photosvc.core.problems import Problem, Reason, system_symbol
 from photosvc.media.formats import may_have_pixels
 from photosvc.models import ORIGINALS_ROOT, Disk, File
 from photosvc.models.engine import begin_write
-from photosvc.models.statements import insert_into
+from photosvc.models.statements import UNLOADED, insert_into
 from photosvc.query.fold import fold
 
 _TABLE: Final = Path("/proc/self/mounts")
@@ -317,7 +317,7 @@ def forget_disks(session: Session, folders: Iterable[str]) -> None:
     """Let the files of these folders count as gone when they are not found, in a transaction of its own."""
     if names := list(folders):
         begin_write(session)
-        session.execute(delete(Disk).where(Disk.folder.in_(names)), execution_options={"synchronize_session": False})
+        session.execute(delete(Disk).where(Disk.folder.in_(names)), execution_options=UNLOADED)
         session.commit()
 
 

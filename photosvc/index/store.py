@@ -31,12 +31,11 @@ from photosvc.index.sightings import Sighting, stored_sightings
 from photosvc.index.stack_rules import keys_of, split_name
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
 from photosvc.models.engine import begin_write
-from photosvc.models.statements import among, is_below
+from photosvc.models.statements import UNLOADED, among, is_below
 
 #: Files that are looked up at once; further ones are due at the next look.
 _MOST: Final = 1000
 #: Options of statements whose rows no object in the session stands for.
-_UNLOADED: Final = {"synchronize_session": False}
 
 
 def rejection(found: FoundFile, problem: Problem, now: datetime) -> RejectedFile:
@@ -89,7 +88,7 @@ def put_off(session: Session, folder: str, started: datetime) -> None:
         session.rollback()
         begin_write(session)
         later = update(RejectedFile).where(due).values(retry_at=started + pause_after(3))
-        session.execute(later, execution_options=_UNLOADED)
+        session.execute(later, execution_options=UNLOADED)
         session.commit()
 
 
@@ -113,7 +112,7 @@ def mark_files(session: Session, names: Sequence[str], now: datetime) -> Marked:
     )
     rows = connection.execute(stored.order_by(File.id)).all()
     files = update(File).where(among(session, File.id, [row.id for row in rows])).values(missing=True)
-    session.execute(files, execution_options=_UNLOADED)
+    session.execute(files, execution_options=UNLOADED)
     photo_ids = {row.photo_id for row in rows}
     present = select(File.photo_id).where(among(session, File.photo_id, photo_ids), File.missing.is_(False))
     shown = set(connection.execute(present).scalars())
@@ -368,14 +367,14 @@ class Store:
         if self._left:  # copies of what these names had are read again
             copies = (RejectedFile.root == ORIGINALS_ROOT, RejectedFile.reason == Reason.DUPLICATE.value)
             left = delete(RejectedFile).where(*copies, among(self._session, RejectedFile.detail, self._left))
-            self._session.execute(left, execution_options=_UNLOADED)
+            self._session.execute(left, execution_options=UNLOADED)
             self._left.clear()
         names = self._rejected.keys()
         self._sidecars.settle(names)
         former = and_(RejectedFile.root == ORIGINALS_ROOT, among(self._session, RejectedFile.name, names))
         rejected = list(filter(None, self._rejected.values()))
         count_tries(self._session, rejected, self._now)
-        self._session.execute(delete(RejectedFile).where(former), execution_options=_UNLOADED)
+        self._session.execute(delete(RejectedFile).where(former), execution_options=UNLOADED)
         self._session.add_all(rejected)
         self._rejected.clear()
 

@@ -25,7 +25,6 @@ from photosvc.search.rows.write import project_album
 MOST_FILES: Final = 200_000
 #: Photos that one transaction adds or removes: for them it holds the write lock less than a tenth of a second.
 MOST_AT_ONCE: Final = 1000
-_PORTION: Final = 500
 #: The distance between the positions of neighbours, so that most moves change no other photo.
 _STEP: Final = 1024
 
@@ -36,7 +35,7 @@ def lock_photos(session: Session, photo_ids: Sequence[int]) -> set[int]:
     PostgreSQL waits for transactions that change them: their projections might not see the changes that follow.
     """
     query = select(Photo.id).order_by(Photo.id).with_for_update(key_share=True)
-    portions = in_portions(sorted(photo_ids), _PORTION)
+    portions = in_portions(sorted(photo_ids))
     return {photo_id for portion in portions for photo_id in session.scalars(query.where(Photo.id.in_(portion)))}
 
 
@@ -53,7 +52,7 @@ def select_photos(session: Session, selection: Selection, *, sees_private: bool)
     if len(file_ids) > MOST_FILES:
         raise InvalidValueError(f"more than {MOST_FILES:,} files are selected", field="photos")
     found: dict[int, str] = {}
-    for portion in in_portions(file_ids, _PORTION):
+    for portion in in_portions(file_ids):
         query = select(SearchRow.file_id, SearchRow.photo_id, SearchRow.photo_uid)
         rows = session.execute(query.where(SearchRow.file_id.in_(portion))).all()
         photos = {file_id: (photo_id, uid) for file_id, photo_id, uid in rows}
@@ -67,7 +66,7 @@ def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: da
     known = _entries(session, album, photo_ids)
     if album.filter:
         new = [photo_id for photo_id in photo_ids if photo_id in known]
-        for portion in in_portions(new, _PORTION):
+        for portion in in_portions(new):
             session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)))
     else:
         new = [photo_id for photo_id in photo_ids if known.get(photo_id, True) and photo_id in present]
@@ -105,7 +104,7 @@ def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now:
             )
     else:
         gone = [photo_id for photo_id in photo_ids if known.get(photo_id) is False]
-        for portion in in_portions(gone, _PORTION):
+        for portion in in_portions(gone):
             session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)))
     _finish(session, album, gone, now)
     return gone
@@ -114,7 +113,7 @@ def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now:
 def set_hidden(session: Session, album: Album, photo_ids: Sequence[int], *, hidden: bool) -> None:
     """Hide photos of an album that is not a smart one, or show them again at their old positions."""
     lock_photos(session, photo_ids)
-    for portion in in_portions(photo_ids, _PORTION):
+    for portion in in_portions(photo_ids):
         of_portion = AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)
         session.execute(update(AlbumPhoto).where(*of_portion).values(hidden=hidden))
     project_members(session, album, photo_ids)
@@ -159,7 +158,7 @@ def arrange_photos(
     query = select(SearchRow.photo_uid, SearchRow.photo_id)
     query = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH)).distinct()
     seen: dict[str, int] = {}
-    for portion in in_portions([*uids, *([] if before is None else [before])], _PORTION):
+    for portion in in_portions([*uids, *([] if before is None else [before])]):
         found = session.execute(query.where(identified("photo_uid", portion)))
         seen.update({uid: photo_id for uid, photo_id in found if photo_id in known})
     moved = [seen[uid] for uid in uids if uid in seen]
@@ -202,7 +201,7 @@ def _entries(session: Session, album: Album, photo_ids: Sequence[int]) -> dict[i
     """Return the ids of photos that have an entry in the album -> whether each was taken out of it."""
     query = select(AlbumPhoto.photo_id, AlbumPhoto.hidden).where(AlbumPhoto.album_id == album.id)
     found: dict[int, bool] = {}
-    for portion in in_portions(photo_ids, _PORTION):
+    for portion in in_portions(photo_ids):
         rows = session.execute(query.where(AlbumPhoto.photo_id.in_(portion)))
         found.update({row.photo_id: row.hidden for row in rows})
     return found

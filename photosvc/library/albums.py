@@ -24,7 +24,6 @@ from photosvc.search.reading.orders import ALBUM_ORDERS, MANUAL
 MOST_ALBUMS: Final = 20_000
 #: Most smart albums: each is a search whenever its photos are counted.
 MOST_SMART_ALBUMS: Final = 200
-_PORTION: Final = 500
 #: `library.album_photos.add_photos` or `remove_photos`.
 PhotosChange: TypeAlias = Callable[[Session, Album, Sequence[int], datetime], list[int]]
 
@@ -90,7 +89,7 @@ def album_named(session: Session, name: str, titles: Mapping[str, Sequence[str]]
 def albums_among(session: Session, uids: Sequence[str], *, sees_private: bool) -> list[str]:
     """Return the UIDs among these that are albums of people and may be seen, in their order."""
     present: set[str] = set()
-    for portion in in_portions(uids, _PORTION):
+    for portion in in_portions(uids):
         query = select(Album.uid).where(Album.uid.in_(portion), visible_albums(sees_private=sees_private))
         present.update(session.scalars(query))
     return [uid for uid in uids if uid in present]

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.vocabulary import MANUAL
+from photosvc.core.words import in_portions
 from photosvc.index.quality import quality_after_edit
 from photosvc.library.journal import Change, Difference, difference, record
 from photosvc.models import Photo, SearchRow
@@ -25,7 +26,6 @@ from photosvc.search.reading.files import matching_ids
 from photosvc.search.reading.request import parse_request
 from photosvc.search.rows.write import project_flags
 
-_PORTION: Final = 500
 _COLUMNS: Final = (
     Photo.id, Photo.uid, Photo.private, Photo.archived_at, Photo.archived_src, Photo.approved, Photo.quality,
 )  # fmt: skip
@@ -71,8 +71,8 @@ def _ids(
 ) -> list[int]:
     """Return the ids of the photos whose rows fulfil the condition that `has` makes of some values."""
     found: dict[int, None] = {}
-    for start in range(0, len(values), _PORTION):
-        query = select(SearchRow.photo_id).where(has(values[start : start + _PORTION]))
+    for some in in_portions(values):
+        query = select(SearchRow.photo_id).where(has(some))
         seen = query.where(visible(sees_private=sees_private, opened=EVERY_SWITCH))
         found |= dict.fromkeys(connection.scalars(seen))
     return sorted(found)

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.core.vocabulary import MANUAL
+from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import (
     added_areas,
@@ -31,7 +32,7 @@ from photosvc.media.metadata import Region
 from photosvc.models import Camera, JournalSize, Lens, Photo, PhotoChange, Place
 from photosvc.models.photo import PLAIN_VALUES
 from photosvc.models.plain import insert_of
-from photosvc.models.statements import Prepared, insert_into, prepare_statement, run_many
+from photosvc.models.statements import UNLOADED, Prepared, insert_into, prepare_statement, run_many
 
 KEYWORDS: Final = "keywords"
 #: Source column -> the columns that it is the source of.
@@ -269,27 +270,26 @@ def _forget_oldest_of(session: Session, actor_uid: str) -> None:
             total += size
     if last is not None:
         gone = delete(PhotoChange).where(own, PhotoChange.id <= last)
-        session.execute(gone, execution_options={"synchronize_session": False})
+        session.execute(gone, execution_options=UNLOADED)
     counted = update(JournalSize).where(JournalSize.actor_uid == actor_uid).values(size=total)
-    session.execute(counted, execution_options={"synchronize_session": False})
+    session.execute(counted, execution_options=UNLOADED)
 
 
 def _forget_oldest(session: Session, photo_uids: Sequence[str]) -> None:
     """Delete the oldest changes of photos that have more than `MOST_OF_PHOTO`."""
     connection = session.connection()
-    for start in range(0, len(photo_uids), _PORTION):
-        some = list(photo_uids[start : start + _PORTION])
+    for some in in_portions(photo_uids):
         if len(some) == 1:
             row = _prepared(connection.dialect).run(connection, {"photo_uid": some[0]})[0]
             too_many = some if row[0] > MOST_OF_PHOTO else []
         else:
-            values = {"photo_uids": some, "most": MOST_OF_PHOTO}
+            values = {"photo_uids": list(some), "most": MOST_OF_PHOTO}
             too_many = [row[0] for row in connection.execute(_TOO_MANY, values)]
         for uid in too_many:
             own = PhotoChange.photo_uid == uid
             last = select(PhotoChange.id).where(own).order_by(PhotoChange.id.desc()).offset(MOST_OF_PHOTO).limit(1)
             gone = delete(PhotoChange).where(own, PhotoChange.id <= session.scalar(last))
-            session.execute(gone, execution_options={"synchronize_session": False})
+            session.execute(gone, execution_options=UNLOADED)
 
 
 @lru_cache(maxsize=2)
@@ -343,13 +343,13 @@ def first_of_batch(session: Session, photo_uids: Sequence[str], change: Change, 
     found = [
         session.scalar(
             select(func.min(PhotoChange.id)).where(
-                PhotoChange.photo_uid.in_(photo_uids[start : start + _PORTION]),
+                PhotoChange.photo_uid.in_(some),
                 PhotoChange.created_at == now,
                 PhotoChange.actor_uid == change.actor.uid,
                 PhotoChange.action == change.action,
             )
         )
-        for start in range(0, len(photo_uids), _PORTION)
+        for some in in_portions(photo_uids)
     ]
     return min((number for number in found if number), default=None)
 

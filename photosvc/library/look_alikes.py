@@ -21,13 +21,13 @@ from photosvc.library.duplicates import Copy, find_duplicates
 from photosvc.models import UNKNOWN_ID, Camera, DistinctPhoto, File, Job, LookAlike, Photo, SearchRow
 from photosvc.models.engine import open_reader, write_session
 from photosvc.models.search_values import gear_name
+from photosvc.models.statements import UNLOADED
 from photosvc.settings import Settings
 
 #: Most photos of a group that are shown at a time.
 MOST_SHOWN: Final = 12
 #: Most photos that one decision may be about.
 MOST_DECIDED: Final = 100
-_UNLOADED: Final = {"synchronize_session": False}
 #: Most photos of a group that are kept, the best ones: the others follow when these are decided on.
 MOST_KEPT: Final = 100
 _PORTION: Final = 1000
@@ -107,7 +107,7 @@ def set_apart(session: Session, photo_ids: Sequence[int]) -> int:
 
 def take_back(session: Session, number: int) -> None:
     """Forget the set of photos that `set_apart` recorded, in a write transaction."""
-    session.execute(delete(DistinctPhoto).where(DistinctPhoto.number == number), execution_options=_UNLOADED)
+    session.execute(delete(DistinctPhoto).where(DistinctPhoto.number == number), execution_options=UNLOADED)
 
 
 def _waits() -> ColumnElement[bool]:
@@ -180,7 +180,7 @@ def look(lease: Lease, _settings: Settings, _job: Waiting) -> Generator[bool, No
         groups = find_duplicates(connection)
     yield True
     with write_session(lease.engine) as session:
-        session.execute(delete(LookAlike), execution_options=_UNLOADED)
+        session.execute(delete(LookAlike), execution_options=UNLOADED)
         portion: list[dict[str, Any]] = []
         for row in _rows(groups):
             portion.append(row)

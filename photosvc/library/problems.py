@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session, aliased
 from photosvc.core.problems import Problem, Reason, Severity
 from photosvc.library.trash_folder import Trash
 from photosvc.models import File, JobFailure, Photo, RejectedFile
+from photosvc.models.statements import UNLOADED
 
 INDEX, IMPORT = "index", "import"
 #: Files left out on purpose: nothing to repair.
@@ -116,7 +117,7 @@ def photos_of_failed(session: Session, found: Sequence[FailedFile]) -> dict[int,
 
 def forget_import_failures(session: Session) -> int:
     """Forget the files that imports failed at, in a write transaction, and return their number."""
-    gone: Any = session.execute(delete(JobFailure), execution_options={"synchronize_session": False})
+    gone: Any = session.execute(delete(JobFailure), execution_options=UNLOADED)
     return int(gone.rowcount)
 
 

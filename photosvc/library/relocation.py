@@ -27,6 +27,7 @@ from photosvc.index.sidecar_values import is_read
 from photosvc.index.store import Store
 from photosvc.library.journal import FILES, Actor, Change, Difference, record
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
+from photosvc.models.statements import UNLOADED
 from photosvc.settings import Settings
 
 #: Files of a folder whose rows change in one transaction: others must not wait for the write lock for long. The index
@@ -37,7 +38,6 @@ _PORTION: Final = 200
 #: Nanoseconds since 1970 that no client gives a file: the index takes the file for changed.
 _NO_TIME: Final = -1
 _JUNK: Final = frozenset({"desktop.ini", "thumbs.db"})
-_UNLOADED: Final = {"synchronize_session": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Relocation:
                 self._rename_sidecars(source, target)
             counted = update(UploadedFile).where(_named(UploadedFile.name, source, is_folder=is_folder))
             counted = counted.values(name=_renamed(UploadedFile.name, source, target))
-            self.session.execute(counted, execution_options=_UNLOADED)
+            self.session.execute(counted, execution_options=UNLOADED)
             self._rename_files([(row, target + row.name[len(source) :]) for row in rows])
             if not is_folder and is_read(source):
                 self._hide([source])
@@ -104,7 +104,7 @@ class Relocation:
         It is read again also if its new content has the size and time of the former, which goes on to count in a quota.
         """
         replaced = update(File).where(File.root == ORIGINALS_ROOT, File.name == name).values(mtime_ns=_NO_TIME)
-        self.session.execute(replaced, execution_options=_UNLOADED)
+        self.session.execute(replaced, execution_options=UNLOADED)
         columns = (UploadedFile.user_id, UploadedFile.size)
         for row in self.session.execute(select(*columns).where(UploadedFile.name == name)).all():
             values = {"hash": None, "user_id": row.user_id, "name": kept, "size": row.size, "original_name": ""}
@@ -142,20 +142,20 @@ class Relocation:
         at_source = _named(RejectedFile.name, source, is_folder=is_folder)
         at_target = _named(RejectedFile.name, target, is_folder=is_folder)
         removed = RejectedFile.reason == Reason.REMOVED.value
-        self.session.execute(delete(RejectedFile).where(at_target), execution_options=_UNLOADED)
-        self.session.execute(delete(RejectedFile).where(at_source, ~removed), execution_options=_UNLOADED)
+        self.session.execute(delete(RejectedFile).where(at_target), execution_options=UNLOADED)
+        self.session.execute(delete(RejectedFile).where(at_source, ~removed), execution_options=UNLOADED)
         renamed = update(RejectedFile).where(at_source).values(name=_renamed(RejectedFile.name, source, target))
-        self.session.execute(renamed, execution_options=_UNLOADED)
+        self.session.execute(renamed, execution_options=UNLOADED)
         copies = (
             RejectedFile.reason == Reason.DUPLICATE.value,
             _named(RejectedFile.detail, source, is_folder=is_folder),
         )
         detail = _renamed(RejectedFile.detail, source, target)
-        self.session.execute(update(RejectedFile).where(*copies).values(detail=detail), execution_options=_UNLOADED)
+        self.session.execute(update(RejectedFile).where(*copies).values(detail=detail), execution_options=UNLOADED)
 
     def _rename_sidecars(self, source: str, target: str) -> None:
         at_target = _named(Sidecar.name, target, is_folder=True)
-        self.session.execute(delete(Sidecar).where(at_target), execution_options=_UNLOADED)
+        self.session.execute(delete(Sidecar).where(at_target), execution_options=UNLOADED)
         for sidecar in self.session.scalars(select(Sidecar).where(_named(Sidecar.name, source, is_folder=True))):
             sidecar.name = target + sidecar.name[len(source) :]
             sidecar.folder = sidecar.name.rpartition("/")[0]
@@ -184,16 +184,16 @@ class Relocation:
         aside = kept.removesuffix(f"/{name}") if kept is not None else aside_folder()
         at_upload = _named(UploadedFile.name, name, is_folder=is_folder)
         if kept is None:
-            self.session.execute(delete(UploadedFile).where(at_upload), execution_options=_UNLOADED)
+            self.session.execute(delete(UploadedFile).where(at_upload), execution_options=UNLOADED)
         else:
             trashed = literal(f"{aside}/") + UploadedFile.name
             counted = update(UploadedFile).where(at_upload).values(hash=None, name=trashed)
-            self.session.execute(counted, execution_options=_UNLOADED)
+            self.session.execute(counted, execution_options=UNLOADED)
         at_name = _named(File.name, name, is_folder=is_folder)
         renamed = update(File).where(File.root == ORIGINALS_ROOT, at_name).values(name=literal(f"{aside}/") + File.name)
-        self.session.execute(renamed, execution_options=_UNLOADED)
+        self.session.execute(renamed, execution_options=UNLOADED)
         rejected = delete(RejectedFile).where(_named(RejectedFile.name, name, is_folder=is_folder))
-        self.session.execute(rejected, execution_options=_UNLOADED)
+        self.session.execute(rejected, execution_options=UNLOADED)
         # A copy elsewhere was left out because of the file that is gone; now it takes its place.
         copy = (RejectedFile.reason == Reason.DUPLICATE.value, _named(RejectedFile.detail, name, is_folder=is_folder))
         copies = delete(RejectedFile).where(*copy).returning(RejectedFile.name)

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.paths import disk_name, open_folder
+from photosvc.core.words import in_portions
 from photosvc.index.scan import GONE_FOLDER
 from photosvc.library import disk
 from photosvc.library.staging_part import NameTakenError, ReadOnlyError, typed_errors
@@ -36,12 +37,10 @@ from photosvc.library.trash_folder import (
 )
 from photosvc.models import File, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
+from photosvc.models.statements import UNLOADED
 from photosvc.settings import Settings
 
 #: A function that begins a write transaction.
-#: Rows of one statement.
-_PORTION: Final = 500
-_UNLOADED: Final = {"synchronize_session": False}
 #: Seconds after which a request begins no further deletion.
 _PATIENCE: Final = 20.0
 #: A time later than everything in the trash.
@@ -275,21 +274,20 @@ def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expect
 def _forget(session: Session, deletion: str) -> None:
     """Give the rows names that no file has, and count the files in no quota."""
     counted = delete(UploadedFile).where(UploadedFile.name.startswith(within(deletion), autoescape=True))
-    session.execute(counted, execution_options=_UNLOADED)
+    session.execute(counted, execution_options=UNLOADED)
     gone = update(File).where(File.name.startswith(within(deletion), autoescape=True))
     forget_sidecars(session, Sidecar.name.startswith(within(deletion), autoescape=True))
     gone = gone.values(name=literal(GONE_FOLDER) + func.substr(File.name, len(TRASH_FOLDER) + 1))
-    session.execute(gone, execution_options=_UNLOADED)
+    session.execute(gone, execution_options=UNLOADED)
 
 
 def forget_sidecars(session: Session, *which: ColumnElement[bool]) -> None:
     """Delete the rows of these sidecars, and their links to files."""
     ids = session.scalars(select(Sidecar.id).where(*which)).all()
-    for start in range(0, len(ids), _PORTION):
-        some = ids[start : start + _PORTION]
+    for some in in_portions(ids):
         linked = delete(file_sidecars).where(file_sidecars.c.sidecar_id.in_(some))
-        session.execute(linked, execution_options=_UNLOADED)
-        session.execute(delete(Sidecar).where(Sidecar.id.in_(some)), execution_options=_UNLOADED)
+        session.execute(linked, execution_options=UNLOADED)
+        session.execute(delete(Sidecar).where(Sidecar.id.in_(some)), execution_options=UNLOADED)
 
 
 def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:

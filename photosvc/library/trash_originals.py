@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason
+from photosvc.core.words import in_portions
 from photosvc.index.quality import hide_photos
 from photosvc.index.requested import gathered, wish
 from photosvc.index.scan import aside_folder
@@ -32,11 +33,8 @@ from photosvc.models import (
     file_sidecars,
 )
 from photosvc.models.plain import insert_of
-from photosvc.models.statements import Updates, among, run_many
+from photosvc.models.statements import UNLOADED, Updates, among, run_many
 
-#: Photos in one statement.
-_PORTION: Final = 500
-_UNLOADED: Final = {"synchronize_session": False}
 _MOVE_UPLOADED: Final = (
     update(UploadedFile.__table__)  # type: ignore[arg-type]
     .where(UploadedFile.name == bindparam("old_name"))
@@ -63,10 +61,10 @@ def delete_photos(
         PhotosvcError: the disk refuses it.
     """
     total, folders = 0, set()
-    for start in range(0, len(photo_ids), _PORTION):
+    for ids in in_portions(photo_ids):
         # Another request may have deleted some since they were selected.
         shown = Photo.files.any(File.missing.is_(False))
-        some = among(session, Photo.id, photo_ids[start : start + _PORTION])
+        some = among(session, Photo.id, ids)
         portion = session.scalars(select(Photo.id).where(some, shown).order_by(Photo.id).with_for_update()).all()
         files = select(*_FILE).where(among(session, File.photo_id, portion), File.missing.is_(False))
         rows = session.execute(files.order_by(File.id).with_for_update()).all()
@@ -153,10 +151,10 @@ def _rejected(file: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401 - a f
 def _reject_copies(session: Session, names: Sequence[str]) -> None:
     """Reject the copies of these files permanently, and delete the reasons why the files themselves were rejected."""
     rejected = delete(RejectedFile).where(among(session, RejectedFile.name, names))
-    session.execute(rejected, execution_options=_UNLOADED)
+    session.execute(rejected, execution_options=UNLOADED)
     duplicates = update(RejectedFile).where(RejectedFile.reason == Reason.DUPLICATE.value)
     duplicates = duplicates.where(among(session, RejectedFile.detail, names))
-    session.execute(duplicates.values(reason=Reason.REMOVED.value, detail=""), execution_options=_UNLOADED)
+    session.execute(duplicates.values(reason=Reason.REMOVED.value, detail=""), execution_options=UNLOADED)
 
 
 def _own_sidecars(session: Session, file_ids: Sequence[int]) -> dict[int, str]:

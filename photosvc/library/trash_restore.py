@@ -19,6 +19,7 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.paths import clamped_time
 from photosvc.core.vocabulary import parse_kinds
+from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
 from photosvc.index.scan import GONE_FOLDER, disk_path
@@ -31,12 +32,11 @@ from photosvc.library.trash_deletion import forget_sidecars
 from photosvc.library.trash_folder import TRASH_FOLDER, Kept, Trash, is_deletion
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
+from photosvc.models.statements import UNLOADED
 from photosvc.settings import Settings
 
 #: Files that are restored in one transaction.
 PORTION: Final = 100
-_QUERIED: Final = 500
-_UNLOADED: Final = {"synchronize_session": False}
 #: Files that one request restores.
 MOST_RESTORED = 10_000
 
@@ -95,8 +95,8 @@ def _in_place(trash: Trash, file: File) -> Kept | None:
 def photos_of(session: Session, files: Sequence[Kept]) -> dict[str, str]:
     """Return path in the trash -> UID of the photo, for the files among these that the library knows."""
     found: dict[str, str] = {}
-    for start in range(0, len(files), _QUERIED):
-        names = [kept.path for kept in files[start : start + _QUERIED]]
+    for some in in_portions(files):
+        names = [kept.path for kept in some]
         query = select(File.name, Photo.uid).join(Photo).where(File.name.in_(names))
         found |= {name: uid for name, uid in session.execute(query)}  # noqa: C416 - typed rows
     return found
@@ -217,7 +217,7 @@ def _count_again(session: Session, kept: Kept) -> None:
     is_free = session.scalar(select(UploadedFile.id).where(UploadedFile.hash == content)) is None
     counted = update(UploadedFile).where(UploadedFile.name == kept.path)
     counted = counted.values(name=kept.name, hash=content if is_free else None)
-    session.execute(counted, execution_options=_UNLOADED)
+    session.execute(counted, execution_options=UNLOADED)
 
 
 def every_file(trash: Trash) -> Iterator[Kept]:

@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, Exists, Text, delete, exists, func, insert
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, NotFoundError, PermissionDeniedError, PhotosvcError
+from photosvc.core.words import in_portions
 from photosvc.index import jobs
 from photosvc.index.jobs import ALBUMS, State, Waiting
 from photosvc.index.lease import Lease
@@ -24,7 +25,7 @@ from photosvc.library.albums import album_to_change
 from photosvc.library.staging import Staging
 from photosvc.models import ORIGINALS_ROOT, File, Job, RejectedFile, SearchRow, Upload, UploadedFile, User
 from photosvc.models.engine import write_session
-from photosvc.models.statements import insert_into
+from photosvc.models.statements import UNLOADED, insert_into
 from photosvc.search.reading.compile import visible
 from photosvc.settings import Settings
 
@@ -109,7 +110,7 @@ def count_stored(
 def uncount(session: Session, name: str) -> None:
     """Count an original in no quota any more: it has left the originals, or has another content."""
     gone = delete(UploadedFile).where(UploadedFile.name == name)
-    session.execute(gone, execution_options={"synchronize_session": False})
+    session.execute(gone, execution_options=UNLOADED)
 
 
 def add_waiting(session: Session, settings: Settings, uploads: Sequence[Upload]) -> None:
@@ -168,8 +169,8 @@ def waiting_in(session: Session, user_id: int, bundle: str, limit: int) -> Seque
 def known_tokens(session: Session, tokens: Sequence[str]) -> set[str]:
     """Return the tokens among these, of kept parts, that an upload has."""
     found: set[str] = set()
-    for start in range(0, len(tokens), _PORTION):
-        found.update(session.scalars(select(Upload.token).where(Upload.token.in_(tokens[start : start + _PORTION]))))
+    for some in in_portions(tokens):
+        found.update(session.scalars(select(Upload.token).where(Upload.token.in_(some))))
     return found
 
 
@@ -180,7 +181,7 @@ def sweep(session: Session, staging: Staging, now: datetime) -> int:
     for _, token in expired:
         staging.delete(token)
     ids = [row.id for row in expired]
-    session.execute(delete(Upload).where(Upload.id.in_(ids)), execution_options={"synchronize_session": False})
+    session.execute(delete(Upload).where(Upload.id.in_(ids)), execution_options=UNLOADED)
     return len(expired)
 
 
@@ -222,7 +223,7 @@ def wish_albums(
         arguments = {**row.arguments, "files": wanted}
         session.execute(
             update(Job).where(Job.id == row.id).values(arguments=arguments),
-            execution_options={"synchronize_session": False},
+            execution_options=UNLOADED,
         )
         return subject
     subject = secrets.token_hex(8)

@@ -34,7 +34,7 @@ from photosvc.library.upload_checks import (
     inspect,
 )
 from photosvc.models import ORIGINALS_ROOT, RejectedFile, UploadedFile
-from photosvc.models.statements import insert_into
+from photosvc.models.statements import UNLOADED, insert_into
 from photosvc.settings import Settings
 
 #: Digits of the hash in a name: more where another file has the name already.
@@ -44,7 +44,6 @@ _ORDER: Final = {"raw": 0, "image": 1, "animated": 2, "video": 3}
 ADDED, DUPLICATE, REFUSED = "added", "duplicate", "refused"
 #: A function that places a received file under a name, as `Part.place` does without `replace`.
 Placing: TypeAlias = Callable[[ReceivedFile, str], object]
-_UNLOADED: Final = {"synchronize_session": False}
 _NO_PICTURE: Final = Problem.of(Reason.WRONG_CONTENT, "picture or video")
 
 
@@ -230,12 +229,12 @@ class Admission:
             name = self._placed(group[0].file, content, one, undo)
             session.execute(
                 update(UploadedFile).where(UploadedFile.hash == one.file.hash).values(name=name),
-                execution_options=_UNLOADED,
+                execution_options=UNLOADED,
             )
             # A person may have removed the same file from the library before.
             session.execute(
                 delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name),
-                execution_options=_UNLOADED,
+                execution_options=UNLOADED,
             )
             wish(session, self.now, name.rpartition("/")[0])
             outcomes.append(Admitted(one.file, ADDED, name))
@@ -268,7 +267,7 @@ class Admission:
             # Another transaction had claimed it; where its file is gone by now, this one takes its place.
             if not self._originals.name_of(session, file):
                 again = update(UploadedFile).where(UploadedFile.hash == file.hash).values(row)
-                session.execute(again, execution_options=_UNLOADED)
+                session.execute(again, execution_options=UNLOADED)
                 return None
         return self._originals.name_of(session, file)
 

@@ -48,6 +48,8 @@ from photosvc.models.base import Base
 Row = Sequence[Any]
 Processor = Callable[[Any], Any]
 Column = ColumnElement[Any] | InstrumentedAttribute[Any]
+#: Options of a statement that changes rows: objects that the session has loaded are not compared with them.
+UNLOADED: Final = {"synchronize_session": False}
 _SIGN: Final[custom_op[Any]] = custom_op("+")
 
 

@@ -16,8 +16,6 @@ from photosvc.search.reading.compile import visible
 #: Added to both sort keys, so that each has 19 digits: times of the years 1 to 9999, and keys below 2^62.
 _OFFSET: Final = 10**18
 _DIGITS: Final = 19
-#: Values in one statement.
-_PORTION: Final = 500
 
 
 def latest(taken_at: ColumnElement[int] | Any, newest_key: ColumnElement[int] | Any) -> ColumnElement[str]:  # noqa: ANN401
@@ -33,7 +31,7 @@ def hashes_of_covers(connection: Connection, packed: Iterable[str], *, sees_priv
     """Return the hash of the file with each of these packed sort keys."""
     keys = {int(text[_DIGITS:]) - _OFFSET: text for text in packed if text}
     found: dict[str, str] = {}
-    for portion in in_portions(list(keys), _PORTION):
+    for portion in in_portions(list(keys)):
         query = select(SearchRow.newest_key, SearchRow.hash)
         query = query.where(visible(sees_private=sees_private), SearchRow.newest_key.in_(portion))
         found.update((keys[key], content_hash) for key, content_hash in connection.execute(query))
@@ -43,7 +41,7 @@ def hashes_of_covers(connection: Connection, packed: Iterable[str], *, sees_priv
 def covers_of_labels(connection: Connection, label_ids: Iterable[int], *, sees_private: bool) -> dict[int, str]:
     """Return the hash of the latest photo by the id of the keyword."""
     packed: dict[int, str] = {}
-    for portion in in_portions(list(label_ids), _PORTION):
+    for portion in in_portions(list(label_ids)):
         query = select(photo_keywords.c.keyword_id, latest(SearchRow.taken_at, SearchRow.newest_key))
         query = query.join(SearchRow, SearchRow.photo_id == photo_keywords.c.photo_id)
         query = query.where(photo_keywords.c.keyword_id.in_(portion), SearchRow.is_first)

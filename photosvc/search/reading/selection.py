@@ -24,8 +24,6 @@ from photosvc.search.reading.window import matching, prepare
 MOST_SELECTED: Final = 20_000
 #: The most albums in one selection: each is a search.
 MOST_ALBUMS: Final = 20
-#: Values in one statement.
-_PORTION: Final = 500
 _CHRONOLOGICAL: Final = "oldest"
 #: The size of files together; PostgreSQL sums integers to decimals.
 _BYTES: Final = cast(func.coalesce(func.sum(SearchRow.size), 0), BigInteger)
@@ -118,7 +116,7 @@ def bytes_of(connection: Connection, file_ids: Sequence[int]) -> int:
     """Return the size of these files together."""
     return sum(
         connection.scalar(select(_BYTES).where(SearchRow.file_id.in_(portion))) or 0
-        for portion in in_portions(file_ids, _PORTION)
+        for portion in in_portions(file_ids)
     )
 
 
@@ -159,7 +157,7 @@ def _identified(
 ) -> Iterator[int]:
     """Yield the ids of files by the values of a column, in their order; the first `most` of each value."""
     seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
-    for portion in in_portions(list(dict.fromkeys(values)), _PORTION):
+    for portion in in_portions(list(dict.fromkeys(values))):
         query = select(column, SearchRow.file_id).where(seen, identified(str(column.key), portion))
         found: dict[str, list[int]] = {}
         for value, file_id in connection.execute(query.order_by(SearchRow.is_primary.desc(), SearchRow.file_id)):

@@ -34,8 +34,6 @@ FILTERS: Final = frozenset(
 #: The orders of visitors; sorted by other keys, photos would tell more than their records do.
 ORDERS: Final = frozenset({"newest", "oldest", "random", MANUAL.name})
 _USUAL: Final = "oldest"
-#: Values in one statement.
-_PORTION: Final = 500
 #: The orders of the albums of a guest, searched together: one by hand is that of one album.
 _OF_ALL: Final = ORDERS - {MANUAL.name}
 #: The id of no file.
@@ -131,7 +129,7 @@ def _ids_in(connection: Connection, file_ids: Sequence[int], albums: Sequence[st
         return _ids_in(connection, file_ids, albums[:middle]) | _ids_in(connection, file_ids, albums[middle:])
     rows = matching(plan_all(search.node, search.context, connection, by_values=True), SearchRow.file_id)
     found: set[int] = set()
-    for portion in in_portions(file_ids, _PORTION):
+    for portion in in_portions(file_ids):
         found.update(connection.scalars(rows.where(SearchRow.file_id.in_(portion))))
     return found
 

@@ -44,6 +44,7 @@ from photosvc.models.plain import insert_of
 from photosvc.models.search import record_change
 from photosvc.models.search_values import is_hidden, is_set, last_changed, microseconds
 from photosvc.models.statements import (
+    UNLOADED,
     Updates,
     among,
     among_parameter,
@@ -242,7 +243,7 @@ def project_album(session: Session, album_id: int, photo_ids: Iterable[int]) -> 
         wrong = SearchRow.has_album != in_an_album
         session.execute(
             update(SearchRow).where(of_batch, wrong).values(has_album=not_(SearchRow.has_album)),
-            execution_options={"synchronize_session": False},
+            execution_options=UNLOADED,
         )
     record_change(session)
 
