@@ -46,6 +46,7 @@ from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
 from photosvc.web.contract import (
     ETAG,
+    LONG_BODY,
     MESSAGE,
     NUMBER,
     TEXT,
@@ -63,8 +64,6 @@ from photosvc.web.searching import searching
 
 albums = OwnBlueprint("albums", __name__)
 
-#: Bytes of a selection: 20,000 UIDs take 400 KB.
-MAX_BODY: Final = 1 << 20
 #: Requests that delete more albums than this run one at a time for each account: each album is a transaction.
 _BATCH: Final = 500
 _UIDS: Final = {"type": "array", "items": TEXT}
@@ -194,7 +193,7 @@ def remove_album(album_uid: str) -> Response:
 
 @albums.post("/batch/albums/delete")
 @require("albums.delete")
-@takes(AlbumSelectionSchema, any_type=True, max_body=MAX_BODY)
+@takes(AlbumSelectionSchema, any_type=True, max_body=LONG_BODY)
 @answers(_DELETED, "The UIDs of the albums that are deleted.")
 @refuses(400, 404, 409, 429)
 def delete_albums(given: dict[str, Any]) -> Response:
@@ -274,7 +273,7 @@ def list_album_photos(album_uid: str) -> Response:
 
 @albums.put("/albums/<album_uid>/photos")
 @require("albums.update")
-@takes(ArrangementSchema, any_type=True, max_body=MAX_BODY)
+@takes(ArrangementSchema, any_type=True, max_body=LONG_BODY)
 @answers(_ORDER, "The UIDs of all photos in their new order.")
 @refuses(400, 404, 409)
 def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
@@ -292,7 +291,7 @@ def arrange_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 
 @albums.post("/albums/<album_uid>/photos")
 @require("albums.update")
-@takes(ZipSelectionSchema, any_type=True, max_body=MAX_BODY)
+@takes(ZipSelectionSchema, any_type=True, max_body=LONG_BODY)
 @answers(_ADDED, "The album, the selection, and the photos that were added.")
 @refuses(400, 404, 409)
 def add_album_photos(given: dict[str, Any], album_uid: str) -> Response:
@@ -305,7 +304,7 @@ def add_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 
 @albums.delete("/albums/<album_uid>/photos")
 @require("albums.update")
-@takes(ZipSelectionSchema, any_type=True, max_body=MAX_BODY)
+@takes(ZipSelectionSchema, any_type=True, max_body=LONG_BODY)
 @answers(_REMOVED, "The album, the selection, and the photos that were removed.")
 @refuses(400, 404, 409)
 def remove_album_photos(given: dict[str, Any], album_uid: str) -> Response:
@@ -315,7 +314,7 @@ def remove_album_photos(given: dict[str, Any], album_uid: str) -> Response:
 
 @albums.post("/albums/<album_uid>/clone")
 @require("albums.update")
-@takes(AlbumSelectionSchema, any_type=True, max_body=MAX_BODY)
+@takes(AlbumSelectionSchema, any_type=True, max_body=LONG_BODY)
 @answers(_ADDED, "The album, the selection, and the photos that were added.")
 @refuses(400, 404, 409)
 def clone_albums(given: dict[str, Any], album_uid: str) -> Response:

@@ -24,7 +24,7 @@ from photosvc.library.trash_deletion import Deletion
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
-from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
+from photosvc.web.contract import LONG_BODY, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.photo_changes import one_batch
 from photosvc.web.protector import principal, require
@@ -37,8 +37,6 @@ MOST: Final = 20_000
 MOST_EDITED: Final = 10_000
 #: Photos in one deletion, which also moves their originals.
 MOST_DELETED: Final = 10_000
-#: Bytes of the request: 20,000 UIDs take 400 KB.
-_MAX_BODY: Final = 1 << 20
 _COUNTED: Final = json_object("code message photos", code=NUMBER, message=TEXT, photos=NUMBER)
 _EDITED: Final = json_object(
     "code message photos change",
@@ -53,7 +51,7 @@ _MEANING: Final = "Number of changed photos."
 
 @batch.post("/batch/photos/archive")
 @require("photos.update")
-@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
+@takes(BatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_COUNTED, _MEANING)
 @refuses(400, 409, 429)
 def archive_photos(given: dict[str, Any]) -> Response:
@@ -63,7 +61,7 @@ def archive_photos(given: dict[str, Any]) -> Response:
 
 @batch.post("/batch/photos/restore")
 @require("photos.update")
-@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
+@takes(BatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_COUNTED, _MEANING)
 @refuses(400, 409, 429)
 def restore_photos(given: dict[str, Any]) -> Response:
@@ -73,7 +71,7 @@ def restore_photos(given: dict[str, Any]) -> Response:
 
 @batch.post("/batch/photos/approve")
 @require("photos.update")
-@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
+@takes(BatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_COUNTED, _MEANING)
 @refuses(400, 409, 429)
 def approve_photos(given: dict[str, Any]) -> Response:
@@ -83,7 +81,7 @@ def approve_photos(given: dict[str, Any]) -> Response:
 
 @batch.post("/batch/photos/private")
 @require("photos.update")
-@takes(PrivateBatchSchema, any_type=True, max_body=_MAX_BODY)
+@takes(PrivateBatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_COUNTED, _MEANING)
 @refuses(400, 409, 429)
 def hide_photos(given: dict[str, Any]) -> Response:
@@ -93,7 +91,7 @@ def hide_photos(given: dict[str, Any]) -> Response:
 
 @batch.post("/batch/photos/edit")
 @require("photos.update")
-@takes(EditBatchSchema, any_type=True, max_body=_MAX_BODY)
+@takes(EditBatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_EDITED, _MEANING)
 @refuses(400, 409, 429)
 def edit_photos(given: dict[str, Any]) -> Response:
@@ -122,7 +120,7 @@ def edit_photos(given: dict[str, Any]) -> Response:
 
 @batch.post("/batch/photos/undo")
 @require("photos.update")
-@takes(UndoBatchSchema, any_type=True, max_body=_MAX_BODY)
+@takes(UndoBatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_UNDONE, "Number of photos that were restored, and of those left alone because they changed since.")
 @refuses(400, 404, 409, 429)
 def undo_edit(given: dict[str, Any]) -> Response:
@@ -141,7 +139,7 @@ def undo_edit(given: dict[str, Any]) -> Response:
 
 @batch.post("/batch/photos/delete")
 @require("photos.delete")
-@takes(BatchSchema, any_type=True, max_body=_MAX_BODY)
+@takes(BatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_COUNTED, "Number of deleted photos.")
 @refuses(400, 409, 429, 507)
 def delete_photos(given: dict[str, Any]) -> Response:

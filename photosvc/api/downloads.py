@@ -31,12 +31,14 @@ from photosvc.search.reading.selection import Selection, album_ids, bytes_of, fi
 from photosvc.search.reading.shared import seen, seen_with_hash, sees_album, shared_ids
 from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.answers import ReadyResponse, json_answer
-from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
+from photosvc.web.contract import LONG_BODY, NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
 from photosvc.web.current import Service, current_service
 from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require, require_download
 from photosvc.web.searching import searching
 from photosvc.web.sending import (
+    CHECKED,
+    SANDBOX,
     FileAnswer,
     ServerBusyError,
     TooManyAtOnceError,
@@ -52,12 +54,8 @@ downloads = OwnBlueprint("downloads", __name__)
 
 _BINARY: Final = {"type": "string", "format": "binary"}
 #: Browsers must not run scripts in the file, even if they take it for a page.
-_SANDBOX: Final = ("Content-Security-Policy", "default-src 'none'; sandbox")
-_CACHED: Final = ("Cache-Control", "private, no-cache")
 #: Files in one archive.
 MOST_FILES: Final = 50_000
-#: Bytes of the request: 20,000 hashes take 860 KB.
-_MAX_BODY: Final = 1 << 20
 _MIB: Final = 1 << 20
 #: Files whose rows are read at once, while the archive is sent: their visibility is checked at this moment.
 _PORTION: Final = 50
@@ -146,7 +144,7 @@ def _send(found: SeenFile) -> Response:
             etag=found.hash,
             internal=f"originals/{found.name}",
             modified_ns=found.mtime_ns,
-            headers=[_CACHED, _SANDBOX, disposition(saved_name(found, request.args.get("name", "")))],
+            headers=[CHECKED, SANDBOX, disposition(saved_name(found, request.args.get("name", "")))],
         )
     )
 
@@ -184,7 +182,7 @@ class TooManySelectionsError(TooManyAtOnceError):
 
 @downloads.post("/zip")
 @require("photos.download")
-@takes(ZipSelectionSchema, max_body=_MAX_BODY)
+@takes(ZipSelectionSchema, max_body=LONG_BODY)
 @answers(_STORED, "The archive's name below `/zip/`; it waits there for an hour.")
 @refuses(400, 404, 413, 429, 503)
 @for_visitors

@@ -32,7 +32,7 @@ from photosvc.search.reading.files import file_with_hash, files_of_photo, load_f
 from photosvc.search.reading.photos import parse_number
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
-from photosvc.web.contract import ETAG, answers, describe, json_object, refuses, takes, takes_query
+from photosvc.web.contract import ETAG, LONG_BODY, answers, describe, json_object, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.photo_changes import Editing, EditingChange, change_one, read_record
 from photosvc.web.protector import principal, require
@@ -42,8 +42,6 @@ photos = OwnBlueprint("photos", __name__)
 
 _YAML: Final = "text/x-yaml; charset=utf-8"
 _dump_file = compile_schema(FileEntitySchema())
-#: Bytes of a request: clients send whole records back, with all files.
-_MAX_BODY: Final = 1 << 20
 #: The contract of answers that wrap the photo, as clients expect for like, approve and undo.
 WRAPPED = json_object("photo", photo={"type": "object"})
 _MOST: Final = 1000
@@ -102,7 +100,7 @@ def read_file(content_hash: str) -> Response:
 @photos.put("/photos/<photo_uid>")
 @photos.patch("/photos/<photo_uid>", endpoint="patch_photo")
 @require("photos.update")
-@takes(PhotoEditSchema, any_type=True, quoted=True, max_body=_MAX_BODY)
+@takes(PhotoEditSchema, any_type=True, quoted=True, max_body=LONG_BODY)
 @answers(PhotoSchema, "The changed photo.", headers=ETAG)
 @refuses(400, 404, 412)
 def change_photo(given: dict[str, Any], photo_uid: str) -> Response:

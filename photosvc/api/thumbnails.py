@@ -30,6 +30,8 @@ from photosvc.web.protector import principal, require_link_token
 from photosvc.web.requests import ClientGone
 from photosvc.web.searching import searching
 from photosvc.web.sending import (
+    CACHED,
+    CHECKED,
     FileAnswer,
     HeaderList,
     check_preconditions,
@@ -50,11 +52,9 @@ _WEBP_SIDE: Final = 500
 _TYPES: Final = {"jpg": "image/jpeg", "webp": "image/webp"}
 #: The address contains all that the picture depends on: the hash of the content, and the turn of a turned one. The
 #: token in it makes it private.
-_CACHED: Final = ("Cache-Control", "private, max-age=31536000, immutable")
 #: Seconds that a page waits for a thumbnail: browsers have few connections, which other requests need too.
 _QUIET_SECONDS: Final = 2.0
 #: For addresses whose picture may change, as that of a turned picture without its turn: clients have to revalidate.
-_CHECKED: Final = ("Cache-Control", "private, no-cache")
 
 
 @thumbnails.get("/t/<content_hash>/<token>/<size>", strict_slashes=False)
@@ -83,7 +83,7 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     keep = target.area == WHOLE or any(target.area.shows(*area) for area in areas)
     # Browsers of visitors ask each time, because their link may have ended.
     may_keep = request.args.get("turn", "1") == str(found.turn) and who.shared is None
-    return _show(found, target, keep=keep, cached=_CACHED if may_keep else _CHECKED)
+    return _show(found, target, keep=keep, cached=CACHED if may_keep else CHECKED)
 
 
 def show_cover(found: SeenFile, size: str) -> Response:
@@ -95,7 +95,7 @@ def show_cover(found: SeenFile, size: str) -> Response:
 
     """
     target, _ = _target(found.hash, size)
-    return _show(found, target, keep=True, cached=_CHECKED)
+    return _show(found, target, keep=True, cached=CHECKED)
 
 
 def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str]) -> Response:

@@ -17,15 +17,24 @@ from photosvc.library.trash_restore import MOST_RESTORED, PORTION, chosen_files,
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
-from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, describe, json_object, refuses, takes, takes_query
+from photosvc.web.contract import (
+    FLAG,
+    LONG_BODY,
+    NUMBER,
+    TEXT,
+    answers,
+    describe,
+    json_object,
+    refuses,
+    takes,
+    takes_query,
+)
 from photosvc.web.current import current_service
 from photosvc.web.photo_changes import one_batch
 from photosvc.web.protector import principal, require
 
 trash = OwnBlueprint("trash", __name__)
 
-#: Bytes of a request, enough for a thousand long names.
-_MAX_BODY: Final = 1 << 20
 _NAMES: Final = {"type": "array", "items": TEXT}
 _RESTORED: Final = json_object(
     "code message files photos taken complete", code=NUMBER, message=TEXT, files=_NAMES, photos=_NAMES, taken=_NAMES,
@@ -60,7 +69,7 @@ def list_trash() -> Response:
 
 @trash.post("/trash/restore")
 @require("trash.restore")
-@takes(RestoreSchema, any_type=True, max_body=_MAX_BODY)
+@takes(RestoreSchema, any_type=True, max_body=LONG_BODY)
 @answers(_RESTORED, "Names of restored files, and of those that cannot be restored because their name is in use.")
 @refuses(400, 404, 429, 507)
 def restore_trash(given: dict[str, Any]) -> Response:

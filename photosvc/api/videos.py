@@ -20,7 +20,7 @@ from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require_link_token
-from photosvc.web.sending import FileAnswer, disposition, original_of, send_file, while_there
+from photosvc.web.sending import CACHED, CHECKED, FileAnswer, disposition, original_of, send_file, while_there
 
 videos = OwnBlueprint("videos", __name__)
 
@@ -41,8 +41,6 @@ _CODECS: Final = {
 #: Types of files; a file of the type is sent as it is.
 _TYPES: Final = frozenset(row.name for row in FORMATS if row.media_type == "video") - _PLAYABLE
 #: The address contains the hash of the content; the video of a live photo is another file, which may change.
-_CACHED: Final = ("Cache-Control", "private, max-age=31536000, immutable")
-_CHECKED: Final = ("Cache-Control", "private, no-cache")
 
 
 @videos.get("/videos/<content_hash>/<token>/<video_format>", strict_slashes=False)
@@ -104,7 +102,7 @@ def _answer(service: Service, file: FileIO, found: SeenFile, name: str, *, own: 
     if part is None:
         raise NotFoundError("the picture holds no video", field="hash")
     shared = principal().shared
-    headers = [_CACHED if own and shared is None else _CHECKED]
+    headers = [CACHED if own and shared is None else CHECKED]
     as_it_is = _type_as_it_is(file, found, part, name) if shared is None or shared.metadata else ""
     if "download" in request.args:
         kind = found.file_type if as_it_is and found.media_type == "video" else "mp4"

@@ -194,11 +194,6 @@ def end_login_sessions(session: Session, user_id: int, *, keep: int | None = Non
     )
 
 
-def delete_expired(session: Session, credential_id: int) -> None:
-    """Delete a credential that a token check found expired: it must not become valid if the clock is set back."""
-    delete_credentials(session, Credential.id == credential_id)
-
-
 def end_oldest_sessions(session: Session, user_id: int, parent_id: int | None, *, keep: int) -> None:
     """Delete the oldest login sessions of an account, or of its app password `parent_id`, beyond the `keep` newest.
 

@@ -155,7 +155,7 @@ def verify(connection: Connection, secret: str, now: datetime) -> Principal:
     """Return the principal behind an access token or app password.
 
     Raises:
-        ExpiredTokenError: it has expired; `bearer.delete_expired` deletes it.
+        ExpiredTokenError: it has expired; `bearer.revoke` deletes it.
         InvalidTokenError: it is not valid; the message is the same for all reasons.
     """
     return principal_of(read(connection, secret), now)
@@ -210,7 +210,7 @@ def principal_of(row: Known | None, now: datetime) -> Principal:
     """Return the principal behind a credential.
 
     Raises:
-        ExpiredTokenError: it has expired; `bearer.delete_expired` deletes it.
+        ExpiredTokenError: it has expired; `bearer.revoke` deletes it.
         InvalidTokenError: it is not valid; the message is the same for all reasons.
     """
     if row is None or _is_orphan(row):

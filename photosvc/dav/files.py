@@ -25,13 +25,12 @@ from photosvc.library.staging_part import IncompleteError, NameTakenError, Part,
 from photosvc.library.upload_albums import QuotaExceededError, bytes_left
 from photosvc.web.answers import cache_headers
 from photosvc.web.receiving import receiving
-from photosvc.web.sending import FileAnswer, send_file
+from photosvc.web.sending import SANDBOX, FileAnswer, send_file
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
 
 #: Browsers must not run scripts of a file, even if they show it as a page.
-_SANDBOX: Final = ("Content-Security-Policy", "default-src 'none'; sandbox")
 _PIECE: Final = 256 << 10
 #: Bodies up to this size, in bytes, arrive before a thread is used (`photosvc.serving`).
 _SMALL: Final = 64 << 10
@@ -66,7 +65,7 @@ def _send(request: "Request", found: Original) -> Response:
             etag=etag_of(status),
             internal=f"originals{request.path}",
             modified_ns=clamped_time(status),
-            headers=[*cache_headers(None), _SANDBOX],
+            headers=[*cache_headers(None), SANDBOX],
         )
     )
 

@@ -10,17 +10,17 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, select, update
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm import Session
 
 from photosvc.core.geo import distance_m, unit_vector
 from photosvc.core.times import Clock, shifted
 from photosvc.core.vocabulary import AUTO, ESTIMATE
 from photosvc.index.catalog import Catalog
 from photosvc.index.lease import Lease
-from photosvc.index.photo_changes import PhotoChanges
+from photosvc.index.photo_changes import LOADED, PhotoChanges
 from photosvc.index.places import Gazetteer
 from photosvc.index.sightings import LOCATED, WINDOW, Sighting, sighting
-from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, File, Photo, Place, named_number, set_named_numbers
+from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, Photo, Place, named_number, set_named_numbers
 from photosvc.models.engine import begin_write
 from photosvc.models.pace import Pace
 from photosvc.models.statements import UNLOADED
@@ -30,13 +30,6 @@ NEAR_M: Final = 100_000.0
 _FIRST_BATCH: Final = 20
 _MOST: Final = 200
 _MANY: Final = 5_000
-_NEEDED: Final = (
-    joinedload(Photo.camera),
-    joinedload(Photo.lens),
-    joinedload(Photo.place),
-    selectinload(Photo.keywords),
-    selectinload(Photo.files).selectinload(File.markers),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +170,7 @@ def estimate_places(session: Session, clock: Clock, lease: Lease | None, *, want
         with pace.writing(session, len(ids)):
             if lease:
                 lease.check(session)
-            photos = session.scalars(select(Photo).where(Photo.id.in_(ids)).options(*_NEEDED).order_by(*_BY_TIME)).all()
+            photos = session.scalars(select(Photo).where(Photo.id.in_(ids)).options(*LOADED).order_by(*_BY_TIME)).all()
             catalog = Catalog(session, Gazetteer.load())
             neighbours = Neighbours(session)
             changed = [photo for photo in photos if _renew(session, photo, catalog, neighbours if wanted else None)]

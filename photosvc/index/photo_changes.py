@@ -8,16 +8,24 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from photosvc.index.catalog import Catalog
 from photosvc.index.describe import describe
 from photosvc.index.extract import Extraction
 from photosvc.index.sidecar_links import sidecars_of
 from photosvc.index.sightings import Sighting, mark_due, sighting
-from photosvc.models import Photo
+from photosvc.models import File, Photo
 from photosvc.search.rows.write import project, project_new
 
+#: Relations that are loaded with photos to describe them or move their files.
+LOADED: Final = (
+    joinedload(Photo.camera),
+    joinedload(Photo.lens),
+    joinedload(Photo.place),
+    selectinload(Photo.keywords),
+    selectinload(Photo.files).selectinload(File.markers),
+)
 _NONE: Final[Mapping[str, Extraction]] = {}
 
 

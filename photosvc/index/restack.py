@@ -13,13 +13,13 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from sqlalchemy import delete, insert, select, update
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm import Session
 
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError
 from photosvc.core.vocabulary import AUTO, MANUAL, PRIORITY
 from photosvc.index.catalog import Catalog
-from photosvc.index.photo_changes import PhotoChanges
+from photosvc.index.photo_changes import LOADED, PhotoChanges
 from photosvc.index.sightings import Sighting, sighting
 from photosvc.index.stack_rules import MAX_FILES, Member, divide, is_moving_part, is_preview, name_key, split_name
 from photosvc.media.looks import Look
@@ -48,14 +48,6 @@ _VALUES: Final = {
     "place_src": ("lat", "lng", "altitude", "cell_id", "place", "country"),
     **{f"{name}_src": (name,) for name in PLAIN_VALUES},
 }
-#: Relations that moving files and describing their photos reads.
-_NEEDED: Final = (
-    joinedload(Photo.camera),
-    joinedload(Photo.lens),
-    joinedload(Photo.place),
-    selectinload(Photo.keywords),
-    selectinload(Photo.files).selectinload(File.markers),
-)
 #: `Photo.stack` of a photo that a person took out of stacks.
 UNSTACKED = -1
 
@@ -342,7 +334,7 @@ def _move(
 ) -> Restacked:
     rows = [row for _, part in moves for row in part]
     photo_ids = {row.photo_id for row in rows} | {owner for owner, _ in moves if owner}
-    query = select(Photo).where(Photo.id.in_(photo_ids)).options(*_NEEDED)
+    query = select(Photo).where(Photo.id.in_(photo_ids)).options(*LOADED)
     photos = {photo.id: photo for photo in session.scalars(query)}
     files = {file.id: file for photo in photos.values() for file in photo.files}
     sightings = {photo.id: sighting(photo) for photo in photos.values() if photo.checked_at is not None}

@@ -62,7 +62,8 @@ _NOT_NEGATED = {*LITTLE_WORDS, *OPERATOR_WORDS, *NEGATION_WORDS, "be"}
 _TOO_DEEP = f"more than {MOST_LEVELS} changes between 'and' and 'or' inside each other"
 #: The key for the order of a whole query; it is no filter.
 ORDER = "order"
-_BINDERS = {TokenKind.EITHER, TokenKind.NEGATE}
+#: Tokens that join or negate what stands beside them.
+BINDERS = {TokenKind.EITHER, TokenKind.NEGATE}
 _BOTH_ENDS = {TokenKind.EITHER, TokenKind.CLOSE}
 _TERM_ENDS = {TokenKind.CLOSE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
 _TERM_STARTS = {TokenKind.OPEN, TokenKind.NEGATE, TokenKind.PHRASE, TokenKind.FILTER, TokenKind.WORD}
@@ -372,7 +373,7 @@ def split_order(text: str) -> tuple[str, str]:
     found = list(islice(tokens(close_quote(text)), MOST_TOKENS + 1))
     for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
-        bound = (before and (before.kind in _BINDERS or negates(before, token))) or (
+        bound = (before and (before.kind in BINDERS or negates(before, token))) or (
             after and after.kind is TokenKind.EITHER
         )
         if token.kind is TokenKind.FILTER and token.key.lower() == ORDER and not depth and not bound:

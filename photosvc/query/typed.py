@@ -8,7 +8,7 @@ from typing import Final
 from photosvc.query.filters import NAMES
 from photosvc.query.lexer import Token, TokenKind, close_quote, tokens
 from photosvc.query.nodes import Everything, Source
-from photosvc.query.parser import MOST_TOKENS
+from photosvc.query.parser import BINDERS, MOST_TOKENS
 from photosvc.query.reader import read_filter
 
 #: Characters that may follow the position and still belong to the same word.
@@ -17,8 +17,6 @@ _MARKS: Final = re.compile(r'\\([\\"|&*])|"')
 _SIGNS: Final = "!-"
 _OPERATORS: Final = frozenset("|&")
 _QUOTED_KINDS: Final = {TokenKind.PHRASE, TokenKind.STRAY}
-
-_BINDERS = {TokenKind.EITHER, TokenKind.NEGATE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ def unset_filters(text: str, most_tokens: int) -> frozenset[str]:
     for at, token in enumerate(found):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
         spec = NAMES.get(token.key.lower()) if token.kind is TokenKind.FILTER and not depth else None
-        bound = any(one.kind in _BINDERS for one in (*found[max(at - 1, 0) : at], *found[at + 1 : at + 2]))
+        bound = any(one.kind in BINDERS for one in (*found[max(at - 1, 0) : at], *found[at + 1 : at + 2]))
         if spec is not None and not bound:
             raw = token.text[len(token.key) + 1 :]
             if isinstance(read_filter(spec, raw, Source("q", token.end - len(raw), token.end)), Everything):

@@ -155,3 +155,8 @@ def _timestamp(value: datetime | None) -> str:
 def _itself(value: Any, _name: str, _default: Any) -> Any:  # noqa: ANN401
     """Return the value, which was read before, in place of an attribute."""
     return value
+
+
+def never() -> fields.Constant[str]:
+    """Return the field of a time that this library does not have."""
+    return fields.Constant(rfc3339(ZERO_TIME), metadata={"type": "string", "format": "date-time"})

@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from photosvc.core.times import ZERO_TIME
-from photosvc.records.fields import FILE_UID, LABEL_UID, AnyCaseSchema, Decimal, rfc3339
+from photosvc.records.fields import FILE_UID, LABEL_UID, AnyCaseSchema, Decimal, never
 from photosvc.records.photo import slug
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -31,10 +30,6 @@ def _no() -> fields.Constant[bool]:
     return fields.Constant(False, metadata=_FLAG)
 
 
-def _never() -> fields.Constant[str]:
-    return fields.Constant(rfc3339(ZERO_TIME), metadata={**_TEXT, "format": "date-time"})
-
-
 class _NamedSchema(Schema):
     UID = fields.String(attribute="uid")
     Slug = fields.Function(lambda thing: slug(thing.name), metadata=_TEXT)
@@ -46,8 +41,8 @@ class _NamedSchema(Schema):
     Notes = _text()
     Favorite = fields.Boolean(attribute="favorite")
     PhotoCount = fields.Integer(attribute="photo_count")
-    CreatedAt = _never()
-    UpdatedAt = _never()
+    CreatedAt = never()
+    UpdatedAt = never()
     DeletedAt: fields.Field[Any] = fields.Constant(None, metadata=_TEXT)
 
 
@@ -76,8 +71,8 @@ class LabelSchema(_NamedSchema):
 class LabelEntitySchema(LabelSchema):
     """A keyword after a change, with two further times that strict clients require."""
 
-    PublishedAt = _never()
-    DeletedAt = _never()
+    PublishedAt = never()
+    DeletedAt = never()
 
 
 class _Name(fields.String):

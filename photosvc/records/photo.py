@@ -17,7 +17,7 @@ from marshmallow import Schema, fields, post_dump
 
 from photosvc.core.times import ZERO_TIME
 from photosvc.core.vocabulary import COLORS
-from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, compile_schema, rfc3339
+from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, compile_schema, never, rfc3339
 
 #: Fields of PhotoPrism that are left out of search results if they are empty.
 OPTIONAL = ("DocumentID", "Rating", "Faces", "Altitude", "Duration", "CameraType", "LensMake")
@@ -173,10 +173,6 @@ def _text() -> fields.Constant[str]:
     return fields.Constant("", metadata=_TEXT)
 
 
-def _never() -> fields.Constant[str]:
-    return fields.Constant(rfc3339(ZERO_TIME), metadata={**_TEXT, "format": "date-time"})
-
-
 def _name(gear: Any) -> str:  # noqa: ANN401 - records do not import models
     return f"{gear.make} {gear.model}".strip() or _UNKNOWN
 
@@ -246,8 +242,8 @@ class PlaceSchema(Schema):
     Keywords = _text()
     Favorite = fields.Constant(False, metadata=_FLAG)
     PhotoCount = fields.Constant(0, metadata=_NUMBER)
-    CreatedAt = _never()
-    UpdatedAt = _never()
+    CreatedAt = never()
+    UpdatedAt = never()
 
 
 class CellSchema(Schema):
@@ -259,8 +255,8 @@ class CellSchema(Schema):
     Postcode = _text()
     Category = _text()
     Place = fields.Nested(PlaceSchema, attribute="place")
-    CreatedAt = _never()
-    UpdatedAt = _never()
+    CreatedAt = never()
+    UpdatedAt = never()
 
 
 class AlbumSchema(Schema):
@@ -312,8 +308,8 @@ class FileEntitySchema(FileSchema):
     ModTime = fields.Function(lambda file: str(file.mtime_ns // 10**9), metadata=_TEXT)
     CreatedIn = fields.Constant(0, metadata=_NUMBER)
     UpdatedIn = fields.Constant(0, metadata=_NUMBER)
-    PublishedAt = _never()
-    DeletedAt = _never()
+    PublishedAt = never()
+    DeletedAt = never()
 
 
 class PhotoLabelSchema(Schema):

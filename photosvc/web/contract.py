@@ -25,6 +25,8 @@ from photosvc.query.filter_spec import BOOLEANS
 
 #: The longest body that most routes accept, in bytes.
 MAX_BODY = 64 * 1024
+#: The longest body with a whole record or with many names, in bytes: 20,000 hashes take 860 KB.
+LONG_BODY: Final = 1 << 20
 #: The JSON Schema and the meaning of each parameter.
 Parameters: TypeAlias = Mapping[str, tuple[dict[str, Any], str]]
 #: Names of other services for these parameters.

@@ -303,8 +303,8 @@ def verify(service: Service, token: str, instead: Callable[[], Principal | None]
         if known is not None:
             service.known_tokens.put(digest, known, number)
     except ExpiredTokenError as error:
-        expired = error.credential_id
-        service.write_if_free(lambda session: bearer.delete_expired(session, expired))
+        expired = error.credential_id  # deleted: it must not become valid if the clock is set back
+        service.write_if_free(lambda session: bearer.revoke(session, expired))
         raise
     except InvalidTokenError:
         if (other := instead()) is not None:

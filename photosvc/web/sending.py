@@ -44,6 +44,11 @@ _SPEC: Final = re.compile(r"(\d{0,19})-(\d{0,19})", re.ASCII)
 #: Size in bytes up to which an answer takes no slot. photosvc.serving keeps the rest of it for a slow client.
 SMALL: Final = 1 << 20
 _CHUNK: Final = 64 << 10
+#: Headers of files that clients may keep as they are, and of those that they must ask about each time.
+CACHED: Final = ("Cache-Control", "private, max-age=31536000, immutable")
+CHECKED: Final = ("Cache-Control", "private, no-cache")
+#: The header of originals: pages and pictures with scripts run none of them.
+SANDBOX: Final = ("Content-Security-Policy", "default-src 'none'; sandbox")
 #: Longest path in a header, percent-encoded.
 _LONGEST_PATH: Final = 2000
 HeaderList = list[tuple[str, str]]

@@ -130,7 +130,7 @@ def test_an_app_password_that_is_over_takes_its_sessions_along(session):
     parent, _ = add_pair(session, alice, expires_at=NOW)
     with pytest.raises(ExpiredTokenError) as caught:
         verify(session.connection(), parent, NOW)
-    bearer.delete_expired(session, caught.value.credential_id)
+    bearer.revoke(session, caught.value.credential_id)
     assert left(session) == 0
     add_pair(session, alice, expires_at=NOW - SECOND)
     assert bearer.sweep(session, NOW) == 2

@@ -40,7 +40,7 @@ from photosvc.query.nodes import (
     conjuncts,
 )
 from photosvc.search.reading import columns, words
-from photosvc.search.reading.columns import Context
+from photosvc.search.reading.columns import Condition, Context
 
 #: Switches that show rows which are otherwise left out, to searches with the right to private photos.
 _OPENED = {
@@ -50,7 +50,6 @@ _OPENED = {
 }
 #: All switches: they show every row that callers with the right to private photos may see.
 EVERY_SWITCH = tuple(_OPENED)
-Condition = ColumnElement[bool]
 
 
 def visible(*, sees_private: bool, opened: Iterable[str] = (), by_index: bool = True) -> ColumnElement[bool]:

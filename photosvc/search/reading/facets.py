@@ -1,12 +1,12 @@
 """Facets: the number of files of a search for each value of a filter."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import Connection, Text, cast, func, literal_column, not_, select, tuple_
+from sqlalchemy import Connection, Text, cast, func, literal, literal_column, not_, select, tuple_
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.vocabulary import COLORS
@@ -16,7 +16,7 @@ from photosvc.models.statements import Column, read_tuples, unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Node
 from photosvc.search.reading.compile import visible_albums
-from photosvc.search.reading.people import names_of_hidden
+from photosvc.search.reading.people import by_person, names_of_hidden
 from photosvc.search.reading.plan import Driver, Plan, plan_all
 from photosvc.search.reading.resolve import resolve
 from photosvc.search.reading.window import context_of, matching
@@ -83,7 +83,7 @@ def count_values(
     resolved = resolve(node, album, connection, sees_private=sees_private)
     facets = list(facets)
     columns = [name for name in facets if name in COLUMNS]
-    plan = plan_all(resolved, context, connection, by_values=True)
+    plan = plan_all(resolved, context, connection)
     if context.on_postgresql:
         count = _in_one_statement if len(columns) >= _MANY else _grouped
     else:
@@ -186,17 +186,11 @@ def _people(connection: Connection, plan: Plan) -> list[Value]:
     """
     # As in `people.people`: one row for each spelling, because reading one for each area takes half as long again.
     ids = func.aggregate_strings(cast(SearchRow.file_id, Text), ",")
-    query = matching(plan, Marker.name, ids).join(File, File.photo_id == SearchRow.photo_id)
+    query = matching(plan, Marker.name, ids, literal("")).join(File, File.photo_id == SearchRow.photo_id)
     query = query.join(Marker, Marker.file_id == File.id).where(Marker.name != "", not_(File.missing))
-    files: defaultdict[str, set[str]] = defaultdict(set)
-    spellings: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
-    for name, text in connection.execute(query.group_by(Marker.name)):
-        of_name = text.split(",")
-        files[fold(name)].update(of_name)
-        spellings[fold(name)].append((len(of_name), name))
-    hidden = names_of_hidden(connection)
-    counted = _most((folded, len(of_person)) for folded, of_person in files.items() if folded not in hidden)
-    return [Value(max(spellings[folded])[1], max(spellings[folded])[1], count) for folded, count in counted]
+    people, hidden = by_person(connection.execute(query.group_by(Marker.name))), names_of_hidden(connection)
+    counted = _most((folded, len(one.ids)) for folded, one in people.items() if folded not in hidden)
+    return [Value(people[folded].name, people[folded].name, count) for folded, count in counted]
 
 
 def _counted(connection: Connection, query: Any, column: Column) -> Counted:  # noqa: ANN401

@@ -1,7 +1,7 @@
 """The people and the keywords of a library, with the numbers of their photos."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,6 +47,35 @@ class Label:
     """The hash of the latest photo, if it was asked for."""
 
 
+@dataclass(slots=True)
+class Named:
+    """A person as marked on photos, under all spellings that differ only in case and accents."""
+
+    ids: set[str] = field(default_factory=set)
+    spellings: dict[str, int] = field(default_factory=dict)
+    latest: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the most frequent spelling."""
+        return max(self.spellings, key=lambda name: (self.spellings[name], name))
+
+
+def by_person(rows: Iterable[Any]) -> dict[str, Named]:
+    """Return the people by their folded names.
+
+    Args:
+        rows: of each spelling, the ids of what has it, in a text with commas, and the latest packed sort keys.
+    """
+    found: defaultdict[str, Named] = defaultdict(Named)
+    for name, ids, newest in rows:
+        one, marked = found[fold(name)], ids.split(",")
+        one.ids.update(marked)
+        one.spellings[name] = len(marked)
+        one.latest = max(one.latest, newest)
+    return found
+
+
 def people(connection: Connection, sees_private: bool) -> list[Person]:
     """Return the people on photos that may be seen, by name; also the hidden ones.
 
@@ -58,27 +87,20 @@ def people(connection: Connection, sees_private: bool) -> list[Person]:
     newest = latest(SearchRow.taken_at, SearchRow.newest_key)
     query = select(Marker.name, photo_ids, newest).join(SearchRow, SearchRow.file_id == Marker.file_id)
     query = query.where(unindexed(Marker.name) != "", visible(sees_private=sees_private, by_index=False))
-    photos: defaultdict[str, set[str]] = defaultdict(set)
-    names: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    covers: defaultdict[str, str] = defaultdict(str)
-    for name, text, of_name in connection.execute(query.group_by(unindexed(Marker.name))):
-        folded, marked = fold(name), text.split(",")
-        covers[folded] = max(covers[folded], of_name)
-        photos[folded].update(marked)
-        names[folded][name] = len(marked)
+    marked = by_person(connection.execute(query.group_by(unindexed(Marker.name))))
     stored = select(Subject.folded, Subject.uid, Subject.name, Subject.favorite, Subject.hidden)
     chosen = {row.folded: row for row in connection.execute(stored)}
     found = [
         Person(
             chosen[folded].uid if folded in chosen else subject_uid(folded),
-            chosen[folded].name if folded in chosen else max(spellings, key=lambda name: (spellings[name], name)),
-            len(photos[folded]),
-            frozenset(spellings),
+            chosen[folded].name if folded in chosen else one.name,
+            len(one.ids),
+            frozenset(one.spellings),
             folded in chosen and chosen[folded].favorite,
             folded in chosen and chosen[folded].hidden,
-            covers[folded],
+            one.latest,
         )
-        for folded, spellings in names.items()
+        for folded, one in marked.items()
     ]
     return sorted(found, key=lambda person: (fold(person.name), person.uid))
 

@@ -44,7 +44,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, and_, true
+from sqlalchemy import Connection, and_, true
 
 from photosvc.models import SORT_KEYS, SearchRow
 from photosvc.models.search_values import Term
@@ -63,7 +63,7 @@ from photosvc.search.reading.candidates import (
     scan_values,
     value_column,
 )
-from photosvc.search.reading.columns import Context
+from photosvc.search.reading.columns import Condition, Context
 from photosvc.search.reading.compile import compile_all, compile_query, visible
 from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.word_plan import (
@@ -78,7 +78,6 @@ from photosvc.search.reading.word_plan import (
     with_words,
 )
 
-Condition = ColumnElement[bool]
 #: `rows_needed` of a plan that reads everything that matches: up to 20,000 candidates in a library of 200,000 photos
 #: are found one by one as fast as all rows are read.
 ALL_ROWS: Final = 10_000
@@ -249,10 +248,10 @@ def _by_rank(
     return candidates, tiers(words, ranked, context, connection)
 
 
-def plan_all(node: Node, context: Context, connection: Connection, *, by_values: bool = False) -> Plan:
+def plan_all(node: Node, context: Context, connection: Connection) -> Plan:
     """Return the plan that reads every row that `node` matches, to count or group them; see `make_plan`."""
     context = replace(context, words_as_sets=True)
-    return make_plan(node, "newest", context, connection, rows_needed=ALL_ROWS, in_order=False, by_values=by_values)
+    return make_plan(node, "newest", context, connection, rows_needed=ALL_ROWS, in_order=False, by_values=True)
 
 
 def one_album(node: Node) -> tuple[Node, int] | tuple[None, None]:

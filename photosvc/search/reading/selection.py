@@ -127,7 +127,7 @@ def album_bytes(connection: Connection, uid: str, *, sees_private: bool) -> int:
         NotFoundError: there is no such album, or it may not be seen.
     """
     search = prepare(connection, parse_request({"s": uid, "order": _CHRONOLOGICAL}), sees_private=sees_private)
-    plan = plan_all(search.node, search.context, connection, by_values=True)
+    plan = plan_all(search.node, search.context, connection)
     size: int = connection.scalar(matching(plan, _BYTES))
     return size
 

@@ -127,7 +127,7 @@ def _ids_in(connection: Connection, file_ids: Sequence[int], albums: Sequence[st
         if not middle:
             return set()
         return _ids_in(connection, file_ids, albums[:middle]) | _ids_in(connection, file_ids, albums[middle:])
-    rows = matching(plan_all(search.node, search.context, connection, by_values=True), SearchRow.file_id)
+    rows = matching(plan_all(search.node, search.context, connection), SearchRow.file_id)
     found: set[int] = set()
     for portion in in_portions(file_ids):
         found.update(connection.scalars(rows.where(SearchRow.file_id.in_(portion))))

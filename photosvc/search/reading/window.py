@@ -202,7 +202,7 @@ class Search:
 
     def total(self) -> int:
         """Count the files that match."""
-        plan = plan_all(self.node, self.context, self.connection, by_values=True)
+        plan = plan_all(self.node, self.context, self.connection)
         return self.connection.scalar(matching(plan, func.count())) or 0
 
     def cursor_behind(self, found: Found, position: int) -> Cursor:

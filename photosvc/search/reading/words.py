@@ -36,9 +36,8 @@ from photosvc.query.nodes import (
     conjunction,
     disjunction,
 )
-from photosvc.search.reading.columns import Context, fits
+from photosvc.search.reading.columns import Condition, Context, fits
 
-Condition = ColumnElement[bool]
 #: Operator of an index between two wanted queries -> the operator before a query whose photos are left out.
 _BUT_NOT = {" AND ": " NOT ", " & ": " & !"}
 #: Filters with these columns compare columns of `SearchText`; the last one only words, no patterns.
