@@ -51,6 +51,10 @@ if TYPE_CHECKING:
 _PROCESSES: Final = Path("/proc")
 #: Children of a server that are looked at: more than workers it may have.
 _MOST_PROCESSES: Final = 512
+monitoring: OwnBlueprint = OwnBlueprint("monitoring", __name__)
+_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+#: The end of the name of the endpoint that answers even if the database fails.
+ALIVE = ".healthz"
 
 
 def of_library(found: Figures, *, away: bool) -> "Iterator[Metric]":
@@ -158,18 +162,8 @@ def _gauge(name: str, meaning: str, values: Mapping[str, int], *, label: str = "
     return family
 
 
-monitoring: OwnBlueprint = OwnBlueprint("monitoring", __name__)
-
-
-_TEXT = "text/plain; version=0.0.4; charset=utf-8"
-
-
 class OriginalsAwayError(StorageFailedError):
     """The folder of originals is missing or empty; is its disk mounted? Searches work without it."""
-
-
-#: The end of the name of the endpoint that answers even if the database fails.
-ALIVE = ".healthz"
 
 
 @monitoring.get("/healthz")

@@ -26,6 +26,11 @@ from photosvc.models import User
 
 #: Rights of an account, which its own user cannot change.
 _RIGHTS = frozenset({"role", "disabled"})
+_FILE: Final = "first_account"
+#: No letters and digits that look alike. Eight characters have 39 random bits, and failures are counted.
+_ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+_LENGTH: Final = 8
+_LONGEST: Final = 64
 
 
 def add(operation: Operation, user: User, *, remark: str = "") -> User:
@@ -173,13 +178,6 @@ def reset_second_factor(operation: Operation, user_uid: str) -> None:
 def _turn_off(operation: Operation, user: User) -> None:
     second_factor.reset(operation.session, operation.now, user)
     operation.record(Event.SECOND_FACTOR_OFF, subject=user)
-
-
-_FILE: Final = "first_account"
-#: No letters and digits that look alike. Eight characters have 39 random bits, and failures are counted.
-_ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
-_LENGTH: Final = 8
-_LONGEST: Final = 64
 
 
 def has_accounts(connection: Connection | Session) -> bool:

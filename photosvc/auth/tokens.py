@@ -44,6 +44,17 @@ _LinkOwner = aliased(User)
 """The account that made a public link."""
 _Sharer = aliased(User)
 """The account that shared an album with another one."""
+#: Written into the statement: as a bound value, the databases would not take it.
+_BLANK: Final[Any] = literal_column("' '")
+#: The shape of a JWT. Its claims are never read; its digest is looked up like that of any other token.
+_JWT = re.compile(r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\Z")
+#: Lifetime of a download token in seconds.
+DOWNLOAD_SECONDS = 3600
+_SEPARATOR = "."
+_MAX_LENGTH = 200
+#: A function that returns the signed-in user of a host app, or None when no user is signed in.
+HostLoader: TypeAlias = Callable[[], Principal | None]
+_NO_HOST: Final[HostLoader] = lambda: None  # noqa: E731
 
 
 def open_shares() -> ColumnElement[bool]:
@@ -53,8 +64,6 @@ def open_shares() -> ColumnElement[bool]:
     return or_(AlbumShare.owner_id.is_(None), maker.exists())
 
 
-#: Written into the statement: as a bound value, the databases would not take it.
-_BLANK: Final[Any] = literal_column("' '")
 #: UIDs of the albums that are shared with the guest who owns a credential or its client, in one text.
 _ALBUMS: Final = (
     select(func.aggregate_strings(AlbumShare.album_uid, _BLANK))
@@ -86,10 +95,6 @@ NOWHERE: Final = Origin()
 
 def _printable(text: str, length: int) -> str:
     return "".join(character for character in text[:length] if character.isprintable())
-
-
-#: The shape of a JWT. Its claims are never read; its digest is looked up like that of any other token.
-_JWT = re.compile(r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\Z")
 
 
 class Known(NamedTuple):
@@ -323,15 +328,6 @@ def _touch_interval(principal: Principal) -> timedelta:
     # The step is at most a tenth of the idle time, so that a session in constant use does not end as idle.
     idle = principal.idle_seconds or TOUCH_SECONDS * 10
     return timedelta(seconds=min(TOUCH_SECONDS, idle / 10))
-
-
-#: Lifetime of a download token in seconds.
-DOWNLOAD_SECONDS = 3600
-_SEPARATOR = "."
-_MAX_LENGTH = 200
-#: A function that returns the signed-in user of a host app, or None when no user is signed in.
-HostLoader: TypeAlias = Callable[[], Principal | None]
-_NO_HOST: Final[HostLoader] = lambda: None  # noqa: E731
 
 
 def preview_token(settings: Settings, principal: Principal) -> str:

@@ -37,6 +37,12 @@ Result = TypeVar("Result")
 #: Seconds for which a request waits for a slot; it occupies a thread meanwhile.
 PATIENCE: Final = 5.0
 _PAUSE: Final = 0.05
+#: The most characters of the header `If`, and conditions in it: each may cost a query.
+LONGEST: Final = 8192
+MOST_CONDITIONS: Final = 100
+# Each alternative stops at the next bracket or quotation mark, so that matching takes linear time. A weak entity tag
+# keeps its `W/`.
+_TOKEN: Final = re.compile(r'[ \t]*(?:<([^<>]*)>|\["([^"]*)"\]|\[([^\]]*)\]|(not)\b|([()]))', re.IGNORECASE)
 
 
 def patiently(act: Callable[[], Result]) -> Result:
@@ -231,14 +237,6 @@ class Request:
         else:
             with self.service.reading(orm=True) as session:
                 yield session
-
-
-#: The most characters of the header `If`, and conditions in it: each may cost a query.
-LONGEST: Final = 8192
-MOST_CONDITIONS: Final = 100
-# Each alternative stops at the next bracket or quotation mark, so that matching takes linear time. A weak entity tag
-# keeps its `W/`.
-_TOKEN: Final = re.compile(r'[ \t]*(?:<([^<>]*)>|\["([^"]*)"\]|\[([^\]]*)\]|(not)\b|([()]))', re.IGNORECASE)
 
 
 class IfHeaderError(PhotosvcError):

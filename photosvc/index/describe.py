@@ -37,6 +37,26 @@ from photosvc.models import UNKNOWN_PLACE, File, Photo
 _FRESH: Final = timedelta(hours=24)
 _PANORAMA_RATIO = 1.9
 _NONE: Final[Mapping[str, Extraction]] = {}
+#: A date, or a date and time to the second or millisecond; the separators within each are the same.
+DATE_TIME: Final = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)([-_.:/]?)([01]\d)\2([0-3]\d)"
+    r"(?:[-_.T /]{1,3}(?:at[ _])?([0-2]\d)([-_.:h]?)([0-5]\d)\6([0-5]\d)(?:[.,]?\d{3})?)?(?!\d)"
+)
+# Milliseconds since 1970, of 2001 and later: the whole name, or after the word that an app puts before them.
+_EPOCH: Final = re.compile(r"(?:FB_IMG_|mmexport|IMG_|VID_)?(1\d{12})")
+_CAMERA_NAME = re.compile(
+    r"""^_?(?:img|dsc|dscn|dscf|mvi|pict|vid|pxl|gopr|mov|cimg|sam|imgp|hpim|epsn|mvc|pol|dcp|pano)?[a-z_]?
+    [-_\ ]?[\w-]*\d{3,}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_WORD = re.compile(r"[^\W\d_]{3,}")
+#: Characters of city and country together that still leave room for more in a title.
+_MAX_PLACE = 45
+_LIVE_TYPES = ("jpg", "heic", "avif")
+#: Formats of the primary file by preference: those that every viewer reads come first.
+_PRIMARY_FORMATS = ("jpg", "png", "webp", "gif", "avif", "tiff", "bmp", "heic")
+#: Files by trust in their metadata: those of the camera come before those made from them.
+_METADATA_ORDER = {"raw": 0, "image": 1, "animated": 2, "video": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,28 +331,6 @@ def _generated_title(photo: Photo, files: list[File]) -> str:
         base_name=photo.name,
         year=photo.year,
     )
-
-
-#: A date, or a date and time to the second or millisecond; the separators within each are the same.
-DATE_TIME: Final = re.compile(
-    r"(?<!\d)((?:19|20)\d\d)([-_.:/]?)([01]\d)\2([0-3]\d)"
-    r"(?:[-_.T /]{1,3}(?:at[ _])?([0-2]\d)([-_.:h]?)([0-5]\d)\6([0-5]\d)(?:[.,]?\d{3})?)?(?!\d)"
-)
-# Milliseconds since 1970, of 2001 and later: the whole name, or after the word that an app puts before them.
-_EPOCH: Final = re.compile(r"(?:FB_IMG_|mmexport|IMG_|VID_)?(1\d{12})")
-_CAMERA_NAME = re.compile(
-    r"""^_?(?:img|dsc|dscn|dscf|mvi|pict|vid|pxl|gopr|mov|cimg|sam|imgp|hpim|epsn|mvc|pol|dcp|pano)?[a-z_]?
-    [-_\ ]?[\w-]*\d{3,}""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_WORD = re.compile(r"[^\W\d_]{3,}")
-#: Characters of city and country together that still leave room for more in a title.
-_MAX_PLACE = 45
-_LIVE_TYPES = ("jpg", "heic", "avif")
-#: Formats of the primary file by preference: those that every viewer reads come first.
-_PRIMARY_FORMATS = ("jpg", "png", "webp", "gif", "avif", "tiff", "bmp", "heic")
-#: Files by trust in their metadata: those of the camera come before those made from them.
-_METADATA_ORDER = {"raw": 0, "image": 1, "animated": 2, "video": 3}
 
 
 def date_in(name: str) -> datetime | None:

@@ -40,6 +40,11 @@ _MOST_WAITING: Final = 10_000
 
 #: Folders of one round of runs; more are replaced by the folders around them, because each run starts processes.
 _MOST_RUNS: Final = 8
+#: Functions that each delete a bounded number of rows and return that number.
+_SWEEPS: Final = (bearer.sweep, throttle.sweep, selections.sweep)
+#: Folders that may wait; further requests become one for all originals, so that the table stays small.
+MOST_WAITING: Final = 1000
+_REFUSAL: Final = "Another index run is active; wait until it ends."
 
 
 class Pending:
@@ -132,10 +137,6 @@ def around(folder: str) -> Iterator[str]:
         yield folder
 
 
-#: Functions that each delete a bounded number of rows and return that number.
-_SWEEPS: Final = (bearer.sweep, throttle.sweep, selections.sweep)
-
-
 def sweep(engine: Engine, now: datetime, cache: PictureCache) -> int:
     """Delete expired credentials, failed attempts and selections for archives, and abandoned files of the cache.
 
@@ -158,11 +159,6 @@ def sweep(engine: Engine, now: datetime, cache: PictureCache) -> int:
     with suppress(ConflictError):
         cache.evict()
     return total
-
-
-#: Folders that may wait; further requests become one for all originals, so that the table stays small.
-MOST_WAITING: Final = 1000
-_REFUSAL: Final = "Another index run is active; wait until it ends."
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,13 @@ _DELETE_WORD: Final = delete(photo_keywords).where(
     photo_keywords.c.photo_id == bindparam("photo"), photo_keywords.c.keyword_id == bindparam("keyword")
 )
 
+_PHOTO: Final = tuple(column.key for column in Photo.__table__.columns)
+_FILE: Final = tuple(column.key for column in File.__table__.columns)
+_MARKER: Final = tuple(column.key for column in Marker.__table__.columns if column.key not in {"id", "file_id"})
+_read_photo: Final[Callable[[Photo], tuple[Any, ...]]] = attrgetter(*_PHOTO)
+_read_file: Final[Callable[[File], tuple[Any, ...]]] = attrgetter(*_FILE)
+_MOST_KEYWORDS: Final = 256
+
 
 class LoadedPhotos:
     """Photos with their files, markers, keywords, gear and place; others cannot change them until the transaction ends.
@@ -168,13 +175,6 @@ class _Stored:
         self.markers = frozenset(self.names)
 
 
-_PHOTO: Final = tuple(column.key for column in Photo.__table__.columns)
-_FILE: Final = tuple(column.key for column in File.__table__.columns)
-_MARKER: Final = tuple(column.key for column in Marker.__table__.columns if column.key not in {"id", "file_id"})
-_read_photo: Final[Callable[[Photo], tuple[Any, ...]]] = attrgetter(*_PHOTO)
-_read_file: Final[Callable[[File], tuple[Any, ...]]] = attrgetter(*_FILE)
-
-
 def _refer(photo: Photo) -> None:
     """Write the ids of the rows that a photo refers to."""
     photo.camera_id, photo.lens_id, photo.place_id = photo.camera.id, photo.lens.id, photo.place.id
@@ -198,9 +198,6 @@ def _marker_ids(photo: Photo) -> frozenset[int]:
 def _by_word(dialect: Dialect) -> Prepared:
     query = select(Keyword.id).where(among_parameter(dialect.name, Keyword.id, "keyword_ids"))
     return prepare_statement(query.order_by(Keyword.word), dialect)
-
-
-_MOST_KEYWORDS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)

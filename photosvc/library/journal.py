@@ -93,6 +93,22 @@ _WIRE: Final = {
     "archived_src": "DeletedSrc",
     "stack": "Stack",
 }
+#: Most changes of one photo that are kept: programs that keep changing one photo fill no disk.
+MOST_OF_PHOTO: Final = 1000
+#: Most bytes of the values in the changes of one actor, and `_ENTRY` for each change; beyond that, the oldest ones are
+#: deleted, a tenth at a time.
+MOST_BYTES: Final = 64 << 20
+_ENTRY: Final = 100
+#: Photos of one statement.
+_PORTION: Final = 500
+_TOO_MANY: Final = (
+    select(PhotoChange.photo_uid)
+    .where(PhotoChange.photo_uid.in_(bindparam("photo_uids", expanding=True)))
+    .group_by(PhotoChange.photo_uid)
+    .having(func.count() > bindparam("most"))
+)
+#: Text in the values of a change that made a photo private, or ended that; no text of a person contains it.
+_PRIVATE: Final = '"private":true'
 
 
 def snapshot(photo: Photo) -> dict[str, Any]:
@@ -173,24 +189,6 @@ def wire_name(name: str) -> str:
 def dump(values: Mapping[str, Any]) -> str:
     """Return values as the journal stores them."""
     return orjson.dumps(values).decode()
-
-
-#: Most changes of one photo that are kept: programs that keep changing one photo fill no disk.
-MOST_OF_PHOTO: Final = 1000
-#: Most bytes of the values in the changes of one actor, and `_ENTRY` for each change; beyond that, the oldest ones are
-#: deleted, a tenth at a time.
-MOST_BYTES: Final = 64 << 20
-_ENTRY: Final = 100
-#: Photos of one statement.
-_PORTION: Final = 500
-_TOO_MANY: Final = (
-    select(PhotoChange.photo_uid)
-    .where(PhotoChange.photo_uid.in_(bindparam("photo_uids", expanding=True)))
-    .group_by(PhotoChange.photo_uid)
-    .having(func.count() > bindparam("most"))
-)
-#: Text in the values of a change that made a photo private, or ended that; no text of a person contains it.
-_PRIVATE: Final = '"private":true'
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,16 @@ _STEPS: Final = 1024
 _M1, _M2, _C1, _C2, _C3 = 2610 / 16384, 2523 / 32, 3424 / 4096, 2413 / 128, 2392 / 128
 _A, _B, _C = 0.17883277, 0.28466892, 0.55991073
 _GAMMA: Final = 1.2
+#: Key in the `info` of a picture: the profile of the file, where the pixels are in sRGB already.
+NAMED_PROFILE: Final = "named_profile"
+_MAX_NAME: Final = 64
+_MAX_PROFILE: Final = 1 << 22
+#: Size of the header of a BMP of version 5, which alone has a profile, and the mark of one in the file.
+_VERSION_5: Final = 124
+_EMBEDDED: Final = b"DEBM"
+_HEADER_OF_FILE: Final = 14
+#: Methods of a colour specification box of JPEG 2000 that contain a profile: restricted and any ICC.
+_WITH_PROFILE: Final = (2, 3)
 
 
 def curve_of(transfer: int) -> bytes | None:
@@ -185,18 +195,6 @@ def _inverse(rows: Rows) -> list[list[float]]:
 
 def _xyz(values: Sequence[float]) -> bytes:
     return b"XYZ " + bytes(4) + struct.pack(">3i", *(round(value * 65536) for value in values))
-
-
-#: Key in the `info` of a picture: the profile of the file, where the pixels are in sRGB already.
-NAMED_PROFILE: Final = "named_profile"
-_MAX_NAME: Final = 64
-_MAX_PROFILE: Final = 1 << 22
-#: Size of the header of a BMP of version 5, which alone has a profile, and the mark of one in the file.
-_VERSION_5: Final = 124
-_EMBEDDED: Final = b"DEBM"
-_HEADER_OF_FILE: Final = 14
-#: Methods of a colour specification box of JPEG 2000 that contain a profile: restricted and any ICC.
-_WITH_PROFILE: Final = (2, 3)
 
 
 def profile_name(picture: Image.Image) -> str:

@@ -31,6 +31,29 @@ _ZEROS, _KEPT_APART = b"\x00\x00", b"\x00\x00\x03"
 _MORE: Final = 255
 #: The bits behind the last message.
 _END: Final = b"\x80"
+#: Pixels of the longer side; larger videos are scaled down.
+LONGEST: Final = 1920
+#: Frames a second; faster videos lose frames.
+_MAX_RATE: Final = 60
+_AUDIO_RATE: Final = 48_000
+#: Shortest gap between two packets of sound, in samples, that becomes silence.
+_LEAST_GAP: Final = 4800
+#: Units a second of the time stamps written: divisible by all usual frame rates.
+_CLOCK: Final = 90_000
+_PLAIN_PIXELS: Final = frozenset(("yuv420p", "yuvj420p"))
+_PLAIN_FRAMES: Final = (("setsar", "1"), ("format", "yuv420p"))
+_TURNS: Final = {90: "cclock", 270: "clock"}
+#: Transfer functions of HDR video (ITU-T H.273): PQ and HLG.
+_HDR: Final = frozenset((16, 18))
+_BT709: Final = 1
+#: Colour ranges as FFmpeg counts them: 16 to 235, and 0 to 255.
+_LIMITED_RANGE, _FULL_RANGE = 1, 2
+_FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
+#: Share of the whole video after which progress is reported again.
+_STEP: Final = 0.01
+Progress = Callable[[float], None]
+#: A function that yields the packets to write for a packet read; an empty packet ends the stream.
+Lane = Callable[[Any], Iterator[Any]]
 
 
 def length_bytes(extradata: bytes | None) -> int:
@@ -111,31 +134,6 @@ def _number(content: bytes, at: int) -> tuple[int, int]:
         if content[at - 1] != _MORE:
             break
     return number, at
-
-
-#: Pixels of the longer side; larger videos are scaled down.
-LONGEST: Final = 1920
-#: Frames a second; faster videos lose frames.
-_MAX_RATE: Final = 60
-_AUDIO_RATE: Final = 48_000
-#: Shortest gap between two packets of sound, in samples, that becomes silence.
-_LEAST_GAP: Final = 4800
-#: Units a second of the time stamps written: divisible by all usual frame rates.
-_CLOCK: Final = 90_000
-_PLAIN_PIXELS: Final = frozenset(("yuv420p", "yuvj420p"))
-_PLAIN_FRAMES: Final = (("setsar", "1"), ("format", "yuv420p"))
-_TURNS: Final = {90: "cclock", 270: "clock"}
-#: Transfer functions of HDR video (ITU-T H.273): PQ and HLG.
-_HDR: Final = frozenset((16, 18))
-_BT709: Final = 1
-#: Colour ranges as FFmpeg counts them: 16 to 235, and 0 to 255.
-_LIMITED_RANGE, _FULL_RANGE = 1, 2
-_FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
-#: Share of the whole video after which progress is reported again.
-_STEP: Final = 0.01
-Progress = Callable[[float], None]
-#: A function that yields the packets to write for a packet read; an empty packet ends the stream.
-Lane = Callable[[Any], Iterator[Any]]
 
 
 class VideoTooLargeError(DecodeError):

@@ -14,6 +14,12 @@ from photosvc.media.text import clean
 MAX_BLOCK: Final = 1 << 21
 MAX_RESOURCES: Final = 500
 IPTC_RESOURCE: Final = 0x0404
+MAX_RECORDS: Final = 1000
+_MAX_BYLINES: Final = 16
+_UTF8: Final = b"\x1b%G"  # the escape sequence of 1:90 CodedCharacterSet
+_DIGITIZED, _DIGITIZED_TIME = 62, 63
+_TITLE, _KEYWORDS, _DATE, _TIME, _BYLINE, _HEADLINE, _COPYRIGHT, _CAPTION = 5, 25, 55, 60, 80, 105, 116, 120
+Records = Mapping[tuple[int, int], list[bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +54,6 @@ def _resources(block: bytes) -> Iterator[tuple[int, bytes]]:
         size = int.from_bytes(block[begin : begin + 4], "big")
         yield number, block[begin + 4 : begin + 4 + size]
         start = begin + 4 + size + size % 2
-
-
-MAX_RECORDS: Final = 1000
-_MAX_BYLINES: Final = 16
-_UTF8: Final = b"\x1b%G"  # the escape sequence of 1:90 CodedCharacterSet
-_DIGITIZED, _DIGITIZED_TIME = 62, 63
-_TITLE, _KEYWORDS, _DATE, _TIME, _BYLINE, _HEADLINE, _COPYRIGHT, _CAPTION = 5, 25, 55, 60, 80, 105, 116, 120
-
-Records = Mapping[tuple[int, int], list[bytes]]
 
 
 def read_iptc(block: bytes) -> Metadata:

@@ -31,6 +31,24 @@ MARKS: Final = {"title": "\ue001", "keywords": "\ue002", "people": "\ue003", "de
 #: The most characters of all words of a photo, and of one section: PostgreSQL indexes a megabyte of UTF-8 together.
 LONGEST_WORDS: Final = 110_000
 LONGEST_SECTION: Final = 25_000
+_INFO = "search_column"
+#: Index columns of the most frequent orders: a page is read from the index alone, also by the values in it.
+_COVERING = ("private", "listed")
+#: For the orders other than by time: positions of photos are counted in an index that tells which rows are photos.
+_ONE_EACH = "is_first"
+#: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes.
+#: Year, month and portrait serve common words that also mean such a value: `2019`, `december`, `portrait`.
+_IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year", "month", "portrait")
+_IN_NEWEST = ("photo_id", "color", "photo_type", "year", "month", "portrait")
+#: Latitude and longitude of an unknown position: inside no box.
+NOWHERE = 999.0
+#: Most bytes of a title's sort key: folding can turn one character into 18, and cursors contain the whole key.
+_TITLE_BYTES = 1000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_DAY = date.max.toordinal()
+RANK_BITS = 16
+_LAST_RANK = (1 << RANK_BITS) - 1
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def word_text(sections: Iterable[str], longest: int = LONGEST_SECTION) -> str:
@@ -65,25 +83,6 @@ def in_section(term: Term, section: str) -> Term:
 def gear_name(make: str, model: str) -> str:
     """Return the name of a camera or lens whose words the filters `camera` and `lens` compare."""
     return f"{make} {model}".strip()
-
-
-_INFO = "search_column"
-#: Index columns of the most frequent orders: a page is read from the index alone, also by the values in it.
-_COVERING = ("private", "listed")
-#: For the orders other than by time: positions of photos are counted in an index that tells which rows are photos.
-_ONE_EACH = "is_first"
-#: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes.
-#: Year, month and portrait serve common words that also mean such a value: `2019`, `december`, `portrait`.
-_IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year", "month", "portrait")
-_IN_NEWEST = ("photo_id", "color", "photo_type", "year", "month", "portrait")
-#: Latitude and longitude of an unknown position: inside no box.
-NOWHERE = 999.0
-#: Most bytes of a title's sort key: folding can turn one character into 18, and cursors contain the whole key.
-_TITLE_BYTES = 1000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LAST_DAY = date.max.toordinal()
-RANK_BITS = 16
-_LAST_RANK = (1 << RANK_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +204,6 @@ SORT_KEYS = {
     "name": SortKeys(("path", "name", "oldest_key"), "name", ("private", _ONE_EACH)),
     "title": SortKeys(("title_key", "name", "oldest_key"), "title", ("private", "listed", _ONE_EACH)),
 }
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def photo_source(photo: Photo, *, has_album: bool) -> PhotoSource:

@@ -57,6 +57,16 @@ _MOST_LISTED: Final = 4 * MOST_IN_ALL
 _TEMPORARY: Final = ".tmp-"
 _STAMP: Final = slice(7, 22)
 """The part of an archive's name that states the second of its selection."""
+#: Name of the entry that lists missing files.
+NOTE: Final = "NOT INCLUDED.txt"
+_HEADING: Final = (
+    "These files are missing from the archive, or incomplete, because they changed, vanished or cannot be read:\n\n"
+)
+_CHUNK: Final = 256 << 10
+#: Small files are sent together, in pieces of at least this many bytes.
+_PIECE: Final = 64 << 10
+#: The years that the format can express.
+_YEARS: Final = range(1980, 2108)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,18 +268,6 @@ def _keys(file_name: str) -> tuple[str, str]:
 
 def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:32]
-
-
-#: Name of the entry that lists missing files.
-NOTE: Final = "NOT INCLUDED.txt"
-_HEADING: Final = (
-    "These files are missing from the archive, or incomplete, because they changed, vanished or cannot be read:\n\n"
-)
-_CHUNK: Final = 256 << 10
-#: Small files are sent together, in pieces of at least this many bytes.
-_PIECE: Final = 64 << 10
-#: The years that the format can express.
-_YEARS: Final = range(1980, 2108)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,9 @@ from photosvc.records.photo import AlbumSchema
 
 _TITLE, _LONG = 200, 4096
 _THUMB = {"description": "The hash of the cover, which is the latest photo; empty without photos."}
+_LONGEST_SLUG, _LONGEST_ACCOUNT = 160, 250
+#: Names that one published client sends instead of those of the record.
+_ELSEWHERE = {"linkexpires": "Expires", "shareslug": "Slug"}
 
 
 class AlbumResultSchema(AlbumSchema):
@@ -120,11 +123,6 @@ class ZipSelectionSchema(AnyCaseSchema):
     )
     albums = fields.List(fields.String(), load_default=None, allow_none=True, metadata={"description": "Album UIDs."})
     q = fields.String(load_default=None, allow_none=True, metadata={"description": "A query, as in the search."})
-
-
-_LONGEST_SLUG, _LONGEST_ACCOUNT = 160, 250
-#: Names that one published client sends instead of those of the record.
-_ELSEWHERE = {"linkexpires": "Expires", "shareslug": "Slug"}
 
 
 def _seconds(link: Any) -> int:  # noqa: ANN401 - records do not import models

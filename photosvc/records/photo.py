@@ -27,6 +27,40 @@ _TEXT: Final = {"type": "string"}
 _NUMBER: Final = {"type": "integer"}
 _FLAG: Final = {"type": "boolean"}
 _SEPARATORS: Final = re.compile(r"[\W_]+")
+_NEVER: Final = rfc3339(ZERO_TIME)
+#: Fields that are told; of the optional ones, those that an answer has.
+TOLD: Final = frozenset(
+    {
+        "ID", "UID", "Type", "TakenAtLocal", "Year", "Month", "Day", "Resolution", "Duration", "Color", "Panorama",
+        "FileUID", "Hash", "Mime", "Width", "Height", "Portrait",
+    }
+)  # fmt: skip
+#: The other fields of a result with the value of a photo of which nothing is known; `TakenAt` is `TakenAtLocal`.
+UNTOLD: Final[dict[str, Any]] = {
+    **dict.fromkeys(
+        (
+            "TypeSrc", "TakenSrc", "TimeZone", "Path", "Name", "OriginalName", "Title", "Description", "Caption",
+            "Exposure", "CameraSrc", "CameraSerial", "CameraMake", "CameraModel", "LensModel", "PlaceSrc",
+            "PlaceLabel", "PlaceCity", "PlaceState", "InstanceID", "FileRoot", "FileName",
+        ),
+        "",
+    ),
+    **dict.fromkeys(("Country", "CellID", "PlaceID", "PlaceCountry"), "zz"),
+    **dict.fromkeys(("CameraID", "LensID"), 1),
+    **dict.fromkeys(("Stack", "Iso", "FocalLength", "FNumber", "Quality", "Lat", "Lng"), 0),
+    **dict.fromkeys(("Favorite", "Private", "Scan"), False),
+    **dict.fromkeys(("CreatedAt", "UpdatedAt", "EditedAt", "CheckedAt"), _NEVER),
+}  # fmt: skip
+#: Fields of a file that are told.
+FILE_TOLD: Final = frozenset(
+    {
+        "UID", "PhotoUID", "Hash", "Size", "Primary", "Codec", "FileType", "MediaType", "Mime", "Width", "Height",
+        "Orientation", "AspectRatio", "Colors", "Luminance", "Diff", "Chroma",
+    }
+)  # fmt: skip
+FILE_UNTOLD: Final[dict[str, Any]] = {
+    "Name": "", "Root": "", "CreatedAt": _NEVER, "UpdatedAt": _NEVER, "Markers": [],
+}  # fmt: skip
 
 
 class MarkerSchema(Schema):
@@ -349,42 +383,6 @@ class PhotoSchema(PhotoResultSchema):
         lambda entity: [_dump_photo_label((entity.photo, keyword)) for keyword in entity.photo.keywords],
         metadata={"type": "array", "items": {"type": "object"}},
     )
-
-
-_NEVER: Final = rfc3339(ZERO_TIME)
-#: Fields that are told; of the optional ones, those that an answer has.
-TOLD: Final = frozenset(
-    {
-        "ID", "UID", "Type", "TakenAtLocal", "Year", "Month", "Day", "Resolution", "Duration", "Color", "Panorama",
-        "FileUID", "Hash", "Mime", "Width", "Height", "Portrait",
-    }
-)  # fmt: skip
-#: The other fields of a result with the value of a photo of which nothing is known; `TakenAt` is `TakenAtLocal`.
-UNTOLD: Final[dict[str, Any]] = {
-    **dict.fromkeys(
-        (
-            "TypeSrc", "TakenSrc", "TimeZone", "Path", "Name", "OriginalName", "Title", "Description", "Caption",
-            "Exposure", "CameraSrc", "CameraSerial", "CameraMake", "CameraModel", "LensModel", "PlaceSrc",
-            "PlaceLabel", "PlaceCity", "PlaceState", "InstanceID", "FileRoot", "FileName",
-        ),
-        "",
-    ),
-    **dict.fromkeys(("Country", "CellID", "PlaceID", "PlaceCountry"), "zz"),
-    **dict.fromkeys(("CameraID", "LensID"), 1),
-    **dict.fromkeys(("Stack", "Iso", "FocalLength", "FNumber", "Quality", "Lat", "Lng"), 0),
-    **dict.fromkeys(("Favorite", "Private", "Scan"), False),
-    **dict.fromkeys(("CreatedAt", "UpdatedAt", "EditedAt", "CheckedAt"), _NEVER),
-}  # fmt: skip
-#: Fields of a file that are told.
-FILE_TOLD: Final = frozenset(
-    {
-        "UID", "PhotoUID", "Hash", "Size", "Primary", "Codec", "FileType", "MediaType", "Mime", "Width", "Height",
-        "Orientation", "AspectRatio", "Colors", "Luminance", "Diff", "Chroma",
-    }
-)  # fmt: skip
-FILE_UNTOLD: Final[dict[str, Any]] = {
-    "Name": "", "Root": "", "CreatedAt": _NEVER, "UpdatedAt": _NEVER, "Markers": [],
-}  # fmt: skip
 
 
 def bare_head(head: str) -> str:

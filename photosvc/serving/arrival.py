@@ -29,6 +29,11 @@ _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:[^\r\n]*chunked[ \t]*\r\n"
 _CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
 _SIZE: Final = re.compile(rb"([0-9a-f]{1,8})[ \t]*(?:;[^\r\n]*)?", re.IGNORECASE)
 _END: Final = b"\r\n\r\n"
+K = TypeVar("K")
+T = TypeVar("T")
+#: The headers that contain a credential, whether it is valid or not.
+_CREDENTIAL: Final = re.compile(rb"\r\n(?i:authorization|x-auth-token|x-session-id|cookie):([^\r\n]*)")
+_FORWARDED: Final = re.compile(rb"\r\n(?i:x-forwarded-for):([^\r\n]*)")
 
 
 class WaitBudget:
@@ -163,13 +168,6 @@ class Arrival:
         found = self.received.find(_END, max(self._chunk or 0, self._looked - len(_END) + 1)) >= 0
         self._looked = len(self.received)
         return found
-
-
-K = TypeVar("K")
-T = TypeVar("T")
-#: The headers that contain a credential, whether it is valid or not.
-_CREDENTIAL: Final = re.compile(rb"\r\n(?i:authorization|x-auth-token|x-session-id|cookie):([^\r\n]*)")
-_FORWARDED: Final = re.compile(rb"\r\n(?i:x-forwarded-for):([^\r\n]*)")
 
 
 class Requester(NamedTuple):

@@ -51,6 +51,26 @@ _SECRET: Final = re.compile(
     r"|eyJ[\w-]+\.[\w.-]+)(?![0-9A-Za-z])"
 )
 _SECRET_NAME: Final = re.compile(r"t|code|.*(?:token|secret|pass|auth|session).*", re.IGNORECASE | re.DOTALL)
+JSON = "application/json; charset=utf-8"
+_SECURITY = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cache-Control", "no-store"),
+)
+#: A header that no view sets by itself, so that it shows whether the others were added.
+_MARK = _SECURITY[0][0]
+#: An answer depends on its address and on the credential, which these headers contain.
+_VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID, Cookie"
+#: Names in `flask.g` of the request's own values; an app context that is older than the request would keep them.
+_OF_REQUEST = (
+    "photosvc_principal",
+    "photosvc_refused",
+    "photosvc_request_id",
+    "photosvc_refusal_recorded",
+    "photosvc_by_cookie",
+    "photosvc_commits",
+)
 
 
 def note_access(answer: Response, began: float | None = None) -> Response:
@@ -106,28 +126,6 @@ def _masked_pair(pair: str) -> str:
 def _log(values: dict[str, Any], began: float) -> None:
     values["ms"] = round((perf_counter() - began) * 1000, 1)
     _LOG.info("%s", as_text(values), extra={FIELDS: values})
-
-
-JSON = "application/json; charset=utf-8"
-_SECURITY = (
-    ("X-Content-Type-Options", "nosniff"),
-    ("X-Frame-Options", "DENY"),
-    ("Referrer-Policy", "no-referrer"),
-    ("Cache-Control", "no-store"),
-)
-#: A header that no view sets by itself, so that it shows whether the others were added.
-_MARK = _SECURITY[0][0]
-#: An answer depends on its address and on the credential, which these headers contain.
-_VARIES_BY = "Authorization, X-Auth-Token, X-Session-ID, Cookie"
-#: Names in `flask.g` of the request's own values; an app context that is older than the request would keep them.
-_OF_REQUEST = (
-    "photosvc_principal",
-    "photosvc_refused",
-    "photosvc_request_id",
-    "photosvc_refusal_recorded",
-    "photosvc_by_cookie",
-    "photosvc_commits",
-)
 
 
 class ReadyResponse(Response):

@@ -31,6 +31,8 @@ from photosvc.web.requests import origin_of
 _SWEEP_INTERVAL: Final = timedelta(minutes=5)
 #: Rows of each kind, so that a log-in that deletes them is hardly slower than others.
 _MOST_SWEPT: Final = 100
+Answer = TypeVar("Answer")
+_CREDENTIAL = CredentialSchema()
 
 
 def log_in(service: Service, username: str, password: str, code: str | None) -> login_sessions.Login:
@@ -137,10 +139,6 @@ def proving() -> Iterator[None]:
     except LoginError as error:
         refuse(Event.PASSWORD_REFUSED, detail=error.field or "")
         raise InvalidValueError(error.message, field=error.field) from None
-
-
-Answer = TypeVar("Answer")
-_CREDENTIAL = CredentialSchema()
 
 
 def with_password(user_uid: str, password: str, change: Callable[[Operation, User], Answer]) -> Answer:

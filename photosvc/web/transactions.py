@@ -31,6 +31,27 @@ from photosvc.models.engine import begin_write, limit_lock_waits, open_reader, s
 Value = TypeVar("Value")
 #: Most values in one cache.
 _MOST: Final = 512
+#: Seconds for which all pieces show the database at one moment. As long as anyone reads an old state, SQLite's
+#: write-ahead log grows, and PostgreSQL keeps deleted rows.
+ONE_MOMENT: Final = 30.0
+#: Key in `flask.g` of the open transaction: a read connection or a writing session.
+_OPEN = "photosvc_open"
+#: Key in `flask.g` of the read of a streamed answer, which closes it.
+_STREAMED = "photosvc_streamed"
+#: Key in `flask.g` of the principal of the request, once it is known.
+_PRINCIPAL = "photosvc_principal"
+#: Key in `flask.g` of the seconds that the last write transaction of the request took.
+_HELD = "photosvc_held"
+#: Length in seconds of a write transaction after which its request rests before the next one, and length of the rest:
+#: others try the write lock every 10 ms.
+_LONG: Final = 0.03
+_REST: Final = 0.02
+#: Seconds for which a request waits for a writer's place since one was last taken or freed, and at most in total. While
+#: places change hands, ordinary writes are soon stored; when none does, somebody holds the write lock for long.
+_STILL: Final = 0.25
+_PATIENCE: Final = 1.0
+#: Assumed threads of a server that does not report their number.
+_THREADS: Final = 16
 
 
 class Commits:
@@ -98,29 +119,6 @@ class Unchanged(Generic[Value]):
             self._values[key] = value
             if len(self._values) > _MOST:
                 self._values.popitem(last=False)
-
-
-#: Seconds for which all pieces show the database at one moment. As long as anyone reads an old state, SQLite's
-#: write-ahead log grows, and PostgreSQL keeps deleted rows.
-ONE_MOMENT: Final = 30.0
-#: Key in `flask.g` of the open transaction: a read connection or a writing session.
-_OPEN = "photosvc_open"
-#: Key in `flask.g` of the read of a streamed answer, which closes it.
-_STREAMED = "photosvc_streamed"
-#: Key in `flask.g` of the principal of the request, once it is known.
-_PRINCIPAL = "photosvc_principal"
-#: Key in `flask.g` of the seconds that the last write transaction of the request took.
-_HELD = "photosvc_held"
-#: Length in seconds of a write transaction after which its request rests before the next one, and length of the rest:
-#: others try the write lock every 10 ms.
-_LONG: Final = 0.03
-_REST: Final = 0.02
-#: Seconds for which a request waits for a writer's place since one was last taken or freed, and at most in total. While
-#: places change hands, ordinary writes are soon stored; when none does, somebody holds the write lock for long.
-_STILL: Final = 0.25
-_PATIENCE: Final = 1.0
-#: Assumed threads of a server that does not report their number.
-_THREADS: Final = 16
 
 
 class StreamedRead:

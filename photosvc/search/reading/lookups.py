@@ -80,6 +80,32 @@ _ALIKE: Final = """
     )
 """
 _TABLE: Final = PlacesTable()
+Operands: TypeAlias = tuple[Operand, ...]
+AlbumRow: TypeAlias = Row[Any]
+#: The place between a letter and a digit.
+_JOINED: Final = re.compile(r"(?<=[^\W\d_])(?=\d)")
+#: Bits that may differ from the photo a search names, as in resized, recompressed and slightly cropped copies.
+SIMILAR: Final = 10
+#: The same for a photo that was turned, cropped or straightened.
+_VERSION_BITS: Final = 6
+_FAR: Final = 64
+#: The most similar photos that a search gives.
+_MOST_SIMILAR: Final = 1000
+_PART_BITS: Final = 16
+PARTS: Final = (File.look_1, File.look_2, File.look_3, File.look_4)
+#: Number of bits -> all ways to flip at most so many bits of a part.
+_MASKS: Final = [
+    [
+        sum(1 << position for position in flipped)
+        for count in range(most + 1)
+        for flipped in combinations(range(_PART_BITS), count)
+    ]
+    for most in range(SIMILAR // len(PARTS) + 1)
+]
+#: Places that one filter may name: each is looked for in the whole gazetteer.
+_MOST_TOWNS = 4
+#: Photos that one filter may compare with all others; further ones are left out.
+_MOST_LOOKS = 10
 
 
 @dataclass(slots=True)
@@ -184,34 +210,6 @@ def _names_like(name: str) -> Sequence[str]:
     asked = {"first": name[:2], "shortest": len(name) - _TYPED_BY, "longest": len(name) + _TYPED_BY}
     ((names,),) = _TABLE.connection.execute(_ALIKE, asked)
     return names.split("\n") if names else ()
-
-
-Operands: TypeAlias = tuple[Operand, ...]
-AlbumRow: TypeAlias = Row[Any]
-#: The place between a letter and a digit.
-_JOINED: Final = re.compile(r"(?<=[^\W\d_])(?=\d)")
-#: Bits that may differ from the photo a search names, as in resized, recompressed and slightly cropped copies.
-SIMILAR: Final = 10
-#: The same for a photo that was turned, cropped or straightened.
-_VERSION_BITS: Final = 6
-_FAR: Final = 64
-#: The most similar photos that a search gives.
-_MOST_SIMILAR: Final = 1000
-_PART_BITS: Final = 16
-PARTS: Final = (File.look_1, File.look_2, File.look_3, File.look_4)
-#: Number of bits -> all ways to flip at most so many bits of a part.
-_MASKS: Final = [
-    [
-        sum(1 << position for position in flipped)
-        for count in range(most + 1)
-        for flipped in combinations(range(_PART_BITS), count)
-    ]
-    for most in range(SIMILAR // len(PARTS) + 1)
-]
-#: Places that one filter may name: each is looked for in the whole gazetteer.
-_MOST_TOWNS = 4
-#: Photos that one filter may compare with all others; further ones are left out.
-_MOST_LOOKS = 10
 
 
 class NamedAlbums:

@@ -42,6 +42,9 @@ CHUNK = 1000
 #: Results of a piece of a larger answer: few enough to take little memory, and little time from other requests of the
 #: same process.
 PIECE = 200
+#: Bytes of all pages that a process keeps, and of one page.
+_MOST_BYTES: Final = 4 * 2**20
+_LARGEST: Final = 2 * 2**20
 
 
 class LibraryChangedError(PhotosvcError):
@@ -299,11 +302,6 @@ def _records(search: Search, groups: Sequence[Sequence[int]]) -> str:
     files = map(bare_file, documents) if search.request.bare else iter(documents)
     merged = (merge_result(head, [next(files) for _ in group]) for head, group in zip(heads, groups, strict=True))
     return ",".join(merged)
-
-
-#: Bytes of all pages that a process keeps, and of one page.
-_MOST_BYTES: Final = 4 * 2**20
-_LARGEST: Final = 2 * 2**20
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,10 @@ _DAYS: Final = 100
 _DIGITS: Final = "0123456789abcdef"
 _LONGEST_TEXT: Final = 200
 _MONTH: Final = re.compile(r"(?!0000)\d{4}-(0[1-9]|1[0-2])|0000-00", re.ASCII)
+#: Files that are read for each wanted photo at first: usually a photo has one or two that match.
+_FILES: Final = 2
+#: Rows of the order `random` that are skipped by sorting them.
+_NEAR: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,12 +239,6 @@ def _shown(rows: Iterable[Any]) -> Iterator[tuple[int, Shown]]:
         text = next((text.strip() for text in texts if text.strip()), "")
         text = text[:_LONGEST_TEXT]
         yield file_id, Shown(uid, content_hash, duration, favorite, private, width, height, turn, text)
-
-
-#: Files that are read for each wanted photo at first: usually a photo has one or two that match.
-_FILES: Final = 2
-#: Rows of the order `random` that are skipped by sorting them.
-_NEAR: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
