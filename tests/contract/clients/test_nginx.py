@@ -306,6 +306,8 @@ def test_the_log_has_no_token_of_a_link(nginx, records, tokens):
         (f"//t/{content_hash}/{preview}/tile_50", f"//t/{content_hash}/-/tile_50"),
         (f"/t//{content_hash}/{preview}/tile_50", f"/t//{content_hash}/-/tile_50"),
         (f"/videos/{content_hash}/{download}/avc?t={download}", f"/videos/{content_hash}/-/avc?-"),
+        (f"/s/{'0' * 26}/summer?page=2", "/s/-/summer?page=2"),
+        (f"/s/{'0' * 26}", "/s/-"),
         (f"/dl/{content_hash}?t={download}", f"/dl/{content_hash}?-"),
         (f"/dl/{content_hash}?name=file&t={download}", f"/dl/{content_hash}?-"),
         (f"/dl/{content_hash}?%74={download}", f"/dl/{content_hash}?-"),
