@@ -20,6 +20,7 @@ from photosvc.auth.principal import HOST_USER, Principal
 from photosvc.core.errors import NotFoundError, PermissionDeniedError, PhotosvcError
 from photosvc.core.ids import ALBUM, is_uid
 from photosvc.core.words import counted
+from photosvc.library.thumbnails import original_of
 from photosvc.library.upload_checks import check_disk
 from photosvc.models.engine import open_reader
 from photosvc.pictures import selections
@@ -44,7 +45,6 @@ from photosvc.web.sending import (
     TooManyAtOnceError,
     begin_transfer,
     disposition,
-    original_of,
     send_file,
     take_slot,
     while_there,

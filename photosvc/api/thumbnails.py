@@ -15,6 +15,7 @@ from sqlalchemy import select
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.problems import FileProblemError, Problem
+from photosvc.library.thumbnails import original_of
 from photosvc.models import SearchRow, photo_keywords
 from photosvc.pictures.on_demand import Thumbnail
 from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
@@ -36,7 +37,6 @@ from photosvc.web.sending import (
     HeaderList,
     check_preconditions,
     disposition,
-    original_of,
     send_bytes,
     send_file,
     while_there,

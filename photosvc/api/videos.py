@@ -7,6 +7,7 @@ from typing import Final
 from flask import Response, request
 
 from photosvc.core.errors import NotFoundError
+from photosvc.library.thumbnails import original_of
 from photosvc.media.embedded import find_embedded
 from photosvc.media.formats import FORMATS
 from photosvc.media.mp4 import read_tracks
@@ -20,7 +21,7 @@ from photosvc.web.contract import answers, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require_link_token
-from photosvc.web.sending import CACHED, CHECKED, FileAnswer, disposition, original_of, send_file, while_there
+from photosvc.web.sending import CACHED, CHECKED, FileAnswer, disposition, send_file, while_there
 
 videos = OwnBlueprint("videos", __name__)
 

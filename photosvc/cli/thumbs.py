@@ -3,8 +3,7 @@
 Also the chores of a process that indexes: its jobs, and the removal of leftovers.
 """
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from photosvc.web.current import Service
 
 _MIB = 1 << 20
-#: Files whose rows are read at once.
-_PORTION = 500
 
 
 @click.command()
@@ -42,24 +39,21 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
     QUERY has words and filters as in the API. Thumbnails in the cache are kept. The exit code is 1 if a picture cannot
     be shown.
     """
-    from photosvc.core.machine import usable_cores
+    from photosvc.library.thumbnails import matching_files, read_originals, thumbnail_pool
     from photosvc.pictures.ahead import Made, make_ahead
-    from photosvc.pictures.render import make_thumbnails
-    from photosvc.workers.pool import WorkerPool
 
-    wanted = _sizes(sizes)
-    ids = _matching(service, query)
-    settings = service.settings
-    pool = WorkerPool(
-        make_thumbnails,
-        result=list[bytes],
-        workers=workers or settings.index_workers or usable_cores(),
-        timeout=settings.index_timeout,
-        memory_bytes=settings.index_memory * _MIB,
-    )
+    wanted, engine, settings = _sizes(sizes), service.engine(), service.settings
+    ids = matching_files(engine, query)
     total = Made()
-    with progress_bar("Thumbnails") as progress, pool:
-        for total in make_ahead(service.pictures.cache, pool, _originals(service, ids, progress), wanted):  # noqa: B007
+    with progress_bar("Thumbnails") as progress, thumbnail_pool(settings, workers or 0) as pool:
+
+        def originals() -> "Iterator[Original]":
+            for number, original in read_originals(engine, settings, ids):
+                if progress:
+                    progress(number, len(ids))
+                yield original
+
+        for total in make_ahead(service.pictures.cache, pool, originals(), wanted):  # noqa: B007
             continue
     _report(total)
     if total.failed:
@@ -76,33 +70,6 @@ def _sizes(names: str | None) -> "Sequence[Size]":
         msg = f"there is no size {', '.join(unknown)}; `svc show sizes` lists them"
         raise click.BadParameter(msg, param_hint="--sizes")
     return [NAMED[name] for name in listed]
-
-
-def _matching(service: "Service", query: str) -> "Sequence[int]":
-    from dataclasses import replace
-
-    from photosvc.search.reading.files import matching_ids
-    from photosvc.search.reading.request import parse_request
-
-    request = replace(parse_request({"q": query}), count=sys.maxsize)
-    with service.reading() as connection:
-        return matching_ids(connection, request, sees_private=True)
-
-
-def _originals(
-    service: "Service", ids: "Sequence[int]", progress: "Callable[[int, int], None] | None"
-) -> "Iterator[Original]":
-    """Yield the files with these ids, read in portions: each portion sees the library as it is at that moment."""
-    from photosvc.search.reading.files import files_with_ids
-    from photosvc.web.sending import original_of
-
-    for start in range(0, len(ids), _PORTION):
-        with service.reading() as connection:
-            files = files_with_ids(connection, ids[start : start + _PORTION], sees_private=True)
-        for number, found in enumerate(files, start):
-            if progress:
-                progress(number, len(ids))
-            yield original_of(service.settings, found)
 
 
 def _report(total: "Made") -> None:

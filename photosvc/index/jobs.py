@@ -55,11 +55,13 @@ INDEX: Final = Kind("index", most_waiting=2000, most_kept=100, is_exclusive=True
 UPKEEP: Final = Kind("upkeep", most_waiting=0, most_kept=0, is_exclusive=True)
 IMPORT: Final = Kind("import", most_waiting=100, most_kept=50)
 LOOK_ALIKES: Final = Kind("look_alikes", most_waiting=1, most_kept=20)
+#: Making the usual thumbnails of all pictures.
+THUMBNAILS: Final = Kind("thumbnails", most_waiting=1, most_kept=5)
 #: Changes of labels and people on many photos.
 NAMES: Final = Kind("names", most_waiting=20, most_kept=100)
 #: Putting uploaded files into albums once they are indexed; of a large import, each 200 files are a job.
 ALBUMS: Final = Kind("albums", most_waiting=2000, most_kept=20)
-KINDS: Final = {kind.name: kind for kind in (INDEX, UPKEEP, IMPORT, LOOK_ALIKES, NAMES, ALBUMS)}
+KINDS: Final = {kind.name: kind for kind in (INDEX, UPKEEP, IMPORT, LOOK_ALIKES, THUMBNAILS, NAMES, ALBUMS)}
 EXCLUSIVE: Final = [kind.name for kind in KINDS.values() if kind.is_exclusive]
 
 

@@ -15,11 +15,12 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.times import Clock
 from photosvc.index import jobs
-from photosvc.index.jobs import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, Kind, RunCancelledError, Waiting
+from photosvc.index.jobs import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, THUMBNAILS, Kind, RunCancelledError, Waiting
 from photosvc.index.lease import Lease, new_owner, release_dead
 from photosvc.library.import_jobs import import_in_portions
 from photosvc.library.look_alikes import look
 from photosvc.library.names import change_in_portions
+from photosvc.library.thumbnails import make_all
 from photosvc.library.upload_albums import can_go_on, put_into_albums
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.settings import Settings
@@ -36,6 +37,7 @@ Handler: TypeAlias = Callable[[Lease, Settings, Waiting], Generator[bool, None, 
 HANDLERS: Final[dict[Kind, Handler]] = {
     IMPORT: import_in_portions,
     LOOK_ALIKES: look,
+    THUMBNAILS: make_all,
     NAMES: change_in_portions,
     ALBUMS: put_into_albums,
 }

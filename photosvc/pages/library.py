@@ -26,6 +26,7 @@ from photosvc.library.problems import (
     photos_of_failed,
     trash_use,
 )
+from photosvc.library.thumbnails import last_progress, wish_thumbnails
 from photosvc.library.trash_folder import Trash
 from photosvc.models import Photo
 from photosvc.pages import wording
@@ -58,8 +59,9 @@ _SHOWN: Final = 20
 _SUGGESTED: Final = 200
 _OVERVIEW_DONE: Final = {
     "asked": "The index run starts in a moment.",
-    "waits": "The index run is waiting: no indexer is running. Start svc watch or svc run.",
+    "waits": "This is waiting: no indexer is running. Start svc watch or svc run.",
     "stopping": "The index run is stopping. Files that are already indexed stay.",
+    "thumbnails": "The thumbnails are made in the background.",
     "idle": "No index run was active. Waiting folders are still indexed.",
 }
 _STATES: Final = {
@@ -234,6 +236,17 @@ def stop_run() -> Response:
     return see_other(url_for(".library", done="stopping" if stopped else "idle"))
 
 
+@pages.post(f"{_OVERVIEW_PATH}/thumbnails")
+@administration_page("library.tidy")
+def make_thumbnails() -> Response:
+    """Ask an indexer to make the thumbnails of all pictures."""
+    service = current_service()
+    with service.writing() as session:
+        wish_thumbnails(session, service.now())
+    begins = wake_indexer(service) is not Indexer.NONE
+    return see_other(url_for(".library", done="thumbnails" if begins else "waits"))
+
+
 def _check_folder(path: Path) -> None:
     """Check that this is a folder.
 
@@ -269,6 +282,7 @@ def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None
             folders=session.scalars(select(Photo.path).distinct().order_by(Photo.path).limit(_SUGGESTED)).all(),
             figures=figures,
             disk=disk_of(service.settings.originals),
+            thumbnails=last_progress(session),
             cache=cache_use(service.pictures.cache),
             trash=trash_use(Trash(service.settings.originals)),
             size_text=size_text,

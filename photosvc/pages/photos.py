@@ -198,7 +198,9 @@ def show_photos() -> Response:
     if principal().shared is not None:
         return see_other(url_for(".shared_albums"))
     usual = usual_order(close_quote(request.args.get("q", "").strip()))
-    return show_search("photos", usual=usual, orders=ORDERS)
+    # The first account leads to this once.
+    offers = request.args.get("welcome") == "1" and may(principal(), "library.tidy")
+    return show_search("photos", usual=usual, orders=ORDERS, offers_thumbnails=offers)
 
 
 def show_search(

@@ -72,7 +72,7 @@ def _made(service: Service, form: dict[str, str]) -> Response:
     accounts.withdraw(service.instance)
     if login is None:
         return see_other(url_for(".sign_in"))
-    answer = see_other(url_for(".photos"))
+    answer = see_other(url_for(".photos", welcome=1))
     set_cookie(answer, request, login.secret, login.principal, stay=True)
     return answer
 

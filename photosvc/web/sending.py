@@ -29,10 +29,8 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import disk_name
 from photosvc.index.scan import are_away
 from photosvc.library.staging_part import StorageFailedError
-from photosvc.pictures.originals import Original, OriginalChangedError
+from photosvc.pictures.originals import OriginalChangedError
 from photosvc.pictures.service import Slots
-from photosvc.search.reading.files import SeenFile
-from photosvc.settings import Settings
 from photosvc.web.answers import ReadyResponse
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
@@ -287,12 +285,6 @@ def send_bytes(data: bytes, content_type: str, etag: str, headers: HeaderList) -
         return ReadyResponse(status=status, headers=headers)
     headers += [("Content-Type", content_type), ("Content-Length", str(len(data)))]
     return ReadyResponse(data, headers=headers)
-
-
-def original_of(settings: Settings, found: SeenFile) -> Original:
-    """Return the file on disk of a row that may be seen."""
-    known = (found.name, found.hash, found.size, found.mtime_ns, found.width, found.height, found.turn)
-    return Original(settings.originals, *known)
 
 
 @contextmanager

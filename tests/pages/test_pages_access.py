@@ -132,6 +132,7 @@ TABLE = {
     "GET /administration/library": ADMIN,
     "POST /administration/library/index": ADMIN,
     "POST /administration/library/index/stop": ADMIN,
+    "POST /administration/library/thumbnails": ADMIN,
     "GET /administration/library/failures": ADMIN,
     "POST /administration/library/failures/forget": ADMIN,
     "GET /administration/library/trash": ADMIN,

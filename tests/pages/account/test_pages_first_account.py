@@ -43,7 +43,7 @@ def test_the_code_makes_an_administrator_who_is_signed_in(fresh, code):
     assert page.status_code == 200
     assert code not in page.text
     answer = make(fresh, f" {code.lower().replace('-', ' ')} ")
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/?welcome=1")
     assert names(fresh) == [("owner", "admin")]
     assert "Sign out owner" in text_of(fresh.open("/", headers=OWN))
     assert not accounts.is_offered(fresh.api.library.instance)

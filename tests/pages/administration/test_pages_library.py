@@ -7,8 +7,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
+from photosvc.library.jobs import JobRunner
 from photosvc.models import Photo
 from photosvc.pages.wording import day
+from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
 from tests.pages.browser import OWN, Browser, text_of
 from tests.support.factories.indexing_requests import look_at_once
@@ -213,3 +215,28 @@ def test_pages_of_an_empty_library_say_so(ann):
     assert "Never indexed." in text_of(shown(ann, LIBRARY))
     assert "There are no photos yet." in text_of(shown(ann, STATISTICS))
     assert "No file failed." in text_of(shown(ann, FAILURES))
+
+
+def test_thumbnails_are_asked_for_beforehand_and_their_progress_is_told(ann, api):
+    api.library.put("a.jpg", jpeg(300, 200))
+    api.library.index()
+    page = shown(ann, LIBRARY)
+    assert "Thumbnails are made when they are first looked at." in text_of(page)
+    asked = followed(ann, f"{LIBRARY}/thumbnails", {})
+    assert "The thumbnails are made in the background." in text_of(asked)
+    assert "The thumbnails are made after the index run." in text_of(asked)
+    assert "Make all thumbnails" not in text_of(asked)
+    with api.library.app.app_context():
+        runner = JobRunner(current_service().engine(), current_service().settings, api.clock)
+    while runner.step():
+        continue
+    assert "All made just now : 4 new thumbnails." in text_of(shown(ann, LIBRARY))
+
+
+def test_the_first_page_after_the_first_account_offers_thumbnails_to_administrators(ann, api):
+    page = shown(ann, "/?welcome=1")
+    assert f'action="{LIBRARY}/thumbnails"' in page.text
+    assert f'action="{LIBRARY}/thumbnails"' not in shown(ann, "/").text
+    alice = Browser(api)
+    alice.sign_in("alice")
+    assert f'action="{LIBRARY}/thumbnails"' not in alice.open("/?welcome=1", headers=OWN).text

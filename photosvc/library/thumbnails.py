@@ -1,0 +1,156 @@
+"""Thumbnails beforehand: the originals of a search, and the job that makes the usual thumbnails of all of them."""
+
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
+
+from photosvc.core.machine import usable_cores
+from photosvc.index import jobs
+from photosvc.index.jobs import THUMBNAILS, State, Waiting
+from photosvc.index.lease import Lease
+from photosvc.index.scan import are_away
+from photosvc.library.staging_part import StorageFailedError
+from photosvc.models import Job as JobRow
+from photosvc.models.engine import UnitOfWork, open_reader, write_session
+from photosvc.pictures.ahead import Made, make_ahead
+from photosvc.pictures.cache import PictureCache
+from photosvc.pictures.originals import Original, OriginalChangedError
+from photosvc.pictures.render import make_thumbnails
+from photosvc.pictures.sizes import USUAL, Job
+from photosvc.search.reading.files import SeenFile, files_with_ids, matching_ids
+from photosvc.search.reading.request import parse_request
+from photosvc.settings import Settings
+from photosvc.workers.pool import WorkerPool
+
+_MIB: Final = 1 << 20
+#: Files whose rows are read at once by a command.
+_READ: Final = 500
+#: Pictures of one portion of the job: a few seconds of work, between which an indexer does other jobs.
+_PORTION: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of the last job."""
+
+    state: State
+    done: int
+    """Pictures whose thumbnails are made, kept or failed."""
+    total: int
+    """Pictures of the library when the job began; 0 before."""
+    made: int
+    """New thumbnails."""
+    failed: int
+    """Pictures that cannot be shown."""
+    ended_at: datetime | None
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the job waits or runs."""
+        return self.state in {State.WAITING, State.RUNNING}
+
+
+def original_of(settings: Settings, found: SeenFile) -> Original:
+    """Return the file on disk of a row that may be seen."""
+    known = (found.name, found.hash, found.size, found.mtime_ns, found.width, found.height, found.turn)
+    return Original(settings.originals, *known)
+
+
+def matching_files(engine: Engine, query: str = "") -> Sequence[int]:
+    """Return the ids of the files that a query finds, private ones too."""
+    request = replace(parse_request({"q": query}), count=sys.maxsize)
+    with closing(open_reader(engine)) as connection:
+        return matching_ids(connection, request, sees_private=True)
+
+
+def read_originals(engine: Engine, settings: Settings, ids: Sequence[int]) -> Iterator[tuple[int, Original]]:
+    """Yield the files with these ids, each after its place among them.
+
+    They are read in portions: each sees the library as it is at that moment.
+    """
+    for start in range(0, len(ids), _READ):
+        with closing(open_reader(engine)) as connection:
+            files = files_with_ids(connection, ids[start : start + _READ], sees_private=True)
+        for number, found in enumerate(files, start):
+            yield number, original_of(settings, found)
+
+
+def thumbnail_pool(settings: Settings, workers: int = 0) -> WorkerPool[Job, list[bytes]]:
+    """Return the processes that make thumbnails beforehand; by default one for each core."""
+    return WorkerPool(
+        make_thumbnails,
+        result=list[bytes],
+        workers=workers or settings.index_workers or usable_cores(),
+        timeout=settings.index_timeout,
+        memory_bytes=settings.index_memory * _MIB,
+    )
+
+
+def wish_thumbnails(session: Session, now: datetime) -> None:
+    """Ask an indexer to make the thumbnails of all pictures, in a write transaction."""
+    jobs.add(session, THUMBNAILS, "", now, {}, large=True)
+
+
+def last_progress(session: Session) -> Progress | None:
+    """Return the progress of the last job; None before the first."""
+    query = select(JobRow.state, JobRow.report, JobRow.ended_at).where(JobRow.kind == THUMBNAILS.name)
+    row = session.execute(query.order_by(JobRow.id.desc()).limit(1)).first()
+    if row is None:
+        return None
+    counts = {name: int(row.report.get(name, 0)) for name in ("done", "total", "made", "failed")}
+    return Progress(State(row.state), ended_at=row.ended_at, **counts)
+
+
+def make_all(lease: Lease, settings: Settings, _job: Waiting) -> Generator[bool, None, None]:
+    """Make the missing usual thumbnails of all pictures, as a `library.jobs.Handler`.
+
+    Raises:
+        StorageFailedError: the originals are away, or the cache cannot be written.
+    """
+    while _is_indexing(lease):  # what is read at the moment gets its thumbnails, too
+        yield False
+    ids = matching_files(lease.engine)
+    counts = {"done": 0, "total": len(ids), "made": 0, "failed": 0}
+    lease.report = lambda: counts
+    cache = PictureCache(settings.cache, settings.cache_size * _MIB)
+    with thumbnail_pool(settings) as pool:
+        for start in range(0, len(ids), _PORTION):
+            portion = [one for _, one in read_originals(lease.engine, settings, ids[start : start + _PORTION])]
+            made = _make(cache, pool, portion)
+            _check_disk(lease.engine, settings, made)
+            counts["made"] += made.made
+            counts["failed"] += len(made.failed)
+            counts["done"] = min(start + _PORTION, len(ids))
+            yield True
+    with write_session(lease.engine) as session:
+        lease.finish(session)
+
+
+def _is_indexing(lease: Lease) -> bool:
+    with UnitOfWork(lease.engine) as session:
+        return jobs.is_running(session, lease.clock())
+
+
+def _make(cache: PictureCache, pool: WorkerPool[Job, list[bytes]], portion: Sequence[Original]) -> Made:
+    made = Made()
+    try:
+        for made in make_ahead(cache, pool, portion, USUAL):  # noqa: B007
+            continue
+    except OSError as error:
+        raise StorageFailedError from error
+    return made
+
+
+def _check_disk(engine: Engine, settings: Settings, made: Made) -> None:
+    """Check that the originals that were not found are gone, and not their disk."""
+    gone = next((name for name, error in made.failed if isinstance(error, OriginalChangedError)), None)
+    if gone is not None:
+        with UnitOfWork(engine) as session:
+            if are_away(session, settings.originals, gone):
+                raise StorageFailedError
