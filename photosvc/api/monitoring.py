@@ -4,20 +4,32 @@ The metrics are in the text format 0.0.4 of Prometheus: counters of requests, an
 the disks that it uses, and the processes that answer, measured at each request.
 """
 
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from flask import Response
+from sqlalchemy.orm import Session
 
 from photosvc import __version__
 from photosvc.core.errors import PermissionDeniedError
+from photosvc.index.run_log import last_run
 from photosvc.index.scan import are_away
+from photosvc.library.problems import count_failed, disk_of, trash_use
 from photosvc.library.staging_part import StorageFailedError
+from photosvc.library.trash_folder import Trash
 from photosvc.models import VISIT
 from photosvc.models.engine import session_on
+from photosvc.models.library import BACKED_UP, named_number
+from photosvc.models.replica import Report
+from photosvc.pictures.cache import PictureCache, cache_use
 from photosvc.search.limits import ClientGoneError, SearchesBusyError, SearchTooLongError
-from photosvc.search.reading.figures import figures
+from photosvc.search.reading.figures import Figures, figures
+from photosvc.settings import Settings
 from photosvc.web.actions import OwnBlueprint, for_visitors, public
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import TEXT, answers, json_object, refuses
@@ -25,25 +37,6 @@ from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.request_counts import BOUNDS, Latency, Series
 from photosvc.web.searching import searching
-
-if TYPE_CHECKING:
-    from prometheus_client import Metric
-import os
-from contextlib import suppress
-from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-from sqlalchemy.orm import Session
-
-from photosvc.index.run_log import last_run
-from photosvc.library.problems import count_failed, disk_of, trash_use
-from photosvc.library.trash_folder import Trash
-from photosvc.models.library import BACKED_UP, named_number
-from photosvc.models.replica import Report
-from photosvc.pictures.cache import PictureCache, cache_use
-from photosvc.search.reading.figures import Figures
-from photosvc.settings import Settings
 
 if TYPE_CHECKING:
     from prometheus_client import Metric

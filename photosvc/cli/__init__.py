@@ -78,7 +78,7 @@ svc = LazyGroup(
         ),
         "users": ("photosvc.cli.users:users", "Add, list, change and remove accounts."),
         "watch": (
-            "photosvc.cli.watch:watch",
+            "photosvc.cli.index:watch",
             "Index changes of the originals, and jobs of other processes, until a signal ends it.",
         ),
     },
