@@ -75,6 +75,7 @@ KEPT = {
     "search/reading/lookups.py _cities": "all arguments, over a file of the package",
     "search/reading/window.py plain_statement": _PREPARED,
     "search/reading/request.py _parse": _PURE,
+    "search/reading/request.py _parse_query": _PURE,
     "search/reading/suggest_values.py _comparing": _PREPARED,
     "search/reading/suggest_values.py _counting": _PREPARED,
     "search/reading/suggest_values.py _recent": _PREPARED,

@@ -163,9 +163,16 @@ def parse_node(pairs: Iterable[tuple[str, str]], today: date | None = None) -> N
     """
     pairs = list(pairs)
     query, _ = split_order(last_value(pairs, "q"))
-    asked, parameters = parse_query(query, today=today), parse_parameters(pairs)
+    parse = _parse_query if len(query) <= _LONGEST_KEPT else _parse_query.__wrapped__
+    asked, parameters = parse(query, today or local_day()), parse_parameters(pairs)
     unset = () if isinstance(parameters, Everything) else unset_filters(query, MOST_TOKENS)
     return conjunction([combine(asked, parameters, unset), parse_scope(pairs, today)])
+
+
+@lru_cache(maxsize=256)
+def _parse_query(query: str, today: date) -> Node:
+    """Return the query; cached, because pages ask for its usual order first, and clients for one page after another."""
+    return parse_query(query, today=today)
 
 
 def last_value(pairs: Iterable[tuple[str, str]], name: str) -> str:

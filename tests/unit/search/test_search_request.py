@@ -3,7 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.query import parser
+from photosvc.search.reading import request
 from photosvc.search.reading.orders import DEFAULT_ORDER, ORDERS, Cursor, order_named, parse_cursor
+from photosvc.search.reading.request import best_order, parse_request
 from tests.support.examples import examples
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -51,3 +54,17 @@ def test_an_unknown_order_is_refused_with_the_nearest(name, reason):
         order_named(name)
     assert reason in caught.value.message
     assert caught.value.field == "order"
+
+
+def test_a_query_is_parsed_once_for_its_usual_order_and_all_of_its_pages(monkeypatch):
+    parsed = []
+
+    def parse_query(query, *, today):
+        parsed.append(query)
+        return parser.parse_query(query, today=today)
+
+    monkeypatch.setattr(request, "parse_query", parse_query)
+    assert best_order("parsed once") == "relevance"
+    for offset in ("0", "60", "120"):
+        parse_request({"q": "parsed once", "offset": offset})
+    assert parsed == ["parsed once"]
