@@ -1,4 +1,4 @@
-"""Transactions of a request or command one by one; the longer one of a streamed answer; values kept until commits.
+"""Transactions: one at a time of a request or command, a longer one of a streamed answer; values kept until a commit.
 
 Values from the database stay cached until the next commit: credentials, the state of the library. SQLite numbers its
 commits, those of all processes, and gives the number in microseconds without reading the database. PostgreSQL has no
