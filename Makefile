@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint requirements.lock
 
 # The tests of the packages whose coverage has a floor; pyproject.toml names the packages.
-COVERING := tests/unit/auth tests/unit/core tests/unit/query tests/auth tests/audit tests/api/oauth tests/api/search/test_search_as_typed.py tests/pages/account/test_pages_sign_in.py tests/pages/account/test_pages_first_account.py tests/api/access/test_visitors.py tests/api/library/test_links.py tests/api/access/test_guests.py
+COVERING := tests/unit/auth tests/unit/core tests/unit/query tests/auth tests/audit tests/api/oauth tests/api/search/test_search_as_typed.py tests/pages/account/test_pages_sign_in.py tests/pages/account/test_pages_first_account.py tests/api/access/test_visitors.py tests/api/library/test_links.py tests/api/library/test_link_uploads.py tests/api/access/test_guests.py
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

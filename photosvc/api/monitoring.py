@@ -16,6 +16,7 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from photosvc import __version__
+from photosvc.auth.policy import may
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.index.run_log import last_run
 from photosvc.index.scan import are_away
@@ -201,7 +202,8 @@ def status() -> Response:
 @for_visitors
 def credential() -> Response:
     """Answer 204 for a valid credential of any scope, else 401; proxies ask before they accept a large body."""
-    if principal().kind == VISIT:  # visitors send no files
+    who = principal()
+    if who.kind == VISIT and not may(who, "shared.add"):  # visitors send nothing else that is large
         raise PermissionDeniedError
     return Response(status=204)
 

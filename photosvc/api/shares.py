@@ -31,7 +31,7 @@ from photosvc.records.albums import (
     ShareSchema,
     TakenOutSchema,
 )
-from photosvc.web.actions import OwnBlueprint
+from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes, takes_files
@@ -143,11 +143,12 @@ def leave(album_uid: str) -> Response:
 @takes_files("Pictures and videos.")
 @answers(_ADDED, "The result of each file.")
 @refuses(400, 404, 413, 429, 503, 507)
+@for_visitors
 def add_photos(album_uid: str) -> Response:
-    """Add photos to an album that is shared with the own account as a contributor.
+    """Add photos to an album that is shared with the own account as a contributor, or by a link that takes files.
 
-    They are sent in a form (`multipart/form-data`), count in the quota of the account, and appear in the album once
-    they are indexed. The answer does not tell which of them the library has already.
+    They are sent in a form (`multipart/form-data`), count in the quota of the account, or of the one that made the
+    link, and appear in the album once they are indexed. The answer does not tell which of them the library has already.
     """
     outcomes = contribute(album_uid)
     count = sum(outcome.status == ADDED for outcome in outcomes)

@@ -79,6 +79,8 @@ class Event(StrEnum):
     """A public link to an album was made."""
     LINK_CHANGED = "link.changed"
     LINK_ENDED = "link.ended"
+    LINK_UPLOADED = "link.uploaded"
+    """A visitor of a public link added files to its album."""
     ALBUM_SHARED = "album.shared"
     """An album was shared with an account."""
     SHARE_CHANGED = "share.changed"
@@ -121,7 +123,7 @@ _REFUSALS = frozenset(
         Event.THROTTLED,
     }
 )
-_ACCESSES = frozenset({Event.LOGIN, Event.LOGOUT, Event.TOKEN_GRANTED, Event.TOKEN_REVOKED})
+_ACCESSES = frozenset({Event.LOGIN, Event.LOGOUT, Event.TOKEN_GRANTED, Event.TOKEN_REVOKED, Event.LINK_UPLOADED})
 
 
 class Named(Protocol):

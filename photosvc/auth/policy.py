@@ -9,9 +9,10 @@ A rule has three conditions, and all must hold:
 Two flags add a condition each. `proof`: the password was sent within the last hour. `everything`: the principal sees
 private photos, because the answer names originals and folders whether or not their photos are private.
 
-Visitors of a public link may do the few actions that have their kind and role, download only if the link allows it,
-and only by views that limit themselves to what the link shares (`web.actions.for_visitors`). Guests, the accounts that
-see nothing but the albums shared with them, are limited in the same way: what they may do in addition shows no photos.
+Visitors of a public link may do the few actions that have their kind and role, download and add files only if the link
+allows it, and only by views that limit themselves to what the link shares (`web.actions.for_visitors`). Guests, the
+accounts that see nothing but the albums shared with them, are limited in the same way: what they may do in addition
+shows no photos.
 """
 
 from collections.abc import Collection, Mapping
@@ -62,6 +63,7 @@ _ALL = frozenset({ADMIN, USER, VIEWER, CLIENT})
 _SIGNED_IN = _ALL | {GUEST}
 _EACH = _SIGNED_IN | {VISITOR}
 _ACCOUNTS = frozenset({ADMIN, USER, VIEWER, GUEST})
+_GIVERS = _ACCOUNTS | {VISITOR}
 _ADMIN = frozenset({ADMIN})
 _EDITORS = frozenset({ADMIN, USER})
 _WRITERS = frozenset({ADMIN, USER, CLIENT})
@@ -101,7 +103,7 @@ _TABLE = (
     Rule("links.make",                 "shares",   _W,   _ANY,     _EDITORS,  _,    "Share albums"),
     Rule("shared.list",                "albums",   _R,   _PERSON,  _ACCOUNTS, _,    "List albums that others shared"),
     Rule("shared.leave",               "albums",   _W,   _PERSON,  _ACCOUNTS, _,    "Leave them"),
-    Rule("shared.add",                 "files",    _W,   _PERSON,  _ACCOUNTS, _,    "Add photos to them"),
+    Rule("shared.add",                 "files",    _W,   _READERS, _GIVERS,   _,    "Add photos to them"),
     Rule("shared.remove",              "albums",   _W,   _PERSON,  _ACCOUNTS, _,    "Take out one's own photos"),
     Rule("people.search",              "people",   _R,   _ANY,     _ALL,      _,    "List people"),
     Rule("people.update",              "people",   _W,   _ANY,     _WRITERS,  _,    "Rename and merge people"),
@@ -157,11 +159,13 @@ _TABLE = (
 )
 # fmt: on
 
-#: The action that a public link allows its visitors or not.
-_DOWNLOAD: Final = "photos.download"
+#: The actions that a public link allows its visitors or not.
+_DOWNLOAD, _ADD = "photos.download", "shared.add"
 RULES: Mapping[str, Rule] = {rule.action: rule for rule in _TABLE}
 #: Roles whose accounts may make public links; links of others open nothing.
 SHARERS: Final = RULES["links.make"].roles
+#: Roles of accounts in whose quota visitors of their links may add files.
+UPLOADERS: Final = RULES["files.upload"].roles
 
 
 def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -> Rule:
@@ -183,6 +187,9 @@ def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -
     if rule.everything and not principal.sees_private:
         raise PermissionDeniedError
     if action == _DOWNLOAD and principal.shared is not None and not principal.shared.downloads:
+        raise PermissionDeniedError
+    by_link = principal.shared if principal.standing == VISIT else None
+    if action == _ADD and by_link is not None and by_link.uploads_for is None:
         raise PermissionDeniedError
     if not principal.scope.covers(rule.resource, write=rule.write):
         raise InsufficientScopeError(rule.scope)

@@ -35,6 +35,8 @@ class Shared:
     """True if originals may be downloaded."""
     metadata: bool
     """True if places, cameras, people, texts and names of files are shown."""
+    uploads_for: int | None = None
+    """The id of the account in whose quota files of visitors count; None if the link takes none, and for guests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,6 +66,8 @@ class Charge:
 
     allowance: Allowance
     subject: str
+    times: int = 1
+    """The number of units that are taken together; at most `burst`."""
 
     @property
     def key(self) -> str:
@@ -74,13 +76,13 @@ class Charge:
 
     @property
     def cost(self) -> int:
-        """Return the milliseconds by which one failure fills the bucket."""
-        return self.allowance.seconds * 1000
+        """Return the milliseconds by which the charge fills the bucket."""
+        return self.allowance.seconds * 1000 * self.times
 
     @property
     def capacity(self) -> int:
         """Return the milliseconds that the bucket holds."""
-        return self.cost * self.allowance.burst
+        return self.allowance.seconds * 1000 * self.allowance.burst
 
 
 def take(session: Session, charge: Charge, now: datetime) -> int:
@@ -107,6 +109,14 @@ def seconds_to_wait(connection: Session | Connection, charge: Charge, now: datet
     if held is None or not moment < held <= moment + capacity or held + cost <= moment + capacity:
         return 0
     return max(1, -((moment + capacity - held - cost) // 1000))
+
+
+def units_left(connection: Session | Connection, charge: Charge, now: datetime) -> int:
+    """Return the number of units that `take` would count now, whatever the size of this charge."""
+    moment, capacity = _milliseconds(now), charge.capacity
+    held = connection.scalar(select(ThrottleBucket.full_at).where(ThrottleBucket.key == charge.key))
+    level = held - moment if held is not None and moment < held <= moment + capacity else 0
+    return (capacity - level) // (charge.allowance.seconds * 1000)
 
 
 def give_back(session: Session, charge: Charge) -> None:

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session, aliased
 
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.keys import derive_key, is_signed, sign
-from photosvc.auth.policy import SHARERS
+from photosvc.auth.policy import SHARERS, UPLOADERS
 from photosvc.auth.principal import Principal, Shared, is_host_uid
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
@@ -131,6 +131,7 @@ class Known(NamedTuple):
     link_expires_at: Annotated[datetime | None, Link.expires_at]
     link_downloads: Annotated[bool | None, Link.downloads]
     link_metadata: Annotated[bool | None, Link.metadata_shown]
+    link_uploads: Annotated[bool | None, Link.uploads]
     link_owner_id: Annotated[int | None, Link.user_id]
     link_owner_uid: Annotated[str | None, _LinkOwner.uid]
     link_owner_role: Annotated[str | None, _LinkOwner.role]
@@ -262,7 +263,8 @@ def _role(row: Known) -> str:
 def _shared(row: Known) -> Shared | None:
     if row.kind == VISIT:
         downloads, metadata = bool(row.link_downloads), bool(row.link_metadata)
-        return Shared(row.link_uid or "", (row.link_album_uid or "",), downloads, metadata)
+        uploads_for = row.link_owner_id if row.link_uploads and row.link_owner_role in UPLOADERS else None
+        return Shared(row.link_uid or "", (row.link_album_uid or "",), downloads, metadata, uploads_for)
     if _role(row) != GUEST:
         return None
     return Shared("", tuple(sorted((row.albums or "").split())), downloads=True, metadata=True)

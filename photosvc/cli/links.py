@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from photosvc.cli.completion import complete_albums, complete_links
+from photosvc.cli.completion import complete_albums, complete_links, complete_users
 from photosvc.cli.group import LazyGroup, with_database
 from photosvc.cli.terminal import (
     Lifetime,
@@ -38,6 +38,7 @@ _COLUMNS = {
     "VerifyPassword": "Password",
     "ShowMetadata": "Metadata",
     "CanDownload": "Downloads",
+    "CanUpload": "Uploads",
     "Comment": "Comment",
     "CreatedBy": "Created By",
     "CreatedAt": "Created",
@@ -54,6 +55,7 @@ def _link_options(function: Function) -> Function:
         ),
         click.option("--metadata/--no-metadata", "metadata_shown", default=None, help="Show places, people, texts."),
         click.option("--download/--no-download", "downloads", default=None, help="Allow downloads of originals."),
+        click.option("--upload/--no-upload", "uploads", default=None, help="Let visitors add photos to the album."),
         click.option("--ask-password", "asks", is_flag=True, help="Ask for a password that visitors must enter."),
         click.option("--password-stdin", is_flag=True, help="Read the password from standard input."),
         click.option("--slug", help="Readable end of the address; by default the title of the album."),
@@ -88,9 +90,23 @@ def ls(service: "Service", album: str, count: int) -> None:
 @links.command()
 @click.argument("album", shell_complete=complete_albums)
 @_link_options
+@click.option(
+    "--account",
+    default="",
+    shell_complete=complete_users,
+    help="Account that the link belongs to; uploads count in its quota.",
+)
 @format_options()
 @with_database
-def add(service: "Service", /, album: str, asks: bool, password_stdin: bool, **given: Any) -> None:  # noqa: ANN401
+def add(
+    service: "Service",
+    /,
+    album: str,
+    asks: bool,
+    password_stdin: bool,
+    account: str,
+    **given: Any,  # noqa: ANN401
+) -> None:
     """Make a link to an album. Its token is shown only now."""
     from photosvc.library.albums import album_named
     from photosvc.library.links import add_link, end_link, find_link, new_password_hash, path_of
@@ -102,7 +118,7 @@ def add(service: "Service", /, album: str, asks: bool, password_stdin: bool, **g
     values = _values(given)
     password_hash = new_password_hash(_with_password(values, ask=asks, from_stdin=password_stdin))
     with operating() as operation:
-        made = add_link(operation, album_named(operation.session, uid), values, password_hash)
+        made = add_link(operation, album_named(operation.session, uid), values, password_hash, account=account)
         path = path_of(made)
         address = f"{service.settings.base_url or service.url_prefix}{path}"
         record = {**_row(made.link), "Token": made.token, "Address": address}
@@ -167,7 +183,12 @@ def _values(given: dict[str, Any]) -> dict[str, Any]:
     from photosvc.records.albums import LinkEditSchema
     from photosvc.web.contract import load_values
 
-    names = {"max_views": "MaxViews", "metadata_shown": "ShowMetadata", "downloads": "CanDownload"}
+    names = {
+        "max_views": "MaxViews",
+        "metadata_shown": "ShowMetadata",
+        "downloads": "CanDownload",
+        "uploads": "CanUpload",
+    }
     named = {names.get(name, name.title()): value for name, value in given.items() if value is not None}
     return load_values(LinkEditSchema(), named)
 

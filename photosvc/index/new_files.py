@@ -24,7 +24,7 @@ from photosvc.index.file_columns import write_extraction
 from photosvc.index.scan import FoundFile
 from photosvc.index.sidecar_links import Folders
 from photosvc.index.stack_rules import keys_of, split_name
-from photosvc.models import ORIGINALS_ROOT, File, Photo, StackKey, photo_keywords
+from photosvc.models import ORIGINALS_ROOT, File, Photo, StackKey, UploadedFile, photo_keywords
 from photosvc.models.plain import insert_of, insert_plain, next_ids, plain
 from photosvc.models.statements import among, run_many, unindexed
 
@@ -115,6 +115,7 @@ class NewFiles:
         self._now = now
         self._keys: dict[str, frozenset[int]] = {}
         self._alone: set[str] = set()
+        self._apart: set[str] = set()
         self.photos: list[Photo] = []
         """The photos made so far."""
         self.extractions: dict[str, Extraction] = {}
@@ -134,6 +135,7 @@ class NewFiles:
         count = len({media[name].hash for name in new if not files.with_content(media[name].hash)})
         self.photo_ids = next_ids(self._session, Photo, count)
         self.file_ids = next_ids(self._session, File, count)
+        self._apart = self._sent_by_others({media[name].hash for name in new})
         if len(media) == len(batch):  # a sidecar may belong to files of its batch
             self._alone = {
                 name
@@ -154,6 +156,15 @@ class NewFiles:
             found.update(connection.execute(stored).scalars())
         return found
 
+    def _sent_by_others(self, contents: Collection[str]) -> set[str]:
+        """Return the hashes among these that visitors of a link or contributors of an album uploaded."""
+        sent = select(UploadedFile.hash).where(among(self._session, UploadedFile.hash, contents), UploadedFile.apart)
+        return {content for content in self._session.connection().execute(sent).scalars() if content}
+
+    def is_apart(self, content: str) -> bool:
+        """Return whether the new file with this hash is never stacked."""
+        return content in self._apart
+
     def __contains__(self, found: FoundFile) -> bool:
         """Return whether the file becomes a photo of its own at once."""
         return found.name in self._alone
@@ -173,6 +184,7 @@ class NewFiles:
             photo=photo,
             photo_id=photo.id,
             markers=[],
+            unstacked=self.is_apart(extraction.hash),
             reader_version=READER_VERSION,
             **times,
         )

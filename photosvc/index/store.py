@@ -384,14 +384,20 @@ class Store:
             return self._session.scalar(query) is not None
 
     def _new_file(self, found: FoundFile, extraction: Extraction) -> File:
-        """Make a file of a new photo, which `restack` joins with others; new pictures of one name share it at once."""
+        """Make a file of a new photo, which `restack` joins with others; new pictures of one name share it at once.
+
+        Not so those that visitors and contributors sent: they stay alone.
+        """
         folder, base, _ = split_name(found.name)
-        picture = extraction.media_type != "video"
+        apart = self._new.is_apart(extraction.hash)
+        picture = extraction.media_type != "video" and not apart
         shared = self._new_photos.get((folder, base)) if picture else None
         photo = shared or new_photo(self._session, folder, base, self._now, next(self._new.photo_ids, None))
         if picture:
             self._new_photos[folder, base] = photo
-        return self._add_file(photo)
+        file = self._add_file(photo)
+        file.unstacked = apart
+        return file
 
     def _add_file(self, photo: Photo) -> File:
         file = File(

@@ -22,6 +22,7 @@ from photosvc.auth.passwords import hash_password
 from photosvc.auth.policy import SHARERS
 from photosvc.auth.principal import Principal
 from photosvc.auth.tokens import Origin
+from photosvc.auth.users import find_user
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT, VISIT_SECONDS
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
@@ -38,7 +39,7 @@ MOST_VISITS: Final = 500
 #: Visits that one further visit ends beyond that number.
 _MOST_ENDED: Final = 5
 #: The scope of visits, within which the policy allows what their kind may do.
-_SCOPE: Final = "albums photos sessions"
+_SCOPE: Final = "albums files photos sessions"
 _LONGEST_SLUG: Final = 100
 #: Albums in one statement.
 _PORTION: Final = 500
@@ -128,12 +129,22 @@ def check_password(password: str) -> str:
     return password
 
 
-def add_link(operation: Operation, album: Album, values: Mapping[str, Any], password_hash: str | None) -> NewLink:
+def add_link(
+    operation: Operation, album: Album, values: Mapping[str, Any], password_hash: str | None, *, account: str = ""
+) -> NewLink:
     """Make a link to an album, with these values as `LinkEditSchema` loads them.
+
+    Args:
+        operation: by the account or client that makes it, or by the command line.
+        album: must not be private.
+        values: of the link.
+        password_hash: see `new_password_hash`.
+        account: the name or UID of the account that the link belongs to, for the command line, which has none.
 
     Raises:
         InvalidValueError: a value is not valid.
-        ConflictError: the album is private, or has as many links as are allowed.
+        NotFoundError: there is no such account.
+        ConflictError: the album is private, or has as many links as are allowed, or takes no uploads.
     """
     if album.private:
         msg = "the album is private: show it to all accounts before you share it"
@@ -148,7 +159,7 @@ def add_link(operation: Operation, album: Album, values: Mapping[str, Any], pass
         digest=ids.digest(token),
         slug=_slug(album.title),
         album_uid=album.uid,
-        user_id=account_of(session, who),
+        user_id=find_user(session, account).id if account else account_of(session, who),
         created_by=maker_of(who),
         comment="",
         password_hash=password_hash or "",
@@ -156,9 +167,11 @@ def add_link(operation: Operation, album: Album, values: Mapping[str, Any], pass
         views=0,
         downloads=False,
         metadata_shown=False,
+        uploads=False,
         created_at=now,
     )
     _write(link, values, now)
+    _check_uploads(operation, link, album)
     session.add(link)
     session.flush()
     operation.record(Event.LINK_MADE, target=link.uid, detail=_told(link))
@@ -170,9 +183,13 @@ def change_link(operation: Operation, link: Link, values: Mapping[str, Any], pas
 
     Raises:
         InvalidValueError: a value is not valid.
+        ConflictError: the album takes no uploads.
     """
-    before = _told(link)
+    before, took_uploads = _told(link), link.uploads
     _write(link, values, operation.now)
+    if not took_uploads:
+        album = operation.session.scalar(select(Album).where(Album.uid == link.album_uid))
+        _check_uploads(operation, link, album)
     if password_hash is not None:
         link.password_hash = password_hash
         _end_visits(operation.session, link.id)
@@ -268,7 +285,7 @@ def _end_oldest_visits(session: Session, link_id: int) -> None:
 
 
 def _write(link: Link, values: Mapping[str, Any], now: datetime) -> None:
-    for name in ("comment", "max_views", "downloads", "metadata_shown"):
+    for name in ("comment", "max_views", "downloads", "metadata_shown", "uploads"):
         if name in values:
             setattr(link, name, values[name])
     if "slug" in values:
@@ -279,6 +296,27 @@ def _write(link: Link, values: Mapping[str, Any], now: datetime) -> None:
         msg = "CanDownload: originals contain their metadata, so a link with downloads must show it too: ShowMetadata"
         raise InvalidValueError(msg, field="CanDownload")
     link.updated_at = now
+
+
+def _check_uploads(operation: Operation, link: Link, album: Album | None) -> None:
+    """Make sure that a link may take files from now on.
+
+    Raises:
+        InvalidValueError: it belongs to no account, or to another one than the principal's.
+        ConflictError: the query of a smart album decides which photos it has.
+    """
+    if not link.uploads:
+        return
+    if album is not None and album.filter:
+        msg = "the query of a smart album decides which photos it has: visitors cannot add any"
+        raise ConflictError(msg, field="CanUpload")
+    if link.user_id is None:
+        msg = "CanUpload: files of visitors count in the quota of the account that made the link, and this one has none"
+        raise InvalidValueError(msg, field="CanUpload")
+    who = operation.principal
+    if who is not None and account_of(operation.session, who) != link.user_id:
+        msg = "CanUpload: files of visitors would count in the quota of another account; make a link of your own"
+        raise InvalidValueError(msg, field="CanUpload")
 
 
 def maker_of(who: Principal | None) -> str:
@@ -301,7 +339,8 @@ def _slug(text: str) -> str:
 
 def _told(link: Link) -> str:
     """Return the album and the rights of a link for the security log."""
-    rights = [name for name, on in (("metadata", link.metadata_shown), ("downloads", link.downloads)) if on]
+    named = (("metadata", link.metadata_shown), ("downloads", link.downloads), ("uploads", link.uploads))
+    rights = [name for name, on in named if on]
     until = f"until {link.expires_at:%Y-%m-%d %H:%M}" if link.expires_at else "without end"
     limits = f", at most {link.max_views} visits" if link.max_views else ""
     protected = ", password" if link.password_hash else ""

@@ -251,7 +251,7 @@ def _own_photos(user_id: int, album_uid: str) -> Select[str]:
     brought = (
         select(File.photo_id)
         .join(UploadedFile, (UploadedFile.name == File.name) & (UploadedFile.hash == File.hash))
-        .where(UploadedFile.user_id == user_id, File.root == ORIGINALS_ROOT)
+        .where(UploadedFile.user_id == user_id, UploadedFile.link_uid == "", File.root == ORIGINALS_ROOT)
         .group_by(File.photo_id)
         .having(func.count() == originals.correlate(File).scalar_subquery())
     )

@@ -134,7 +134,9 @@ class Admission:
         checks_quota: true if the files are not counted already, as waiting uploads are: they may not exceed the quota.
         tells_nothing: true if the account must not learn what the library has: it is told that duplicates are new, they
             count in its quota, and of their photos only those that anybody may see are added to the albums. Sidecars
-            are refused: those of a duplicate would change its photo.
+            are refused: those of a duplicate would change its photo. Each file is a photo of its own.
+        link_uid: the public link by which a visitor sent them; empty for files of accounts.
+        require: raises an error, in each transaction, if the files may not be added any more.
     """
 
     settings: Settings
@@ -146,6 +148,8 @@ class Admission:
     pool: InspectionPool | None = None
     checks_quota: bool = False
     tells_nothing: bool = False
+    link_uid: str = ""
+    require: Callable[[Session], object] | None = None
     _originals: KnownOriginals = field(init=False)
     _subject: list[str] = field(default_factory=lambda: [""], init=False)
     """The last result of `wish_albums`; if its transaction was undone, no job has this subject."""
@@ -217,6 +221,8 @@ class Admission:
             self._known_to(one.file, session)
         if self.user_id is not None:
             require_account(session, self.user_id)
+        if self.require is not None:
+            self.require(session)
         self._check_quota(session, group)
         outcomes = []
         for one in group:
@@ -259,6 +265,8 @@ class Admission:
                 "name": "",
                 "size": file.size,
                 "original_name": file.name,
+                "link_uid": self.link_uid,
+                "apart": self.tells_nothing,
                 "created_at": self.now,
             }
             claim = insert_into(UploadedFile, session).values(row).on_conflict_do_nothing()
@@ -272,11 +280,16 @@ class Admission:
         return self._originals.name_of(session, file)
 
     def _count_copy(self, session: Session, file: ReceivedFile, name: str) -> None:
-        """Count a duplicate in the quota of the account, once, as if it were stored."""
-        counted = select(UploadedFile.id).where(UploadedFile.user_id == self.user_id, UploadedFile.name == name)
+        """Count a duplicate in the quota of the account, once, as if it were stored.
+
+        Visitors of a link are counted apart from its account: what is left of its quota must not tell what it has.
+        """
+        mine = (UploadedFile.user_id == self.user_id, UploadedFile.link_uid == self.link_uid)
+        counted = select(UploadedFile.id).where(*mine, UploadedFile.name == name)
         if session.scalar(counted.limit(1)) is None:
             row = {"hash": None, "user_id": self.user_id, "name": name, "size": file.size, "original_name": file.name}
-            session.execute(insert(UploadedFile).values({**row, "created_at": self.now}))
+            sent = {"link_uid": self.link_uid, "created_at": self.now}
+            session.execute(insert(UploadedFile).values({**row, **sent}))
 
     def _wish_albums(self, session: Session, files: Mapping[str, str]) -> None:
         """Ask for the albums of pictures, duplicates included; sidecars, by their names, belong to other files."""

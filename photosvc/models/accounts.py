@@ -5,7 +5,7 @@ The security log is one of them.
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, UniqueConstraint, text
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS, OPAQUE
@@ -123,6 +123,8 @@ class Link(Base):
     """True if visitors may download originals."""
     metadata_shown: Mapped[bool] = mapped_column(default=False)
     """True if visitors see places, cameras, people, texts and names of files."""
+    uploads: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True if visitors may add files to the album, in the quota of the account `user_id`."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 

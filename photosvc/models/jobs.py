@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, Text, text
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, Text, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from photosvc.models.accounts import User
@@ -144,7 +144,15 @@ class UploadedFile(Base):
     """An original that counts in the quota of an account, and may claim its content."""
 
     __tablename__ = TABLE_PREFIX + "uploaded_files"
-    __table_args__ = (Index(None, "user_id", "size"),)
+    __table_args__ = (
+        Index(None, "user_id", "size"),
+        Index(
+            f"ix_{TABLE_PREFIX}uploaded_files_apart",
+            "hash",
+            sqlite_where=text("apart = 1"),
+            postgresql_where=text("apart"),
+        ),
+    )
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     hash: Mapped[str | None] = mapped_column(Text, unique=True)
@@ -155,6 +163,10 @@ class UploadedFile(Base):
     size: Mapped[int] = mapped_column(BigInteger)
     original_name: Mapped[str] = mapped_column(Text)
     """The name that the client gave."""
+    link_uid: Mapped[str] = mapped_column(Text, default="", server_default="")
+    """The UID of the public link by which a visitor sent it; empty for files that the account sent."""
+    apart: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True if a visitor or a contributor sent it: it is never stacked, because it could change the photos of others."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 

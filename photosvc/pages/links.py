@@ -78,7 +78,7 @@ def make_link(uid: str) -> Response:
 @pages.post("/albums/<uid>/links/<link>/change", endpoint="change_link")
 @page("links.make")
 def change_album_link(uid: str, link: str) -> Response:
-    """Give a public link another end or password, counted from now."""
+    """Give a public link another end, counted from now, or another password, or let it take pictures or not."""
     form = read_form()
     values: dict[str, Any] = {}
     try:
@@ -86,11 +86,13 @@ def change_album_link(uid: str, link: str) -> Response:
             values["expires"] = read_number(form, "lifetime")
         if form.get("password") or form.get("without") == "yes":
             values["password"] = "" if form.get("without") == "yes" else form["password"]
+        if form.get("uploads"):
+            values["uploads"] = form["uploads"] == "yes"
         password_hash = new_password_hash(values)
         with operating() as operation:
             album_of_people(operation.session, uid, sees_private=principal().sees_private)
             change_link(operation, find_link(operation.session, link, uid), values, password_hash)
-    except InvalidValueError as error:
+    except (InvalidValueError, ConflictError) as error:
         return _show(uid, error=error)
     return see_other(url_for(".album_links", uid=uid, done="changed"))
 
@@ -158,6 +160,7 @@ def _values(form: Mapping[str, str]) -> dict[str, Any]:
         "comment": form.get("comment", "").strip()[:MAX_LINK_COMMENT],
         "metadata_shown": shows in {"metadata", "downloads"},
         "downloads": shows == "downloads",
+        "uploads": form.get("uploads") == "yes",
     }
 
 

@@ -41,6 +41,7 @@ EVENTS: Final = {
     Event.LINK_MADE: "Public link made",
     Event.LINK_CHANGED: "Public link changed",
     Event.LINK_ENDED: "Public link ended",
+    Event.LINK_UPLOADED: "Files added by a public link",
     Event.ALBUM_SHARED: "Album shared with an account",
     Event.SHARE_CHANGED: "Role in a shared album changed",
     Event.SHARE_ENDED: "Account removed from a shared album",

@@ -1,38 +1,45 @@
 """The pages of a public link: the pictures of its album, one picture with its neighbours, and the password.
 
-They have no navigation and no scripts, and work without an account. The visit is kept in a cookie of the link, which
+They have no navigation and no scripts, and work without an account. If the link takes files, its visitors add pictures
+by a form. The visit is kept in a cookie of the link, which
 browsers send to these pages alone; thumbnails and originals are opened by tokens in their addresses.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Final, ParamSpec
 
 from flask import Response, g, request, url_for
 from sqlalchemy import select
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from photosvc.auth import tokens
 from photosvc.auth.errors import BusyError, InvalidTokenError, LoginError, ThrottledError
 from photosvc.auth.keys import fingerprint
+from photosvc.auth.policy import decide, may
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.errors import PhotosvcError
+from photosvc.library.staging_part import TooLargeError
+from photosvc.library.uploads import ADDED, Admitted
 from photosvc.models import Link, User
 from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
-from photosvc.pages.forms import page_number, read_form
+from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.layout import public_page, see_other, show
 from photosvc.pages.shared_pictures import NoPictureError, Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.wording import day
-from photosvc.web.actions import uses
+from photosvc.web.actions import is_mounted, uses
 from photosvc.web.addresses import address_of
 from photosvc.web.current import Service, current_service
+from photosvc.web.incoming import contribute
 from photosvc.web.protector import is_secure
 from photosvc.web.searching import searching
 from photosvc.web.visits import begin_visit, find_shared
 
 Args = ParamSpec("Args")
 _NOT_FOUND: Final = 404
+_MOST: Final = 100_000
 #: Browsers must tell no server the address, and search engines must not list it. Not `no-referrer`: browsers would send
 #: `Origin: null` with the form of the password, as with those of other sites.
 _HEADERS: Final = (("Referrer-Policy", "strict-origin"), ("X-Robots-Tag", "noindex, nofollow, noarchive"))
@@ -64,7 +71,8 @@ def show_shared(link_token: str, slug: str = "") -> Response:  # noqa: ARG001 - 
     service = current_service()
     who = _visitor(service, link_token)
     if who is not None:
-        return _show(service, link_token, who)
+        added = whole_number(request.args.get("added", ""), low=0, high=_MOST, default=0)
+        return _show(service, link_token, who, added=added)
     found = find_shared(service, link_token)
     if request.method == "HEAD":  # not a visit
         return Response()
@@ -97,6 +105,43 @@ def show_picture(link_token: str, uid: str) -> Response:
     return show("shared-picture", **picture_of(service, who, uid, _way(link_token)))
 
 
+@pages.get("/s/<link_token>/pictures/add", endpoint="may_add_by_link")
+@_for_visitors
+def may_add(link_token: str) -> Response:
+    """Lead to the link; tell a proxy, which sends `X-Large-Body`, whether the visitor may send files."""
+    service = current_service()
+    who = _visitor(service, link_token)
+    if "X-Large-Body" in request.headers:
+        return Response(status=204 if who is not None and may(who, "shared.add") else 403)
+    return _lead_to_link(service, link_token)
+
+
+@pages.post("/s/<link_token>/pictures/add", endpoint="add_by_link")
+@_for_visitors
+@uses("shared.add")
+def add_pictures(link_token: str) -> Response:
+    """Add the pictures of the form to the album of a public link, if the link takes files."""
+    service = current_service()
+    who = _visitor(service, link_token)
+    if who is None or who.shared is None:
+        return _lead_to_link(service, link_token)
+    try:
+        decide(who, "shared.add")
+        outcomes = contribute(who.shared.albums[0])
+    except InvalidTokenError:  # the visit has ended meanwhile
+        return _lead_to_link(service, link_token)
+    except PhotosvcError as error:
+        return _show(service, link_token, who, error=error)
+    except RequestEntityTooLarge:
+        msg = "The files are larger in total than one form, or this link, may take at present."
+        return _show(service, link_token, who, error=TooLargeError(msg))
+    refused = [outcome for outcome in outcomes if outcome.status != ADDED]
+    added = len(outcomes) - len(refused)
+    if refused:
+        return _show(service, link_token, who, added=added, refused=refused)
+    return see_other(url_for(".shared", link_token=link_token, added=added))
+
+
 @pages.get("/s/<link_token>/pictures.zip", endpoint="shared_zip")
 @_for_visitors
 @uses("photos.download")
@@ -124,7 +169,15 @@ def _way(link_token: str) -> Way:
     )
 
 
-def _show(service: Service, link_token: str, who: Principal) -> Response:
+def _show(
+    service: Service,
+    link_token: str,
+    who: Principal,
+    *,
+    added: int = 0,
+    refused: Sequence[Admitted] = (),
+    error: PhotosvcError | None = None,
+) -> Response:
     shared = who.shared
     if shared is None:
         raise NoPictureError
@@ -132,21 +185,29 @@ def _show(service: Service, link_token: str, who: Principal) -> Response:
     with searching(who.owner_uid) as connection:
         album = only_album(service, connection, who)
         values = pictures_of(service, connection, who, album, _way(link_token), number)
-        owner, until, password_hash = connection.execute(
+        told = connection.execute(
             select(User.display_name, Link.expires_at, Link.password_hash)
             .select_from(Link)
             .outerjoin(User, User.id == Link.user_id)
             .where(Link.uid == shared.link_uid)
-        ).one()
+        ).first()
+    if told is None:  # the link has ended just now
+        raise NoPictureError
+    owner, until, password_hash = told
     # A card shows what everybody with the link sees; a password would not protect the copies that messengers keep.
     card = not password_hash and number == 1
     cover = values["cover"] if card else ""
-    return show(
+    takes = may(who, "shared.add") and is_mounted("shared.add") and not album.filter and not service.settings.readonly
+    return show_form(
         "shared",
+        error,
         **{**values, "cover": address_of(service, request, cover) if cover and service.settings.base_url else ""},
         card=card,
         owner=owner or "",
         until="" if until is None else day(until),
+        adding=url_for(".add_by_link", link_token=link_token) if takes else "",
+        added=added,
+        refused=refused,
     )
 
 

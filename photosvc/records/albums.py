@@ -152,6 +152,7 @@ class LinkSchema(Schema):
         attribute="metadata_shown",
         metadata={"description": "Visitors see places, cameras, people, texts and names of files."},
     )
+    CanUpload = fields.Boolean(attribute="uploads", metadata={"description": "Visitors may add photos to the album."})
     Comment = fields.String(attribute="comment")
     Perm = fields.Constant(0, metadata={"type": "integer"})
     CreatedBy = fields.String(attribute="created_by", metadata={"description": "UID; empty: the command line."})
@@ -183,6 +184,14 @@ class LinkEditSchema(AnyCaseSchema):
         truthy={True},
         falsy={False},
         metadata={"description": "Visitors see places, cameras, people, texts and names of files."},
+    )
+    CanUpload = fields.Boolean(
+        attribute="uploads",
+        truthy={True},
+        falsy={False},
+        metadata={
+            "description": "Visitors may add photos to the album, in the quota of the account that made the link."
+        },
     )
     Comment = CleanText(MAX_LINK_COMMENT, attribute="comment", metadata={"description": "A note for its owner."})
 

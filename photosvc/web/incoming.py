@@ -5,19 +5,22 @@ The API and the pages receive them through these functions, so that one door lea
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Connection, delete, select, update
+from sqlalchemy.orm import Session
 from werkzeug.sansio.multipart import Data
 from werkzeug.sansio.multipart import File as FilePart
 
+from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
 from photosvc.core.words import in_portions
 from photosvc.index.jobs import is_running
-from photosvc.library.shares import require_contributor
+from photosvc.library.link_uploads import bytes_of_today, count_files, require_uploads
+from photosvc.library.shares import require_contributor, user_id_of
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import NameTakenError, Part, PartMissingError
 from photosvc.library.upload_albums import (
@@ -31,15 +34,17 @@ from photosvc.library.upload_albums import (
 )
 from photosvc.library.upload_checks import ReceivedFile
 from photosvc.library.uploads import ADDED, Admission, Admitted
-from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, Sidecar, Upload
+from photosvc.models import ORIGINALS_ROOT, VISIT, File, RejectedFile, Sidecar, Upload
 from photosvc.pictures.originals import safe_name
 from photosvc.search.reading.files import file_with_hash
 from photosvc.settings import Settings
+from photosvc.web.auditing import operating
 from photosvc.web.contract import InvalidBodyError
 from photosvc.web.current import Service, current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
 from photosvc.web.receiving import Sender, form_events, receiving, sender
+from photosvc.web.visits import count_upload
 
 #: Seconds to wait for an idle indexer to index some files, and for one that is busy with another run.
 _WAIT: Final = 20.0
@@ -52,8 +57,13 @@ _MIB: Final = 1 << 20
 _ROOM: Final = 1 << 20
 
 
-def receive_form(who: Sender, bundle: str) -> list[Upload]:
+def receive_form(who: Sender, bundle: str, most_bytes: int | None = None) -> list[Upload]:
     """Receive the files of the request's form; they wait in the upload with the token `bundle`.
+
+    Args:
+        who: the account in whose quota they count.
+        bundle: a token.
+        most_bytes: a further limit to the form; None for none.
 
     Raises:
         PhotosvcError: the form is invalid, too large, beyond the quota or cut off; no file is kept.
@@ -64,6 +74,8 @@ def receive_form(who: Sender, bundle: str) -> list[Upload]:
     service.end_reading()
     if left is not None and left <= 0:
         raise QuotaExceededError
+    if most_bytes is not None:
+        left = most_bytes if left is None else min(left, most_bytes)
     with receiving():
         received = _receive(who.staging, service.settings, left)
     now = service.now()
@@ -109,6 +121,7 @@ def add_uploads(
     albums: Sequence[str] = (),
     keep: bool = False,
     tells_nothing: bool = False,
+    require: Callable[[Session], object] | None = None,
 ) -> list[Admitted]:
     """Add complete files to the originals, and request that they are indexed.
 
@@ -118,6 +131,7 @@ def add_uploads(
         albums: the UIDs of albums for the photos.
         keep: keep the rows, marked as finished; that of a missing file stays as it is.
         tells_nothing: see `Admission`.
+        require: see `Admission`.
 
     Raises:
         PhotosvcError: a file cannot be stored; those before it are added, and all wait for another try.
@@ -134,7 +148,15 @@ def add_uploads(
             raise NameTakenError from None  # a server that was killed placed it: perhaps under this name
 
     admission = Admission(
-        service.settings, service.writing, place, now, who.user_id, albums, tells_nothing=tells_nothing
+        service.settings,
+        service.writing,
+        place,
+        now,
+        who.user_id,
+        albums,
+        link_uid=who.link_uid,
+        require=require,
+        tells_nothing=tells_nothing,
     )
     outcomes = admission.admit(files) if files else []
     away = {outcome.file.path for outcome in outcomes if keep and has_vanished(outcome)}
@@ -151,24 +173,60 @@ def add_uploads(
 def contribute(album_uid: str) -> list[Admitted]:
     """Receive the files of the request's form for an album that is shared with the principal, and add them.
 
-    The principal is not told what the library has already: the answer does not wait until they are indexed.
+    The principal is an account, or the visitor of a link that takes files. It is not told what the library has already:
+    the answer does not wait until they are indexed.
 
     Raises:
-        NotFoundError: the album is not shared with the account.
-        PhotosvcError: the account may not add to it, or `receive_form` or `add_uploads` fails.
+        NotFoundError: the album is not shared with the principal.
+        ThrottledError: the visitors of the link, or of its address, sent too much.
+        PhotosvcError: the principal may not add to it, or `receive_form` or `add_uploads` fails.
     """
     service, who = current_service(), sender()
+    most = None
     with service.reading() as connection:  # before the files arrive, which may take long
-        require_contributor(connection, who.user_id, album_uid)
+        _require_contributor(connection, album_uid)
+        if who.link_uid:
+            most = bytes_of_today(connection, who.link_uid, service.now())
     service.end_reading()
-    received = receive_form(who, secrets.token_hex(16))
-    with service.reading() as connection:  # meanwhile, the share may have ended
-        require_contributor(connection, who.user_id, album_uid)
-    service.end_reading()
-    with receiving():
-        outcomes = add_uploads(who, received, service.now(), albums=[album_uid], tells_nothing=True)
+    if who.link_uid:
+        count_upload(who.link_uid)
+    received = receive_form(who, secrets.token_hex(16), most)
+    try:
+        if who.link_uid:
+            with operating() as operation:
+                count_files(operation, who.link_uid, album_uid, len(received), sum(file.size for file in received))
+        with receiving():
+            outcomes = add_uploads(
+                who,
+                received,
+                service.now(),
+                albums=[album_uid],
+                tells_nothing=True,
+                # Meanwhile, the share or the link may have ended.
+                require=lambda session: _require_contributor(session.connection(), album_uid),
+            )
+    except PhotosvcError:
+        _forget(who, received)
+        raise
     wake_indexer(service)
     return outcomes
+
+
+def _require_contributor(connection: Connection, album_uid: str) -> None:
+    who = principal()
+    if who.kind == VISIT:
+        require_uploads(connection, who, album_uid, current_service().now())
+    else:
+        require_contributor(connection, user_id_of(who), album_uid)
+
+
+def _forget(who: Sender, uploads: Sequence[Upload]) -> None:
+    """Delete files that wait in vain: they would count in the quota until they expire."""
+    for upload in uploads:
+        who.staging.delete(upload.token)
+    with current_service().writing() as session:
+        gone = delete(Upload).where(Upload.id.in_([upload.id for upload in uploads]))
+        session.execute(gone, execution_options={"synchronize_session": False})
 
 
 def has_vanished(outcome: Admitted) -> bool:

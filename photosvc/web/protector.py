@@ -269,10 +269,10 @@ def admit(who: Principal) -> None:
 def _is_about_accounts(who: Principal) -> bool:
     """Return whether a guest asks for a view that shows no photos, such as that of the own account.
 
-    All actions that visitors may do show photos.
+    All actions that visitors may do show photos, unless they write.
     """
     rule = policy.RULES.get(required_action())
-    return rule is not None and who.role == GUEST and VISITOR not in rule.roles
+    return rule is not None and who.role == GUEST and (rule.write or VISITOR not in rule.roles)
 
 
 def commits() -> int | None:

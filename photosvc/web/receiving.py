@@ -22,6 +22,7 @@ from photosvc.core.errors import InvalidValueError, PermissionDeniedError, Photo
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import ReadOnlyError
 from photosvc.library.upload_checks import check_disk
+from photosvc.models import VISIT
 from photosvc.web.contract import InvalidBodyError
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -110,10 +111,12 @@ class TooManyReceptionsError(TooManyAtOnceError):
 
 
 class Sender(NamedTuple):
-    """An account that sends files."""
+    """An account that sends files, or in whose quota a visitor of its link does."""
 
     user_id: int
     staging: Staging
+    link_uid: str = ""
+    """The UID of the link of a visitor; empty for accounts."""
 
 
 def sender() -> Sender:
@@ -121,19 +124,21 @@ def sender() -> Sender:
 
     Raises:
         ReadOnlyError: the service accepts no files.
-        PermissionDeniedError: the credential belongs to no account.
+        PermissionDeniedError: the credential belongs to no account, or to a link that takes no files.
         StorageFailedError: the disk of the originals is missing.
     """
     service = current_service()
     settings = service.settings
     if settings.readonly:
         raise ReadOnlyError
-    user_id = principal().user_id
+    who = principal()
+    link = who.shared if who.kind == VISIT else None
+    user_id = who.user_id if link is None else link.uploads_for
     if user_id is None:
         raise PermissionDeniedError
     with service.reading(orm=True) as session:
         check_disk(session, settings)
-    return Sender(user_id, Staging(settings.originals))
+    return Sender(user_id, Staging(settings.originals), "" if link is None else link.link_uid)
 
 
 @contextmanager

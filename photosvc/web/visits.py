@@ -1,7 +1,8 @@
 """Visits by public links: a token, and the password if the link has one, exchanged for a session of a day.
 
 Guesses are limited like those of other secrets: unknown tokens by address, wrong passwords by address and by link.
-Visits of one link from one address are limited too, because each is a row, and a further one may end that of another.
+Visits of one link from one address are limited too, because each is a row, and a further one may end that of another;
+so are uploads, which occupy a thread while their files arrive.
 """
 
 from typing import Final
@@ -13,7 +14,7 @@ from photosvc.auth.errors import InvalidCredentialsError, LoginError, ThrottledE
 from photosvc.auth.login import Login
 from photosvc.auth.operation import Operation
 from photosvc.auth.passwords import verify_password
-from photosvc.auth.throttle import Allowance, Charge, by_address, take
+from photosvc.auth.throttle import Allowance, Charge, by_address, network_of, take
 from photosvc.core.errors import NotFoundError
 from photosvc.library.links import FoundLink, find_open, open_visit
 from photosvc.web.auditing import operating, refuse
@@ -27,6 +28,8 @@ _PASSWORD_BY_LINK: Final = Allowance("link-password", burst=40, seconds=30)
 
 #: Visits of one link from one address; browsers without cookies begin one with each page.
 _VISITS_BY_ADDRESS: Final = Allowance("link-visits", burst=100, seconds=10)
+#: Requests with files by one link from one address: scripts send a file in each.
+_UPLOADS_BY_ADDRESS: Final = Allowance("link-uploads", burst=600, seconds=2)
 
 
 class UnknownLinkError(NotFoundError):
@@ -83,6 +86,20 @@ def begin_visit(service: Service, token: str, password: str) -> Login:
     return _open(found)
 
 
+def count_upload(link_uid: str) -> None:
+    """Count a request with files by a link.
+
+    Raises:
+        ThrottledError: the address sent too many.
+    """
+    try:
+        with operating() as operation:
+            _take(operation, _UPLOADS_BY_ADDRESS, link_uid, "uploads")
+    except ThrottledError:
+        refuse(Event.THROTTLED, detail=f"uploads by the link {link_uid}")
+        raise
+
+
 def _check_password(password: str, found: FoundLink) -> None:
     if not verify_password(password, found.password_hash):
         raise InvalidCredentialsError(field="password")
@@ -100,7 +117,7 @@ def _refuse_token(service: Service) -> None:
 def _open(found: FoundLink) -> Login:
     try:
         with operating() as operation:
-            _count(operation, found)
+            _take(operation, _VISITS_BY_ADDRESS, found.uid, "visits")
             return open_visit(operation, found, origin_of(request))
     except NotFoundError:
         raise UnknownLinkError(field="token") from None
@@ -109,8 +126,7 @@ def _open(found: FoundLink) -> Login:
         raise
 
 
-def _count(operation: Operation, found: FoundLink) -> None:
-    address = by_address(_VISITS_BY_ADDRESS, client_address(request)).subject
-    charge = Charge(_VISITS_BY_ADDRESS, f"{address}:{found.uid}")
+def _take(operation: Operation, allowance: Allowance, link_uid: str, what: str) -> None:
+    charge = Charge(allowance, f"{network_of(client_address(request))}:{link_uid}")
     if wait := take(operation.session, charge, operation.now):
-        raise ThrottledError(wait, "visits")
+        raise ThrottledError(wait, what)

@@ -54,6 +54,22 @@ def test_a_password_is_read_from_standard_input_and_taken_away(api, links):
     assert visit(api, made["Token"]) == 200
 
 
+def test_a_link_takes_uploads_for_an_account(api, links):
+    refused = links("add", "Summer", "--upload", "--json")
+    assert (refused.returncode != 0, "CanUpload: files of visitors count in the quota" in refused.stderr) == (
+        True,
+        True,
+    )
+    assert links("add", "Summer", "--upload", "--account", "nobody", "--json").returncode != 0
+    made = read(links("add", "Summer", "--upload", "--account", "alice", "--json"))
+    assert made["CanUpload"] is True
+    assert read(links("mod", made["UID"], "--no-upload", "--json"))["CanUpload"] is False
+    assert read(links("mod", made["UID"], "--upload", "--json"))["CanUpload"] is True
+    assert visit(api, made["Token"]) == 200
+    plain = read(links("add", "Summer", "--json"))
+    assert links("mod", plain["UID"], "--upload").returncode != 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),

@@ -79,6 +79,8 @@ TABLE = {
     "POST /s/<link_token>/<slug>": PUBLIC,
     "GET /s/<link_token>/picture/<uid>": PUBLIC,
     "GET /s/<link_token>/pictures.zip": PUBLIC,
+    "GET /s/<link_token>/pictures/add": PUBLIC,
+    "POST /s/<link_token>/pictures/add": PUBLIC,
     "POST /albums/<uid>/accounts": LINK_EDITORS,
     "POST /albums/<uid>/accounts/<account>/change": LINK_EDITORS,
     "POST /albums/<uid>/accounts/<account>/remove": LINK_EDITORS,

@@ -49,6 +49,8 @@ PAGES = {
     "changing an album": "/albums/{album}/edit",
     "arranging an album": "/albums/{album}/photos",
     "adding to an album": "/albums/add?photo={uid}",
+    "sharing an album": "/albums/{album}/links",
+    "a shared album that takes pictures": "/s/{link}?added=1",
     "the account": "/settings/account",
     "apps and devices": "/settings/account/apps",
     "two-factor authentication": "/settings/account/two-factor",
@@ -99,12 +101,13 @@ def served(tmp_path_factory):
         label = api.call("GET", "/labels", token).json[0]["UID"]
         album = api.call("POST", "/albums", token, json={"Title": "Lake", "Description": "at home"}).json["UID"]
         api.call("POST", f"/albums/{album}/photos", token, json={"photos": [uid]})
+        link = api.call("POST", f"/albums/{album}/links", token, json={"CanUpload": True}).json["Token"]
         api.client_token()
         with api.library.session() as session:
             client = session.query(Client.uid).scalar()
         api.access_token()
         with serve(api.library.instance, workers=1, threads=8) as base:
-            yield base, {"uid": uid, "album": album, "label": label, "client": client}
+            yield base, {"uid": uid, "album": album, "label": label, "client": client, "link": link}
 
 
 def find_look_alikes(api):

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow_on_postgresql
 
 FIELDS = {
     "UID", "ShareUID", "Slug", "Token", "Expires", "ExpiresAt", "Views", "LastViewAt", "MaxViews", "VerifyPassword",
-    "CanDownload", "ShowMetadata", "Comment", "Perm", "CreatedBy", "CreatedAt", "ModifiedAt",
+    "CanDownload", "CanUpload", "ShowMetadata", "Comment", "Perm", "CreatedBy", "CreatedAt", "ModifiedAt",
 }  # fmt: skip
 
 

@@ -187,6 +187,15 @@ def test_a_file_that_joins_the_photo_of_others_does_not_make_it_one_s_own(sharin
     check_error(sharing.take_out(sharing.photos["member"]), 404)
 
 
+def test_a_file_of_a_contributor_is_never_stacked(sharing):
+    sharing.share()
+    sharing.add(("new.jpg", picture(9)))
+    (uid,) = sharing.in_album() - {sharing.photos["member"]}
+    with sharing.api.library.session() as session:
+        found = session.scalars(select(Photo.uid).join(File, File.photo_id == Photo.id).where(File.unstacked)).all()
+    assert found == [uid]
+
+
 @pytest.mark.slow
 def test_only_contributors_of_an_album_add_to_it(sharing):
     check_error(sharing.add(("new.jpg", picture(9))), 404)

@@ -194,6 +194,27 @@ def test_files_of_the_form_without_scripts_arrive(nginx, signed_in):
     assert nginx("/upload", "POST", body=body, **foreign, **form)[0] == 403
 
 
+def test_files_of_visitors_arrive_only_by_links_that_take_them(nginx, pictures):
+    """And the log of nginx has none of their tokens."""
+    head = b'--b\r\nContent-Disposition: form-data; name="files"; filename="letter.jpg"\r\n\r\n'
+    body = head + bytes(2 << 20) + b"\r\n--b--\r\n"
+    form = {"Content_Type": "multipart/form-data; boundary=b", "Origin": f"http://127.0.0.1:{nginx.port}"}
+    api, token = pictures.api, pictures.api.app_password()
+    album = api.call("POST", "/albums", token, json={"Title": "Party"}).json["UID"]
+    for takes, status in ((True, 200), (False, 403)):
+        link = api.call("POST", f"/albums/{album}/links", token, json={"CanUpload": takes}).json["Token"]
+        cookie = nginx(f"/s/{link}")[1]["Set-Cookie"].partition(";")[0]
+        answer = nginx(f"/s/{link}/pictures/add", "POST", body=body, Cookie=cookie, **form)
+        assert (answer[0], b"letter.jpg" in answer[2]) == (status, takes)
+        for other in ({}, {"Cookie": cookie.replace("=", "=0")}, {"Authorization": f"Bearer {token}"}):
+            assert nginx(f"/s/{link}/pictures/add", "POST", body=body, **other, **form)[0] == 403
+        assert nginx(f"/s/{link}/pictures/add")[0] == 303
+        assert link not in nginx.log.read_text()
+    for length in ("Content-Length: 900000000", "Transfer-Encoding: chunked"):
+        head = f"POST /s/{'0' * 26}/pictures/add HTTP/1.1\r\n{length}"
+        assert sent(nginx, head, 12) == ("HTTP/1.1 403 Forbidden", 0)
+
+
 @pytest.mark.parametrize("method", ["PUT", "PROPFIND", "POST", "GET"])
 def test_the_large_body_of_an_account_that_may_only_read_originals_is_not_stored(nginx, pictures, method):
     password = pictures.api.app_password(scope="webdav read")

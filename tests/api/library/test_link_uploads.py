@@ -1,0 +1,298 @@
+"""Uploads by public links: who may add files, in whose quota, within which limits, and what the answers tell."""
+
+from threading import Thread
+
+import pytest
+from sqlalchemy import select
+
+from photosvc.auth.throttle import Allowance
+from photosvc.library import link_uploads
+from photosvc.models import File, Photo, Upload, UploadedFile, User
+from photosvc.web import incoming, visits
+from tests.support.api_client import check_error
+from tests.support.clients.upload_client import FORM, changed, form_of, open_uploads, originals, parts, picture, upload
+from tests.support.pictures import exif, jpeg, xmp
+
+
+class Visiting:
+    """A library with an album of one photo that `alice` shares by a link which takes files."""
+
+    def __init__(self, api):
+        self.api = api
+        self.known, self.private, self.archived = picture(1), picture(2), picture(4)
+        for name, data in (("known", self.known), ("private", self.private), ("archived", self.archived)):
+            api.library.put(f"{name}.jpg", data)
+        api.library.put("member.jpg", picture(3))
+        api.library.index()
+        self.token = api.app_password()
+        self.photos = {one["Name"]: one["UID"] for one in api.call("GET", "/photos", self.token).json}
+        api.call("PUT", f"/photos/{self.photos['private']}", self.token, json={"Private": True})
+        api.call("POST", "/batch/photos/archive", self.token, json={"photos": [self.photos["archived"]]})
+        self.album = self.make_album("Summer")
+        api.call("POST", f"/albums/{self.album}/photos", self.token, json={"photos": [self.photos["member"]]})
+        self.made = self.link()
+        self.visit = self.open(self.made)
+
+    def make_album(self, title, **values):
+        return self.api.call("POST", "/albums", self.token, json={"Title": title, **values}).json["UID"]
+
+    def ask_link(self, token=None, album=None, **values):
+        body = {"CanUpload": True, **values}
+        return self.api.call("POST", f"/albums/{album or self.album}/links", token or self.token, json=body)
+
+    def link(self, **values):
+        answer = self.ask_link(**values)
+        assert answer.status_code == 200, answer.text
+        return answer.json
+
+    def change(self, token=None, link=None, **values):
+        path = f"/albums/{self.album}/links/{(link or self.made)['UID']}"
+        return self.api.call("PUT", path, token or self.token, json=values)
+
+    def end(self):
+        path = f"/albums/{self.album}/links/{self.made['UID']}"
+        assert self.api.call("DELETE", path, self.token).status_code == 200
+
+    def open(self, link, **values):
+        return self.api.call("POST", "/session", json={"token": link["Token"], **values}).json["access_token"]
+
+    def add(self, *files, visit=None, album=None, **options):
+        path = f"/shared/{album or self.album}/photos"
+        return self.api.call("POST", path, visit or self.visit, data=form_of(*files), content_type=FORM, **options)
+
+    def in_album(self, token=None):
+        answer = self.api.call("GET", f"/photos?s={self.album}&count=99", token or self.visit)
+        assert answer.status_code == 200, answer.text
+        return {photo["UID"] for photo in answer.json}
+
+    def used(self, name="alice"):
+        with self.api.library.session() as session:
+            query = select(UploadedFile.size).join(User, User.id == UploadedFile.user_id).where(User.name == name)
+            return sum(session.scalars(query))
+
+    def waits(self):
+        with self.api.library.session() as session:
+            return [*session.scalars(select(Upload.name)), *parts(self.api)]
+
+
+@pytest.fixture
+def visiting(tmp_path, new_database):
+    with open_uploads(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()}) as api:
+        yield Visiting(api)
+
+
+def test_a_visitor_adds_photos_that_the_album_shows_and_that_count_for_the_maker_of_the_link(visiting):
+    before, new = visiting.in_album(), picture(9)
+    answer = visiting.add(("new.jpg", new), ("words.txt", b"words"))
+    assert answer.status_code == 200, answer.text
+    assert (answer.json["message"], [(one["name"], one["status"]) for one in answer.json["files"]]) == (
+        "1 file added", [("new.jpg", "added"), ("words.txt", "refused")],
+    )  # fmt: skip
+    assert len(visiting.in_album() - before) == 1
+    assert visiting.used() == len(new)
+    assert visiting.waits() == []
+
+
+def test_a_link_takes_files_only_if_it_says_so_and_as_long(visiting):
+    plain = visiting.link(CanUpload=False)
+    assert (plain["CanUpload"], visiting.made["CanUpload"]) == (False, True)
+    check_error(visiting.add(("new.jpg", picture(9)), visit=visiting.open(plain)), 403)
+    assert visiting.change(CanUpload=False).json["CanUpload"] is False
+    check_error(visiting.add(("new.jpg", picture(9))), 403)
+    assert visiting.change(CanUpload=True).json["CanUpload"] is True
+    check_error(visiting.add(("new.jpg", picture(9)), album=visiting.make_album("Other")), 404)
+    check_error(visiting.add(("new.jpg", picture(9)), album="%00"), 404)
+    with changed(visiting.api, readonly=True):
+        check_error(visiting.add(("new.jpg", picture(9))), 403)
+    assert len(originals(visiting.api)) == 4
+    visiting.end()
+    check_error(visiting.add(("new.jpg", picture(9))), 401)
+    assert (len(originals(visiting.api)), visiting.waits()) == (4, [])
+
+
+def test_a_link_that_may_take_no_files_is_refused_with_its_reason(visiting):
+    smart = visiting.make_album("Smart", Filter="year:2024")
+    check_error(visiting.ask_link(album=smart), 409)
+    client = visiting.api.session_of("ann")
+    refused = visiting.change(client, CanUpload=True, Comment="x")
+    assert refused.status_code == 200  # it takes files already: nobody's quota is spent in addition
+    plain = visiting.link(CanUpload=False)
+    check_error(visiting.change(client, plain, CanUpload=True), 400)
+    assert visiting.change(link=plain, CanUpload=True).json["CanUpload"] is True
+
+
+def test_an_album_that_became_smart_or_private_or_went_takes_no_files(visiting):
+    path = f"/albums/{visiting.album}"
+    for method, values in (("PUT", {"Private": True}), ("DELETE", None)):
+        assert visiting.api.call(method, path, visiting.token, json=values).status_code == 200
+        check_error(visiting.add(("new.jpg", picture(9))), 404)
+        if values:
+            visiting.api.call("PUT", path, visiting.token, json={"Private": False})
+    assert (len(originals(visiting.api)), visiting.waits()) == (4, [])
+
+
+@pytest.mark.parametrize("change", [{"Disabled": True}, {"Role": "viewer"}])
+def test_a_link_takes_files_only_while_its_maker_may_upload(visiting, change):
+    admin = visiting.api.session_of("ann")
+    assert visiting.api.call("PUT", visiting.api.user_path("alice"), admin, json=change).status_code == 200
+    check_error(visiting.add(("new.jpg", picture(9))), 401)
+
+
+def test_the_quota_is_that_of_the_maker(visiting):
+    with changed(visiting.api, upload_quota=1):
+        check_error(visiting.add(("large.jpg", picture(9) + bytes(2 << 20))), 413)
+        with visiting.api.library.session() as session:
+            user = session.query(User).filter_by(name="alice").one()
+            values = {"name": "x", "size": 1 << 20, "original_name": "", "created_at": visiting.api.clock()}
+            session.add(UploadedFile(hash=None, user_id=user.id, **values))
+            session.commit()
+        check_error(visiting.add(("new.jpg", picture(9))), 507)
+
+
+def test_what_ends_while_files_arrive_adds_none(visiting, monkeypatch):
+    ends = {
+        "ended": visiting.end,
+        "changed": lambda: visiting.change(CanUpload=False),
+        "password": lambda: visiting.change(Password="another"),
+        "expired": lambda: visiting.api.clock.move(hours=2),
+    }
+    received = incoming.receive_form
+    for name, end in ends.items():
+        visiting.made = visiting.link(Expires=3600)
+        visiting.visit = visiting.open(visiting.made)
+
+        def receive(*given, end=end):
+            files = received(*given)
+            elsewhere = Thread(target=end)  # in this one, the client would act in the context of the upload
+            elsewhere.start()
+            elsewhere.join()
+            return files
+
+        monkeypatch.setattr(incoming, "receive_form", receive)
+        answer = visiting.add(("new.jpg", picture(9)))
+        assert answer.status_code in {401, 403}, (name, answer.text)
+        monkeypatch.setattr(incoming, "receive_form", received)
+        assert (len(originals(visiting.api)), visiting.waits()) == (4, []), name
+
+
+def test_answers_do_not_tell_what_the_library_has_and_hidden_photos_are_not_pulled_in(visiting):
+    new = picture(9)
+    files = {"new": new, "private": visiting.private, "known": visiting.known, "archived": visiting.archived}
+    shapes = []
+    for name, data in files.items():
+        before = visiting.used()
+        for _ in range(2):
+            answer = visiting.add((f"{name}.jpg", data))
+            shapes.append((answer.status_code, answer.json["message"], [sorted(one) for one in answer.json["files"]]))
+        assert visiting.used() == before + len(data), name
+    assert shapes == [(200, "1 file added", [["hash", "name", "status"]])] * 8
+    added = visiting.in_album()
+    assert visiting.photos["known"] in added
+    assert not added & {visiting.photos["private"], visiting.photos["archived"]}
+    seen = visiting.in_album(visiting.api.session_of("ann"))
+    assert not seen & {visiting.photos["private"], visiting.photos["archived"]}
+    private = visiting.api.call("GET", f"/photos/{visiting.photos['private']}", visiting.token).json
+    assert (private["Private"], len(private["Files"])) == (True, 1)
+
+
+def test_a_file_that_the_maker_uploaded_counts_again_for_visitors(visiting):
+    """Else, what is left of the quota tells a visitor which files its owner has."""
+    mine = picture(8)
+    upload(visiting.api, visiting.token, "b", ("mine.jpg", mine))
+    before = visiting.used()
+    for _ in range(2):
+        assert visiting.add(("mine.jpg", mine)).status_code == 200
+    assert visiting.used() == before + len(mine)
+
+
+def test_sidecars_of_a_visitor_change_no_photo(visiting):
+    text = xmp(
+        '<dc:title xmlns:dc="http://purl.org/dc/elements/1.1/"><rdf:Alt><rdf:li xml:lang="x-default">Mine</rdf:li>'
+        "</rdf:Alt></dc:title>"
+    )
+    answer = visiting.add(("known.jpg", visiting.known), ("known.jpg.xmp", text), ("known.xmp", text))
+    assert [one["status"] for one in answer.json["files"]] == ["added", "refused", "refused"]
+    with visiting.api.library.session() as session:
+        assert session.scalar(select(Photo.title).where(Photo.uid == visiting.photos["known"])) != "Mine"
+        assert session.query(File).count() == 4
+
+
+def test_a_visitor_has_no_other_way_to_send_or_change_anything(visiting):
+    call = visiting.api.call
+    tus = {"Tus-Resumable": "1.0.0", "Upload-Length": "9", "Authorization": f"Bearer {visiting.visit}"}
+    check_error(call("POST", "/uploads", headers=tus), 403)
+    check_error(
+        call("POST", visiting.api.user_path("alice", "/upload/t"), visiting.visit, data=form_of(("a", b"a"))), 403
+    )
+    check_error(call("DELETE", f"/shared/{visiting.album}/photos", visiting.visit, json={"photos": ["x"]}), 403)
+    check_error(call("GET", "/shared", visiting.visit), 403)
+    check_error(call("GET", "/files/" + "0" * 40, visiting.visit), 403)
+
+
+def test_files_and_bytes_of_a_link_are_limited_in_a_day(visiting, monkeypatch):
+    monkeypatch.setattr(link_uploads, "_FILES", Allowance("link-files", burst=2, seconds=100))
+    for seed in (11, 12):
+        assert visiting.add(("new.jpg", picture(seed))).status_code == 200
+    refused = visiting.add(("new.jpg", picture(13)))
+    check_error(refused, 429)
+    assert 0 < int(refused.headers["Retry-After"]) <= 100
+    assert visiting.add(("new.jpg", picture(13)), visit=visiting.open(visiting.link())).status_code == 200
+    visiting.api.clock.move(seconds=101)
+    check_error(visiting.add(("new.jpg", picture(14)), ("more.jpg", picture(15))), 429)
+    assert visiting.add(("new.jpg", picture(14))).status_code == 200
+    monkeypatch.setattr(link_uploads, "_MIBS", Allowance("link-other-mib", burst=2, seconds=100))
+    visiting.visit = visiting.open(visiting.link())
+    check_error(visiting.add(("large.jpg", picture(16) + bytes(4 << 20))), 413)
+    assert visiting.add(("large.jpg", picture(16) + bytes(1 << 20))).status_code == 200
+    check_error(visiting.add(("large.jpg", picture(17))), 429)
+    assert visiting.waits() == []
+
+
+def test_requests_of_one_address_are_limited(visiting, monkeypatch):
+    monkeypatch.setattr(visits, "_UPLOADS_BY_ADDRESS", Allowance("link-uploads", burst=2, seconds=60))
+    for seed in (11, 12):
+        assert visiting.add(("new.jpg", picture(seed))).status_code == 200
+    check_error(visiting.add(("new.jpg", picture(13))), 429)
+    elsewhere = {"address": "203.0.113.9"}
+    assert visiting.add(("new.jpg", picture(13)), **elsewhere).status_code == 200
+
+
+def test_the_security_log_has_the_link_its_note_and_what_came(visiting):
+    visiting.change(Comment="For the wedding")
+    visiting.add(("new.jpg", picture(9)), ("words.txt", b"words"))
+    admin = visiting.api.session_of("ann")
+    (line,) = visiting.api.call("GET", "/audit?event=link.uploaded", admin).json
+    assert (line["actor"], line["target"]) == (visiting.made["UID"], visiting.made["UID"])
+    assert line["detail"] == f"2 files of 0.0 MB to album {visiting.album}: For the wedding"
+    changes = [one["detail"] for one in visiting.api.call("GET", "/audit?event=link.made", admin).json]
+    assert changes == [f"album {visiting.album}, uploads, without end"]
+
+
+def test_a_proxy_lets_visitors_send_large_bodies_only_by_links_that_take_them(visiting):
+    assert visiting.api.call("GET", "/credential", visiting.visit).status_code == 204
+    visiting.change(CanUpload=False)
+    check_error(visiting.api.call("GET", "/credential", visiting.visit), 403)
+
+
+def moment(side):
+    """A picture of another size, taken by one camera at one time and place: an index run stacks such files."""
+    gps = {1: "N", 2: [(52, 1), (31, 1), (0, 1)], 3: "E", 4: [(13, 1), (24, 1), (0, 1)]}
+    return jpeg(side, 200, exif=exif({0x010F: "Maple", 0x0110: "Maplecam"}, {0x9003: "2021:07:01 10:00:00"}, gps))
+
+
+@pytest.mark.parametrize("indexed", [True, False], ids=["stored before", "stored in the same run"])
+def test_a_file_of_a_visitor_never_joins_the_photo_of_others(visiting, indexed):
+    """Else, a made-up file would show the other files of that photo, or change it."""
+    visiting.api.library.put("outside.jpg", moment(300))
+    if indexed:
+        visiting.api.library.index()
+    assert visiting.add(("mine.jpg", moment(301)), ("mine-too.jpg", moment(302))).status_code == 200
+    visiting.api.library.index()
+    visiting.api.library.put("later.jpg", moment(303))
+    visiting.api.library.index()
+    found = visiting.api.call("GET", "/photos?merged=true&count=99&q=camera:Maplecam", visiting.token).json
+    names = sorted(sorted(file["Name"] for file in photo["Files"]) for photo in found)
+    assert [len(one) for one in names if "later.jpg" in one] == [2]
+    assert ["later.jpg", "outside.jpg"] in names
+    assert len(names) == 3
+    assert len(visiting.in_album()) == 3
