@@ -1,5 +1,8 @@
 """Estimated places of photos: between the located photos that the same camera took before and after.
 
+Photos that visitors of a link or contributors of an album sent neither give nor get one: made-up files would move
+photos of others, or ask where their cameras were.
+
 The end of a run estimates the photos that changes marked (`index.sightings`), a few in each transaction; a run that is
 killed leaves the marks to the next one.
 """
@@ -19,7 +22,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.lease import Lease
 from photosvc.index.photo_changes import LOADED, PhotoChanges
 from photosvc.index.places import Gazetteer
-from photosvc.index.sightings import LOCATED, WINDOW, Sighting, sighting
+from photosvc.index.sightings import LOCATED, SENT, WINDOW, Sighting, sighting
 from photosvc.models import ESTIMATES, UNKNOWN_ID, UNKNOWN_PLACE, Photo, Place, named_number, set_named_numbers
 from photosvc.models.engine import begin_write
 from photosvc.models.pace import Pace
@@ -173,7 +176,12 @@ def estimate_places(session: Session, clock: Clock, lease: Lease | None, *, want
             photos = session.scalars(select(Photo).where(Photo.id.in_(ids)).options(*LOADED).order_by(*_BY_TIME)).all()
             catalog = Catalog(session, Gazetteer.load())
             neighbours = Neighbours(session)
-            changed = [photo for photo in photos if _renew(session, photo, catalog, neighbours if wanted else None)]
+            sent = set(session.scalars(select(Photo.id).where(Photo.id.in_(ids), SENT)))
+            changed = [
+                photo
+                for photo in photos
+                if _renew(session, photo, catalog, neighbours if wanted and photo.id not in sent else None)
+            ]
             for photo in photos:
                 photo.place_due = False
             changes = PhotoChanges(session, catalog, clock())

@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BindParameter, ColumnElement, Update, and_, bindparam, func, not_, or_, select, update
+from sqlalchemy import BindParameter, ColumnElement, Update, and_, bindparam, exists, func, not_, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from photosvc.core.times import shifted
 from photosvc.core.vocabulary import AUTO, DEFAULT, ESTIMATE
-from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Photo
+from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, File, Photo, UploadedFile
 from photosvc.models.statements import among, run_many
 
 #: Photos further away in time say nothing.
@@ -49,13 +49,19 @@ class Sighting(NamedTuple):
 
 def _is_located(photo: Any) -> ColumnElement[bool]:  # noqa: ANN401 - `Photo` or an alias of it
     known = not_(_is_guessed(photo.place_src)), not_(_is_guessed(photo.taken_src))
-    return and_(*known, photo.cell_id != UNKNOWN_PLACE, photo.day > 0, photo.quality >= 0)
+    return and_(*known, photo.cell_id != UNKNOWN_PLACE, photo.day > 0, photo.quality >= 0, not_(_is_sent(photo)))
+
+
+def _is_sent(photo: Any) -> ColumnElement[bool]:  # noqa: ANN401 - `Photo` or an alias of it
+    return exists().where(File.photo_id == photo.id, UploadedFile.hash == File.hash, UploadedFile.apart)
 
 
 def _is_guessed(source: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a column
     return or_(*(source == guess for guess in sorted(_GUESSED)))  # an IN cannot be executed for many parameters
 
 
+#: Photos that visitors of a link or contributors of an album sent.
+SENT: Final[ColumnElement[bool]] = _is_sent(Photo)
 #: Photos whose position other photos are estimated from.
 LOCATED: Final[ColumnElement[bool]] = _is_located(Photo)
 

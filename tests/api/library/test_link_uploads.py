@@ -296,3 +296,34 @@ def test_a_file_of_a_visitor_never_joins_the_photo_of_others(visiting, indexed):
     assert ["later.jpg", "outside.jpg"] in names
     assert len(names) == 3
     assert len(visiting.in_album()) == 3
+
+
+def at_lake(side, minute, *, located):
+    """A picture by one camera in this minute, with or without the position of the camera."""
+    gps = {1: "N", 2: [(52, 1), (31, 1), (0, 1)], 3: "E", 4: [(13, 1), (24, 1), (0, 1)]} if located else {}
+    taken = {0x9003: f"2021:07:01 10:{minute:02}:00"}
+    return jpeg(side, 200, exif=exif({0x010F: "Maple", 0x0110: "Maplecam"}, taken, gps))
+
+
+def test_a_photo_of_a_visitor_changes_no_estimated_place(visiting):
+    visiting.api.library.put("before.jpg", at_lake(300, 0, located=False))
+    visiting.api.library.index()
+    assert visiting.add(("mine.jpg", at_lake(301, 1, located=True))).status_code == 200
+    visiting.api.library.index()
+    found = visiting.api.call("GET", "/photos?count=99&q=camera:Maplecam", visiting.token).json
+    assert {one["Name"] == "before": one["PlaceSrc"] for one in found} == {True: "", False: "meta"}
+    visiting.api.library.put("located.jpg", at_lake(302, 2, located=True))
+    visiting.api.library.index()
+    found = visiting.api.call("GET", "/photos?count=99&q=name:before", visiting.token).json
+    assert [one["PlaceSrc"] for one in found] == ["estimate"]  # by another photo of the library
+
+
+def test_a_photo_of_a_visitor_is_not_told_where_the_camera_of_others_was(visiting):
+    visiting.visit = visiting.open(visiting.link(ShowMetadata=True))
+    visiting.api.library.put("secret.jpg", at_lake(300, 0, located=True))
+    visiting.api.library.index()
+    assert visiting.add(("mine.jpg", at_lake(301, 1, located=False))).status_code == 200
+    visiting.api.library.index()
+    found = visiting.api.call("GET", f"/photos?s={visiting.album}&count=99", visiting.visit).json
+    (mine,) = (one for one in found if one["CameraModel"] == "Maplecam")
+    assert (mine["PlaceSrc"], mine["Lat"], mine["Country"]) == ("", 0, "zz")
