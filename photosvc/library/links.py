@@ -142,7 +142,7 @@ def add_link(
         account: the name or UID of the account that the link belongs to, for the command line, which has none.
 
     Raises:
-        InvalidValueError: a value is not valid.
+        InvalidValueError: a value is not valid, or the account may not share albums.
         NotFoundError: there is no such account.
         ConflictError: the album is private, or has as many links as are allowed, or takes no uploads.
     """
@@ -159,7 +159,7 @@ def add_link(
         digest=ids.digest(token),
         slug=_slug(album.title),
         album_uid=album.uid,
-        user_id=find_user(session, account).id if account else account_of(session, who),
+        user_id=_owner(session, account) if account else account_of(session, who),
         created_by=maker_of(who),
         comment="",
         password_hash=password_hash or "",
@@ -296,6 +296,14 @@ def _write(link: Link, values: Mapping[str, Any], now: datetime) -> None:
         msg = "CanDownload: originals contain their metadata, so a link with downloads must show it too: ShowMetadata"
         raise InvalidValueError(msg, field="CanDownload")
     link.updated_at = now
+
+
+def _owner(session: Session, account: str) -> int:
+    user = find_user(session, account)
+    if user.role not in SHARERS:
+        msg = f"{user.name}: this account may not share albums, so its links would open nothing"
+        raise InvalidValueError(msg, field="account")
+    return user.id
 
 
 def _check_uploads(operation: Operation, link: Link, album: Album | None) -> None:

@@ -61,6 +61,8 @@ def test_a_link_takes_uploads_for_an_account(api, links):
         True,
     )
     assert links("add", "Summer", "--upload", "--account", "nobody", "--json").returncode != 0
+    viewer = links("add", "Summer", "--upload", "--account", "vera", "--json")
+    assert (viewer.returncode != 0, "may not share albums" in viewer.stderr) == (True, True)
     made = read(links("add", "Summer", "--upload", "--account", "alice", "--json"))
     assert made["CanUpload"] is True
     assert read(links("mod", made["UID"], "--no-upload", "--json"))["CanUpload"] is False
