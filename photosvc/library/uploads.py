@@ -37,8 +37,10 @@ from photosvc.models import ORIGINALS_ROOT, RejectedFile, UploadedFile
 from photosvc.models.statements import UNLOADED, insert_into
 from photosvc.settings import Settings
 
-#: Digits of the hash in a name: more where another file has the name already.
+#: Digits of the hash in a name: more where another file has the name already. Files of strangers begin with 16: they
+#: could try until eight are those of another file, whose sidecars would then be taken for theirs.
 _DIGITS: Final = (8, 16, 40)
+_DIGITS_OF_STRANGERS: Final = _DIGITS[1:]
 #: Files by trust in their time.
 _ORDER: Final = {"raw": 0, "image": 1, "animated": 2, "video": 3}
 ADDED, DUPLICATE, REFUSED = "added", "duplicate", "refused"
@@ -97,10 +99,10 @@ def _add_sidecars(
         group.append(Named(file, suffix if suffix == ".aae" else first + suffix))
 
 
-def common_names(main: ReceivedFile, content: Content) -> Iterator[str]:
+def common_names(main: ReceivedFile, content: Content, lengths: Sequence[int] = _DIGITS) -> Iterator[str]:
     """Yield the beginnings that a group's names may have, relative to the originals; the first free one is used."""
     local = content.taken_local
-    for digits in _DIGITS:
+    for digits in lengths:
         yield f"{local.year:04}/{local.month:02}/{local.year:04}{local:%m%d_%H%M%S}_{main.hash[:digits].upper()}"
 
 
@@ -307,7 +309,8 @@ class Admission:
 
     def _placed(self, main: ReceivedFile, content: Content, one: Named, undo: ExitStack) -> str:
         """Place a file of a group and return its name. `undo` brings it back to where it waited for another try."""
-        for common in (*common_names(main, content), *common_names(one.file, content)):
+        lengths = _DIGITS_OF_STRANGERS if self.tells_nothing else _DIGITS
+        for common in (*common_names(main, content, lengths), *common_names(one.file, content, lengths)):
             name = common + one.ending
             try:
                 self.place(one.file, name)

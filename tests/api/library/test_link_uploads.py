@@ -10,7 +10,17 @@ from photosvc.library import link_uploads
 from photosvc.models import File, Photo, Upload, UploadedFile, User
 from photosvc.web import incoming, visits
 from tests.support.api_client import check_error
-from tests.support.clients.upload_client import FORM, changed, form_of, open_uploads, originals, parts, picture, upload
+from tests.support.clients.upload_client import (
+    FORM,
+    changed,
+    form_of,
+    open_uploads,
+    originals,
+    parts,
+    picture,
+    sha1,
+    upload,
+)
 from tests.support.pictures import exif, jpeg, xmp
 
 
@@ -296,6 +306,14 @@ def test_a_file_of_a_visitor_never_joins_the_photo_of_others(visiting, indexed):
     assert ["later.jpg", "outside.jpg"] in names
     assert len(names) == 3
     assert len(visiting.in_album()) == 3
+
+
+def test_names_of_a_visitor_s_files_cannot_be_those_of_others_files(visiting):
+    """Eight digits of a hash are found by trying: a sidecar of that name would then belong to both files."""
+    before, data = set(originals(visiting.api)), picture(9)
+    assert visiting.add(("new.jpg", data)).status_code == 200
+    (name,) = set(originals(visiting.api)) - before
+    assert name == f"2024/05/20240501_120000_{sha1(data)[:16].upper()}.jpg"
 
 
 def at_lake(side, minute, *, located):
