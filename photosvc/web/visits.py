@@ -30,6 +30,8 @@ _PASSWORD_BY_LINK: Final = Allowance("link-password", burst=40, seconds=30)
 _VISITS_BY_ADDRESS: Final = Allowance("link-visits", burst=100, seconds=10)
 #: Requests with files by one link from one address: scripts send a file in each.
 _UPLOADS_BY_ADDRESS: Final = Allowance("link-uploads", burst=600, seconds=2)
+#: The same from all addresses: each leaves a job of the link's account, which may have 2000, until a run indexes them.
+_UPLOADS_BY_LINK: Final = Allowance("link-requests", burst=1500, seconds=10)
 
 
 class UnknownLinkError(NotFoundError):
@@ -90,11 +92,12 @@ def count_upload(link_uid: str) -> None:
     """Count a request with files by a link.
 
     Raises:
-        ThrottledError: the address sent too many.
+        ThrottledError: the address, or all of them together, sent too many.
     """
     try:
         with operating() as operation:
-            _take(operation, _UPLOADS_BY_ADDRESS, link_uid, "uploads")
+            _take(operation, _here(_UPLOADS_BY_ADDRESS, link_uid), "uploads")
+            _take(operation, Charge(_UPLOADS_BY_LINK, link_uid), "uploads")
     except ThrottledError:
         refuse(Event.THROTTLED, detail=f"uploads by the link {link_uid}")
         raise
@@ -117,7 +120,7 @@ def _refuse_token(service: Service) -> None:
 def _open(found: FoundLink) -> Login:
     try:
         with operating() as operation:
-            _take(operation, _VISITS_BY_ADDRESS, found.uid, "visits")
+            _take(operation, _here(_VISITS_BY_ADDRESS, found.uid), "visits")
             return open_visit(operation, found, origin_of(request))
     except NotFoundError:
         raise UnknownLinkError(field="token") from None
@@ -126,7 +129,11 @@ def _open(found: FoundLink) -> Login:
         raise
 
 
-def _take(operation: Operation, allowance: Allowance, link_uid: str, what: str) -> None:
-    charge = Charge(allowance, f"{network_of(client_address(request))}:{link_uid}")
+def _here(allowance: Allowance, link_uid: str) -> Charge:
+    """Return the charge of a link and the address of the request together."""
+    return Charge(allowance, f"{network_of(client_address(request))}:{link_uid}")
+
+
+def _take(operation: Operation, charge: Charge, what: str) -> None:
     if wait := take(operation.session, charge, operation.now):
         raise ThrottledError(wait, what)

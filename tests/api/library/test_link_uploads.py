@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.auth.throttle import Allowance
+from photosvc.index.jobs import ALBUMS
 from photosvc.library import link_uploads
 from photosvc.models import File, Photo, Upload, UploadedFile, User
 from photosvc.web import incoming, visits
@@ -265,6 +266,16 @@ def test_requests_of_one_address_are_limited(visiting, monkeypatch):
     check_error(visiting.add(("new.jpg", picture(13))), 429)
     elsewhere = {"address": "203.0.113.9"}
     assert visiting.add(("new.jpg", picture(13)), **elsewhere).status_code == 200
+
+
+def test_requests_of_one_link_are_limited_from_all_addresses_together(visiting, monkeypatch):
+    """Each leaves a job until its files are indexed, and the jobs of the account that made the link are limited."""
+    assert visits._UPLOADS_BY_LINK.burst < ALBUMS.most_waiting
+    monkeypatch.setattr(visits, "_UPLOADS_BY_LINK", Allowance("link-requests", burst=2, seconds=60))
+    for host in (1, 2):
+        assert visiting.add(("new.jpg", picture(host + 10)), address=f"203.0.113.{host}").status_code == 200
+    check_error(visiting.add(("new.jpg", picture(13)), address="203.0.113.3"), 429)
+    assert visiting.add(("new.jpg", picture(13)), visit=visiting.open(visiting.link())).status_code == 200
 
 
 def test_the_security_log_has_the_link_its_note_and_what_came(visiting):
