@@ -8,6 +8,7 @@ from photosvc.api import (
     albums,
     audit,
     batch,
+    cluster,
     config,
     downloads,
     folders,
@@ -65,7 +66,7 @@ _RESOURCES = {
     parts.SESSION: (session.session, users.users, audit.audit),
     parts.OAUTH: (oauth.oauth,),
     parts.MEDIA: (thumbnails.thumbnails, videos.videos, downloads.downloads),
-    "": (monitoring.monitoring, config.config, settings.settings),
+    "": (monitoring.monitoring, cluster.cluster, config.config, settings.settings),
 }
 
 

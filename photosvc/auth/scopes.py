@@ -37,7 +37,7 @@ SCOPES: tuple[ScopeName, ...] = (
     ScopeName("api", "Interfaces without a resource of their own"),
     ScopeName("calendar", "Pictures by month"),
     ScopeName("cameras", "Camera makes and models"),
-    ScopeName("cluster", "Other nodes of a cluster"),
+    ScopeName("cluster", "The machines that serve the library"),
     ScopeName("config", "The configuration as the service reports it"),
     ScopeName("default", "Endpoints without a resource of their own"),
     ScopeName("favorites", "Marks of favourite pictures"),

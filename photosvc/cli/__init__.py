@@ -29,6 +29,10 @@ svc = LazyGroup(
         ),
         "check": ("photosvc.cli.check:check", "Check the library, or one SUBFOLDER of its originals."),
         "clients": ("photosvc.cli.clients:clients", "Register, list, change and remove OAuth2 clients."),
+        "cluster": (
+            "photosvc.cli.cluster:cluster",
+            "List the machines that serve the library, and what is wrong with them or with the database's replica.",
+        ),
         "db": ("photosvc.cli.db:db", "Upgrade, check or copy the database."),
         "deploy": (
             "photosvc.cli.deploy:deploy",

@@ -1,4 +1,4 @@
-"""`svc check`: comparison of originals, search rows and thumbnails with the library."""
+"""`svc check`: comparison of originals, search rows and thumbnails with the library, and a look at the machines."""
 
 import os
 import re
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from photosvc.cli.cluster import look, record_of, record_of_replica
 from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import with_database
 from photosvc.cli.terminal import chosen_format, format_options, print_figures, progress_bar
@@ -13,6 +14,7 @@ from photosvc.core.words import counted
 
 if TYPE_CHECKING:
     from photosvc.index.check import Finding, Report
+    from photosvc.index.nodes import Cluster
     from photosvc.web.current import Service
 
 
@@ -29,7 +31,8 @@ def check(service: "Service", subfolder: str, sample: str | None) -> None:
     """Check the library, or one SUBFOLDER of its originals.
 
     Reads every original and compares its hash, which shows damage that no program notices; compares the search rows
-    with the library; and decodes the cached thumbnails. Changes nothing. The exit code is 1 if anything is wrong.
+    with the library; decodes the cached thumbnails; and tells what `svc cluster` does of machines and replica. Changes
+    nothing. The exit code is 1 if anything is wrong.
     """
     from photosvc.index.check import Check, CheckOptions
     from photosvc.models.engine import UnitOfWork
@@ -47,8 +50,12 @@ def check(service: "Service", subfolder: str, sample: str | None) -> None:
     os.nice(10)  # requests come first
     options = CheckOptions(subfolder=subfolder, sample=number, percent=percent)
     with progress_bar("Checking") as progress, UnitOfWork(service.engine()) as session:
-        report = Check(session, service.settings, service.pictures.cache, options, found, progress).run()
-    _print(report, listed)
+        check = Check(session, service.settings, service.pictures.cache, options, found, progress)
+        report = check.run()
+    cluster = look(service)
+    for finding in cluster.findings:
+        check.note(finding.fault, finding.name)
+    _print(report, listed, cluster)
     if not report.is_sound:
         raise click.exceptions.Exit(1)
 
@@ -69,21 +76,21 @@ def _parse(sample: str | None) -> tuple[int | None, float | None]:
     raise click.BadParameter(msg, param_hint="--sample")
 
 
-def _print(report: "Report", listed: "list[Finding]") -> None:
+def _print(report: "Report", listed: "list[Finding]", cluster: "Cluster") -> None:
     counts = {"files": report.files, "bytes": report.bytes, "photos": report.photos, "thumbnails": report.thumbnails}
     faults = {fault.value: count for fault, count in sorted(report.faults.items())}
     record = {
         **counts,
         "sound": report.is_sound,
         "faults": faults,
-        "findings": [
-            {"code": one.fault.value, "name": one.name, "count": one.number, "reason": one.fault.sentence}
-            for one in listed
-        ],
+        "findings": [record_of(one) for one in listed],
+        **({"replica": replica} if (replica := record_of_replica(cluster)) else {}),
         "seconds": round(report.seconds, 3),
     }
     if print_figures(record):
         return
     checked = ", ".join(counted(count, what.removesuffix("s")) for what, count in counts.items() if what != "bytes")
     found = ", ".join(f"{count} {code}" for code, count in faults.items()) or "nothing wrong"
+    if replica and replica["behind"] is not None:
+        click.echo(f"The replica is {replica['standing']}: {counted(replica['behind'], 'byte')} not replayed.")
     click.echo(f"{checked} checked in {report.seconds:.1f} s: {found}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from photosvc.cli.cluster import heartbeat_of
 from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
@@ -120,6 +121,7 @@ def run_and_report(
     service: "Service", options: "IndexOptions", progress: "Progress | None" = None, *, as_json: bool = False
 ) -> "Summary":
     """Index, and print the summary."""
+    from photosvc.index.nodes import Role
     from photosvc.index.run import run_index
     from photosvc.library.trash_deletion import finish_deletions
     from photosvc.models.engine import UnitOfWork
@@ -127,7 +129,7 @@ def run_and_report(
     if not options.dry_run:
         finish_deletions(service.writing, service.settings)
     observer = _print_record if as_json else _print_problem
-    with UnitOfWork(service.engine()) as session:
+    with heartbeat_of(service, Role.INDEX), UnitOfWork(service.engine()) as session:
         summary = run_index(session, service.settings, service.clock, options, progress, observer)
     if summary.rebuilt:
         click.echo(f"{counted(summary.rebuilt, 'search row')} of an older version rendered again.", err=True)
@@ -146,10 +148,12 @@ def run_and_report(
 
 def _index_wished(service: "Service") -> None:
     from photosvc.cli.thumbs import chores_of
+    from photosvc.index.nodes import Role
     from photosvc.index.watcher import RequestedIndexer
 
     os.nice(10)  # requests come first
-    RequestedIndexer(service.engine(), service.settings, service.clock, chores_of(service)).run()
+    with heartbeat_of(service, Role.INDEX):
+        RequestedIndexer(service.engine(), service.settings, service.clock, chores_of(service)).run()
 
 
 def _rebuild(service: "Service") -> None:
@@ -214,6 +218,7 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
     leftovers of the cache.
     """
     from photosvc.cli.thumbs import chores_of
+    from photosvc.index.nodes import Role
     from photosvc.index.watcher import Reporter, Watcher
 
     def ran(folder: str, summary: "Summary") -> None:
@@ -229,7 +234,7 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
         click.echo(sentence, err=True)
 
     keep_folder(service, replace=False)
-    with _ended_by_signals(), ExitStack() as lock:
+    with _ended_by_signals(), heartbeat_of(service, Role.WATCH), ExitStack() as lock:
         os.nice(10)  # requests come first
         click.echo(f"Watching {service.settings.originals}", err=True)
         reporter = Reporter(ran, failed_file, trouble, progress_lines(), looked if parent is not None else None)

@@ -1,25 +1,50 @@
-"""The machine: its processors, its memory, and locks shared by its processes."""
+"""The machine: its name, its processors, its memory, and locks shared by its processes."""
 
 import ctypes
 import errno
 import fcntl
 import gc
+import hashlib
 import os
 import resource
+import secrets
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from photosvc.core.errors import ConflictError
+from photosvc.core.paths import read_or_create
 
 #: Available bytes of a process without a limit: the default of the setting `index_memory`.
 _UNLIMITED: Final = 2 << 30
 #: The number of the option in malloc.h, and the most arenas.
 _ARENA_MAX: Final = -8
 _ARENAS: Final = 2
+#: Most characters of the random part of a machine's identifier.
+_IDENTIFIER: Final = 64
 #: Most characters of names to keep and read, because the file may hold anything.
 _LONGEST = 4096
+
+
+def host_name() -> str:
+    """Return the name of the machine for people; two machines may have the same."""
+    return socket.gethostname()
+
+
+def machine_of(cache: Path) -> str:
+    """Return the identifier of this machine, drawn at random on first use and kept in its cache folder.
+
+    It ends in a hash of the host name, which tells machines apart that share the folder; without a folder that can be
+    written, it is only that.
+    """
+    name = hashlib.blake2b(host_name().encode(errors="replace"), digest_size=4).hexdigest()
+    try:
+        drawn = read_or_create(cache / "machine", lambda: secrets.token_hex(8))
+    except (OSError, ValueError):
+        return name
+    return f"{drawn[:_IDENTIFIER]}-{name}"
 
 
 def usable_cores() -> int:

@@ -59,6 +59,10 @@ class Fault(StrEnum):
     SEARCH_VERSION = "search_version", "the search rows are of another version; an index run renders them again", True
     THUMBNAIL = "thumbnail", "a cached thumbnail or video of it is broken or has other pixels"
     THUMBNAIL_ORPHANS = "thumbnail_orphans", "cached files of originals that the library does not have", True
+    OTHER_VERSION = "other_version", "it runs another version of photosvc than this machine"
+    CLOCK = "clock", "its clock differs from that of the database by 5 seconds or more"
+    SILENT = "silent", "it has not been seen for over 90 seconds, and did not end properly"
+    REPLICA_AWAY = "replica_away", "the replica of the database does not answer; the primary is asked instead"
 
 
 class Finding(NamedTuple):
@@ -66,7 +70,7 @@ class Finding(NamedTuple):
 
     fault: Fault
     name: str = ""
-    """The file relative to the originals, or the cached file; empty when it concerns the library as a whole."""
+    """The file relative to the originals, the cached file or the machine; empty for the library as a whole."""
     number: int = 1
     """The number of rows or files that it stands for."""
 
@@ -167,7 +171,7 @@ class Check:
         whole_library = not folder and self.options.sample is None and self.options.percent is None
         compares = not is_stale(self.session)
         if not compares:
-            self._find(Fault.SEARCH_VERSION)
+            self.note(Fault.SEARCH_VERSION)
         hashes: set[str] | None = None if whole_library else set()
         for page in self._pages(clean_name(folder)):
             self.session.rollback()  # reading originals takes long; no transaction is open meanwhile
@@ -184,7 +188,8 @@ class Check:
         self.report.seconds = time.monotonic() - started
         return self.report
 
-    def _find(self, fault: Fault, name: str = "", number: int = 1) -> None:
+    def note(self, fault: Fault, name: str = "", number: int = 1) -> None:
+        """Count a finding and report it."""
         self.report.faults[fault] = self.report.faults.get(fault, 0) + number
         self.found(Finding(fault, name, number))
 
@@ -194,7 +199,7 @@ class Check:
         if fault in (None, Fault.DAMAGED):
             self.report.bytes += known.size
         if fault is not None:
-            self._find(fault, known.name)
+            self.note(fault, known.name)
 
     def _pages(self, folder: str) -> Iterator[Sequence[KnownOriginal]]:
         """Yield the files to check, in the order of ids, or of hashes for a sample."""
@@ -259,7 +264,7 @@ class Check:
             last = ids[-1]
             self._compare(ids)
         if orphans := count_orphans(self.session):
-            self._find(Fault.SEARCH_ORPHANS, number=orphans)
+            self.note(Fault.SEARCH_ORPHANS, number=orphans)
 
     def _compare(self, ids: Collection[int]) -> None:
         """Compare search rows in one snapshot of the database, because an index run may write meanwhile."""
@@ -270,7 +275,7 @@ class Check:
         if wrong := differing(self.session, list(ids)):
             names = select(Photo.path, Photo.name).where(Photo.id.in_(wrong)).order_by(Photo.path, Photo.name)
             for path, name in self.session.execute(names):
-                self._find(Fault.SEARCH, f"{path}/{name}" if path else name)
+                self.note(Fault.SEARCH, f"{path}/{name}" if path else name)
 
     def _check_thumbnails(self, hashes: Collection[str] | None) -> None:
         derived = self.cache.derived(hashes)
@@ -283,9 +288,9 @@ class Check:
             for content_hash, what in page:
                 row = known.get(content_hash)
                 if row is None:
-                    self._find(Fault.THUMBNAIL_ORPHANS, f"{content_hash}_{what}")
+                    self.note(Fault.THUMBNAIL_ORPHANS, f"{content_hash}_{what}")
                     continue
                 self.report.thumbnails += 1
                 path = self.cache.path(content_hash, what)
                 if not is_sound(path, what, (row.width, row.height), row.turn):
-                    self._find(Fault.THUMBNAIL, f"{row.name} ({what})")
+                    self.note(Fault.THUMBNAIL, f"{row.name} ({what})")

@@ -64,6 +64,8 @@ class Lease:
     owner: str = field(default_factory=new_owner)
     report: Callable[[], Mapping[str, Any]] = dict
     """Called for the report to keep of a run that ends early."""
+    machine: str = ""
+    """The machine of the run, see `index.nodes`."""
     job_id: int = field(default=0, init=False)
     _covered: Sequence[int] = field(default=(), init=False)
     """The jobs that are done when this one is."""
@@ -110,7 +112,7 @@ class Lease:
             values = {"arguments": dict(arguments), "large": False, "user_id": None, "created_at": now}
             self.job_id = insert_job(
                 session, kind, subject, State.RUNNING, requested=False, not_before=now, started_at=now,
-                owner=self.owner, leased_until=now + _LEASE, **values,
+                owner=self.owner, machine=self.machine, leased_until=now + _LEASE, **values,
             )  # fmt: skip
 
     def claim(
@@ -245,7 +247,10 @@ class Lease:
                 session.execute(own.values(leased_until=self.clock() + _LEASE), execution_options=UNLOADED)
 
     def _take(self, session: Session, ids: Sequence[int], now: datetime) -> None:
-        taken = {"state": State.RUNNING.value, "owner": self.owner, "leased_until": now + _LEASE, "cancelled": False}
+        taken = {
+            "state": State.RUNNING.value, "owner": self.owner, "machine": self.machine, "leased_until": now + _LEASE,
+            "cancelled": False,
+        }  # fmt: skip
         session.execute(update(Job).where(Job.id.in_(ids)).values(taken), execution_options=UNLOADED)
 
     def _start(self, session: Session, now: datetime) -> None:
@@ -287,7 +292,7 @@ class _Ending:
         return cls(State.INTERRUPTED, report, is_counted=False, is_own=is_own)
 
 
-_ENDED: Final = {"owner": "", "leased_until": None, "cancelled": False}
+_ENDED: Final = {"owner": "", "machine": "", "leased_until": None, "cancelled": False}
 
 
 def _settle(session: Session, row: Any, ending: _Ending, now: datetime) -> None:  # noqa: ANN401 - a row

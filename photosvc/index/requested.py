@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth import bearer, throttle
 from photosvc.core.errors import ConflictError, InvalidValueError
-from photosvc.core.machine import exclusive_lock, frozen_heap
+from photosvc.core.machine import exclusive_lock, frozen_heap, machine_of
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.core.times import Clock
 from photosvc.index import jobs
@@ -294,7 +294,8 @@ def run_lock(
         ConflictError: another process holds it.
     """
     engine = session.get_bind().engine
-    lease = Lease(engine, clock, within.owner) if within else Lease(engine, clock)
+    machine = machine_of(settings.cache)
+    lease = Lease(engine, clock, within.owner, machine=machine) if within else Lease(engine, clock, machine=machine)
     with ExitStack() as stack:
         former: list[str] = []
         if within is None:

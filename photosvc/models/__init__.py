@@ -18,7 +18,7 @@ from photosvc.models.accounts import (
     Visit,
 )
 from photosvc.models.base import SCHEMA_VERSION, TABLE_PREFIX, Base
-from photosvc.models.jobs import DavLock, DavProperty, Job, JobFailure, Upload, UploadedFile, ZipSelection
+from photosvc.models.jobs import DavLock, DavProperty, Job, JobFailure, Node, Upload, UploadedFile, ZipSelection
 from photosvc.models.library import (
     CHANGES,
     ESTIMATES,
@@ -129,6 +129,7 @@ __all__ = [
     "Link",
     "LookAlike",
     "Marker",
+    "Node",
     "Photo",
     "PhotoChange",
     "Place",

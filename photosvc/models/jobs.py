@@ -1,4 +1,4 @@
-"""The tables of jobs, WebDAV locks and properties (RFC 4918 sections 4 and 6), uploads, and selected archives."""
+"""The tables of jobs, machines, uploads, selected archives, WebDAV locks and properties (RFC 4918 sections 4, 6)."""
 
 from datetime import datetime
 from typing import Any
@@ -46,6 +46,8 @@ class Job(Base):
     not_before: Mapped[datetime] = mapped_column(UTCDateTime)
     owner: Mapped[str] = mapped_column(Text)
     """The random name of the run that works on the job; empty if there is none."""
+    machine: Mapped[str] = mapped_column(Text, default="")
+    """The machine of that run, see `Node`; empty if there is none."""
     leased_until: Mapped[datetime | None] = mapped_column(UTCDateTime)
     """Time from which another run may take over the job."""
     outcome: Mapped[str] = mapped_column(Text)
@@ -74,6 +76,28 @@ class JobFailure(Base):
     detail: Mapped[str] = mapped_column(Text)
     """Details of that problem, one a line."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
+
+
+class Node(Base):
+    """A machine in one role, such as web server; its processes in that role share the row, see `index.nodes`."""
+
+    __tablename__ = TABLE_PREFIX + "nodes"
+
+    machine: Mapped[str] = mapped_column(Text, primary_key=True)
+    """Drawn at random once, and kept in the cache folder of the machine."""
+    role: Mapped[str] = mapped_column(Text, primary_key=True)
+    """Value of an `index.nodes.Role`."""
+    name: Mapped[str] = mapped_column(Text)
+    """The host name, for people."""
+    version: Mapped[str] = mapped_column(Text)
+    clock_offset: Mapped[int] = mapped_column(BigInteger)
+    """Milliseconds by which its clock is ahead of the database's; negative if it is behind."""
+    cache_bytes: Mapped[int] = mapped_column(BigInteger)
+    cache_limit: Mapped[int] = mapped_column(BigInteger)
+    ended: Mapped[bool]
+    """True if the process that wrote the row last has ended properly since."""
+    seen_at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)
+    """The time of the last heartbeat, by the clock of the database."""
 
 
 class DavLock(Base):

@@ -96,6 +96,7 @@ SECTIONS: Final = (
     Section("library", "Library", "library.view"),
     Section("look_alikes", "Look-alikes", "library.tidy"),
     Section("statistics", "Statistics", "library.view"),
+    Section("machines", "Machines", "cluster.view"),
 )
 
 

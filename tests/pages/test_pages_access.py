@@ -149,6 +149,7 @@ TABLE = {
     "POST /administration/look-alikes/apart": ADMIN,
     "POST /administration/look-alikes/together": ADMIN,
     "GET /administration/statistics": ADMIN,
+    "GET /administration/machines": ADMIN,
     "GET /welcome": PUBLIC,
     "POST /welcome": PUBLIC,
     "GET /sign-in": PUBLIC,

@@ -77,6 +77,7 @@ ADMINISTRATION = {
     "emptying the trash": "/administration/library/trash/empty",
     "look-alikes": "/administration/look-alikes",
     "statistics": "/administration/statistics",
+    "machines": "/administration/machines",
 }
 
 

@@ -17,6 +17,7 @@ SAFE = {
     "cli/run.py _start_indexer: getpid": "a parent tells its child whom to watch",
     "cli/index.py _end_with.wait: getppid": "a child asks whether its parent lives",
     "cli/index.py _end_with.wait: getpid": "a process ends itself",
+    "core/machine.py host_name: gethostname": "a name for people; identifiers of machines are drawn, it only ends them",
     "core/machine.py ByteLocks._file: getpid": "the first use after a fork opens a file of its own",
     "web/transactions.py Commits.number: getpid": "the first use after a fork opens a connection of its own",
     "web/request_counts.py RequestCounts.add: getpid": "the first use after a fork opens a file of its own",

@@ -86,8 +86,20 @@ def test_each_published_method_of_authentication_works(oauth):
 def test_scopes_are_sorted_and_have_endpoints(oauth, path):
     published = document(oauth, path)["scopes_supported"]
     assert published == [
-        *("*", "albums", "config", "files", "folders", "labels", "logs", "metrics", "moments", "passcode", "password"),
-        *("people", "photos", "places", "read", "services", "sessions", "settings", "shares", "users", "webdav"),
+        *("*", "albums", "cluster", "config", "files", "folders", "labels", "logs", "metrics", "moments", "passcode"),
+        *(
+            "password",
+            "people",
+            "photos",
+            "places",
+            "read",
+            "services",
+            "sessions",
+            "settings",
+            "shares",
+            "users",
+            "webdav",
+        ),
         "write",
     ]
 

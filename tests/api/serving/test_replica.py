@@ -237,6 +237,34 @@ def library_settings(library):
         return current_service().settings
 
 
+def test_the_cluster_and_a_check_tell_of_the_replica(library, replica):
+    settings = library_settings(library)
+    environ = {
+        "PHOTOSVC_DATABASE_URI": settings.database_uri,
+        "PHOTOSVC_READ_DATABASE_URI": settings.read_database_uri,
+    }
+    found = library.call("GET", "/cluster")["database"]
+    assert (found["role"], found["replica"], found["behind"] >= 0) == ("primary", "in step", True)
+    checked = call_svc("check", instance=library.instance, environ=environ)
+    assert (checked.returncode, checked.stdout.startswith("The replica is in step: ")) == (0, True)
+    replica.stop()
+    try:
+        assert library.call("GET", "/cluster/health")["findings"] == [
+            {
+                "code": "replica_away",
+                "name": "replica",
+                "message": "the replica of the database does not answer; the primary is asked instead",
+            }
+        ]
+        assert library.call("GET", "/cluster")["database"]["behind"] is None
+        checked = call_svc("check", "--json", instance=library.instance, environ=environ)
+        record = json.loads(checked.stdout)
+        assert (checked.returncode, record["replica"]) == (1, {"standing": "away", "behind": None})
+        assert record["faults"] == {"replica_away": 1}
+    finally:
+        replica.start()
+
+
 def test_sqlite_has_no_replica(tmp_path):
     with pytest.raises(SettingError, match="a library on SQLite has no replica"):
         open_library(

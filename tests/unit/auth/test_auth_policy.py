@@ -50,6 +50,8 @@ def allowed(**values):
 PHOTOS = {
     f"photos.{name}" for name in ("search", "facets", "suggest", "timeline", "clusters", "view", "preview", "download")
 }
+#: What programs that watch a service may read.
+MONITORING = {"metrics.view", "cluster.view"}
 #: What every role and every kind of credential may read of the library.
 READS = PHOTOS | {
     "albums.search",
@@ -152,6 +154,7 @@ IMPORTS = {
                 "webdav.read",
                 "webdav.write",
                 "metrics.view",
+                "cluster.view",
                 "session.create",
                 "session.read",
                 "oauth.introspect",
@@ -168,13 +171,13 @@ IMPORTS = {
             | FILES
             | SESSION
             | IMPORTS
-            | {"webdav.read", "webdav.write", "metrics.view", "oauth.introspect"},
+            | {"webdav.read", "webdav.write", "metrics.view", "cluster.view", "oauth.introspect"},
         ),
-        ({"kind": ACCESS_TOKEN, "role": "client"}, READS | HISTORY | WRITES | {"metrics.view"}),
+        ({"kind": ACCESS_TOKEN, "role": "client"}, READS | HISTORY | WRITES | MONITORING),
         ({"kind": CLIENT_TOKEN, "role": "client", "scope": "metrics"}, {"metrics.view"}),
         (
             {"kind": CLIENT_TOKEN, "role": "admin"},
-            READS | HISTORY | WRITES | LINKS | IMPORTS | {"audit.view", "metrics.view", "oauth.introspect"},
+            READS | HISTORY | WRITES | LINKS | IMPORTS | MONITORING | {"audit.view", "oauth.introspect"},
         ),
         ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "webdav"}, set()),
         ({"kind": HOST_USER, "role": "viewer"}, READS),
@@ -187,7 +190,7 @@ IMPORTS = {
         ({"kind": CLIENT_TOKEN, "role": "admin", "scope": "logs read", "sees_private": False}, {"audit.view"}),
         (
             {"kind": HOST_USER, "role": "admin"},
-            READS | HISTORY | WRITES | LINKS | IMPORTS | {"metrics.view", "oauth.introspect"},
+            READS | HISTORY | WRITES | LINKS | IMPORTS | MONITORING | {"oauth.introspect"},
         ),
     ],
 )

@@ -1,0 +1,90 @@
+"""`svc cluster`: the machines that serve a library, and the heartbeats of the commands that work for it."""
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from photosvc.cli.group import with_database
+from photosvc.cli.terminal import chosen_format, format_options, print_json, print_list
+
+if TYPE_CHECKING:
+    from photosvc.index.check import Finding
+    from photosvc.index.nodes import Cluster, NodeReport, Role
+    from photosvc.web.current import Service
+
+_HEADINGS: Final = {
+    "name": "Machine",
+    "role": "Role",
+    "version": "Version",
+    "state": "State",
+    "seen_at": "Last seen",
+    "clock_offset": "Clock offset (s)",
+    "jobs": "Jobs",
+    "cache_bytes": "Cache bytes",
+}
+
+
+@click.command()
+@format_options()
+@with_database
+def cluster(service: "Service") -> None:
+    """List the machines that serve the library, and what is wrong with them or with the database's replica.
+
+    The exit code is 1 if anything is wrong: another version, a wrong clock, a machine that fell silent, or a replica
+    that is away.
+    """
+    found = look(service)
+    rows = [_row(node) for node in found.nodes]
+    if chosen_format() == "json":
+        findings = [record_of(one) for one in found.findings]
+        print_json({"nodes": rows, "replica": record_of_replica(found), "findings": findings})
+    else:
+        print_list(_HEADINGS, [{**row, "jobs": ", ".join(job["kind"] for job in row["jobs"])} for row in rows])
+        for one in found.findings:
+            click.echo(f"{one.fault.value} {one.name}: {one.fault.sentence}", err=True)
+    if found.findings:
+        raise click.exceptions.Exit(1)
+
+
+def look(service: "Service") -> "Cluster":
+    """Return the present state of the cluster."""
+    from photosvc.index.nodes import look_at_cluster
+
+    with service.reading(orm=True) as session:
+        return look_at_cluster(session, service.clock, service.replica)
+
+
+def record_of(finding: "Finding") -> dict[str, Any]:
+    """Return a finding as JSON has it."""
+    return {
+        "code": finding.fault.value,
+        "name": finding.name,
+        "count": finding.number,
+        "reason": finding.fault.sentence,
+    }
+
+
+def record_of_replica(found: "Cluster") -> dict[str, Any] | None:
+    """Return the state of the replica as JSON has it; None without one."""
+    return {"standing": found.replica.standing.value, "behind": found.replica.behind} if found.replica else None
+
+
+def _row(node: "NodeReport") -> dict[str, Any]:
+    return {
+        "name": node.row.name,
+        "role": node.row.role,
+        "version": node.row.version,
+        "state": "silent" if node.is_silent else "active",
+        "seen_at": node.row.seen_at.isoformat(timespec="seconds"),
+        "clock_offset": node.row.clock_offset / 1000,
+        "jobs": [job._asdict() for job in node.jobs],
+        "cache_bytes": node.row.cache_bytes,
+    }
+
+
+def heartbeat_of(service: "Service", role: "Role") -> AbstractContextManager[None]:
+    """Return a context manager that reports this process as a machine in a role."""
+    from photosvc.index.nodes import Heartbeat, heartbeat
+
+    return heartbeat(Heartbeat(service.engine(), service.settings, service.clock, role, service.pictures.cache))
