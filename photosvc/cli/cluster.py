@@ -1,6 +1,6 @@
 """`svc cluster`: the machines that serve a library, and the heartbeats of the commands that work for it."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from photosvc.index.check import Finding
     from photosvc.index.nodes import Cluster, NodeReport, Role
     from photosvc.web.current import Service
+    from photosvc.workers.cluster import Cluster as Workers
 
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Let the workers of this scheduler of dask.distributed read the files, such as tcp://host:8786.",
+)
 _HEADINGS: Final = {
     "name": "Machine",
     "role": "Role",
@@ -81,6 +87,29 @@ def _row(node: "NodeReport") -> dict[str, Any]:
         "jobs": [job._asdict() for job in node.jobs],
         "cache_bytes": node.row.cache_bytes,
     }
+
+
+def cluster_of(
+    service: "Service", scheduler: str | None, workers: int | None
+) -> "AbstractContextManager[Workers | None]":
+    """Connect to the scheduler that `--scheduler` names, for the block; None without one.
+
+    Raises:
+        click.UsageError: `--workers` is given too, or the address is not valid.
+    """
+    import re
+
+    if scheduler is None:
+        return nullcontext()
+    if workers is not None:
+        msg = "--workers counts processes of this machine; with --scheduler, those of the scheduler are used"
+        raise click.UsageError(msg)
+    if not re.fullmatch(r"(tcp|tls)://[^\s/]+:[0-9]{1,5}", scheduler):
+        msg = f"{scheduler!r} is no address such as tcp://host:8786 or tls://host:8786"
+        raise click.BadParameter(msg, param_hint="--scheduler")
+    from photosvc.workers.cluster import connected
+
+    return connected(scheduler, str(service.settings.originals), lambda sentence: click.echo(sentence, err=True))
 
 
 def heartbeat_of(service: "Service", role: "Role") -> AbstractContextManager[None]:

@@ -9,11 +9,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from photosvc.cli.cluster import heartbeat_of
+from photosvc.cli.cluster import cluster_of, heartbeat_of, scheduler_option
 from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
@@ -68,6 +68,7 @@ def run_line(summary: "Summary", *, dry_run: bool = False, thumbnails: bool = Fa
 @click.argument("subfolder", default="", shell_complete=complete_folders)
 @click.option("--force", "-f", is_flag=True, help="Read unchanged files again.")
 @click.option("--workers", "-w", type=click.IntRange(1, 256), help="Number of processes; by default one for each core.")
+@scheduler_option
 @click.option("--dry-run", is_flag=True, help="Only count the files that would be read.")
 @click.option(
     "--rebuild-search", is_flag=True, help="Render the search rows again from the library; reads no originals."
@@ -83,6 +84,7 @@ def index(
     subfolder: str,
     force: bool,
     workers: int | None,
+    scheduler: str | None,
     dry_run: bool,
     rebuild_search: bool,
     wished: bool,
@@ -104,15 +106,19 @@ def index(
         return
     from photosvc.index.run_log import IndexOptions
 
+    if scheduler is not None and thumbs:
+        msg = "--thumbs fills the cache of the machine that reads a file: call `svc thumbs --scheduler` afterwards"
+        raise click.UsageError(msg)
     keep_folder(service, replace=replace)
     if parent is None:
         warn_of_missing_originals(service, service.settings.originals)
     else:
         os.nice(10)  # requests come first
-    options = IndexOptions(subfolder=subfolder, force=force, workers=workers or 0, thumbnails=thumbs, dry_run=dry_run)
+    options: dict[str, Any] = {"subfolder": subfolder, "force": force, "thumbnails": thumbs, "dry_run": dry_run}
     shown = nullcontext(progress_lines()) if parent is not None else progress_bar("Indexing")
-    with shown as progress:
-        summary = run_and_report(service, options, progress, as_json=as_json)
+    with cluster_of(service, scheduler, workers) as remote, shown as progress:
+        given = IndexOptions(workers=workers or 0, cluster=remote, **options)
+        summary = run_and_report(service, given, progress, as_json=as_json)
     if summary.failed or summary.cache_refusal or summary.left:
         raise click.exceptions.Exit(1)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from photosvc.cli.cluster import cluster_of, scheduler_option
 from photosvc.cli.group import LazyGroup, with_database, with_service
 from photosvc.cli.terminal import confirm, format_options, print_figures, print_record, progress_bar, yes_option
 from photosvc.core.errors import ConflictError
@@ -31,9 +32,10 @@ _MIB = 1 << 20
 @click.argument("query", default="")
 @click.option("--sizes", metavar="NAMES", help="Names of sizes, separated by commas; by default the usual ones.")
 @click.option("--workers", "-w", type=click.IntRange(1, 256), help="Number of processes; by default one for each core.")
+@scheduler_option
 @format_options()
 @with_database
-def thumbs(service: "Service", query: str, sizes: str | None, workers: int | None) -> None:
+def thumbs(service: "Service", query: str, sizes: str | None, workers: int | None, scheduler: str | None) -> None:
     """Make thumbnails of the photos that match QUERY, by default of all.
 
     QUERY has words and filters as in the API. Thumbnails in the cache are kept. The exit code is 1 if a picture cannot
@@ -45,7 +47,11 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
     wanted, engine, settings = _sizes(sizes), service.engine(), service.settings
     ids = matching_files(engine, query)
     total = Made()
-    with progress_bar("Thumbnails") as progress, thumbnail_pool(settings, workers or 0) as pool:
+    with (
+        cluster_of(service, scheduler, workers) as remote,
+        progress_bar("Thumbnails") as progress,
+        thumbnail_pool(settings, workers or 0, remote) as pool,
+    ):
 
         def originals() -> "Iterator[Original]":
             for number, original in read_originals(engine, settings, ids):

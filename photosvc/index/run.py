@@ -33,7 +33,7 @@ from photosvc.models.engine import UnitOfWork
 from photosvc.pictures.ahead import UsualThumbnails
 from photosvc.search.rows.renew import is_stale, rebuild
 from photosvc.settings import Settings
-from photosvc.workers.pool import WorkerPool
+from photosvc.workers.pool import Pool, WorkerPool
 
 Result = TypeVar("Result")
 _LOG = logging.getLogger("photosvc")
@@ -233,7 +233,7 @@ def _read(
     total = work.count_to_read()
     given: dict[Path, FoundFile] = {}
 
-    def paths() -> Iterator[Path]:
+    def paths() -> Generator[Path, None, None]:
         for found, _ in work.to_read(newest_first=options.newest_first):
             path = disk_path(settings.originals, found.name)
             given[path] = found
@@ -242,7 +242,7 @@ def _read(
     batch: list[ReadFile] = []
     began = time.monotonic()
     end = began + options.most_seconds
-    with closing(_results(paths(), total, settings, options, summary)) as results:
+    with closing(paths()) as wanted, closing(_results(wanted, total, settings, options, summary)) as results:
         for done, (path, result) in enumerate(results, 1):
             batch.append((given.pop(path), _problem(result) if isinstance(result, PhotosvcError) else result))
             progress(done, total)
@@ -309,14 +309,13 @@ def _was_dear(error: FileProblemError) -> bool:
 
 def _pool(
     function: Callable[[Path], Result], result: type[Result], total: int, settings: Settings, options: IndexOptions
-) -> WorkerPool[Path, Result]:
+) -> Pool[Path, Result]:
+    timeout, memory_bytes = settings.index_timeout, settings.index_memory * _MIB
+    if options.cluster is not None:
+        return options.cluster.pool(function, result=result, timeout=timeout, memory_bytes=memory_bytes)
+    workers = min(options.workers or settings.index_workers or usable_cores(), total)
     return WorkerPool(
-        function,
-        result=result,
-        workers=min(options.workers or settings.index_workers or usable_cores(), total),
-        timeout=settings.index_timeout,
-        memory_bytes=settings.index_memory * _MIB,
-        queue=_QUEUE,
+        function, result=result, workers=workers, timeout=timeout, memory_bytes=memory_bytes, queue=_QUEUE
     )
 
 

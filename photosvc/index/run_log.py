@@ -17,6 +17,7 @@ from photosvc.index.lease import Lease
 from photosvc.models import Job, named_number, set_named_numbers
 from photosvc.models.engine import write_if_free, write_session
 from photosvc.models.statements import UNLOADED
+from photosvc.workers.cluster import Cluster
 
 #: Rows of the library's state: seconds since 1970 of the end of the last run, and of the last over all originals.
 _ENDED: Final = "indexed_at"
@@ -133,6 +134,8 @@ class IndexOptions:
     """Seconds after which the run reads no more files, and is left to a later one."""
     dry_run: bool = False
     """Only count the files that would be read."""
+    cluster: Cluster | None = None
+    """The scheduler whose workers read the files; None for processes of this machine."""
 
 
 class LastRun(NamedTuple):

@@ -26,7 +26,8 @@ from photosvc.pictures.sizes import USUAL, Job
 from photosvc.search.reading.files import SeenFile, files_with_ids, matching_ids
 from photosvc.search.reading.request import parse_request
 from photosvc.settings import Settings
-from photosvc.workers.pool import WorkerPool
+from photosvc.workers.cluster import Cluster
+from photosvc.workers.pool import Pool, WorkerPool
 
 _MIB: Final = 1 << 20
 #: Files whose rows are read at once by a command.
@@ -81,15 +82,13 @@ def read_originals(engine: Engine, settings: Settings, ids: Sequence[int]) -> It
             yield number, original_of(settings, found)
 
 
-def thumbnail_pool(settings: Settings, workers: int = 0) -> WorkerPool[Job, list[bytes]]:
-    """Return the processes that make thumbnails beforehand; by default one for each core."""
-    return WorkerPool(
-        make_thumbnails,
-        result=list[bytes],
-        workers=workers or settings.index_workers or usable_cores(),
-        timeout=settings.index_timeout,
-        memory_bytes=settings.index_memory * _MIB,
-    )
+def thumbnail_pool(settings: Settings, workers: int = 0, cluster: Cluster | None = None) -> Pool[Job, list[bytes]]:
+    """Return the processes that make thumbnails beforehand: those of a scheduler, or by default one for each core."""
+    timeout, memory_bytes = settings.index_timeout, settings.index_memory * _MIB
+    if cluster is not None:
+        return cluster.pool(make_thumbnails, result=list[bytes], timeout=timeout, memory_bytes=memory_bytes)
+    number = workers or settings.index_workers or usable_cores()
+    return WorkerPool(make_thumbnails, result=list[bytes], workers=number, timeout=timeout, memory_bytes=memory_bytes)
 
 
 def wish_thumbnails(session: Session, now: datetime) -> None:
@@ -137,7 +136,7 @@ def _is_indexing(lease: Lease) -> bool:
         return jobs.is_running(session, lease.clock())
 
 
-def _make(cache: PictureCache, pool: WorkerPool[Job, list[bytes]], portion: Sequence[Original]) -> Made:
+def _make(cache: PictureCache, pool: Pool[Job, list[bytes]], portion: Sequence[Original]) -> Made:
     made = Made()
     try:
         for made in make_ahead(cache, pool, portion, USUAL):  # noqa: B007

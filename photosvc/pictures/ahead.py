@@ -19,7 +19,7 @@ from photosvc.pictures.cache import PictureCache, has_both_ends, open_file
 from photosvc.pictures.on_demand import LOCKS
 from photosvc.pictures.originals import Original
 from photosvc.pictures.sizes import USUAL, Job, Size, Target, canonical, file_name, named_target, thumbnail_size
-from photosvc.workers.pool import WorkerPool
+from photosvc.workers.pool import Pool
 
 #: Most pictures that wait because another process makes their thumbnails; further ones are made twice.
 _MOST_PUT_OFF: Final = 10_000
@@ -75,7 +75,7 @@ class _Run:
 
 
 def make_ahead(
-    cache: PictureCache, pool: WorkerPool[Job, list[bytes]], originals: Iterable[Original], sizes: Sequence[Size]
+    cache: PictureCache, pool: Pool[Job, list[bytes]], originals: Iterable[Original], sizes: Sequence[Size]
 ) -> Iterator[Made]:
     """Make the missing thumbnails of these sizes, all of one picture from one decode; yield the totals after each.
 

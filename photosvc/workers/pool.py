@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
 from multiprocessing.connection import wait
-from typing import Any, Generic, Self, TypeVar, cast
+from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
 import msgspec
 
@@ -18,6 +18,7 @@ from photosvc.workers.process import Worker
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
 
 _LEAST_QUEUE = 2  # items sent to one worker: it begins the next item while the pool reads its answer
 _QUEUE_SECONDS = 0.3  # seconds of work that may be sent: the worker continues while the caller stores results
@@ -39,6 +40,19 @@ class WorkerStartError(PhotosvcError):
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 10
+
+
+class Pool(Protocol[Item, Result_co]):
+    """A context manager that applies a function to items in other processes: those of this machine, or of others."""
+
+    def __enter__(self) -> Self:
+        """Return the pool."""
+
+    def __exit__(self, *_: object) -> None:
+        """End its processes, or leave them to others."""
+
+    def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Result_co | PhotosvcError]]:
+        """Yield each item with its result or error, in the order in which they finish; see `WorkerPool.run`."""
 
 
 class WorkerPool(Generic[Item, Result]):

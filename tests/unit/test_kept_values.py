@@ -85,6 +85,7 @@ KEPT = {
     "web/current.py KnownAlbums": "the state of the library and the right to private photos, of one service",
     "web/openapi.py lru_cache(maxsize=_MOUNTS)(_describe)": "the app, the path of the routes and the address",
     "web/contract.py unknown_parameters": _PURE,
+    "workers/remote.py _processes": "the function, its limits and the landmarks of the run, in a worker of dask",
 }
 _REQUEST = "state, right to private photos and the whole request"
 _BODY = "the body"

@@ -1,0 +1,315 @@
+"""Workers on other machines, by dask.distributed: pools with the interface of `WorkerPool`.
+
+Each batch of items is a task for one worker. Only workers that have proved that they have the same version and see the
+originals get batches, also those that join later. When a worker is gone, others get its batches. The files that it may
+have been reading are suspected: after two losses each goes alone, and after five losses alone it counts as one that
+kills its reader, which a later run tries again.
+"""
+
+import logging
+import pickle
+import queue
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from itertools import count, islice
+from typing import Any, Final, Generic, Self, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from photosvc.core.errors import PhotosvcError
+from photosvc.core.problems import Reason
+from photosvc.workers.answers import Answers
+from photosvc.workers.pool import WorkerDiedError
+from photosvc.workers.remote import BATCHES, MOST_ITEMS, Landmarks, UnfitError, Work, work
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+#: Loggers of dask that report workers and schedulers that are gone; `report` and errors do so in a sentence.
+_TALKATIVE: Final = ("distributed", "distributed.client", "distributed.comm", "distributed.core", "tornado.application")
+#: Seconds within which a scheduler must answer.
+_ANSWER: Final = 10
+#: Seconds between two looks at the workers of the scheduler.
+_LOOK: Final = 0.5
+#: Seconds for which a run waits for a worker that it can use.
+PATIENCE: Final = 30.0
+#: Seconds of work that a batch should have.
+_BATCH_SECONDS: Final = 0.5
+#: Losses after which each file of a batch goes alone, and after which a file that goes alone is blamed.
+_SPLIT, _BLAMED = 2, 5
+
+
+class SchedulerError(PhotosvcError):
+    """The scheduler, or all of its workers, cannot be used."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after = 60
+
+
+@dataclass(slots=True)
+class Cluster:
+    """A scheduler with its workers, as one process sees them; made by `connected`."""
+
+    address: str
+    client: Any
+    landmarks: Landmarks
+    report: Callable[[str], None]
+    """Called with a sentence about each worker that cannot be used."""
+    fit: dict[str, int] = field(default_factory=dict, init=False)
+    """The addresses of the workers that can be used, and their threads."""
+    _refused: set[str] = field(default_factory=set, init=False)
+    _look_at: float = field(default=0.0, init=False)
+    _fit_at: float = field(default_factory=time.monotonic, init=False)
+
+    def pool(
+        self, function: Callable[[Item], Result], *, result: type[Result], timeout: float, memory_bytes: int
+    ) -> "ClusterPool[Item, Result]":
+        """Return a pool that applies a function to items; the arguments are those of `WorkerPool`."""
+        return ClusterPool(self, Work(pickle.dumps(function), result, timeout, memory_bytes, self.landmarks))
+
+    def look(self) -> None:
+        """Find out which workers there are, and try those that are new.
+
+        Raises:
+            SchedulerError: the scheduler does not answer, or there has been no worker to use for too long.
+        """
+        now = time.monotonic()
+        if now < self._look_at:
+            return
+        present = self._ask(self.client.scheduler.ncores)
+        new = [address for address in present if address not in self.fit and address not in self._refused]
+        self.fit = {address: present[address] for address in self.fit if address in present}
+        self._refused &= present.keys()
+        for address, found in (self._try(new) if new else {}).items():
+            if found:
+                self.refuse(address, found)
+            else:
+                self.fit[address] = present[address]
+        now = time.monotonic()
+        self._look_at = now + _LOOK
+        if self.fit:
+            self._fit_at = now
+        elif now - self._fit_at > PATIENCE:
+            msg = f"The scheduler {self.address} has no worker that can be used."
+            raise SchedulerError(msg)
+
+    def refuse(self, address: str, reason: str) -> None:
+        """Give a worker no more work."""
+        self.fit.pop(address, None)
+        self._refused.add(address)
+        self.report(f"The worker {address} is not used: it {reason}.")
+
+    def _try(self, addresses: list[str]) -> Mapping[str, str]:
+        """Return for each of these workers why it cannot be used, empty if it can; those that are gone are left out."""
+        options = {"workers": addresses, "on_error": "return", "wait": True}
+        answers = self._ask(self.client._run, self.landmarks.unfitness, **options)  # noqa: SLF001 - `run` has no limit
+        return {
+            address: str(answer) if isinstance(answer, str) else "cannot run photosvc"
+            for address, answer in answers.items()
+            if not isinstance(answer, OSError)
+        }
+
+    def _ask(self, question: Any, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - of dask
+        try:
+            return self.client.sync(question, *arguments, **options, callback_timeout=_ANSWER)
+        except (OSError, TimeoutError, ValueError) as error:
+            msg = f"The scheduler {self.address} does not answer any more."
+            raise SchedulerError(msg) from error
+
+
+@contextmanager
+def connected(address: str, folder: str, report: Callable[[str], None]) -> Iterator[Cluster]:
+    """Connect to a scheduler for the block.
+
+    Args:
+        address: `tcp://host:port`, or `tls://host:port` with the certificates of dask's configuration.
+        folder: the originals, whose path is the same on all machines.
+        report: called with a sentence about each worker that cannot be used.
+
+    Raises:
+        SchedulerError: dask.distributed is not installed, or there is no scheduler at this address.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        msg = "A scheduler needs the extra \"cluster\": pip install 'photosvc[cluster]'"
+        raise SchedulerError(msg) from None
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        _knock(address)
+        client = Client(address, timeout=_ANSWER, set_as_default=False, name="photosvc")
+    except (OSError, TimeoutError, ValueError, RuntimeError, TypeError) as error:
+        msg = f"No scheduler of dask answers at {address}."
+        raise SchedulerError(msg) from error
+    try:
+        yield Cluster(address, client, Landmarks.of(folder), report)
+    finally:
+        client.close(timeout=_ANSWER)
+
+
+def _knock(address: str) -> None:
+    """Connect and hang up: an attempt of dask's own client that fails takes 20 seconds, and prints a traceback later.
+
+    Raises:
+        OSError: nobody listens, or the certificates do not fit.
+        SchedulerError: dask's configuration has no certificates.
+    """
+    from distributed.security import Security
+
+    parts = urlsplit(address)
+    with socket.create_connection((parts.hostname or "", parts.port or 0), _ANSWER) as plain:
+        if parts.scheme == "tls":
+            context = Security().get_connection_args("client").get("ssl_context")
+            if context is None:
+                msg = "A scheduler at tls:// needs certificates: dask's configuration has none (distributed.comm.tls)."
+                raise SchedulerError(msg)
+            context.wrap_socket(plain).close()
+
+
+@dataclass(slots=True, eq=False)
+class _Batch(Generic[Item]):
+    """Items that one worker gets together."""
+
+    items: list[Item]
+    losses: int = 0
+    """The number of workers that were gone while they may have worked on it."""
+    address: str = ""
+    future: Any = None
+    """The future of dask; None before and after the batch is with a worker."""
+
+
+class ClusterPool(Generic[Item, Result]):
+    """A pool of workers on other machines.
+
+    Args:
+        cluster: the scheduler.
+        given: the function, and the limits of the processes that apply it.
+    """
+
+    def __init__(self, cluster: Cluster, given: Work) -> None:
+        self._cluster = cluster
+        self._given = given
+        self._answers = Answers[Any](given.result)
+        self._numbers = count()
+        self._seconds = 0.1  # of an item
+        self._running: dict[int, _Batch[Item]] = {}
+        self._again: deque[_Batch[Item]] = deque()
+        self._threads: dict[str, int] = {}
+        self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._has_more = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
+        """Yield each item with its result or error, in the order in which they finish; see `WorkerPool.run`.
+
+        Raises:
+            SchedulerError: the scheduler is gone, or there has been no worker to use for too long.
+        """
+        source, self._has_more = iter(items), True
+        try:
+            while True:
+                self._cluster.look()
+                for address in {batch.address for batch in self._running.values()} - self._cluster.fit.keys():
+                    yield from self._lose(address)
+                self._fill(source)
+                if not (self._running or self._again or self._has_more):
+                    return
+                try:
+                    number = self._done.get(timeout=_LOOK)
+                except queue.Empty:
+                    continue
+                if (batch := self._running.pop(number, None)) is not None:
+                    yield from self._outcome(batch)
+        finally:
+            for batch in self._running.values():
+                _release(batch)
+            self._running.clear()
+            self._again.clear()
+
+    def _fill(self, source: Iterator[Item]) -> None:
+        """Give each worker as many batches as it may have, all of them in turn."""
+        self._threads |= self._cluster.fit
+        busy = dict.fromkeys(self._cluster.fit, 0)
+        for batch in self._running.values():
+            busy[batch.address] = busy.get(batch.address, 0) + 1
+        while True:
+            free = [address for address, threads in self._cluster.fit.items() if busy[address] < BATCHES * threads]
+            if not free:
+                return
+            address = min(free, key=lambda one: busy[one] / self._cluster.fit[one])
+            given = self._again.popleft() if self._again else self._next(source)
+            if given is None:
+                return
+            self._give(given, address)
+            busy[address] += 1
+
+    def _next(self, source: Iterator[Item]) -> _Batch[Item] | None:
+        size = min(MOST_ITEMS, max(1, round(_BATCH_SECONDS / self._seconds)))
+        items = list(islice(source, size))
+        self._has_more = len(items) == size
+        return _Batch(items) if items else None
+
+    def _give(self, batch: _Batch[Item], address: str) -> None:
+        number = next(self._numbers)
+        batch.address = address
+        # A key of its own for each try: dask would answer a second try with the first one's result or loss.
+        batch.future = self._cluster.client.submit(
+            work, self._given, batch.items, self._threads[address], workers=[address], pure=False
+        )
+        self._running[number] = batch
+        batch.future.add_done_callback(lambda _: self._done.put(number))
+
+    def _outcome(self, batch: _Batch[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
+        """Yield the items of a batch that has ended, with their results; a batch that failed is given to others."""
+        try:
+            answers, seconds = batch.future.result(timeout=_ANSWER)
+            results = [self._answers.read(answer) for answer in answers]
+        except UnfitError as error:
+            self._cluster.refuse(batch.address, str(error))
+        except msgspec.MsgspecError:
+            self._cluster.refuse(batch.address, "sends answers of another kind")
+        except Exception:  # noqa: BLE001 - the worker went before its answer was fetched: dask has many errors for that
+            batch.losses += 1
+        else:
+            self._seconds = max(1e-3, (self._seconds + seconds / len(results)) / 2)
+            yield from zip(batch.items, results, strict=True)
+            return
+        finally:
+            _release(batch)
+        yield from self._return(batch)
+
+    def _lose(self, address: str) -> Iterator[tuple[Item, Result | PhotosvcError]]:
+        """Give the batches of a worker that is gone to others; its first ones are suspected."""
+        lost = [number for number, batch in self._running.items() if batch.address == address]
+        for position, number in enumerate(lost):
+            batch = self._running.pop(number)
+            _release(batch)
+            batch.losses += position < self._threads[address]
+            yield from self._return(batch)
+
+    def _return(self, batch: _Batch[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
+        if len(batch.items) > 1 and batch.losses >= _SPLIT:
+            self._again.extend(_Batch([item]) for item in batch.items)
+        elif len(batch.items) == 1 and batch.losses >= _BLAMED:
+            yield batch.items[0], WorkerDiedError(Reason.KILLED, "SIGKILL")
+        else:
+            self._again.append(batch)
+
+
+def _release(batch: _Batch[Any]) -> None:
+    """Let the scheduler forget a batch."""
+    if batch.future is not None:
+        batch.future.cancel()
+        batch.future = None

@@ -1,0 +1,116 @@
+"""The side of a dask worker: it lets processes of its own read the files, as an index run on one machine does.
+
+A file that kills its reader costs that file, and not the dask worker. Both sides of a connection run pickled code of
+the other one: only machines that trust each other may reach a scheduler.
+"""
+
+import os
+import pickle
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from photosvc import __version__
+from photosvc.core.errors import PhotosvcError
+from photosvc.workers.answers import write_error, write_result
+from photosvc.workers.on_demand import OnDemandWorkers, WorkersBusyError
+from photosvc.workers.pool import WorkerStartError
+
+#: Most items of a batch, and batches of a thread that a worker may have.
+MOST_ITEMS: Final = 32
+BATCHES: Final = 2
+
+
+class UnfitError(Exception):
+    """The worker cannot be used; its text continues the sentence that names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """The means by which a worker proves that it has the same program and originals as the process that asks."""
+
+    version: str
+    folder: str
+    """The folder of originals, which has the same path on all machines."""
+    names: tuple[str, ...]
+    """Some of the names in it; a folder in which nothing is mounted has none of them."""
+
+    @classmethod
+    def of(cls, folder: str) -> "Landmarks":
+        """Return those of this machine."""
+        with os.scandir(folder) as entries:
+            names = tuple(sorted(entry.name for entry, _ in zip(entries, range(MOST_ITEMS), strict=False)))
+        return cls(__version__, folder, names)
+
+    def unfitness(self) -> str:
+        """Return why this machine cannot be used; empty if it can."""
+        if __version__ != self.version:
+            return f"runs photosvc {__version__}, not {self.version}"
+        if not os.path.isdir(self.folder) or not self._has_names():  # noqa: PTH112 - a path of another machine
+            return f"does not see the originals in {self.folder}"
+        return ""
+
+    def _has_names(self) -> bool:
+        found = not self.names
+        for name in self.names:
+            with suppress(OSError):
+                found = found or bool(os.lstat(f"{self.folder}/{name}"))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The function to apply to items, and the limits of the processes that do."""
+
+    function: bytes
+    """Pickled."""
+    result: Any
+    """The type of its results."""
+    timeout: float
+    memory_bytes: int
+    landmarks: Landmarks
+
+
+def work(given: Work, items: Sequence[Any], threads: int) -> tuple[list[bytes], float]:
+    """Apply the function to the items, and return an answer for each, and the seconds that they took.
+
+    Args:
+        given: the function.
+        items: at most `MOST_ITEMS`.
+        threads: of this dask worker: it gets as many processes.
+
+    Raises:
+        UnfitError: this machine cannot be used.
+    """
+    if reason := given.landmarks.unfitness():
+        raise UnfitError(reason)
+    began = time.monotonic()
+    try:
+        futures = [_processes(given, threads).submit(item) for item in items]
+    except (WorkerStartError, WorkersBusyError) as error:
+        raise UnfitError(f"cannot work: {error.message}") from None
+    answers = []
+    for future in futures:
+        try:
+            answers.append(write_result(future.result()))
+        except WorkerStartError as error:
+            raise UnfitError(f"cannot work: {error.message}") from None
+        except PhotosvcError as error:
+            answers.append(write_error(error))
+    return answers, time.monotonic() - began
+
+
+@lru_cache(maxsize=4)
+def _processes(given: Work, threads: int) -> OnDemandWorkers[Any, Any]:
+    """Return the processes for this work, which end by themselves soon after it."""
+    return OnDemandWorkers(
+        pickle.loads(given.function),  # noqa: S301 - from the process that asks, as all of a task
+        result=given.result,
+        workers=threads,
+        queued=MOST_ITEMS * BATCHES * threads,
+        timeout=given.timeout,
+        memory_bytes=given.memory_bytes,
+    )
