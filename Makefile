@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak lock dist clean
+.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak lock translations dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -164,6 +164,9 @@ bench-grid: build/bench-1000000 ## Measure the grid of the web page in Chromium
 
 lock: $(VENV)/.dev ## Pin the installed versions in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock
+
+translations: $(VENV)/.dev ## Add new texts of the pages to the catalogues of their languages, and drop old ones
+	$(BIN)/python -m tools.translations $(ARGS)
 
 dist: $(VENV)/.dev ## Build the packages; PROJECT_URL=address of the repository, for the links in their description
 	$(PIP) build

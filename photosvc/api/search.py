@@ -124,6 +124,7 @@ _HINT: Final = json_object(
     count=NUMBER,
     more=FLAG,
 )
+_HINT_FIELDS: Final = ("kind", "text", "label", "count", "more")
 _SUGGESTIONS: Final = json_object(
     "start end suggestions hints",
     hints={"type": "array", "items": _HINT, "maxItems": MOST_HINTS},
@@ -343,7 +344,7 @@ def suggest_values() -> Response:
             "start": typed.start,
             "end": typed.end,
             "suggestions": [asdict(one) for one in found],
-            "hints": [asdict(one) for one in hints],
+            "hints": [{name: getattr(one, name) for name in _HINT_FIELDS} for one in hints],
         }
     )
     answer.headers.extend(cache_headers(etag))

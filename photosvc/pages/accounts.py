@@ -15,6 +15,7 @@ from photosvc.pages import wording
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.frame import administration_page, show_administration
+from photosvc.pages.language import N_
 from photosvc.pages.layout import see_other
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
@@ -24,18 +25,18 @@ _SECTION: Final = "accounts"
 #: The most app passwords on the page of an account.
 _ACCOUNT_MOST: Final = 1000
 _ACCOUNT_DONE: Final = {
-    "made": "Account created.",
-    "saved": "Account saved.",
-    "disabled": "Account disabled. Its password, app passwords and sessions are refused.",
-    "enabled": "Account enabled.",
-    "password": "The password is changed. The account is signed out everywhere; its app passwords stay valid.",
-    "factor": "Two-factor authentication is off.",
-    "ended": "Signed out.",
-    "revoked": "App password revoked.",
+    "made": N_("Account created."),
+    "saved": N_("Account saved."),
+    "disabled": N_("Account disabled. Its password, app passwords and sessions are refused."),
+    "enabled": N_("Account enabled."),
+    "password": N_("The password is changed. The account is signed out everywhere; its app passwords stay valid."),
+    "factor": N_("Two-factor authentication is off."),
+    "ended": N_("Signed out."),
+    "revoked": N_("App password revoked."),
 }
 #: The most accounts on the page; the search finds the others.
 _MOST: Final = 200
-_DONE: Final = {"deleted": "Account deleted."}
+_DONE: Final = {"deleted": N_("Account deleted.")}
 _FIELDS: Final = ("name", "display_name", "email", "role")
 
 
@@ -102,7 +103,7 @@ def reset_two_factor(account: str) -> Response:
         with operating() as operation:
             accounts.reset_second_factor(operation, account)
     except OwnSecondFactorError:
-        return _account(account, OwnSecondFactorError("Turn your own two-factor authentication off in Settings."))
+        return _account(account, OwnSecondFactorError(N_("Turn your own two-factor authentication off in Settings.")))
     return _done(account, "factor")
 
 

@@ -12,11 +12,11 @@ from photosvc.auth.policy import decide, may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import digest
-from photosvc.index.places import country_name
 from photosvc.library.albums import album_of_people, album_to_change, change_album
 from photosvc.models import Album
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, sentence
+from photosvc.pages.language import N_, _, country_label
 from photosvc.pages.layout import page, see_other
 from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.tiles import month_label
@@ -30,7 +30,7 @@ from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
 
-_MOST: Final = {"count": "Most photos"}
+_MOST: Final = {"count": N_("Most photos")}
 #: Characters read of a field, more than any may have, so that too long texts are refused instead of cut off; the most
 #: bytes of the form.
 _LONGEST: Final = 5000
@@ -43,10 +43,10 @@ _DIGITS: Final = 20
 _ON: Final = "yes"
 _schema: Final = AlbumEditSchema()
 _DONE: Final = {
-    "made": "Album created.",
-    "added": "Added to the album.",
-    "saved": "Album saved.",
-    "restored": "Album restored.",
+    "made": N_("Album created."),
+    "added": N_("Added to the album."),
+    "saved": N_("Album saved."),
+    "restored": N_("Album restored."),
 }
 
 
@@ -60,6 +60,9 @@ class Kind:
     orders: Mapping[str, str]
     """The orders of their list by their names in the API, with labels; the first is the usual one."""
     example: str
+    """A part of a title."""
+    every: str
+    """The words that lead to all of them."""
     """An example of a search in their titles."""
 
 
@@ -68,18 +71,31 @@ KINDS: Final = {
     for kind in (
         Kind(
             ALBUM,
-            "Albums",
+            N_("Albums"),
             {
-                "name": "By title",
-                "edited": "Last changed",
-                "added": "Last made",
-                "favorites": "Favorites first",
+                "name": N_("By title"),
+                "edited": N_("Last changed"),
+                "added": N_("Last made"),
+                "favorites": N_("Favorites first"),
                 **_MOST,
             },
-            "Holidays",
+            N_("Holidays"),
+            N_("All albums"),
         ),
-        Kind(MONTH, "Months", {"newest": "Newest first", "oldest": "Oldest first", **_MOST}, "2023-05"),
-        Kind(STATE, "Regions", {"place": "By country", "name": "By name", **_MOST}, "Bavaria"),
+        Kind(
+            MONTH,
+            N_("Months"),
+            {"newest": N_("Newest first"), "oldest": N_("Oldest first"), **_MOST},
+            "2023-05",
+            N_("All months"),
+        ),
+        Kind(
+            STATE,
+            N_("Regions"),
+            {"place": N_("By country"), "name": N_("By name"), **_MOST},
+            N_("Bavaria"),
+            N_("All regions"),
+        ),
     )
 }
 
@@ -88,12 +104,12 @@ def title_of(album: AlbumRecord) -> str:
     """Return the title of an album; of a month as `May 2023`."""
     if album.type == MONTH:
         return month_label(album.year, album.month)
-    return album.title or "Untitled"
+    return album.title or _("Untitled")
 
 
 def subtitle_of(album: AlbumRecord) -> str:
     """Return the subtitle that distinguishes equal titles: the country of a region."""
-    return country_name(album.country) if album.type == STATE else ""
+    return country_label(album.country) if album.type == STATE else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +165,7 @@ def refused(values: Mapping[str, Any], error: PhotosvcError) -> AlbumForm:
 
 def order_choices(*, by_hand: bool) -> tuple[tuple[str, str], ...]:
     """Return the orders that an album may have, with their labels."""
-    return ((MANUAL.name, "By hand"), *ORDERS) if by_hand else ORDERS
+    return ((MANUAL.name, N_("By hand")), *ORDERS) if by_hand else ORDERS
 
 
 @pages.get("/albums/<uid>", endpoint="album")
@@ -211,7 +227,7 @@ def _read_album(uid: str, who: Principal) -> AlbumRecord:
     with searching(who.owner_uid, "uid") as connection:
         found = current_service().albums.find(connection, uid, sees_private=who.sees_private, counted=False)
     if found is None or found.type not in {*KINDS, FOLDER}:
-        msg = "This album does not exist, or you have no permission to see it."
+        msg = N_("This album does not exist, or you have no permission to see it.")
         raise NotFoundError(msg)
     return found
 

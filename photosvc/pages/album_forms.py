@@ -46,6 +46,7 @@ from photosvc.pages.album import (
 )
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import chosen, page_number, read_form
+from photosvc.pages.language import N_
 from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.photos import COUNT, Found, find_page
 from photosvc.pages.tiles import Asked, Tile
@@ -105,7 +106,7 @@ def add() -> Response:
 
 def _check(album: str) -> None:
     if not is_uid(album, ALBUM):
-        msg = "Choose an album."
+        msg = N_("Choose an album.")
         raise InvalidValueError(msg, field="album")
 
 
@@ -117,7 +118,7 @@ def photos_in(given: Sequence[str]) -> list[str]:
 def _choices(photos: Sequence[str], error: PhotosvcError | None = None) -> Response:
     who, text = principal(), request.args.get("q", "").strip().replace("\0", "")[:_LONGEST]
     if not photos:
-        msg = "There are no photos to add."
+        msg = N_("There are no photos to add.")
         raise NotFoundError(msg)
     asked = AlbumsRequest(OF_PEOPLE, "edited", text, _ALL, 0)
     with searching(who.owner_uid) as connection:
@@ -138,10 +139,10 @@ def _choices(photos: Sequence[str], error: PhotosvcError | None = None) -> Respo
 _REMOVE, _ADD, _FIRST, _LAST = "remove", "add", "first", "last"
 _ACTS: Final = frozenset({_REMOVE, _ADD, _FIRST, _LAST})
 _DONE: Final = {
-    _ADD: "Put back into the album.",
-    _FIRST: "Moved to the beginning of the album.",
-    _LAST: "Moved to the end of the album.",
-    "moved": "Moved.",
+    _ADD: N_("Put back into the album."),
+    _FIRST: N_("Moved to the beginning of the album."),
+    _LAST: N_("Moved to the end of the album."),
+    "moved": N_("Moved."),
 }
 
 
@@ -179,10 +180,10 @@ def arrange(uid: str) -> Response:
 
 def _arranging_check(photos: Sequence[str], act: str, before: str) -> None:
     if not photos or not all(is_uid(photo, PHOTO) for photo in photos):
-        msg = "Select photos first."
+        msg = N_("Select photos first.")
         raise InvalidValueError(msg, field="photo")
     if act not in _ACTS and not before:
-        msg = "Choose an action for the selected photos."
+        msg = N_("Choose an action for the selected photos.")
         raise InvalidValueError(msg, field="act")
 
 
@@ -190,7 +191,7 @@ def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bo
     """Move photos before another one, to the beginning or to the end, and set the album's order to manual."""
     service, who = current_service(), principal()
     if before in photos:
-        msg = "Choose a place between photos that are not selected."
+        msg = N_("Choose a place between photos that are not selected.")
         raise InvalidValueError(msg, field="before")
     with service.writing(library=True) as session:
         album, now = album_to_change(session, album_uid, sees_private=who.sees_private), service.now()
@@ -199,7 +200,7 @@ def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bo
         except InvalidValueError as error:
             if album.filter:
                 raise
-            msg = "Somebody else removed some of these photos from the album. Nothing was moved."
+            msg = N_("Somebody else removed some of these photos from the album. Nothing was moved.")
             raise InvalidValueError(msg, field=error.field) from None
         if last and (end := _last_but(session, album, photos)) is not None:
             arrange_photos(session, album, photos, end, now, sees_private=who.sees_private)
@@ -292,7 +293,7 @@ def _save(uid: str, values: dict[str, Any], version: str) -> None:
         if version_of(album) != version:
             raise _StaleError
         if album.filter and not values["Filter"].strip():
-            msg = "A saved search cannot become another kind of album: type a search."
+            msg = N_("A saved search cannot become another kind of album: type a search.")
             raise InvalidValueError(msg, field="Filter")
         change_album(session, album, loaded, service.now())
 
@@ -332,9 +333,9 @@ def _form(album: AlbumRecord, form: AlbumForm, present: Mapping[str, Any] | None
 
 
 _KINDS: Final = {
-    CHOSEN: ("Photos that I choose", "Empty until you add photos."),
-    FOUND: ("The current results of a search", "They are added once. Later results of the search are not."),
-    FOLLOWING: ("A saved search", "Always the current results of the search, also photos added later."),
+    CHOSEN: (N_("Photos that I choose"), N_("Empty until you add photos.")),
+    FOUND: (N_("The current results of a search"), N_("They are added once. Later results of the search are not.")),
+    FOLLOWING: (N_("A saved search"), N_("Always the current results of the search, also photos added later.")),
 }
 
 
@@ -372,11 +373,11 @@ def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
     """Make the album, and return its UID."""
     service, query = current_service(), values["Filter"].strip()
     if kind != CHOSEN and not query:
-        msg = "Type a search."
+        msg = N_("Type a search.")
         raise InvalidValueError(msg, field="Filter")
     loaded = load({**values, "Filter": query if kind == FOLLOWING else ""})
     if not loaded["title"]:
-        msg = "An album needs a title."
+        msg = N_("An album needs a title.")
         raise InvalidValueError(msg, field="Title")
     ids: list[int] = []
     if kind == FOUND:

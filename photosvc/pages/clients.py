@@ -15,6 +15,7 @@ from photosvc.pages import wording
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.frame import TYPED, administration_page, chosen_scope, show_administration
+from photosvc.pages.language import N_
 from photosvc.pages.layout import see_other
 from photosvc.web.actions import is_mounted
 from photosvc.web.auditing import operating
@@ -22,7 +23,7 @@ from photosvc.web.current import current_service
 
 #: The most clients on the page; the search finds the others.
 _MOST: Final = 200
-_DONE: Final = {"deleted": "Client deleted. Token format refused."}
+_DONE: Final = {"deleted": N_("Client deleted. Token format refused.")}
 _EMPTY: Final = {
     "role": CLIENT,
     "scope": wording.CLIENT_CHOICES[0].scope,
@@ -31,9 +32,9 @@ _EMPTY: Final = {
     "token_format": OPAQUE,
 }
 _CLIENT_DONE: Final = {
-    "saved": "Client saved. Tokens beyond its present rights are refused.",
-    "disabled": "Client disabled. It gets no tokens, and its existing ones are refused.",
-    "enabled": "Client enabled.",
+    "saved": N_("Client saved. Tokens beyond its present rights are refused."),
+    "disabled": N_("Client disabled. It gets no tokens, and its existing ones are refused."),
+    "enabled": N_("Client enabled."),
 }
 
 

@@ -13,13 +13,14 @@ from photosvc.pages import wording
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.frame import administration_page, chosen_scope, show_administration
+from photosvc.pages.language import N_
 from photosvc.pages.layout import see_other
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 #: The most tokens on the page; the search finds the others.
 _MOST: Final = 200
-_DONE: Final = {"revoked": "Token revoked."}
+_DONE: Final = {"revoked": N_("Token revoked.")}
 _EMPTY: Final = {"scope": wording.TOKEN_CHOICES[0].scope, "lifetime": str(CREDENTIAL_LIFETIME)}
 
 

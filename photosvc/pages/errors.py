@@ -8,18 +8,19 @@ from flask import Request, Response, request, url_for
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
 from photosvc.pages.blueprint import pages
+from photosvc.pages.language import N_
 from photosvc.pages.layout import add_page_headers, form_path, present_path, see_other, show
 from photosvc.web.errors import Failure, error_answer
 from photosvc.web.protector import by_cookie, clear_cookie
 from photosvc.web.same_origin import OtherSiteError
 
 _TITLES: Final = {
-    400: "Invalid request",
-    403: "No permission",
-    404: "Not found",
-    405: "Not found",
-    429: "Too many attempts",
-    503: "Not now",
+    400: N_("Invalid request"),
+    403: N_("No permission"),
+    404: N_("Not found"),
+    405: N_("Not found"),
+    429: N_("Too many attempts"),
+    503: N_("Not now"),
 }
 #: Values of `Sec-Fetch-Site` when a user types the address, or follows a link of ours.
 _HERE: Final = frozenset({"same-origin", "none"})
@@ -35,7 +36,7 @@ def render_page(failure: Failure) -> Response:
     """Render a failure as a page, or lead to the sign-in page."""
     if isinstance(failure.error, InvalidTokenError):
         return _lead_to_sign_in()
-    title = _TITLES.get(failure.status, "Something went wrong")
+    title = _TITLES.get(failure.status, N_("Something went wrong"))
     answer = show("error", failure.status, title=title, message=failure.message, other=_is_other(failure))
     return add_page_headers(answer)
 

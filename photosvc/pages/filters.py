@@ -8,12 +8,12 @@ from flask import Response, request
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.vocabulary import COLORS
-from photosvc.index.places import country_name
 from photosvc.pages.blueprint import pages
+from photosvc.pages.language import N_, _, country_label, month_names
 from photosvc.pages.layout import page, show
 from photosvc.pages.photo import with_value
 from photosvc.pages.photo_values import STARS
-from photosvc.pages.tiles import MONTHS, Asked, chips_of, read_asked, with_condition
+from photosvc.pages.tiles import Asked, chips_of, read_asked, with_condition
 from photosvc.pages.wording import TYPES
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
@@ -25,6 +25,12 @@ from photosvc.web.searching import searching
 #: Values of a group that are shown at once, and after a click.
 _FIRST: Final = 12
 _MOST: Final = 200
+_COLORS: Final = {
+    "black": N_("Black"), "grey": N_("Grey"), "brown": N_("Brown"), "gold": N_("Gold"), "white": N_("White"),
+    "purple": N_("Purple"), "blue": N_("Blue"), "cyan": N_("Cyan"), "teal": N_("Teal"), "green": N_("Green"),
+    "lime": N_("Lime"), "yellow": N_("Yellow"), "magenta": N_("Magenta"), "orange": N_("Orange"), "red": N_("Red"),
+    "pink": N_("Pink"),
+}  # fmt: skip
 _PRIMARY: Final = Filter("primary", True)
 
 
@@ -68,7 +74,7 @@ class Shown:
 
 
 def _table(names: Mapping[str, str]) -> Callable[[Value], str]:
-    return lambda value: names.get(str(value.value), "")
+    return lambda value: _(names.get(str(value.value), ""))
 
 
 def _number(value: Value) -> int:
@@ -76,23 +82,23 @@ def _number(value: Value) -> int:
 
 
 _GROUPS: Final = (
-    Group("Year", "year", lambda value: value.label if _number(value) > 0 else "", in_order=lambda v: -_number(v)),
+    Group(N_("Year"), "year", lambda value: value.label if _number(value) > 0 else "", in_order=lambda v: -_number(v)),
     Group(
-        "Month",
+        N_("Month"),
         "month",
-        lambda value: MONTHS[_number(value) - 1] if 1 <= _number(value) <= len(MONTHS) else "",
+        lambda value: month_names().get(_number(value), ""),
         in_order=_number,
         foreign=False,
     ),
-    Group("Country", "country", lambda value: country_name(str(value.value)), by_label=False, foreign=False),
-    Group("City", "city"),
-    Group("People", "person"),
-    Group("Album", "album"),
-    Group("Kind", "type", _table(TYPES), foreign=False),
-    Group("Camera", "camera"),
-    Group("Lens", "lens"),
-    Group("Color", "color", lambda value: value.label.capitalize(), foreign=False),
-    Group("Rating", "rating", _table(dict(STARS)), in_order=lambda value: -_number(value), foreign=False),
+    Group(N_("Country"), "country", lambda value: country_label(str(value.value)), by_label=False, foreign=False),
+    Group(N_("City"), "city"),
+    Group(N_("People"), "person"),
+    Group(N_("Album"), "album"),
+    Group(N_("Kind"), "type", _table(TYPES), foreign=False),
+    Group(N_("Camera"), "camera"),
+    Group(N_("Lens"), "lens"),
+    Group(N_("Color"), "color", lambda value: _(_COLORS[value.label]), foreign=False),
+    Group(N_("Rating"), "rating", _table(dict(STARS)), in_order=lambda value: -_number(value), foreign=False),
 )
 
 

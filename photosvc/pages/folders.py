@@ -16,6 +16,7 @@ from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
+from photosvc.pages.language import N_, _
 from photosvc.pages.layout import page, show
 from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.tiles import Thumbnails
@@ -44,9 +45,9 @@ _ALL: Final = 1 << 31
 #: The most characters of a name to look for.
 _LONGEST: Final = 200
 _SORTS: Final[dict[str, tuple[str, Callable[[Folder], Any], bool]]] = {
-    "name": ("By name", lambda one: fold(one.path), False),
-    "latest": ("Latest first", lambda one: one.latest, True),
-    "count": ("Most photos", lambda one: one.total_count, True),
+    "name": (N_("By name"), lambda one: fold(one.path), False),
+    "latest": (N_("Latest first"), lambda one: one.latest, True),
+    "count": (N_("Most photos"), lambda one: one.total_count, True),
 }
 
 
@@ -115,7 +116,7 @@ def _show(asked: str) -> Response:
     trail = _trail(folder.path)
     context: dict[str, Any] = {
         "shown": folder,
-        "title": folder.name or "Folders",
+        "title": folder.name or _("Folders"),
         "trail": trail,
         "listing": listing,
         "sorts": [(key, label) for key, (label, _, _) in _SORTS.items()],
@@ -171,7 +172,7 @@ def _trail(path: str) -> list[Step]:
     parts = path.split("/") if path else []
     below = ("/".join(parts[: depth + 1]) for depth in range(len(parts)))
     steps = (Step(name, url_for(".folder", folder=to)) for name, to in zip(parts, below, strict=True))
-    return [Step("Folders", url_for(".folders")), *steps]
+    return [Step(_("Folders"), url_for(".folders")), *steps]
 
 
 def _link(address: str, listing: Listing, changes: Mapping[str, object]) -> str:
@@ -189,5 +190,5 @@ def _below(path: str) -> str:
 
 
 def _no_folder() -> NotFoundError:
-    msg = "This folder does not exist, or it has no photos that you have permission to see."
+    msg = N_("This folder does not exist, or it has no photos that you have permission to see.")
     return NotFoundError(msg, field="path")

@@ -6,6 +6,7 @@ from typing import Final
 from flask import request
 
 from photosvc.core.errors import InvalidValueError
+from photosvc.pages.language import N_, _
 
 #: The most bytes of a form.
 MAX_FORM: Final = 16 * 1024
@@ -59,7 +60,7 @@ def typed_twice(form: dict[str, str], field: str = "password") -> str:
         InvalidValueError: they differ.
     """
     if form.get(field, "") != form.get("again", ""):
-        msg = "The passwords do not match."
+        msg = N_("The passwords do not match.")
         raise InvalidValueError(msg, field="again")
     return form.get(field, "")
 
@@ -74,6 +75,6 @@ def read_number(form: dict[str, str], field: str, *, empty: int | None = None) -
     if not text and empty is not None:
         return empty
     if not _NUMBER.fullmatch(text):
-        msg = f"{field}: a whole number"
+        msg = _("%(field)s: a whole number", field=field)
         raise InvalidValueError(msg, field=field)
     return int(text)

@@ -1,6 +1,7 @@
 """The layout of all pages: access, frame, headers, the sections of Administration, and safe paths to lead back to."""
 
 import re
+from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, ParamSpec, TypeVar
@@ -14,6 +15,8 @@ from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.accounts import GUEST
 from photosvc.pages.asset_files import asset_version
+from photosvc.pages.language import IN_TEMPLATES, N_
+from photosvc.pages.messages import message_text
 from photosvc.web.actions import public
 from photosvc.web.current import current_service
 from photosvc.web.protector import PLACE, by_cookie, require
@@ -28,6 +31,8 @@ Answer = TypeVar("Answer")
 View = TypeVar("View", bound=Callable[..., Any])
 #: The endpoint of the OpenAPI document, which a host app may leave out.
 API_DOCUMENT: Final = "photosvc.config.openapi"
+#: The names in templates of our functions that translate.
+_TRANSLATING: Final = {**IN_TEMPLATES, "message_text": message_text}
 #: The key of the templates in the extensions of an app.
 _TEMPLATES: Final = "photosvc_templates"
 _POLICY: Final = (
@@ -89,14 +94,14 @@ class Section:
 
 
 SECTIONS: Final = (
-    Section("accounts", "Accounts", "users.list"),
-    Section("clients", "Clients", "clients.list"),
-    Section("devices", "Devices", "tokens.list"),
-    Section("security_log", "Security log", "audit.view"),
-    Section("library", "Library", "library.view"),
-    Section("look_alikes", "Look-alikes", "library.tidy"),
-    Section("statistics", "Statistics", "library.view"),
-    Section("machines", "Machines", "cluster.view"),
+    Section("accounts", N_("Accounts"), "users.list"),
+    Section("clients", N_("Clients"), "clients.list"),
+    Section("devices", N_("Devices"), "tokens.list"),
+    Section("security_log", N_("Security log"), "audit.view"),
+    Section("library", N_("Library"), "library.view"),
+    Section("look_alikes", N_("Look-alikes"), "library.tidy"),
+    Section("statistics", N_("Statistics"), "library.view"),
+    Section("machines", N_("Machines"), "cluster.view"),
 )
 
 
@@ -144,6 +149,7 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
         "sees_people": who is not None and may(who, "people.search"),
         "sees_places": who is not None and may(who, "photos.clusters"),
         "asset": asset,
+        **_TRANSLATING,  # a host app may have context processors with functions of these names
         **context,
     }
     current_app.update_template_context(values)
@@ -154,10 +160,16 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
 
 
 def templates() -> Environment:
-    """Return the templates of the app and ours, with escaping of values even if a host app has turned it off."""
+    """Return the templates of the app and ours, with escaping of values even if a host app has turned it off.
+
+    They translate with our functions, also in macros; those of the host app stay as they are in its own templates.
+    """
     known: Environment | None = current_app.extensions.get(_TEMPLATES)
     if known is None:
-        current_app.extensions[_TEMPLATES] = known = current_app.jinja_env.overlay(autoescape=True)
+        known = current_app.jinja_env.overlay(autoescape=True)
+        both: Any = ChainMap(dict(_TRANSLATING), known.globals)
+        known.globals = both
+        current_app.extensions[_TEMPLATES] = known
     return known
 
 
@@ -180,10 +192,10 @@ def allow_pictures(answer: Response, origin: str) -> None:
 
 
 def add_page_headers(answer: Response) -> Response:
-    """Add the headers of every page: its content security policy, its caching, and that it varies with the cookie."""
+    """Add the headers of every page: its content security policy, its caching, and what it varies with."""
     for name, value in _HEADERS:
         answer.headers.setdefault(name, value)
     answer.headers.setdefault("Cache-Control", "no-store")
     if "public" not in answer.headers["Cache-Control"]:
-        answer.vary.add("Cookie")
+        answer.vary.update(("Cookie", "Accept-Language"))
     return answer

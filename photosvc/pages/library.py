@@ -35,6 +35,7 @@ from photosvc.pages import wording
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.frame import administration_page, show_administration
+from photosvc.pages.language import N_, _, grouped
 from photosvc.pages.layout import see_other
 from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails
@@ -49,7 +50,7 @@ _PATH: Final = "/administration/library/failures"
 _COUNT: Final = 50
 #: The most characters of a name to look for.
 _LONGEST: Final = 1024
-_DONE: Final = {"forgotten": "The list of failed imports is cleared."}
+_DONE: Final = {"forgotten": N_("The list of failed imports is cleared.")}
 #: The most columns side by side: narrower ones cannot be distinguished on a phone.
 _MOST: Final = 40
 _STEPS: Final = (1, 5, 10, 50, 100, 500, 1000)
@@ -60,23 +61,27 @@ _SHOWN: Final = 20
 #: The most folders that the field suggests.
 _SUGGESTED: Final = 200
 _OVERVIEW_DONE: Final = {
-    "asked": "The index run starts in a moment.",
-    "waits": "This is waiting: no indexer is running. Start svc watch or svc run.",
-    "stopping": "The index run is stopping. Files that are already indexed stay.",
-    "thumbnails": "The thumbnails are made in the background.",
-    "idle": "No index run was active. Waiting folders are still indexed.",
+    "asked": N_("The index run starts in a moment."),
+    "waits": N_("This is waiting: no indexer is running. Start svc watch or svc run."),
+    "stopping": N_("The index run is stopping. Files that are already indexed stay."),
+    "thumbnails": N_("The thumbnails are made in the background."),
+    "idle": N_("No index run was active. Waiting folders are still indexed."),
 }
 _STATES: Final = {
-    State.RUNNING: "Running",
-    State.DONE: "Done",
-    State.STOPPED: "Stopped",
-    State.FAILED: "Failed",
-    State.INTERRUPTED: "Interrupted",
+    State.RUNNING: N_("Running"),
+    State.DONE: N_("Done"),
+    State.STOPPED: N_("Stopped"),
+    State.FAILED: N_("Failed"),
+    State.INTERRUPTED: N_("Interrupted"),
 }
 _COUNTS: Final = (
-    ("indexed", "new"), ("updated", "changed"), ("missing", "gone"), ("failed", "failed"), ("skipped", "left out"),
-    ("unchanged", "as before"),
-)  # fmt: skip
+    ("indexed", N_("new")),
+    ("updated", N_("changed")),
+    ("missing", N_("gone")),
+    ("failed", N_("failed")),
+    ("skipped", N_("left out")),
+    ("unchanged", N_("as before")),
+)
 
 
 @pages.get(_PATH, endpoint="failures")
@@ -180,13 +185,13 @@ def show_statistics() -> Response:
     years = {int(share.value): share.photos for share in found.years}
     undated = sum(photos for year, photos in years.items() if year <= 0)
     cameras = [
-        Bar(share.name or "Unknown camera", share.photos, _search(f"camera:{share.value}"))
+        Bar(share.name or _("Unknown camera"), share.photos, _search(f"camera:{share.value}"))
         for share in found.cameras[:_CAMERAS]
     ]
     if others := sum(share.photos for share in found.cameras[_CAMERAS:]):
-        cameras.append(Bar(f"{len(found.cameras) - _CAMERAS} others", others, ""))
+        cameras.append(Bar(_("%(number)s others", number=grouped(len(found.cameras) - _CAMERAS)), others, ""))
     types = [
-        Bar(wording.TYPES.get(share.name, share.name), share.photos, _search(f"type:{share.value}"))
+        Bar(_(wording.TYPES.get(share.name, share.name)), share.photos, _search(f"type:{share.value}"))
         for share in found.types
     ]
     return show_administration(
@@ -196,8 +201,8 @@ def show_statistics() -> Response:
         files=found.files,
         size=size_text(found.size),
         years=columns(years, _search),
-        undated=Bar("Without a date", undated, _search("year:-1")) if undated else None,
-        charts=[("Cameras", "camera", cameras), ("Types", "type", types)],
+        undated=Bar(_("Without a date"), undated, _search("year:-1")) if undated else None,
+        charts=[(N_("Cameras"), "camera", cameras), (N_("Types"), "type", types)],
     )
 
 
@@ -277,7 +282,7 @@ def _check_folder(path: Path) -> None:
     with suppress(OSError, ValueError):
         if path.is_dir():
             return
-    msg = "This folder does not exist in the originals."
+    msg = N_("This folder does not exist in the originals.")
     raise InvalidValueError(msg, field="path")
 
 

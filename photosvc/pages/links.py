@@ -17,6 +17,7 @@ from photosvc.pages.album import read_own_album
 from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, read_number
+from photosvc.pages.language import N_, _, grouped
 from photosvc.pages.layout import page, see_other
 from photosvc.web.addresses import address_of
 from photosvc.web.auditing import operating
@@ -25,19 +26,24 @@ from photosvc.web.protector import principal
 
 _DAY: Final = 86_400
 #: The lifetimes that the form offers, in seconds.
-_LIFETIMES: Final = ((7 * _DAY, "In 7 days"), (30 * _DAY, "In 30 days"), (365 * _DAY, "In a year"), (0, "Never"))
+_LIFETIMES: Final = (
+    (7 * _DAY, N_("In 7 days")),
+    (30 * _DAY, N_("In 30 days")),
+    (365 * _DAY, N_("In a year")),
+    (0, N_("Never")),
+)
 _SHOWS: Final = (
-    ("pictures", "The pictures", "Without places, cameras, people, titles and names of files."),
-    ("metadata", "Pictures and their details", "Places, cameras, people, titles and names of files too."),
-    ("downloads", "Details and downloads", "Visitors may also download the originals."),
+    ("pictures", N_("The pictures"), N_("Without places, cameras, people, titles and names of files.")),
+    ("metadata", N_("Pictures and their details"), N_("Places, cameras, people, titles and names of files too.")),
+    ("downloads", N_("Details and downloads"), N_("Visitors may also download the originals.")),
 )
 _GIVEN: Final = {"lifetime": str(30 * _DAY), "shows": "pictures"}
 _DONE: Final = {
-    "changed": "Link saved.",
-    "ended": "The link has ended. It opens nothing any more.",
-    "shared": "The album is shared with the account.",
-    "role": "Saved.",
-    "removed": "The album is not shared with the account any more.",
+    "changed": N_("Link saved."),
+    "ended": N_("The link has ended. It opens nothing any more."),
+    "shared": N_("The album is shared with the account."),
+    "role": N_("Saved."),
+    "removed": N_("The album is not shared with the account any more."),
 }
 
 
@@ -167,7 +173,7 @@ def _values(form: Mapping[str, str]) -> dict[str, Any]:
 def _limit(form: Mapping[str, str]) -> int:
     limit = read_number(dict(form), "visits", empty=0)
     if not 0 <= limit <= MAX_LINK_VISITS:
-        msg = f"visits: a number up to {MAX_LINK_VISITS:,}, or nothing"
+        msg = _("visits: a number up to %(most)s, or nothing", most=grouped(MAX_LINK_VISITS))
         raise InvalidValueError(msg, field="visits")
     return limit
 

@@ -15,6 +15,7 @@ from photosvc.pages import wording
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, whole_number
 from photosvc.pages.frame import administration_page, show_administration
+from photosvc.pages.language import N_
 from photosvc.pages.layout import see_other
 from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails
@@ -30,10 +31,10 @@ _LAST: Final = 2**31 - 1
 _LAST_SET: Final = 2**62
 _FIELD: Final = "photo-"
 _DONE: Final = {
-    "asked": "The search for look-alikes starts in a moment.",
-    "waits": "The search for look-alikes is waiting: no indexer is running. Start svc watch or svc run.",
-    "restored": "Photos restored from the archive.",
-    "taken_back": "Group restored.",
+    "asked": N_("The search for look-alikes starts in a moment."),
+    "waits": N_("The search for look-alikes is waiting: no indexer is running. Start svc watch or svc run."),
+    "restored": N_("Photos restored from the archive."),
+    "taken_back": N_("Group restored."),
 }
 
 
@@ -87,7 +88,7 @@ def keep_apart() -> Response:
     service, form = current_service(), read_form()
     uids = form.get("group", "").split()[: look_alikes.MOST_DECIDED]
     if len(uids) < 2 or not all(is_uid(uid, PHOTO) for uid in uids):
-        return _look_alikes(InvalidValueError("This group no longer exists."))
+        return _look_alikes(InvalidValueError(N_("This group no longer exists.")))
     with service.writing(library=True) as session:
         ids = session.scalars(select(Photo.id).where(Photo.uid.in_(uids))).all()
         number = look_alikes.set_apart(session, ids) if len(ids) > 1 else 0
@@ -143,7 +144,7 @@ def _flag(uids: list[str], action: str, flagging: Flagging) -> None:
 
     """
     if not uids:
-        msg = "No photo is selected."
+        msg = N_("No photo is selected.")
         raise InvalidValueError(msg, field="photos")
     service, who = current_service(), principal()
     given = {"photos": uids, "q": None, "expected": None}

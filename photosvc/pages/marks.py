@@ -11,7 +11,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.core.words import counted
 from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
 from photosvc.index.quality import HIDDEN, REVIEW_BELOW
@@ -24,6 +23,7 @@ from photosvc.models import Photo
 from photosvc.models.statements import among
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import chosen, read_form
+from photosvc.pages.language import N_, NP_, P_, _, ngettext
 from photosvc.pages.layout import page, safe_path, see_other
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -35,7 +35,7 @@ _MOST: Final = 200
 _LONGEST: Final = 3500
 _FAVORITE: Final = "favorite"
 _NONE, _SAME = "none", "same"
-_TOLD: Final = {_NONE: "Select photos first.", _SAME: "Nothing changed: that was done before."}
+_TOLD: Final = {_NONE: N_("Select photos first."), _SAME: N_("Nothing changed: that was done before.")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,9 @@ class Act:
     journal: str
     """Its name in the history of photos."""
     done: str
-    """The words for it after the number of photos."""
+    """The message that it is done, of one photo."""
+    done_many: str
+    """The same of several photos."""
     undo: str
     """The name of the action that takes it back; empty: none does."""
     flagging: flags.Flagging | None = None
@@ -59,18 +61,64 @@ class Act:
 ACTS: Final = {
     act.name: act
     for act in (
-        Act(_FAVORITE, "Favorite", "heart", "photos.like", "added to the favorites", "plain"),
-        Act("plain", "Remove from favorites", "heart", "photos.like", "removed from the favorites", "favorite"),
-        Act("archive", "Archive", "archive", "photos.archive", "archived", "restore", flags.archive),
-        Act("restore", "Restore", "archive", "photos.restore", "restored from the archive", "archive", flags.unarchive),
-        Act("approve", "Approve", "check", "photos.approve", "approved", "", flags.approve_many),
-        Act("private", "Private", "lock", "photos.private", "made private", "public", flags.make_private(wanted=True)),
         Act(
-            "public",
-            "Not private",
+            _FAVORITE,
+            NP_("action", "Favorite"),
+            "heart",
+            "photos.like",
+            *P_("Photo added to the favorites.", "%(num)s photos added to the favorites."),
+            "plain",
+        ),
+        Act(
+            "plain",
+            NP_("action", "Remove from favorites"),
+            "heart",
+            "photos.like",
+            *P_("Photo removed from the favorites.", "%(num)s photos removed from the favorites."),
+            _FAVORITE,
+        ),
+        Act(
+            "archive",
+            NP_("action", "Archive"),
+            "archive",
+            "photos.archive",
+            *P_("Photo archived.", "%(num)s photos archived."),
+            "restore",
+            flags.archive,
+        ),
+        Act(
+            "restore",
+            NP_("action", "Restore"),
+            "archive",
+            "photos.restore",
+            *P_("Photo restored from the archive.", "%(num)s photos restored from the archive."),
+            "archive",
+            flags.unarchive,
+        ),
+        Act(
+            "approve",
+            NP_("action", "Approve"),
+            "check",
+            "photos.approve",
+            *P_("Photo approved.", "%(num)s photos approved."),
+            "",
+            flags.approve_many,
+        ),
+        Act(
+            "private",
+            NP_("action", "Private"),
             "lock",
             "photos.private",
-            "no longer private",
+            *P_("Photo made private.", "%(num)s photos made private."),
+            "public",
+            flags.make_private(wanted=True),
+        ),
+        Act(
+            "public",
+            NP_("action", "Not private"),
+            "lock",
+            "photos.private",
+            *P_("Photo no longer private.", "%(num)s photos no longer private."),
             "private",
             flags.make_private(wanted=False),
         ),
@@ -172,9 +220,9 @@ def read_marked() -> Marked | None:
     """Return the outcome of an action that led to this page; None if none did."""
     done = request.args.get("done", "")
     if done in _TOLD:
-        return Marked(_TOLD[done], is_error=done == _NONE)
+        return Marked(_(_TOLD[done]), is_error=done == _NONE)
     if (act := ACTS.get(done)) is None:
         return None
     photos = [uid for uid in request.args.getlist("photo")[:_MOST] if is_uid(uid, PHOTO)]
-    what = counted(len(photos), "photo") if len(photos) > 1 else "Photo" if photos else "Photos"
-    return Marked(f"{what} {act.done}.", act.undo if photos else "", photos)
+    message = ngettext(act.done, act.done_many, len(photos)) if photos else _("Done.")
+    return Marked(message, act.undo if photos else "", photos)

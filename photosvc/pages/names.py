@@ -14,6 +14,7 @@ from photosvc.library.names import Asked
 from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form
+from photosvc.pages.language import N_, _
 from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.photo import with_value
 from photosvc.pages.tiles import Thumbnails
@@ -50,8 +51,8 @@ class Kind:
     endpoint: str
     """The endpoint of their list."""
     title: str
-    one: str
-    """The noun for one of them."""
+    every: str
+    """The words that lead to all of them."""
     icon: str
     filter: str
     """The filter of the search that finds their photos."""
@@ -65,35 +66,35 @@ class Kind:
 
 LABELS: Final = Kind(
     "labels",
-    "Labels",
-    "label",
+    N_("Labels"),
+    N_("All labels"),
     "tag",
     "label",
     "labels.update",
     255,
-    "There are no labels yet. They are the keywords of photos: from their files, or typed when a photo is edited.",
+    N_("There are no labels yet. They are the keywords of photos: from their files, or typed when a photo is edited."),
 )
 PEOPLE: Final = Kind(
     "people",
-    "People",
-    "person",
+    N_("People"),
+    N_("All people"),
     "person",
     "subject",
     "people.update",
     160,
-    "There are no people yet. They come from areas with names, which other programs mark in pictures.",
+    N_("There are no people yet. They come from areas with names, which other programs mark in pictures."),
 )
 _ORDERS: Final[dict[str, tuple[str, Callable[[Named], Any]]]] = {
-    "name": ("By name", lambda one: fold(one.name)),
-    "count": ("Most photos", lambda one: (-one.photo_count, fold(one.name))),
-    "favorites": ("Favorites first", lambda one: (not one.favorite, fold(one.name))),
+    "name": (N_("By name"), lambda one: fold(one.name)),
+    "count": (N_("Most photos"), lambda one: (-one.photo_count, fold(one.name))),
+    "favorites": (N_("Favorites first"), lambda one: (not one.favorite, fold(one.name))),
 }
 _DONE: Final = {
-    "saved": "Saved.",
-    "merged": "The two are one now.",
-    "removed": "Removed from all photos.",
-    "shown": "The person is shown again.",
-    "job": "Over 1,000 photos change: this takes a while, and goes on by itself.",
+    "saved": N_("Saved."),
+    "merged": N_("The two are one now."),
+    "removed": N_("Removed from all photos."),
+    "shown": N_("The person is shown again."),
+    "job": N_("Over 1,000 photos change: this takes a while, and goes on by itself."),
 }
 
 
@@ -254,7 +255,7 @@ def _label(uid: str) -> Label:
     try:
         return find_label(uid)
     except NotFoundError:
-        msg = "This label does not exist, or you have no permission to see it."
+        msg = N_("This label does not exist, or you have no permission to see it.")
         raise NotFoundError(msg) from None
 
 
@@ -262,7 +263,7 @@ def _person(uid: str) -> Person:
     try:
         return find_person(uid)
     except NotFoundError:
-        msg = "This person does not exist, or you have no permission to see them."
+        msg = N_("This person does not exist, or you have no permission to see them.")
         raise NotFoundError(msg) from None
 
 
@@ -305,9 +306,10 @@ def _leave(kind: Kind, done: str, *, by_job: bool) -> Response:
 def _in_words(error: PhotosvcError, kind: Kind, typed: str) -> PhotosvcError:
     """Return an error about a typed name in the words of the page."""
     if len(typed) > kind.most:
-        return InvalidValueError(f"Type a name of at most {kind.most} characters.", field="name")
-    wrong = "without commas" if "commas" in error.message else "with letters or digits"
-    return InvalidValueError(f"Type a name {wrong}.", field="name")
+        return InvalidValueError(_("Type a name of at most %(number)s characters.", number=kind.most), field="name")
+    commas = "commas" in error.message
+    msg = N_("Type a name without commas.") if commas else N_("Type a name with letters or digits.")
+    return InvalidValueError(msg, field="name")
 
 
 def _form(

@@ -16,6 +16,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.times import ZERO_TIME
 from photosvc.pages.blueprint import pages
+from photosvc.pages.language import N_, _, decimal
 from photosvc.pages.layout import page, show
 from photosvc.pages.marks import Marked, acts_of, read_marked
 from photosvc.pages.shelves import NAMED
@@ -36,7 +37,7 @@ from photosvc.web.searching import searching
 
 _dump_photo = compile_schema(PhotoSchema())
 _SIZES: Final = tuple(SIZES[name] for name in ("fit_720", "fit_1280", "fit_1920", "fit_2560", "fit_3840"))
-_UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
+_UNITS: Final = (N_("bytes"), N_("kB"), "MB", "GB", "TB")
 _UNKNOWN: Final = frozenset({"", "Unknown", "zz"})
 _ZERO: Final = rfc3339(ZERO_TIME)
 
@@ -70,12 +71,12 @@ def show_photo(uid: str) -> Response:
     with current_service().reading() as connection:
         seen = files_of_photo(connection, uid, sees_private=who.sees_private) if is_uid(uid, PHOTO) else ()
     if not seen:
-        msg = "This photo does not exist, or you have no permission to see it."
+        msg = N_("This photo does not exist, or you have no permission to see it.")
         raise NotFoundError(msg)
     with current_service().reading(orm=True) as session:
         record = without_empty(_dump_photo(load_photo(session, seen, sees_private=who.sees_private)))
     beside = _beside(who.owner_uid, search, seen[0].photo_id, sees_private=who.sees_private)
-    marked = Marked("Photo saved.") if request.args.get("done") == "saved" else read_marked()
+    marked = Marked(_("Photo saved.")) if request.args.get("done") == "saved" else read_marked()
     named = NAMED.get(search.shelf)
     in_grid = beside is not None and is_mounted("photos.timeline") and (named is None or named.scripted)
     beside = beside or Neighbours(None, None)
@@ -136,14 +137,14 @@ def _video(record: dict[str, Any], seen: Sequence[SeenFile], token: str) -> str:
 def _facts(record: dict[str, Any]) -> Iterator[Fact]:
     yield _taken(record)
     if (place := record["PlaceLabel"]) not in _UNKNOWN:
-        yield Fact("Place", place, with_value("city", record["PlaceCity"]))
+        yield Fact(N_("Place"), place, with_value("city", record["PlaceCity"]))
     if record["Lat"] or record["Lng"]:
-        yield Fact("Position", f"{record['Lat']:.5f}, {record['Lng']:.5f}", f"near:{record['UID']}")
+        yield Fact(N_("Position"), f"{record['Lat']:.5f}, {record['Lng']:.5f}", f"near:{record['UID']}")
     camera = f"{record['CameraMake']} {record['CameraModel']}".strip()
     if record["CameraModel"] not in _UNKNOWN:
-        yield Fact("Camera", camera, with_value("camera", record["CameraModel"]))
+        yield Fact(N_("Camera"), camera, with_value("camera", record["CameraModel"]))
     if record["LensModel"] not in _UNKNOWN:
-        yield Fact("Lens", record["LensModel"], with_value("lens", record["LensModel"]))
+        yield Fact(N_("Lens"), record["LensModel"], with_value("lens", record["LensModel"]))
     exposure = [
         f"{record['Exposure']} s" if record["Exposure"] else "",
         f"f/{record['FNumber']:g}" if record["FNumber"] else "",
@@ -151,34 +152,34 @@ def _facts(record: dict[str, Any]) -> Iterator[Fact]:
         f"{record['FocalLength']} mm" if record["FocalLength"] else "",
     ]
     if any(exposure):
-        yield Fact("Exposure", " · ".join(filter(None, exposure)))
+        yield Fact(N_("Exposure"), " · ".join(filter(None, exposure)))
     if record.get("Duration"):
-        yield Fact("Duration", duration_text(record["Duration"]))
+        yield Fact(N_("Duration"), duration_text(record["Duration"]))
     if names := sorted({one["Name"] for file in record["Files"] for one in file["Markers"] if one["Name"]}):
-        yield Fact("People", ", ".join(names))
+        yield Fact(N_("People"), ", ".join(names))
     details = record["Details"]
-    for name in ("Artist", "Copyright", "License", "Subject", "Notes"):
+    for name in (N_("Artist"), N_("Copyright"), N_("License"), N_("Subject"), N_("Notes")):
         if details[name]:
             yield Fact(name, details[name])
     if albums := [album["Title"] for album in record["Albums"]]:
-        yield Fact("Albums", ", ".join(albums))
+        yield Fact(N_("Albums"), ", ".join(albums))
 
 
 def _taken(record: dict[str, Any]) -> Fact:
     """Return the time when it was taken, as far as that is known, and a search for the same day, month or year."""
     local, known = record["TakenAtLocal"], record["Year"] > 0
     if known and min(record["Month"], record["Day"]) > 0 and local != _ZERO:
-        return Fact("Taken", f"{date_label(local[:10])}, {local[11:16]}", f"taken:{local[:10]}")
+        return Fact(N_("Taken"), f"{date_label(local[:10])}, {local[11:16]}", f"taken:{local[:10]}")
     if not known:
-        return Fact("Taken", "The date is not known")
+        return Fact(N_("Taken"), _("The date is not known"))
     month = f" month:{record['Month']}" if record["Month"] > 0 else ""
-    return Fact("Taken", taken_label(record), f"year:{record['Year']}{month}")
+    return Fact(N_("Taken"), taken_label(record), f"year:{record['Year']}{month}")
 
 
 def _back_label(search: Asked) -> str:
     if search.shelf or kind_of(search.album) == FOLDER:
-        return "Folder"
-    return "Album" if search.album else "Photos"
+        return N_("Folder")
+    return N_("Album") if search.album else N_("Photos")
 
 
 def with_value(name: str, value: str) -> str:
@@ -198,4 +199,4 @@ def size_text(size: int) -> str:
     number, unit = float(size), 0
     while number >= 1000 and unit < len(_UNITS) - 1:
         number, unit = number / 1000, unit + 1
-    return f"{number:.0f} {_UNITS[unit]}" if unit == 0 or number >= 100 else f"{number:.1f} {_UNITS[unit]}"
+    return f"{decimal(number, 0 if unit == 0 or number >= 100 else 1)} {_(_UNITS[unit])}"

@@ -11,6 +11,7 @@ from photosvc.library.apply import apply
 from photosvc.library.people import name_area
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, sentence
+from photosvc.pages.language import N_
 from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.photo_values import (
     field_of_area,
@@ -82,7 +83,7 @@ def _read(uid: str) -> tuple[dict[str, Any], str]:
     try:
         body, tag = read_record(uid)
     except NotFoundError:
-        msg = "This photo does not exist, or you have no permission to see it."
+        msg = N_("This photo does not exist, or you have no permission to see it.")
         raise NotFoundError(msg) from None
     return orjson.loads(body), tag
 
@@ -106,7 +107,7 @@ def _checked_name(area: str, name: str) -> str:
     except InvalidBodyError as error:
         raise InvalidValueError(error.details[0]["message"], field=field_of_area(area)) from None
     if checked and not words(checked):
-        msg = "Type a name with letters or digits."
+        msg = N_("Type a name with letters or digits.")
         raise InvalidValueError(msg, field=field_of_area(area))
     return checked
 

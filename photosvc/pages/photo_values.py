@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import digest
+from photosvc.pages.language import N_, _
 
 #: Characters of a digest in a version: enough that two values differ in it.
 _DIGITS: Final = 12
@@ -19,12 +20,14 @@ _MOST_PEOPLE: Final = 50
 #: Decimals of a position that a form shows: a metre.
 _EXACT: Final = 5
 STARS: Final = (
-    ("5", "★★★★★"), ("4", "★★★★"), ("3", "★★★"), ("2", "★★"), ("1", "★"), ("0", "Not rated"), ("-1", "Rejected"),
+    ("5", "★★★★★"), ("4", "★★★★"), ("3", "★★★"), ("2", "★★"), ("1", "★"), ("0", N_("Not rated")),
+    ("-1", N_("Rejected")),
 )  # fmt: skip
 _TYPES: Final = (
-    ("image", "Picture"), ("raw", "RAW"), ("live", "Live photo"), ("video", "Video"), ("animated", "Animated picture"),
+    ("image", N_("Picture")), ("raw", N_("RAW")), ("live", N_("Live photo")), ("video", N_("Video")),
+    ("animated", N_("Animated picture")),
 )  # fmt: skip
-_YES_NO: Final = (("true", "Yes"), ("false", "No"))
+_YES_NO: Final = (("true", N_("Yes")), ("false", N_("No")))
 Record = Mapping[str, Any]
 
 
@@ -61,43 +64,43 @@ GROUPS: Final = (
     Group(
         "",
         (
-            Field("Title", "Title", 200, language=True),
-            Field("Description", "Description", 4096, "long", language=True),
-            Field("Rating", "Rating", kind="choice", choices=STARS),
-            Field("TakenAtLocal", "Date and time", kind="time"),
+            Field("Title", N_("Title"), 200, language=True),
+            Field("Description", N_("Description"), 4096, "long", language=True),
+            Field("Rating", N_("Rating"), kind="choice", choices=STARS),
+            Field("TakenAtLocal", N_("Date and time"), kind="time"),
             _details("Keywords", most=65_536, kind="long", example="lake, boat"),
         ),
     ),
     Group(
-        "Place and time zone",
+        N_("Place and time zone"),
         (
-            Field("Position", "Position", 64, "position", "47.56903, 9.37510"),
-            Field("Altitude", "Altitude in metres", 16, "number", "395"),
-            Field("Country", "Country (if there is no position)", 2, example="ch"),
-            Field("TimeZone", "Time zone", 64, example="Europe/Zurich"),
+            Field("Position", N_("Position"), 64, "position", "47.56903, 9.37510"),
+            Field("Altitude", N_("Altitude in metres"), 16, "number", "395"),
+            Field("Country", N_("Country (if there is no position)"), 2, example="ch"),
+            Field("TimeZone", N_("Time zone"), 64, example="Europe/Zurich"),
         ),
     ),
     Group(
-        "Rights and notes",
+        N_("Rights and notes"),
         (
             *(_details(name) for name in ("Subject", "Artist", "Copyright", "License")),
             _details("Notes", most=4096, kind="long"),
         ),
     ),
     Group(
-        "Camera and kind",
+        N_("Camera and kind"),
         (
-            Field("CameraMake", "Camera make", 255),
-            Field("CameraModel", "Camera model", 255),
-            Field("LensMake", "Lens make", 255),
-            Field("LensModel", "Lens model", 255),
-            Field("Iso", "ISO", 16, "number", "400"),
-            Field("FocalLength", "Focal length in mm", 16, "number", "50"),
-            Field("FNumber", "Aperture (f/)", 16, "number", "2.8"),
-            Field("Exposure", "Exposure in seconds", 32, example="1/250"),
-            Field("Type", "Type", kind="choice", choices=_TYPES),
-            Field("Scan", "Scanned", kind="choice", choices=_YES_NO),
-            Field("Panorama", "Panorama", kind="choice", choices=_YES_NO),
+            Field("CameraMake", N_("Camera make"), 255),
+            Field("CameraModel", N_("Camera model"), 255),
+            Field("LensMake", N_("Lens make"), 255),
+            Field("LensModel", N_("Lens model"), 255),
+            Field("Iso", N_("ISO"), 16, "number", "400"),
+            Field("FocalLength", N_("Focal length in mm"), 16, "number", "50"),
+            Field("FNumber", N_("Aperture (f/)"), 16, "number", "2.8"),
+            Field("Exposure", N_("Exposure in seconds"), 32, example="1/250"),
+            Field("Type", N_("Type"), kind="choice", choices=_TYPES),
+            Field("Scan", N_("Scanned"), kind="choice", choices=_YES_NO),
+            Field("Panorama", N_("Panorama"), kind="choice", choices=_YES_NO),
         ),
     ),
 )
@@ -109,13 +112,15 @@ _GIVEN_BACK: Final = frozenset({"Country", "TimeZone"})
 def groups_of(record: Record) -> list[Group]:
     """Return the fields of the form for a photo, with one for each marked area of its files."""
     areas = list(_areas(record))
-    labels = ["Name"] if len(areas) == 1 else [f"Name of area {number}" for number in range(1, len(areas) + 1)]
+    labels = (
+        [_("Name")] if len(areas) == 1 else [_("Name of area %(number)s", number=at + 1) for at in range(len(areas))]
+    )
     people = tuple(
         Field(f"{_PERSON}{area['UID']}", label, 160, example="Ada Lovelace", language=True)
         for area, label in zip(areas, labels, strict=True)
     )
     first, *others = GROUPS
-    return [first, *([Group("People", people)] if people else []), *others]
+    return [first, *([Group(N_("People"), people)] if people else []), *others]
 
 
 def _areas(record: Record) -> Iterator[Record]:
@@ -249,7 +254,7 @@ def _number(text: str, name: str) -> float:
         value = float(text.replace(",", ".").replace("−", "-"))
         return int(value) if value == int(value) else value
     except (ValueError, OverflowError):
-        msg = "Type a number."
+        msg = N_("Type a number.")
         raise InvalidValueError(msg, field=name) from None
 
 
@@ -260,6 +265,6 @@ def _position(text: str) -> dict[str, float | None]:
     try:
         lat, lng = (float(part) for part in parts)
     except ValueError:
-        msg = "Type latitude and longitude, such as 47.56903, 9.37510."
+        msg = N_("Type latitude and longitude, such as 47.56903, 9.37510.")
         raise InvalidValueError(msg, field="Position") from None
     return {"Lat": lat, "Lng": lng}

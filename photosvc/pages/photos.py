@@ -23,6 +23,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import SearchRow
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
+from photosvc.pages.language import N_
 from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.marks import acts, read_marked
 from photosvc.pages.tiles import DEFAULT_ORDER, Asked, Chip, Day, Thumbnails, chips_of, days_of, grid_data, usual_order
@@ -61,17 +62,17 @@ COUNT: Final = 120
 #: Orders in which photos of one day follow each other.
 _BY_DAY: Final = frozenset({"newest", "oldest"})
 ORDERS: Final = (
-    ("newest", "Newest first"),
-    ("oldest", "Oldest first"),
-    ("added", "Last added"),
-    ("edited", "Last edited"),
-    ("relevance", "Best match"),
-    ("title", "By title"),
-    ("name", "By file name"),
-    ("size", "Largest files"),
-    ("duration", "Longest videos"),
-    ("similar", "By colour and place"),
-    ("random", "Shuffled"),
+    ("newest", N_("Newest first")),
+    ("oldest", N_("Oldest first")),
+    ("added", N_("Last added")),
+    ("edited", N_("Last edited")),
+    ("relevance", N_("Best match")),
+    ("title", N_("By title")),
+    ("name", N_("By file name")),
+    ("size", N_("Largest files")),
+    ("duration", N_("Longest videos")),
+    ("similar", N_("By colour and place")),
+    ("random", N_("Shuffled")),
 )
 
 

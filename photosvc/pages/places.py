@@ -11,6 +11,7 @@ from flask import Response, request, url_for
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.index.places import country_name
 from photosvc.pages.blueprint import pages
+from photosvc.pages.language import languages
 from photosvc.pages.layout import allow_pictures, page, show
 from photosvc.pages.tiles import Asked, Chip, chips_of, grid_data, narrowed, read_asked
 from photosvc.query.alternatives import quote
@@ -126,13 +127,12 @@ def show_places() -> Response:
     if source.origin:
         allow_pictures(answer, source.origin)
     answer.headers["Cache-Control"] = "private, no-cache"
-    answer.vary.add("Accept-Language")
     return answer
 
 
 def _countries(query: PhotoQuery, within: str) -> list[Country]:
     with searching(principal().owner_uid) as connection:
-        return countries_of(find_towns(connection, query), within, [*request.accept_languages.values()])
+        return countries_of(find_towns(connection, query), within, languages())
 
 
 def _map_data(search: Asked, within: str, source: MapSource) -> dict[str, Any]:

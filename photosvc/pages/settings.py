@@ -14,6 +14,7 @@ from photosvc.pages import wording
 from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
+from photosvc.pages.language import LANGUAGES, N_, choose_language, chosen_language
 from photosvc.pages.layout import page, see_other
 from photosvc.web import sessions
 from photosvc.web.auditing import operating
@@ -21,14 +22,15 @@ from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 
 _DONE: Final = {
-    "name": "Your name is changed.",
-    "password": "Your password is changed. All other browsers are signed out; app passwords stay valid.",
+    "name": N_("Your name is changed."),
+    "language": N_("The language is saved in this browser."),
+    "password": N_("Your password is changed. All other browsers are signed out; app passwords stay valid."),
 }
 _MOST: Final = 1000
-_APPS_DONE: Final = {"revoked": "App password revoked.", "ended": "Signed out."}
+_APPS_DONE: Final = {"revoked": N_("App password revoked."), "ended": N_("Signed out.")}
 #: The value of the form for a typed scope.
 _TYPED: Final = "typed"
-_TWO_FACTOR_DONE: Final = {"off": "Two-factor authentication is off."}
+_TWO_FACTOR_DONE: Final = {"off": N_("Two-factor authentication is off.")}
 _REFUSED: Final = (InvalidValueError, LoginError, ThrottledError, SecondFactorStateError)
 
 
@@ -73,6 +75,15 @@ def change_password() -> Response:
     return see_other(url_for(".account", done="password"))
 
 
+@pages.post("/settings/account/language")
+@page("users.view", own=True)
+def change_language() -> Response:
+    """Choose the language of the pages in this browser, or leave it to the browser."""
+    answer = see_other(url_for(".account", done="language"))
+    choose_language(answer, read_form().get("language", ""))
+    return answer
+
+
 def own_uid() -> str:
     """Return the UID of the account that is signed in."""
     return principal().user_uid or ""
@@ -82,7 +93,9 @@ def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None
     with current_service().reading(orm=True) as session:
         user = users.find_user(session, own_uid())
         names = given or {"display_name": user.display_name, "email": user.email}
-        return show_form("account", error, user=user, names=names, done=done)
+        return show_form(
+            "account", error, user=user, names=names, done=done, languages=LANGUAGES, chosen=chosen_language()
+        )
 
 
 @pages.get("/settings/account/apps", endpoint="apps")
@@ -141,7 +154,7 @@ def end_other_sessions() -> Response:
 def _lifetime(text: str) -> int:
     known = {str(seconds): seconds for seconds, _ in wording.LIFETIMES}
     if text not in known:
-        msg = "choose an expiry"
+        msg = N_("choose an expiry")
         raise InvalidValueError(msg, field="lifetime")
     return known[text]
 

@@ -7,6 +7,7 @@ from flask import Response
 
 from photosvc.auth.policy import may
 from photosvc.pages.blueprint import pages
+from photosvc.pages.language import N_
 from photosvc.pages.layout import page
 from photosvc.pages.photos import ORDERS, show_search
 from photosvc.web.actions import uses
@@ -30,21 +31,24 @@ class Shelf:
 
 
 _FAVORITES: Final = Shelf(
-    "Favorites",
-    "Photos that somebody marked with the heart.",
-    "There are no favorites yet. Mark a photo with the heart, and it is here, too.",
+    N_("Favorites"),
+    N_("Photos that somebody marked with the heart."),
+    N_("There are no favorites yet. Mark a photo with the heart, and it is here, too."),
     ("plain", "archive", "private"),
 )
 _ARCHIVE: Final = Shelf(
-    "Archive",
-    "Photos that are kept, but left out of all searches and albums.",
-    "The archive is empty. Archive a photo to keep it out of sight; restore it here.",
+    N_("Archive"),
+    N_("Photos that are kept, but left out of all searches and albums."),
+    N_("The archive is empty. Archive a photo to keep it out of sight; restore it here."),
     ("restore", "favorite"),
 )
 _REVIEW: Final = Shelf(
-    "Review",
-    "Photos that may not be worth keeping in sight, such as small pictures and screenshots. Approve or archive them.",
-    "There is nothing to review. Small pictures, screenshots, and photos without a date come here.",
+    N_("Review"),
+    N_(
+        "Photos that may not be worth keeping in sight, such as small pictures and screenshots. "
+        "Approve or archive them."
+    ),
+    N_("There is nothing to review. Small pictures, screenshots, and photos without a date come here."),
     ("approve", "archive"),
     ("approve",),
     scripted=False,

@@ -29,6 +29,7 @@ from photosvc.models import User
 from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
+from photosvc.pages.language import N_
 from photosvc.pages.layout import public_page, safe_path, see_other, show
 from photosvc.web.actions import for_visitors, uses
 from photosvc.web.auditing import operating, operation_in
@@ -62,7 +63,7 @@ def _made(service: Service, form: dict[str, str]) -> Response:
     # Only by address: a limit for all addresses would let strangers lock the owner out; the code is too long to guess.
     with service.throttle.guarded(service.now(), [by_address(FIRST_ACCOUNT_BY_ADDRESS, address)]) as settle:
         if not accounts.is_code(service.instance, form.get("code", "")):
-            msg = "Wrong code. Only the one that `svc run` printed at its last start is valid."
+            msg = N_("Wrong code. Only the one that `svc run` printed at its last start is valid.")
             raise InvalidCredentialsError(msg, field="code")
         password = typed_twice(form)
         user = users.new_user(service.now(), name=name, password=password, role=ADMIN)
@@ -138,7 +139,9 @@ def _refused(error: PhotosvcError, target: str, half: str, name: str, *, stay: b
     """Show the form again with the API's reason; ask only for the code again if only the code was wrong."""
     code_again = half if isinstance(error, InvalidPasscodeError | ThrottledError) else ""
     message = (
-        error.message if half == code_again else "The code came too late, or the password has changed: sign in again."
+        error.message
+        if half == code_again
+        else N_("The code came too late, or the password has changed: sign in again.")
     )
     context = {"next": target, "half": code_again, "stay": stay, "name": name, "message": message}
     return show_form("sign-in", error, unauthorized=HTTPStatus.FORBIDDEN, **context)

@@ -18,6 +18,7 @@ from photosvc.auth.principal import Principal
 from photosvc.auth.tokens import preview_token
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, is_uid
+from photosvc.pages.language import N_, _, date_text
 from photosvc.pictures.sizes import NAMED, Area, thumbnail_size
 from photosvc.query.alternatives import quote
 from photosvc.query.lexer import TokenKind, close_quote, tokens
@@ -49,13 +50,8 @@ _ROW, _PHONE_ROW, _GROWTH = 220, 128, 1.3
 #: Widths of days in the style sheet, in tenths of a row's height; wider ones take the whole width.
 _WIDEST_DAY: Final = 140
 _GAP: Final = 0.03
-_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 _VIDEO, _LIVE, _ANIMATED = "video", "live", "animated"
-_BADGES: Final = {_LIVE: "Live", _ANIMATED: "GIF", "raw": "RAW"}
+_BADGES: Final = {_LIVE: N_("Live"), _ANIMATED: "GIF", "raw": "RAW"}
 #: The names that the scripts have for rights, with the actions that each needs.
 _RIGHTS: Final = {
     "update": ("photos.update",),
@@ -290,19 +286,18 @@ def days_of(records: Iterable[Record], thumbs: Thumbnails, *, by_day: bool) -> l
 
 def date_label(iso: str) -> str:
     """Return a day in words from its date, such as `2026-10-18`."""
-    day = date.fromisoformat(iso)
-    return f"{_WEEKDAYS[day.weekday()]}, {day.day} {MONTHS[day.month - 1]} {day.year}"
+    return date_text(date.fromisoformat(iso), "full")
 
 
 def month_label(year: int, month: int) -> str:
     """Return a month in words: `May 2023`."""
-    return f"{MONTHS[month - 1]} {year}"
+    return date_text(date(year, month, 1), "month")
 
 
 def taken_label(record: Record) -> str:
     """Return the date of a photo as far as it is known: `18 October 2026`, `May 1987`, `1987`; empty if it is not."""
     if iso := _day(record):
-        return date_label(iso).partition(", ")[2]
+        return date_text(date.fromisoformat(iso))
     if record["Year"] <= 0:
         return ""
     return month_label(record["Year"], record["Month"]) if record["Month"] > 0 else str(record["Year"])
@@ -312,7 +307,7 @@ def alt_text(record: Record) -> str:
     """Return the alternative text of a picture."""
     if title := record["Title"].strip():
         return str(title)
-    kind = "Video" if record["Type"] == _VIDEO else "Photo"
+    kind = _("Video") if record["Type"] == _VIDEO else _("Photo")
     return ", ".join(filter(None, (kind, taken_label(record), _place(record))))
 
 
@@ -328,7 +323,7 @@ def _group(iso: str, records: Sequence[Record], thumbs: Thumbnails, *, by_day: b
     tenths = ceil(sum(tile.shape for tile in tiles) / 10 + _GAP * 10 * len(tiles))
     places = Counter(filter(None, map(_place, records)))
     place = places.most_common(1)[0][0] if places else ""
-    label = date_label(iso) if iso else ("No date" if by_day else "")
+    label = date_label(iso) if iso else (_("No date") if by_day else "")
     return Day(iso, label, place if by_day else "", tenths if by_day and tenths <= _WIDEST_DAY else 0, tiles)
 
 
@@ -355,7 +350,7 @@ def _tile(record: Record, thumbs: Thumbnails) -> Tile:
         sizes=f"(max-width: 699px) {phone}px, {desk}px",
         width=width,
         height=height,
-        badge=playing or _BADGES.get(kind, ""),
+        badge=playing or _(_BADGES.get(kind, "")),
         playable=kind in {_VIDEO, _LIVE},
         favorite=bool(record["Favorite"]),
         private=bool(record["Private"]),

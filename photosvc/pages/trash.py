@@ -16,6 +16,7 @@ from photosvc.pages import wording
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.frame import administration_page, show_administration
+from photosvc.pages.language import N_
 from photosvc.pages.layout import see_other
 from photosvc.pages.photo import size_text
 from photosvc.web.current import Service, current_service
@@ -26,12 +27,12 @@ _PATH: Final = "/administration/library/trash"
 _COUNT: Final = 50
 _MOST: Final = 10**9
 _DONE: Final = {
-    "restored": "File restored, with all edits of its photo.",
-    "all": "All files restored, with all edits of their photos.",
-    "some": "Some files are restored; others are still in the trash. Restore all again.",
-    "taken": "Files whose name is in use stay in the trash.",
-    "emptied": "The trash is empty.",
-    "rest": "This takes longer: some files are still in the trash. Empty it again.",
+    "restored": N_("File restored, with all edits of its photo."),
+    "all": N_("All files restored, with all edits of their photos."),
+    "some": N_("Some files are restored; others are still in the trash. Restore all again."),
+    "taken": N_("Files whose name is in use stay in the trash."),
+    "emptied": N_("The trash is empty."),
+    "rest": N_("This takes longer: some files are still in the trash. Empty it again."),
 }
 
 
@@ -54,7 +55,7 @@ def restore_file() -> Response:
         with service.reading(orm=True) as session:
             files = chosen_files(session, trash, [item])
         if not files:
-            msg = "This file is no longer in the trash."
+            msg = N_("This file is no longer in the trash.")
             raise NotFoundError(msg)
         taken = _restore(service, files[:1])
     except PhotosvcError as error:

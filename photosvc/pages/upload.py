@@ -12,14 +12,16 @@ from photosvc.library.staging_part import TooLargeError
 from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED, Admitted
 from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
+from photosvc.pages.language import N_, _
 from photosvc.pages.layout import page, public_page, see_other
+from photosvc.pages.messages import message_text
 from photosvc.pages.tiles import Asked, grid_data
 from photosvc.web.current import current_service
 from photosvc.web.incoming import add_uploads, receive_form, record_of_outcome, wait_for_index
 from photosvc.web.protector import principal
 from photosvc.web.receiving import receiving, sender
 
-_LABELS: Final = {ADDED: "Added", DUPLICATE: "In the library already", REFUSED: "Refused"}
+_LABELS: Final = {ADDED: N_("Added"), DUPLICATE: N_("In the library already"), REFUSED: N_("Refused")}
 
 
 class Result(NamedTuple):
@@ -60,14 +62,15 @@ def send_files() -> Response:
     except PhotosvcError as error:
         return _form(error=error)
     except RequestEntityTooLarge:
-        msg = "The files are larger in total than one form or your account may have."
+        msg = N_("The files are larger in total than one form or your account may have.")
         return _form(error=TooLargeError(msg))
     return _form([_result(outcome) for outcome in outcomes])
 
 
 def _result(outcome: Admitted) -> Result:
     record = record_of_outcome(current_service(), outcome)
-    text = f"{_LABELS[outcome.status]}{': ' * bool(reason := record.get('reason', ''))}{reason}"
+    reason = message_text(record.get("reason", ""))
+    text = ": ".join(filter(None, (_(_LABELS[outcome.status]), reason)))
     return Result(outcome.file.name, outcome.status, text, record.get("PhotoUID", ""))
 
 

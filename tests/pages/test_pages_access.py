@@ -93,6 +93,7 @@ TABLE = {
     "POST /shared/<uid>/pictures": EVERYBODY,
     "GET /settings": LOG_IN,
     "GET /settings/account": LOG_IN,
+    "POST /settings/account/language": LOG_IN,
     "POST /settings/account/name": LOG_IN,
     "POST /settings/account/password": LOG_IN,
     "GET /settings/account/apps": LOG_IN,

@@ -8,7 +8,7 @@ import math
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Timer
 from time import perf_counter
 from typing import Any, Final
@@ -68,6 +68,8 @@ class Hint:
     count: int
     more: bool
     """True if the query finds more photos than `count`."""
+    without: str = ""
+    """The part of the query that this one is without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +292,8 @@ def _without(search: _Search, query: str, parts: Sequence[_Part]) -> Iterator[Hi
         if count := search.count(text):
             photos = counted(min(count, MOST_COUNTED), "photo")
             more = "more than " * (count > MOST_COUNTED)
-            yield _hint("part", text, f"{more}{photos} without {shown(query[part.start : part.end])[1:-1]}", count)
+            without = shown(query[part.start : part.end])[1:-1]
+            yield replace(_hint("part", text, f"{more}{photos} without {without}", count), without=without)
 
 
 def _hint(kind: str, text: str, label: str, count: int) -> Hint:

@@ -209,7 +209,7 @@ def test_a_page_is_its_own_and_loads_nothing_from_elsewhere(alice):
             assert policy.endswith("frame-ancestors 'none'")
             assert answer.headers["Referrer-Policy"] == "same-origin"
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
-            assert answer.headers["Vary"] == "Cookie"
+            assert answer.headers["Vary"] == "Cookie, Accept-Language"
         assert "unsafe" not in policy
         assert not re.search(r"\son\w+=|\sstyle=|<script(?! type=\"module\" src=)|https?://", answer.text)
 

@@ -1,0 +1,215 @@
+"""The language of a page: chosen in the settings, else the browser's, else English; its texts, numbers and dates.
+
+Texts are marked in English with `_` and `ngettext`, in templates and in modules, and `N_` where a table holds them that
+outlives a request. The catalogues of the other languages are in `languages/`. Only pages are translated: the API, the
+command line and the log speak English, as do all messages outside of a request. Nothing of a host app is used or
+changed: its own translations, their language and their functions in templates stay apart.
+"""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache, lru_cache
+from gettext import GNUTranslations, NullTranslations
+from io import BytesIO
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import babel.dates
+from babel import Locale
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from flask import Response, has_request_context, request, url_for
+from markupsafe import Markup
+from werkzeug.datastructures import LanguageAccept
+from werkzeug.http import parse_accept_header
+
+from photosvc.index.places import country_name
+from photosvc.query.place_names import country_in
+from photosvc.web.current import current_service
+from photosvc.web.protector import is_secure
+
+ENGLISH: Final = "en"
+#: The languages of the pages, each by its own name.
+LANGUAGES: Final = MappingProxyType({"de": "Deutsch", ENGLISH: "English", "es": "Español", "fr": "Français"})
+FOLDER: Final = Path(__file__).with_name("languages")
+#: The cookie of the chosen language; it tells nothing else of its browser.
+COOKIE: Final = "photosvc-language"
+_YEAR: Final = 365 * 86_400
+#: Characters of `Accept-Language` that are read: browsers send less, and parsing takes time.
+_LONGEST: Final = 400
+_NOTED: Final = "photosvc.language"
+#: The places whose forms of dates and numbers each language has: English dates begin with the day.
+_LOCALES: Final = {"en": "en_GB", "de": "de_DE", "es": "es_ES", "fr": "fr_FR"}
+#: The patterns of dates; those of Babel differ between its versions.
+_DATES: Final = {
+    "full": {
+        "de": "EEEE, d. MMMM y",
+        "en": "EEEE, d MMMM y",
+        "es": "EEEE, d 'de' MMMM 'de' y",
+        "fr": "EEEE d MMMM y",
+    },
+    "long": {"de": "d. MMMM y", "en": "d MMMM y", "es": "d 'de' MMMM 'de' y", "fr": "d MMMM y"},
+    "month": {"de": "LLLL y", "en": "LLLL y", "es": "LLLL 'de' y", "fr": "LLLL y"},
+}
+#: Spanish does not group numbers of four digits.
+_UNGROUPED: Final = {"es": 9_999}
+
+
+def language() -> str:
+    """Return the language of the present request."""
+    if not has_request_context():
+        return ENGLISH
+    noted: str | None = request.environ.get(_NOTED)
+    if noted is None:
+        request.environ[_NOTED] = noted = chosen_language() or _of_browser()
+    return noted
+
+
+def chosen_language() -> str:
+    """Return the language that was chosen in this browser; empty: the browser's own."""
+    given = request.cookies.get(COOKIE, "")
+    return given if given in LANGUAGES else ""
+
+
+def _of_browser() -> str:
+    for tag, quality in parse_accept_header(_accepted(), LanguageAccept):
+        primary = tag.partition("-")[0].lower()
+        if quality > 0 and primary in LANGUAGES:
+            return primary
+    return ENGLISH
+
+
+def languages() -> list[str]:
+    """Return the tags of the languages that the reader prefers: the chosen one, then those of the browser."""
+    return [*filter(None, [chosen_language()]), *(tag for tag, _ in parse_accept_header(_accepted(), LanguageAccept))]
+
+
+def country_label(code: str) -> str:
+    """Return the name of a country in a language that the reader prefers, else in English."""
+    return country_in(languages(), code) or country_name(code)
+
+
+def _accepted() -> str:
+    return request.headers.get("Accept-Language", "")[:_LONGEST]
+
+
+def choose_language(answer: Response, name: str) -> None:
+    """Keep the choice of a language in this browser; without a name of a language, forget it."""
+    answer.set_cookie(
+        COOKIE,
+        name if name in LANGUAGES else "",
+        max_age=_YEAR if name in LANGUAGES else 0,
+        path=url_for("photosvc_pages.photos"),
+        secure=is_secure(request, current_service()),
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+@cache
+def _catalogue(name: str) -> NullTranslations:
+    """Read the texts of a language: about 0.1 s, once in a process."""
+    if name == ENGLISH:
+        return NullTranslations()
+    packed = BytesIO()
+    with (FOLDER / f"{name}.po").open("rb") as file:
+        write_mo(packed, read_po(file, locale=name))
+    packed.seek(0)
+    return GNUTranslations(packed)
+
+
+def N_(text: str) -> str:  # noqa: N802 - as gettext's tools know it
+    """Mark a text for translation, and return it as it is: `_` translates it where it is shown."""
+    return text
+
+
+def P_(one: str, many: str) -> tuple[str, str]:  # noqa: N802
+    """Mark both forms of a text for translation, and return them: `ngettext` translates them where they are shown."""
+    return one, many
+
+
+def _(text: str, /, **values: object) -> str:
+    """Return a text in the language of the request; `%(name)s` stands for a value, and beside values `%%` for `%`."""
+    found = _catalogue(language()).gettext(text) if text else ""
+    return found % values if values else found
+
+
+def pgettext(context: str, text: str) -> str:
+    """Return a text that has several meanings in English, of which the context names one, such as `action`."""
+    return _catalogue(language()).pgettext(context, text)
+
+
+def NP_(context: str, text: str) -> str:  # noqa: N802, ARG001
+    """Mark a text with a context for translation, and return it: `pgettext` translates it where it is shown."""
+    return text
+
+
+def ngettext(one: str, many: str, number: int, /, **values: object) -> str:
+    """Return the form of a text for a number, which `%(num)s` stands for."""
+    return _catalogue(language()).ngettext(one, many, number) % {"num": grouped(number), **values}
+
+
+def grouped(number: int) -> str:
+    """Return a number with its thousands separated."""
+    text, name = f"{number:,}", language()
+    if name == ENGLISH:
+        return text
+    return text.replace(",", _separator(name)) if abs(number) > _UNGROUPED.get(name, 0) else str(number)
+
+
+def decimal(number: float, digits: int) -> str:
+    """Return a number with so many decimals."""
+    text = f"{number:.{digits}f}"
+    return text if language() == ENGLISH else text.replace(".", ",")
+
+
+@cache
+def locale_of(name: str) -> Locale:
+    """Return the forms of dates and numbers in a language."""
+    return Locale.parse(_LOCALES[name])
+
+
+@cache
+def _separator(name: str) -> str:
+    return str(locale_of(name).number_symbols["latn"]["group"])
+
+
+def date_text(day: date, form: str = "long") -> str:
+    """Return a date, such as `3 March 2027`; `full`: with its day of the week; `month`: without the day."""
+    return _formatted(day, form, language())
+
+
+@lru_cache(maxsize=2048)
+def _formatted(day: date, form: str, name: str) -> str:
+    return babel.dates.format_date(day, _DATES[form][name], locale_of(name))
+
+
+def month_names() -> Mapping[int, str]:
+    """Return the names of the months, as they stand alone."""
+    names: Mapping[int, str] = locale_of(language()).months["stand-alone"]["wide"]
+    return names
+
+
+def _marked(text: str, /, **values: object) -> Markup:
+    """Return a text of a template, whose own marks are HTML and whose values are escaped."""
+    found = Markup(_catalogue(language()).gettext(text) if text else "")  # noqa: S704  # nosec B704
+    return found % values if values else found
+
+
+def _marked_plural(one: str, many: str, number: int, /, **values: object) -> Markup:
+    found = Markup(_catalogue(language()).ngettext(one, many, number))  # noqa: S704  # nosec B704
+    return found % {"num": grouped(number), **values}
+
+
+#: The names of these functions in templates: `_` and `ngettext` take literal texts alone, which may contain HTML;
+#: `label_text` translates a value, which is escaped.
+IN_TEMPLATES: Final = {
+    "_": _marked,
+    "label_text": _,
+    "ngettext": _marked_plural,
+    "pgettext": pgettext,
+    "grouped": grouped,
+    "date_text": date_text,
+    "language": language,
+}
