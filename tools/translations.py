@@ -54,7 +54,8 @@ def updated(language: str, texts: Catalog) -> bytes:
         if not text.id:
             continue
         present = known.get(text.id, text.context)
-        fresh.add(text.id, present.string if present else None, flags=text.flags, context=text.context)
+        same = present is not None and present.pluralizable == text.pluralizable
+        fresh.add(text.id, present.string if present and same else None, flags=text.flags, context=text.context)
     written = BytesIO()
     write_po(written, fresh, width=120, no_location=True, omit_header=True, sort_output=True)
     head = f"""{_TITLE.format(LANGUAGES[language])}

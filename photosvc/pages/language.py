@@ -108,7 +108,7 @@ def choose_language(answer: Response, name: str) -> None:
 
 
 @cache
-def _catalogue(name: str) -> NullTranslations:
+def catalogue(name: str) -> NullTranslations:
     """Read the texts of a language: about 0.1 s, once in a process."""
     if name == ENGLISH:
         return NullTranslations()
@@ -131,13 +131,13 @@ def P_(one: str, many: str) -> tuple[str, str]:  # noqa: N802
 
 def _(text: str, /, **values: object) -> str:
     """Return a text in the language of the request; `%(name)s` stands for a value, and beside values `%%` for `%`."""
-    found = _catalogue(language()).gettext(text) if text else ""
+    found = catalogue(language()).gettext(text) if text else ""
     return found % values if values else found
 
 
 def pgettext(context: str, text: str) -> str:
     """Return a text that has several meanings in English, of which the context names one, such as `action`."""
-    return _catalogue(language()).pgettext(context, text)
+    return catalogue(language()).pgettext(context, text)
 
 
 def NP_(context: str, text: str) -> str:  # noqa: N802, ARG001
@@ -147,7 +147,7 @@ def NP_(context: str, text: str) -> str:  # noqa: N802, ARG001
 
 def ngettext(one: str, many: str, number: int, /, **values: object) -> str:
     """Return the form of a text for a number, which `%(num)s` stands for."""
-    return _catalogue(language()).ngettext(one, many, number) % {"num": grouped(number), **values}
+    return catalogue(language()).ngettext(one, many, number) % {"num": grouped(number), **values}
 
 
 def grouped(number: int) -> str:
@@ -193,12 +193,12 @@ def month_names() -> Mapping[int, str]:
 
 def _marked(text: str, /, **values: object) -> Markup:
     """Return a text of a template, whose own marks are HTML and whose values are escaped."""
-    found = Markup(_catalogue(language()).gettext(text) if text else "")  # noqa: S704  # nosec B704
+    found = Markup(catalogue(language()).gettext(text) if text else "")  # noqa: S704  # nosec B704
     return found % values if values else found
 
 
 def _marked_plural(one: str, many: str, number: int, /, **values: object) -> Markup:
-    found = Markup(_catalogue(language()).ngettext(one, many, number))  # noqa: S704  # nosec B704
+    found = Markup(catalogue(language()).ngettext(one, many, number))  # noqa: S704  # nosec B704
     return found % {"num": grouped(number), **values}
 
 

@@ -17,6 +17,7 @@ from photosvc.core.accounts import GUEST
 from photosvc.pages.asset_files import asset_version
 from photosvc.pages.language import IN_TEMPLATES, N_
 from photosvc.pages.messages import message_text
+from photosvc.pages.script_texts import run_texts, script_texts
 from photosvc.web.actions import public
 from photosvc.web.current import current_service
 from photosvc.web.protector import PLACE, by_cookie, require
@@ -32,7 +33,12 @@ View = TypeVar("View", bound=Callable[..., Any])
 #: The endpoint of the OpenAPI document, which a host app may leave out.
 API_DOCUMENT: Final = "photosvc.config.openapi"
 #: The names in templates of our functions that translate.
-_TRANSLATING: Final = {**IN_TEMPLATES, "message_text": message_text}
+_TRANSLATING: Final = {
+    **IN_TEMPLATES,
+    "message_text": message_text,
+    "run_texts": run_texts,
+    "script_texts": script_texts,
+}
 #: The key of the templates in the extensions of an app.
 _TEMPLATES: Final = "photosvc_templates"
 _POLICY: Final = (

@@ -23,11 +23,11 @@ STARS: Final = (
     ("5", "★★★★★"), ("4", "★★★★"), ("3", "★★★"), ("2", "★★"), ("1", "★"), ("0", N_("Not rated")),
     ("-1", N_("Rejected")),
 )  # fmt: skip
-_TYPES: Final = (
+TYPES: Final = (
     ("image", N_("Picture")), ("raw", N_("RAW")), ("live", N_("Live photo")), ("video", N_("Video")),
     ("animated", N_("Animated picture")),
 )  # fmt: skip
-_YES_NO: Final = (("true", N_("Yes")), ("false", N_("No")))
+YES_NO: Final = (("true", N_("Yes")), ("false", N_("No")))
 Record = Mapping[str, Any]
 
 
@@ -98,9 +98,9 @@ GROUPS: Final = (
             Field("FocalLength", N_("Focal length in mm"), 16, "number", "50"),
             Field("FNumber", N_("Aperture (f/)"), 16, "number", "2.8"),
             Field("Exposure", N_("Exposure in seconds"), 32, example="1/250"),
-            Field("Type", N_("Type"), kind="choice", choices=_TYPES),
-            Field("Scan", N_("Scanned"), kind="choice", choices=_YES_NO),
-            Field("Panorama", N_("Panorama"), kind="choice", choices=_YES_NO),
+            Field("Type", N_("Type"), kind="choice", choices=TYPES),
+            Field("Scan", N_("Scanned"), kind="choice", choices=YES_NO),
+            Field("Panorama", N_("Panorama"), kind="choice", choices=YES_NO),
         ),
     ),
 )
@@ -242,7 +242,7 @@ def _sent(field: Field, text: str) -> Any:  # noqa: ANN401 - as JSON has it
         return f"{text}Z"
     if field.kind == "number":
         return _number(text, field.name)
-    if field.choices == _YES_NO:
+    if field.choices == YES_NO:
         return text == "true"
     if field.name == "Rating":
         return int(_number(text, field.name))

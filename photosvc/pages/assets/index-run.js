@@ -2,18 +2,20 @@
 
 const live = document.querySelector("#live");
 const pause = 2000;
-const number = new Intl.NumberFormat("en");
+const number = new Intl.NumberFormat(document.documentElement.lang);
+// A text that the page hands over, with these values.
+const text = (name, values) => live.dataset[name].replace(/%\((\w+)\)s/g, (_, key) => values[key]);
 
 function tell({running, waiting, runs}) {
   const present = running && runs[0]?.State === "running" ? runs[0] : null;
-  const [text, bar] = [live.querySelector("[role=status]"), live.querySelector("progress")];
+  const [line, bar] = [live.querySelector("[role=status]"), live.querySelector("progress")];
   if (present) {
-    const folder = present.Path ? ` in ${present.Path}` : "";
-    text.textContent = `${number.format(present.Done)} of ${number.format(present.Total)} files read${folder}.`;
+    const values = {read: number.format(present.Done), all: number.format(present.Total), folder: present.Path};
+    line.textContent = text(present.Path ? "readin" : "read", values);
     bar.max = present.Total || 1;
     bar.value = present.Done;
   } else {
-    text.textContent = running ? "The folders are searched for new and changed files." : "Waiting to begin.";
+    line.textContent = text(running ? "searched" : "waits");
     bar.removeAttribute("value");
   }
   return running || waiting.length > 0;

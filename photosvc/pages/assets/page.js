@@ -1,11 +1,11 @@
 // The additions of scripts to every page, which works without them.
 
-// Dates in the form that the browser's language has for them.
-const day = new Intl.DateTimeFormat(undefined, {weekday: "long", day: "numeric", month: "long", year: "numeric"});
-const moment = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "short"});
+// Dates in the page's language.
+const {lang} = document.documentElement, locale = navigator.languages.find((one) => one.startsWith(lang)) ?? lang;
+const day = new Intl.DateTimeFormat(locale, {weekday: "long", day: "numeric", month: "long", year: "numeric"});
+const moment = new Intl.DateTimeFormat(locale, {dateStyle: "medium", timeStyle: "short"});
 for (const element of document.querySelectorAll("time[datetime]")) {
   const text = element.dateTime;
-  element.lang = navigator.language;  // of what is written there now
   if (/^\d{4}-\d\d-\d\d$/.test(text)) element.textContent = day.format(new Date(`${text}T12:00`));
   else if ("moment" in element.dataset) element.textContent = moment.format(new Date(text));
   else if (text.endsWith("Z")) element.title = moment.format(new Date(text));
@@ -51,7 +51,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     } catch {
       document.execCommand("copy");
     }
-    button.textContent = "Copied";
+    button.textContent = button.dataset.copied;
   });
 }
 

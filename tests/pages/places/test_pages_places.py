@@ -57,7 +57,7 @@ def test_countries_and_towns_lead_to_their_photos(places):
 
 def test_countries_are_named_in_the_language_of_the_browser(places):
     page = places.open("/places", headers={"Accept-Language": "de-AT,en;q=0.5"})
-    assert "Deutschland 2 photos" in text_of(page)
+    assert "Deutschland 2 Fotos" in text_of(page)
     assert "Accept-Language" in page.headers["Vary"]
     assert "Germany 2 photos" in text_of(places.open("/places", headers={"Accept-Language": "en-GB,de;q=0.5"}))
 

@@ -3,7 +3,7 @@
 import {call, may, portions, post, site} from "./api.js";
 import {make} from "./icons.js";
 import {Line} from "./line.js";
-import {number, photos as counted} from "./words.js";
+import {locale, t} from "./words.js";
 
 const MANY = 500;      // photos from which on an action that is easily seen as a loss asks first
 const RIGHTS = {favorite: "update", private: "update", archive: "update", edit: "update", album: "albums", remove: "remove", delete: "delete", download: "download"};
@@ -29,12 +29,12 @@ export class Actions {
 
   favorite(chosen) {
     return this.#mark(chosen, "favorite", "edit", (favorite) => ({values: {Favorite: favorite}}),
-      (count, favorite) => `${counted(count)} ${favorite ? "made" : "no longer"} ${count === 1 ? "a favorite" : "favorites"}`);
+      (num, favorite) => t(favorite ? "favored" : "unfavored", {num}));
   }
 
   private(chosen) {
     return this.#mark(chosen, "private", "private", (isPrivate) => ({private: isPrivate}),
-      (count, isPrivate) => `${counted(count)} ${isPrivate ? "made" : "no longer"} private`);
+      (num, isPrivate) => t(isPrivate ? "hid" : "unhid", {num}));
   }
 
   // Changes only the photos that differ, so that undo leaves the others unchanged.
@@ -52,11 +52,11 @@ export class Actions {
 
   async archive(chosen) {
     const list = uids(chosen), back = site.archive === "1", to = back ? "restore" : "archive", from = back ? "archive" : "restore";
-    const what = back ? "Unarchive" : "Archive";
-    if (list.length >= MANY && !(await confirmed(`${what} ${counted(list.length)}?`, what))) return;
+    const what = t(back ? "unarchive" : "archive");
+    if (list.length >= MANY && !(await confirmed(t(back ? "askUnarchive" : "askArchive", {num: list.length}), what))) return;
     const next = this.#next(new Set(list)), result = await send(list, to, {});
     this.#gone(next);
-    this.say(asFar(`${counted(result.count)} ${back ? "unarchived" : "archived"}`, result), async () => {
+    this.say(asFar(t(back ? "unarchived" : "archived", {num: result.count}), result), async () => {
       const restored = await send(result.sent, from, {});
       this.#follow(next);
       return whole(restored);
@@ -66,13 +66,12 @@ export class Actions {
   // Deleted photos can be restored: from the trash, or, where originals are not deleted, from where they are.
   async delete(chosen) {
     const list = uids(chosen), days = Number(site.trashdays), trash = site.deletes === "trash";
-    const last = new Date(Date.now() + days * 86400e3).toLocaleDateString(undefined, {dateStyle: "long"});
-    const until = days ? `until ${last}` : "until the trash is emptied";
-    const becomes = trash ? `The originals move to the trash and can be restored ${until}.` : "The originals stay where they are; index runs leave them out.";
-    if (!(await confirmed(`Delete ${counted(list.length)}? ${becomes}`, "Delete", true))) return;
+    const last = new Date(Date.now() + days * 86400e3).toLocaleDateString(locale, {dateStyle: "long"});
+    const becomes = t(!trash ? "originalsStay" : days ? "trashUntil" : "trashKept", {day: last});
+    if (!(await confirmed(`${t("askDelete", {num: list.length})} ${becomes}`, t("delete"), true))) return;
     const next = this.#next(new Set(list)), result = await send(list, "delete", {});
     this.#gone(next);
-    this.say(asFar(`${counted(result.count)} ${trash ? "moved to the trash" : "deleted"}`, result), may("untrash") && (async () => {
+    this.say(asFar(t(trash ? "trashed" : "deleted", {num: result.count}), result), may("untrash") && (async () => {
       for (const photos of portions(result.sent)) while (!(await post("/trash/restore", {photos})).complete);
       this.#follow(next);
     }));
@@ -82,8 +81,8 @@ export class Actions {
     const {addTo, chooseAlbum, takeOut} = await import("./albums.js"), album = await chooseAlbum(this.#timeline);
     if (!album) return;
     const change = (what, list) => this.#timeline.changing(() => what(album.UID, list));
-    const added = await change(addTo, uids(chosen)), open = {href: site.albumpage.replace("UID", album.UID), textContent: "Open"};
-    this.say(added.length ? `${counted(added.length)} added to ${album.Title}` : `${album.Title} has them all already`, added.length && (() => change(takeOut, added)), open);
+    const added = await change(addTo, uids(chosen)), open = {href: site.albumpage.replace("UID", album.UID), textContent: t("open")};
+    this.say(t(added.length ? "addedTo" : "hasAll", {num: added.length, album: album.Title}), added.length && (() => change(takeOut, added)), open);
   }
 
   async edit(chosen) {
@@ -105,7 +104,7 @@ export class Actions {
     const {addTo, takeOut} = await import("./albums.js"), list = uids(chosen), next = this.#next(new Set(list));
     const gone = await takeOut(site.album, list);
     this.#gone(next);
-    this.say(`${counted(gone.length)} removed from this album`, async () => {
+    this.say(t("removed", {num: gone.length}), async () => {
       await addTo(site.album, gone);
       this.#follow(next);
     });
@@ -117,7 +116,7 @@ export class Actions {
     document.body.append(link);
     link.click();
     link.remove();
-    this.say(`${number(data.count)} ${data.count === 1 ? "file" : "files"} in one archive`);
+    this.say(t("packed", {num: data.count}));
   }
 
   // The first photo on the screen that stays, to which the focus goes.
@@ -161,5 +160,5 @@ async function send(list, batch, more) {
   return {sent, count, wrong: null};
 }
 
-const asFar = (text, {wrong, rest}) => (wrong ? `${text}, but ${number(rest)} not: ${wrong.message}` : text);
-const whole = (result) => (result.wrong ? asFar("Undone", result) : "");
+const asFar = (text, {wrong, rest}) => (wrong ? t("butNot", {text, rest, error: wrong.message}) : text);
+const whole = (result) => (result.wrong ? asFar(t("undone"), result) : "");

@@ -2,6 +2,7 @@
 
 import {asked, call, get, portions, post} from "./api.js";
 import {make} from "./icons.js";
+import {t} from "./words.js";
 
 const MOST_ALBUMS = 500;
 
@@ -28,11 +29,11 @@ export async function chooseAlbum(timeline) {
   const field = make("input", {type: "text", id: "album-title", autocomplete: "off", maxLength: 200, required: true, dir: "auto"});
   field.setAttribute("list", "album-titles");
   const list = make("datalist", {id: "album-titles"}, ...known.map((album) => make("option", {value: album.Title})));
-  const dialog = make("dialog", {className: "ask", ariaLabel: "Add to an album"},
-    make("form", {method: "dialog"}, make("label", {htmlFor: "album-title", textContent: "Album"}), field, list,
-      make("p", {className: "muted", textContent: "Choose an album, or type the name of a new one."}),
-      make("div", {className: "row"}, make("button", {value: "", type: "submit", formNoValidate: true, textContent: "Cancel"}),
-        make("button", {value: "yes", className: "primary", textContent: "Add"}))));
+  const dialog = make("dialog", {className: "ask", ariaLabel: t("addToAlbum")},
+    make("form", {method: "dialog"}, make("label", {htmlFor: "album-title", textContent: t("album")}), field, list,
+      make("p", {className: "muted", textContent: t("chooseAlbum")}),
+      make("div", {className: "row"}, make("button", {value: "", type: "submit", formNoValidate: true, textContent: t("cancel")}),
+        make("button", {value: "yes", className: "primary", textContent: t("add")}))));
   // Enter means the first button of a form.
   field.addEventListener("keydown", (event) => { if (event.key === "Enter" && field.value.trim()) { event.preventDefault(); dialog.close("yes"); } });
   document.body.append(dialog);

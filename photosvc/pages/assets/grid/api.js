@@ -1,5 +1,7 @@
 // Calls of the API with the session of the page.
 
+import {t} from "./words.js";
+
 // The page's data: addresses, rights, and the search that it shows.
 export const site = {...document.querySelector("form.search, form.sending")?.dataset};
 const allowed = new Set((site.may || "").split(" "));
@@ -28,16 +30,16 @@ export async function call(path, {method = "GET", body, headers = {}, signal} = 
     text = await answer.text();
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Failure(0, "The server cannot be reached. Try again.");
+    throw new Failure(0, t("unreachable"));
   }
   let data = null;
   try { data = text ? JSON.parse(text) : null; } catch { /* a proxy's page */ }
   if (answer.status === 401) {
     // The page leads to the log-in and back, but would lose what is typed or done.
     if (method === "GET" && !document.querySelector("dialog[open], [data-unsaved], .uploads progress")) location.reload();
-    throw new Failure(401, "You are signed out. Sign in again in another tab, then try again here.");
+    throw new Failure(401, t("signedOut"));
   }
-  if (!answer.ok) throw new Failure(answer.status, data?.error || data?.message || `The server answered ${answer.status}.`, data?.details, {photos: data?.photos ?? 0, change: data?.change});
+  if (!answer.ok) throw new Failure(answer.status, data?.error || data?.message || t("answered", {status: `${answer.status}`}), data?.details, {photos: data?.photos ?? 0, change: data?.change});
   return {data, headers: answer.headers};
 }
 

@@ -2,19 +2,19 @@
 
 import {may, site} from "./api.js";
 import {icon, make} from "./icons.js";
-import {number} from "./words.js";
+import {number, t} from "./words.js";
 
 const inArchive = site.archive === "1";
 // The name of an action, its label, its picture, and the right that it needs.
 const BUTTONS = [
-  ["favorite", "Favorite (f)", "heart", "update"],
-  ["private", "Private (p)", "lock", "update"],
-  ["album", "Add to album (l)", "album", "albums"],
-  ["edit", "Edit (e)", "edit", "update"],
-  ["remove", "Remove from this album (Delete)", "remove", "remove"],
-  ["archive", inArchive ? "Unarchive (a)" : "Archive (a)", "archive", "update"],
-  ["delete", "Delete (Delete)", "bin", "delete"],
-  ["download", "Download (d)", "download", "download"],
+  ["favorite", t("favoriteKey"), "heart", "update"],
+  ["private", t("privateKey"), "lock", "update"],
+  ["album", t("albumKey"), "album", "albums"],
+  ["edit", t("editKey"), "edit", "update"],
+  ["remove", t("removeKey"), "remove", "remove"],
+  ["archive", t(inArchive ? "unarchiveKey" : "archiveKey"), "archive", "update"],
+  ["delete", t("deleteKey"), "bin", "delete"],
+  ["download", t("downloadKey"), "download", "download"],
 ];
 
 export class Bar {
@@ -32,10 +32,10 @@ export class Bar {
     this.#count.setAttribute("role", "status");
     this.#all = make("button", {type: "button", className: "plain all"});
     this.#all.addEventListener("click", all);
-    this.#element = make("div", {className: "actions", hidden: true}, button("clear", "Clear selection", "close"), this.#count, this.#all,
+    this.#element = make("div", {className: "actions", hidden: true}, button("clear", t("clear"), "close"), this.#count, this.#all,
       ...BUTTONS.filter(([, , , needed]) => may(needed)).map(([action, label, picture]) => button(action, label, picture)));
     this.#element.setAttribute("role", "toolbar");
-    this.#element.setAttribute("aria-label", "Selected photos");
+    this.#element.setAttribute("aria-label", t("selection"));
     document.querySelector("main").append(this.#element);
   }
 
@@ -43,9 +43,9 @@ export class Bar {
   show(photos, total, most) {
     const size = photos.length, every = (mark) => size > 0 && photos.every((photo) => photo[mark]);
     this.#element.hidden = size === 0;
-    this.#count.replaceChildren(number(size), make("span", {textContent: " selected"}));
+    this.#count.replaceChildren(number(size), make("span", {textContent: ` ${t("selected", {num: size})}`}));
     this.#all.hidden = size >= Math.min(total, most);
-    this.#all.textContent = `${total > most ? `First ${number(most)}` : `All ${number(total)}`} of this search`;
+    this.#all.textContent = t(total > most ? "first" : "all", {most, total});
     for (const mark of ["favorite", "private"]) this.#buttons[mark]?.setAttribute("aria-pressed", every(mark));
   }
 

@@ -3,13 +3,13 @@
 import {portions, post} from "./api.js";
 import {GROUPS, MAIN, TIME, Wrong, control, fieldOf, sent} from "./fields.js";
 import {make} from "./icons.js";
-import {number, photos as counted} from "./words.js";
+import {photos as counted, t} from "./words.js";
 
 const HOUR = 3600;  // seconds
-const STAYS = "Unchanged";
-const ADD = {name: "add_keywords", label: "Add keywords", attributes: {placeholder: "lake, boat"}};
-const REMOVE = {name: "remove_keywords", label: "Remove keywords", attributes: {}};
-const SHIFT = {name: "shift", label: "Shift time by hours", attributes: {placeholder: "-1.5", inputMode: "decimal"}};
+const STAYS = t("unchanged");
+const ADD = {name: "add_keywords", label: t("addKeywords"), attributes: {placeholder: "lake, boat"}};
+const REMOVE = {name: "remove_keywords", label: t("removeKeywords"), attributes: {}};
+const SHIFT = {name: "shift", label: t("shift"), attributes: {placeholder: "-1.5", inputMode: "decimal"}};
 const FIRST = [...MAIN, ADD, REMOVE, TIME, SHIFT];
 
 // Edits these photos; gives what was changed, {photos, title, moved, undo}, or null.
@@ -21,12 +21,12 @@ export async function editing(list, change) {
   };
   const wrong = make("p", {className: "alert", id: "edit-wrong", hidden: true});
   wrong.setAttribute("role", "alert");
-  const cancel = make("button", {type: "button", textContent: "Cancel"}), save = make("button", {className: "primary", textContent: `Change ${counted(list.length)}`});
-  const form = make("form", {noValidate: true}, make("h2", {textContent: `Edit ${counted(list.length)}`}),
-    make("p", {className: "muted", textContent: "Empty fields stay unchanged."}), wrong, ...FIRST.flatMap(entry),
+  const cancel = make("button", {type: "button", textContent: t("cancel")}), save = make("button", {className: "primary", textContent: t("change", {num: list.length})});
+  const form = make("form", {noValidate: true}, make("h2", {textContent: t("editMany", {num: list.length})}),
+    make("p", {className: "muted", textContent: t("emptyStay")}), wrong, ...FIRST.flatMap(entry),
     ...GROUPS.map(([title, fields]) => make("details", {}, make("summary", {textContent: title}), ...fields.flatMap(entry))),
     make("div", {className: "row"}, cancel, save));
-  const dialog = make("dialog", {className: "ask values", ariaLabel: `Edit ${counted(list.length)}`}, form);
+  const dialog = make("dialog", {className: "ask values", ariaLabel: t("editMany", {num: list.length})}, form);
   cancel.addEventListener("click", () => dialog.close());
   let done = null;
   form.addEventListener("submit", async (event) => {
@@ -76,13 +76,13 @@ function values(typed) {
       if (Details) body.values.Details = {...body.values.Details, ...Details};
     }
   }
-  if (Object.keys(body).length === 1 && !Object.keys(body.values).length) throw new Wrong("Title", "Fill in a field first.");
+  if (Object.keys(body).length === 1 && !Object.keys(body.values).length) throw new Wrong("Title", t("fillIn"));
   return body;
 }
 
 function seconds(text) {
   const hours = Number(text.replace(",", ".").replace("−", "-"));
-  if (!Number.isFinite(hours)) throw new Wrong(SHIFT.name, "Type a number of hours, such as -1.5.");
+  if (!Number.isFinite(hours)) throw new Wrong(SHIFT.name, t("typeHours"));
   return Math.round(hours * HOUR);
 }
 
@@ -97,7 +97,7 @@ async function send(list, body, change) {
       left += (await post("/batch/photos/undo", edits[0])).left;
       edits.shift();
     }
-    return left ? `Undone, except for ${counted(left)} that changed since` : "";
+    return left ? t("undoneBut", {num: left}) : "";
   });
   try {
     await change(async () => {
@@ -116,9 +116,9 @@ async function send(list, body, change) {
   } catch (error) {
     if (edits.length) {
       await undo();
-      for (const told of [error, ...error.details]) told.message += "; the changes are undone";
+      for (const told of [error, ...error.details]) told.message = t("takenBack", {error: told.message});
     }
     throw error;
   }
-  return {photos: total, text: `${number(total)} of ${counted(list.length)} changed`, undo: edits.length ? undo : null};
+  return {photos: total, text: t("changed", {total, photos: counted(list.length)}), undo: edits.length ? undo : null};
 }

@@ -1,43 +1,45 @@
 // The values of photos that people change: how a form asks for each, and how each is read from records and sent.
 
 import {make} from "./icons.js";
+import {t} from "./words.js";
 
-const YES_NO = [["true", "Yes"], ["false", "No"]];
-const STARS = [["5", "★★★★★"], ["4", "★★★★"], ["3", "★★★"], ["2", "★★"], ["1", "★"], ["0", "Not rated"], ["-1", "Rejected"]];
-const TYPES = [["image", "Picture"], ["raw", "RAW"], ["live", "Live photo"], ["video", "Video"], ["animated", "Animated picture"]];
+const options = (...values) => values.map((value) => [value, t(value)]);
+const YES_NO = options("true", "false");
+const STARS = [["5", "★★★★★"], ["4", "★★★★"], ["3", "★★★"], ["2", "★★"], ["1", "★"], ...options("0", "-1")];
+const TYPES = options("image", "raw", "live", "video", "animated");
 const UNKNOWN = new Set(["Unknown", "zz"]);
 const EXACT = 5;  // decimals of a position that a form shows: a metre
 
 // Texts of one line unless they are `long`, have `options`, or are a `number`; `details`: in the part of that name.
-const text = (name, label, maxLength, more = {}) => ({name, label, attributes: {maxLength}, ...more});
-const number = (name, label, placeholder) => ({name, label, number: true, attributes: {inputMode: "decimal", placeholder}});
-const choice = (name, label, options) => ({name, label, options, attributes: {}});
+const text = (name, maxLength, more = {}) => ({name, label: t(name), attributes: {maxLength}, ...more});
+const number = (name, placeholder) => ({name, label: t(name), number: true, attributes: {inputMode: "decimal", placeholder}});
+const choice = (name, options) => ({name, label: t(name), options, attributes: {}});
 
-export const KEYWORDS = text("Keywords", "Keywords", 65536, {details: true});
-export const TIME = {name: "TakenAtLocal", label: "Date and time", attributes: {type: "datetime-local", step: 1}};
+export const KEYWORDS = text("Keywords", 65536, {details: true});
+export const TIME = {name: "TakenAtLocal", label: t("TakenAtLocal"), attributes: {type: "datetime-local", step: 1}};
 export const MAIN = [
-  text("Title", "Title", 200),
-  text("Description", "Description", 4096, {long: true}),
-  choice("Rating", "Rating", STARS),
+  text("Title", 200),
+  text("Description", 4096, {long: true}),
+  choice("Rating", STARS),
 ];
 export const GROUPS = [
-  ["Place and time zone", [
-    {name: "Position", label: "Position", attributes: {placeholder: "47.56903, 9.37510"}},
-    number("Altitude", "Altitude in metres", "395"),
-    text("Country", "Country (if there is no position)", 2, {attributes: {maxLength: 2, placeholder: "ch"}}),
-    text("TimeZone", "Time zone", 64, {attributes: {maxLength: 64, placeholder: "Europe/Zurich"}}),
+  [t("group1"), [
+    {name: "Position", label: t("Position"), attributes: {placeholder: "47.56903, 9.37510"}},
+    number("Altitude", "395"),
+    text("Country", 2, {attributes: {maxLength: 2, placeholder: "ch"}}),
+    text("TimeZone", 64, {attributes: {maxLength: 64, placeholder: "Europe/Zurich"}}),
   ]],
-  ["Rights and notes", [
-    text("Subject", "Subject", 255, {details: true}), text("Artist", "Artist", 255, {details: true}),
-    text("Copyright", "Copyright", 255, {details: true}), text("License", "License", 255, {details: true}),
-    text("Notes", "Notes", 4096, {details: true, long: true}),
+  [t("group2"), [
+    text("Subject", 255, {details: true}), text("Artist", 255, {details: true}),
+    text("Copyright", 255, {details: true}), text("License", 255, {details: true}),
+    text("Notes", 4096, {details: true, long: true}),
   ]],
-  ["Camera and kind", [
-    text("CameraMake", "Camera make", 255), text("CameraModel", "Camera model", 255),
-    text("LensMake", "Lens make", 255), text("LensModel", "Lens model", 255),
-    number("Iso", "ISO", "400"), number("FocalLength", "Focal length in mm", "50"), number("FNumber", "Aperture (f/)", "2.8"),
-    text("Exposure", "Exposure in seconds", 32, {attributes: {maxLength: 32, placeholder: "1/250"}}),
-    choice("Type", "Type", TYPES), choice("Scan", "Scanned", YES_NO), choice("Panorama", "Panorama", YES_NO),
+  [t("group3"), [
+    text("CameraMake", 255), text("CameraModel", 255),
+    text("LensMake", 255), text("LensModel", 255),
+    number("Iso", "400"), number("FocalLength", "50"), number("FNumber", "2.8"),
+    text("Exposure", 32, {attributes: {maxLength: 32, placeholder: "1/250"}}),
+    choice("Type", TYPES), choice("Scan", YES_NO), choice("Panorama", YES_NO),
   ]],
 ];
 
@@ -78,14 +80,14 @@ export function sent({name, label, details, number, options, attributes}, typed)
 
 function numeric(name, label, typed) {
   const value = Number(typed.replace(",", ".").replace("−", "-"));
-  if (!Number.isFinite(value)) throw new Wrong(name, `${label}: type a number.`);
+  if (!Number.isFinite(value)) throw new Wrong(name, t("typeNumber", {field: label}));
   return value;
 }
 
 function position(typed) {
   if (!typed) return {Lat: null, Lng: null};
   const parts = typed.split(/\s*[,;\s]\s*/).map((part) => (part ? Number(part) : NaN));
-  if (parts.length !== 2 || !parts.every(Number.isFinite)) throw new Wrong("Position", "Type latitude and longitude, such as 47.56903, 9.37510.");
+  if (parts.length !== 2 || !parts.every(Number.isFinite)) throw new Wrong("Position", t("typePosition"));
   return {Lat: parts[0], Lng: parts[1]};
 }
 

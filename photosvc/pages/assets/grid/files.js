@@ -3,6 +3,7 @@
 import {call} from "./api.js";
 import {confirmed} from "./confirm.js";
 import {make} from "./icons.js";
+import {t} from "./words.js";
 
 // The Exif orientation of a picture that is turned to the right by a quarter.
 const RIGHT = {1: 6, 2: 7, 3: 8, 4: 5, 5: 2, 6: 3, 7: 4, 8: 1};
@@ -20,13 +21,13 @@ export function fileButtons(record, file, act) {
     return made;
   };
   const found = [];
-  if (!file.Primary) found.push(button("Show", "Use as main picture", () => call(`${at}/primary`, {method: "POST"})));
+  if (!file.Primary) found.push(button(t("show"), t("asMain"), () => call(`${at}/primary`, {method: "POST"})));
   if (file.MediaType !== "video") {
-    found.push(button("Turn", "Rotate right", () => call(`${at}/orientation`, {method: "PUT", body: {Orientation: RIGHT[file.Orientation] ?? 6}})));
+    found.push(button(t("turn"), t("rotate"), () => call(`${at}/orientation`, {method: "PUT", body: {Orientation: RIGHT[file.Orientation] ?? 6}})));
   }
   if (others.length) {
-    found.push(button("Unstack", "Unstack", async () => {
-      const yes = await confirmed(`Make a photo of its own of ${file.Name}? Later index runs do not stack it again.`, "Unstack");
+    found.push(button(t("unstack"), t("unstack"), async () => {
+      const yes = await confirmed(t("askUnstack", {file: file.Name}), t("unstack"));
       return yes ? call(`${at}/unstack`, {method: "POST"}) : null;
     }));
   }

@@ -2,6 +2,7 @@
 // one before left, and Undo means the last one.
 
 import {make} from "./icons.js";
+import {t} from "./words.js";
 
 const SHOWN = 12000;   // milliseconds that the line stands
 
@@ -30,15 +31,15 @@ export class Line {
       this.#element.hidden = true;
       try {
         const told = await back();
-        this.say(typeof told === "string" && told ? told : "Undone");
+        this.say(typeof told === "string" && told ? told : t("undone"));
       } catch (error) {
-        this.say(error.message, back, null, "Try again");
+        this.say(error.message, back, null, t("again"));
       }
     });
   }
 
   // `back` takes the action back; `link`, the properties of a link, leads to what it made.
-  say(text, back = null, link = null, label = "Undo") {
+  say(text, back = null, link = null, label = t("undo")) {
     this.#back = back || null;
     const children = [make("span", {textContent: text, dir: "auto"})];
     if (link) children.push(make("a", link));

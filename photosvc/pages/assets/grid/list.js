@@ -1,6 +1,7 @@
 // Photos in entries, months or stretches, of which those near the window are loaded; a list also names its places.
 
 import {Failure, asked, get, search} from "./api.js";
+import {t} from "./words.js";
 
 const KEPT = 24;
 const AT_ONCE = 4;  // entries of a selection that are asked for at once
@@ -142,7 +143,7 @@ export class List extends EventTarget {
       const some = parts.splice(0, AT_ONCE);
       await Promise.all(some.map((part) => this.need(...part)));
       for (const [month, from, to] of some) for (let at = from; at < to; at++) found.push(this.photo(month, at));
-      if (this.months !== months || found.includes(undefined)) throw new Failure(409, "The library has changed. Try again.");
+      if (this.months !== months || found.includes(undefined)) throw new Failure(409, t("libraryChanged"));
     }
     return found;
   }

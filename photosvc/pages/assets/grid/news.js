@@ -2,7 +2,7 @@
 
 import {get} from "./api.js";
 import {make} from "./icons.js";
-import {number} from "./words.js";
+import {t} from "./words.js";
 
 const OFTEN = 3000, SELDOM = 15000;  // milliseconds between two looks while a run goes on, and else
 const IDLE = 600000;  // milliseconds without a touch, key or movement after which nothing is asked for
@@ -23,7 +23,7 @@ export function watchLibrary(version, changed) {
   // Also the style sheet knows: rows without photos say why.
   const tell = (offline) => {
     if (document.documentElement.classList.toggle("offline", offline) === (away.textContent !== "")) return;
-    away.textContent = offline ? "Offline. Photos that are not loaded yet appear when the connection is back." : "";
+    away.textContent = offline ? t("offline") : "";
   };
   let timer = 0, asking = false, active = performance.now();
   const look = async () => {
@@ -38,7 +38,7 @@ export function watchLibrary(version, changed) {
       tell(false);
       line.hidden = !indexing?.total;
       if (indexing) {
-        line.textContent = `Indexing: ${number(indexing.done)} of ${number(indexing.total)}`;
+        line.textContent = t("indexing", {done: indexing.done, total: indexing.total});
         pause = OFTEN;
       }
       if (now !== version()) await changed();

@@ -2,10 +2,10 @@
 
 import {Failure, call, may, site} from "./api.js";
 import {icon, make} from "./icons.js";
-import {number, playing} from "./words.js";
+import {locale, number, playing, t} from "./words.js";
 
-const full = new Intl.DateTimeFormat(undefined, {dateStyle: "full", timeStyle: "short", timeZone: "UTC"});
-const inMonth = new Intl.DateTimeFormat(undefined, {month: "long", year: "numeric", timeZone: "UTC"});
+const full = new Intl.DateTimeFormat(locale, {dateStyle: "full", timeStyle: "short", timeZone: "UTC"});
+const inMonth = new Intl.DateTimeFormat(locale, {month: "long", year: "numeric", timeZone: "UTC"});
 const UNKNOWN = new Set(["", "Unknown", "zz"]);
 // Values with which a photo gets another place in the grid, or another picture.
 const MOVING = ["TakenAt", "TakenAtLocal", "TimeZone", "Lat", "Lng", "Primary", "Files", "Orientations"];
@@ -18,7 +18,7 @@ export class Panel {
   // is not shown any longer.
   constructor(parent, timeline, resized, say) {
     this.#timeline = timeline; this.#resized = resized; this.#say = say;
-    this.#element = make("aside", {className: "panel", tabIndex: -1, hidden: true, ariaLabel: "Details"}, this.#head, this.#body);
+    this.#element = make("aside", {className: "panel", tabIndex: -1, hidden: true, ariaLabel: t("details")}, this.#head, this.#body);
     parent.append(this.#element);
   }
 
@@ -96,7 +96,7 @@ export class Panel {
     } else if (data.Description) this.#head.append(make("p", {textContent: data.Description, dir: "auto", lang: ""}));
     const files = make("ul", {className: "files"}, ...data.Files.map((file) => this.#file(data, file)));
     const before = this.#body.querySelector(".history") ?? "";
-    this.#body.replaceChildren(facts(data), make("h3", {textContent: data.Files.length === 1 ? "File" : "Files"}), files, before);
+    this.#body.replaceChildren(facts(data), make("h3", {textContent: t("files", {num: data.Files.length})}), files, before);
     // Whose button went keeps a place for the keyboard.
     if (inside && !this.#element.contains(document.activeElement)) this.#element.focus({preventScroll: true});
     if (this.#tools) this.#history(uid);
@@ -154,9 +154,9 @@ export class Panel {
   }
 
   #conflict(error) {
-    const again = make("button", {type: "button", textContent: "Show the current version"});
+    const again = make("button", {type: "button", textContent: t("showCurrent")});
     again.addEventListener("click", () => this.#load(true));
-    return Object.assign(new Failure(error.status, "Somebody else changed this photo. "), {further: [again]});
+    return Object.assign(new Failure(error.status, `${t("somebodyElse")} `), {further: [again]});
   }
 
   async #history(uid) {
@@ -181,30 +181,30 @@ function facts(record) {
     if (values.length) list.append(make("dt", {textContent: name}), make("dd", {dir: "auto"}, ...values.flatMap((value, at) => (at ? [", ", value] : [value]))));
   };
   const fact = (name, value, query = "") => { if (value) several(name, [query ? link(value, query) : value]); };
-  fact("Taken", ...taken(record));
-  if (!UNKNOWN.has(record.PlaceLabel)) fact("Place", record.PlaceLabel, withValue("city", record.PlaceCity));
+  fact(t("factTaken"), ...taken(record));
+  if (!UNKNOWN.has(record.PlaceLabel)) fact(t("factPlace"), record.PlaceLabel, withValue("city", record.PlaceCity));
   if (record.Lat || record.Lng) {
     const at = [record.Lat.toFixed(5), record.Lng.toFixed(5)];
-    fact("Position", at.join(", "), `near:${record.UID}`);
-    list.lastElementChild.append(" ", make("a", {href: `${site.places}#14/${at.join("/")}`, textContent: "On the map"}));
+    fact(t("factPosition"), at.join(", "), `near:${record.UID}`);
+    list.lastElementChild.append(" ", make("a", {href: `${site.places}#14/${at.join("/")}`, textContent: t("onMap")}));
   }
-  if (!UNKNOWN.has(record.CameraModel)) fact("Camera", `${record.CameraMake} ${record.CameraModel}`.trim(), withValue("camera", record.CameraModel));
-  if (!UNKNOWN.has(record.LensModel)) fact("Lens", record.LensModel, withValue("lens", record.LensModel));
-  fact("Exposure", [record.Exposure && `${record.Exposure} s`, record.FNumber && `f/${record.FNumber}`, record.Iso && `ISO ${record.Iso}`, record.FocalLength && `${record.FocalLength} mm`].filter(Boolean).join(" · "));
-  if (record.Duration) fact("Duration", playing(record.Duration));
-  if (record.Rating > 0 && !may("update")) fact("Rating", "★".repeat(record.Rating));
+  if (!UNKNOWN.has(record.CameraModel)) fact(t("factCamera"), `${record.CameraMake} ${record.CameraModel}`.trim(), withValue("camera", record.CameraModel));
+  if (!UNKNOWN.has(record.LensModel)) fact(t("factLens"), record.LensModel, withValue("lens", record.LensModel));
+  fact(t("factExposure"), [record.Exposure && `${record.Exposure} s`, record.FNumber && `f/${record.FNumber}`, record.Iso && `ISO ${record.Iso}`, record.FocalLength && `${record.FocalLength} mm`].filter(Boolean).join(" · "));
+  if (record.Duration) fact(t("factDuration"), playing(record.Duration));
+  if (record.Rating > 0 && !may("update")) fact(t("factRating"), "★".repeat(record.Rating));
   const people = new Set(record.Files.flatMap((file) => file.Markers.map((marker) => marker.Name)).filter(Boolean));
-  several("People", [...people].map((name) => link(name, withValue("subject", name))));
-  several("Albums", record.Albums.map((album) => make("a", {href: site.albumpage.replace("UID", album.UID), textContent: album.Title})));
-  several("Labels", record.Labels.map(({Label: {Name}}) => link(Name, withValue("label", Name))));
+  several(t("factPeople"), [...people].map((name) => link(name, withValue("subject", name))));
+  several(t("factAlbums"), record.Albums.map((album) => make("a", {href: site.albumpage.replace("UID", album.UID), textContent: album.Title})));
+  several(t("factLabels"), record.Labels.map(({Label: {Name}}) => link(Name, withValue("label", Name))));
   // Users who may change these values see them in the form instead.
-  if (!may("update")) for (const name of ["Subject", "Artist", "Copyright", "License", "Notes"]) fact(name, record.Details[name]);
+  if (!may("update")) for (const name of ["Subject", "Artist", "Copyright", "License", "Notes"]) fact(t(name), record.Details[name]);
   return list;
 }
 
 // When a photo was taken, as far as that is known, and a search for the same.
 function taken({Year: year, Month: month, Day: day, TakenAtLocal: local}) {
-  if (year <= 0) return ["The date is not known"];
+  if (year <= 0) return [t("dateUnknown")];
   if (month <= 0) return [String(year), `year:${year}`];
   if (day <= 0) return [inMonth.format(new Date(local)), `year:${year} month:${month}`];
   return [full.format(new Date(local)), `taken:${local.slice(0, 10)}`];
@@ -213,7 +213,7 @@ function taken({Year: year, Month: month, Day: day, TakenAtLocal: local}) {
 function fileLine(file) {
   const about = [file.FileType.toUpperCase(), file.Width ? `${number(file.Width)} × ${number(file.Height)}` : "", bytes(file.Size)].filter(Boolean).join(" · ");
   const line = make("li", {}, make("span", {dir: "auto"}, file.Name, make("small", {textContent: about})));
-  if (may("download")) line.append(make("a", {href: `${site.api}/dl/${file.Hash}`, download: "", className: "button", ariaLabel: `Download ${file.Name}`}, icon("download")));
+  if (may("download")) line.append(make("a", {href: `${site.api}/dl/${file.Hash}`, download: "", className: "button", ariaLabel: t("downloadFile", {file: file.Name})}, icon("download")));
   return line;
 }
 
@@ -221,5 +221,5 @@ function bytes(size) {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   let unit = 0;
   while (size >= 1000 && unit < units.length - 1) { size /= 1000; unit++; }
-  return `${unit && size < 100 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
+  return `${unit && size < 100 ? size.toLocaleString(locale, {minimumFractionDigits: 1, maximumFractionDigits: 1}) : Math.round(size)} ${t(units[unit])}`;
 }

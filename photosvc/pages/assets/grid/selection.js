@@ -3,6 +3,7 @@
 import {Actions} from "./actions.js";
 import {Bar} from "./bar.js";
 import {actionOf, isShortcut, isTyping} from "./keys.js";
+import {t} from "./words.js";
 
 const MOST = 20000;  // photos that one action takes
 const TRIES = 3;     // to select photos of a library that changes meanwhile
@@ -66,7 +67,7 @@ export class Selection {
   begin(tile) { this.#anchor ??= this.#position(tile); }
 
   async all() {
-    this.#bar.working("Selecting…");
+    this.#bar.working(t("selecting"));
     try {
       const found = await this.#whole();
       this.#chosen = new Map(found.map((photo) => [photo.uid, photo]));

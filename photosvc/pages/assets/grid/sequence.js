@@ -3,7 +3,7 @@
 
 import {Failure, asked, get, search, site} from "./api.js";
 import {List, unpacked} from "./list.js";
-import {number} from "./words.js";
+import {t} from "./words.js";
 
 const LENGTH = 120;  // as many photos as a page comes with
 const MOST = 480;    // photos of a selection that are asked for at once
@@ -15,7 +15,7 @@ const MOVING = /^-?(edited|updated|title|relevance|archived)$/;
 export class Sequence extends List {
   static place = /^#(\d+)(?:\.(\d+))?$/;  // `#241.80`: the stretch that begins with this photo, counted from 1
   headed = false;
-  label = "Position";
+  label = t("position");
   #cursors = new Map([[0, ""]]);  // by the position behind each
 
   begin(first) {
@@ -96,14 +96,14 @@ export class Sequence extends List {
 
   nameOf() { return "0000-00"; }
   told(month) { return this.brief(month, 0); }
-  brief(month, index) { return `${number(this.begins[month] + index + 1)} of ${number(this.total)}`; }
+  brief(month, index) { return t("of", {at: this.begins[month] + index + 1, total: this.total}); }
   part(month) { return Math.floor((PARTS * month) / this.months.length); }
 
   async range(first, last, most) {
     const found = [], {version} = this, end = Math.min(last + 1, first + most);
     while (first + found.length < end) {
       const at = first + found.length, data = await get(PATH + asked({...search(), ...this.#from(at), n: Math.min(MOST, end - at), version}));
-      if (!data.photos.length) throw new Failure(409, "The library has changed. Try again.");
+      if (!data.photos.length) throw new Failure(409, t("libraryChanged"));
       found.push(...data.photos);
       if (data.next) this.#cursors.set(first + found.length, data.next);
     }

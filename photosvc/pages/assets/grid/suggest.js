@@ -2,14 +2,14 @@
 
 import {asked, get, site} from "./api.js";
 import {make} from "./icons.js";
-import {number} from "./words.js";
+import {number, t} from "./words.js";
 
 const WAIT = 120;
 
 export function suggestIn(field) {
   const list = make("ul", {id: "suggestions", className: "suggestions", hidden: true});
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", "Suggestions");
+  list.setAttribute("aria-label", t("suggestions"));
   field.parentElement.append(list);
   for (const [name, value] of Object.entries({role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "suggestions"})) {
     field.setAttribute(name, value);

@@ -2,9 +2,9 @@
 
 import {photoPage, thumbnail} from "./api.js";
 import {icon, make} from "./icons.js";
-import {dayPlain, playing} from "./words.js";
+import {dayPlain, playing, t} from "./words.js";
 
-const TYPES = ["", "RAW", "Live", "", "GIF", "", "", ""];
+const TYPES = ["", "RAW", t("liveBadge"), "", "GIF", "", "", ""];
 const SIZES = [["fit_360", 360, 360], ["fit_720", 720, 720], ["fit_1280", 1280, 1024]];  // of thumbnails: the boxes they fit
 const VIDEO = "3", LIVE = "2";
 
@@ -49,12 +49,12 @@ export class Tile {
   show(photo, name, day) {
     this.photo = photo; this.stale = false;
     this.link.href = photoPage(photo.uid);
-    this.image.alt = photo.text || [this.kind === VIDEO ? "Video" : "Photo", dayPlain(name, day)].filter(Boolean).join(", ");
-    this.box.setAttribute("aria-label", `Select ${this.image.alt}`);
+    this.image.alt = photo.text || [t(this.kind === VIDEO ? "video" : "photo"), dayPlain(name, day)].filter(Boolean).join(", ");
+    this.box.setAttribute("aria-label", t("select", {photo: this.image.alt}));
     this.#load(photo);
     const badges = [];
-    if (photo.favorite) badges.push(make("span", {className: "badge", title: "Favorite"}, icon("heart")));
-    if (photo.private) badges.push(make("span", {className: "badge", title: "Private"}, icon("lock")));
+    if (photo.favorite) badges.push(make("span", {className: "badge", title: t("favorite")}, icon("heart")));
+    if (photo.private) badges.push(make("span", {className: "badge", title: t("private")}, icon("lock")));
     if (this.kind === VIDEO) badges.push(make("span", {className: "badge"}, icon("play"), playing(photo.duration)));
     else if (TYPES[this.kind]) badges.push(make("span", {className: "badge"}, TYPES[this.kind]));
     if (badges.length || this.badges.firstChild) this.badges.replaceChildren(...badges);

@@ -2,7 +2,7 @@
 
 import {asked, get, search} from "./api.js";
 import {List, unpacked} from "./list.js";
-import {monthBrief, monthName} from "./words.js";
+import {monthBrief, monthName, t} from "./words.js";
 
 const PIECE = 100, MOST = 500;
 const AHEAD = 3;  // months that are read before others are replaced, at most
@@ -13,7 +13,7 @@ const FEW = 8, TOGETHER = 30;
 export class Timeline extends List {
   static place = /^#(\d{4}-\d\d)(?:\.(\d+))?$/;  // `#2012-05.120`
   headed = true;
-  label = "Month";
+  label = t("month");
   #parts = [];   // the real months of each entry, which has the name of the first: [name, count, photos before it in this entry]
   #asked = new Map();     // name -> pieces that were asked for
   #raw = "";

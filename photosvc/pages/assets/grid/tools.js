@@ -10,7 +10,7 @@ import "./suggest.js";
 import {isMoving} from "./tile.js";
 import {uploading} from "./upload.js";
 import {viewing} from "./viewing.js";
-import {photos} from "./words.js";
+import {photos, t} from "./words.js";
 
 let renew = null;
 // Without a grid, the page is reloaded once the messages about the files are closed.
@@ -54,7 +54,7 @@ export function attach(root, timeline, grid) {
 // The library changed: the same place of the new one. `next` is the photo that gets the focus, `kept` one that the viewer
 // stays with.
 function following(root, timeline, grid, scrubber, actions) {
-  const empty = make("div", {className: "empty", hidden: true}, make("p", {textContent: "No photos left."}));
+  const empty = make("div", {className: "empty", hidden: true}, make("p", {textContent: t("noneLeft")}));
   root.after(empty);
   const follow = async ({next, kept}) => {
     const place = grid.place(), anchor = grid.anchor(), month = timeline.months[place.month]?.[0];

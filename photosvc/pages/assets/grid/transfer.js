@@ -2,6 +2,7 @@
 // remembers the address of a file until it is added, so that it continues after a reload, too, once it is chosen again.
 
 import {Failure, site} from "./api.js";
+import {t} from "./words.js";
 
 const LEAST = 256 << 10, MOST = 16 << 20;  // bytes of a piece: proxies hold back whole requests, and some refuse large ones
 const QUICK = 4000, SLOW = 20000;          // milliseconds of a piece, after which the next ones are larger or smaller
@@ -82,7 +83,7 @@ export class Transfer {
     } else await this.#create();
     while (this.offset < this.#file.size) {
       const piece = this.#file.slice(this.offset, this.offset + size), before = this.offset, begun = performance.now();
-      await piece.slice(0, 1).arrayBuffer().catch(() => { throw new Failure(400, "The file cannot be read any more: it was changed, moved or deleted."); });
+      await piece.slice(0, 1).arrayBuffer().catch(() => { throw new Failure(400, t("fileGone")); });
       this.#tell({sent: before});
       try {
         this.#reached(await this.#ask("PATCH", this.#address, {"Upload-Offset": before, "Content-Type": "application/offset+octet-stream"}, piece));
@@ -91,7 +92,7 @@ export class Transfer {
         if (error.status === 413 && piece.size > LEAST) continue;  // too large for a proxy
         throw error;
       }
-      if (!(this.offset > before)) throw new Failure(0, "The server stored nothing.");
+      if (!(this.offset > before)) throw new Failure(0, t("storedNothing"));
       const took = performance.now() - begun;
       if (took < QUICK) size = Math.min(MOST, size * 2);
       else if (took > SLOW) size = Math.max(LEAST, size / 2);
@@ -101,13 +102,13 @@ export class Transfer {
 
   // Cancelling waits for the answer: it has the address of what is to be deleted.
   async #create() {
-    if (!this.#file.slice) throw new Failure(400, "The server does not have the file any more: choose it again.");
+    if (!this.#file.slice) throw new Failure(400, t("chooseAgain"));
     const described = `filename ${base64(this.#file.name)},upload ${base64(this.bundle)}`;
     const answer = await ask("POST", `${site.api}/uploads`, {"Upload-Length": this.#file.size, "Upload-Metadata": described});
     this.#address = answer.getResponseHeader("Location");
     if (this.stopped) {
       this.#remove();
-      throw new Failure(0, "Cancelled.");
+      throw new Failure(0, `${t("cancelled")}.`);
     }
     this.#remember(false);
   }
@@ -180,11 +181,11 @@ function ask(method, address, headers = {}, {body, signal, told} = {}) {
       if (request.status >= 200 && request.status < 300) { resolve(request); return; }
       let data = null;
       try { data = JSON.parse(request.responseText); } catch { /* a proxy's page, or nothing */ }
-      const signedOut = request.status === 401 && "You are signed out. Sign in again in another tab, then try again here.";
-      const message = signedOut || data?.error || (request.status ? `The server answered ${request.status}.` : "The connection was lost.");
+      const signedOut = request.status === 401 && t("signedOut");
+      const message = signedOut || data?.error || (request.status ? t("answered", {status: `${request.status}`}) : `${t("lost")}.`);
       reject(Object.assign(new Failure(request.status, message), {after: Number(request.getResponseHeader("Retry-After")) || 0}));
     });
-    if (signal?.aborted) reject(new Failure(0, "Cancelled."));
+    if (signal?.aborted) reject(new Failure(0, `${t("cancelled")}.`));
     else request.send(body);
   });
 }

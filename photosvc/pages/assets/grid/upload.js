@@ -2,12 +2,13 @@
 
 import {may, site} from "./api.js";
 import {make} from "./icons.js";
+import {t} from "./words.js";
 
 // `added` is called when the library has new photos, and with true when the list of uploads was closed behind them.
 export function uploading(added) {
   if (!may("upload") || !site.user) return;
   const form = document.querySelector("form.sending");
-  const input = form?.querySelector("input[type=file]") ?? make("input", {type: "file", multiple: true, hidden: true, ariaLabel: "Files to upload", tabIndex: -1});
+  const input = form?.querySelector("input[type=file]") ?? make("input", {type: "file", multiple: true, hidden: true, ariaLabel: t("filesToUpload"), tabIndex: -1});
   if (!form) {
     document.body.append(input);
     document.querySelector(".side nav > .upload")?.addEventListener("click", (event) => {

@@ -3,13 +3,13 @@
 import {asked, call, get, may, photoPage, site} from "./api.js";
 import {icon, make} from "./icons.js";
 import {Transfer, hashes, pauseAfter, remember, remembered} from "./transfer.js";
-import {number} from "./words.js";
+import {locale, number, t} from "./words.js";
 
 // A bundle is added by one request, which must be answered before proxies give up (60 seconds are usual).
 const AT_ONCE = 3, BUNDLE = 20, SHOWN = 200, MIB = 1 << 20;
 const FILES = 5000;    // of one drop
 const LISTENS = 300;   // milliseconds in which other tabs tell what they upload
-const STATES = {added: "Added", duplicate: "In the library already", refused: "Refused", stopped: "Stopped", left: "Not complete", cancelled: "Cancelled", earlier: "Uploaded earlier"};
+const STATES = ["added", "duplicate", "refused", "stopped", "left", "cancelled", "earlier"];
 const OPEN = ["waiting", "sending", "sent", "adding"];
 const LATER = new Set([401, 507]);  // failures after which the same file may be taken another time
 const LOST = new Set([0, 408, 502, 504]);
@@ -25,18 +25,18 @@ export class Queue {
       made.addEventListener("click", act);
       return made;
     };
-    const close = make("button", {type: "button", className: "plain", ariaLabel: "Close the list of uploads"}, icon("close"));
+    const close = make("button", {type: "button", className: "plain", ariaLabel: t("closeUploads")}, icon("close"));
     close.addEventListener("click", () => {
       this.#box.hidden = true;
       if (!this.#running && this.#count("added")) this.#added(true);
     });
     this.#title = make("p", {});
     this.#title.setAttribute("role", "status");
-    this.#again = button("Try again", () => { for (const item of [...this.#items]) this.#retry(item); });
-    this.#all = button("Cancel all", () => { for (const item of [...this.#items]) this.#cancel(item); });
+    this.#again = button(t("again"), () => { for (const item of [...this.#items]) this.#retry(item); });
+    this.#all = button(t("cancelAll"), () => { for (const item of [...this.#items]) this.#cancel(item); });
     this.#list = make("ul", {});
     const page = document.querySelector("form.sending");
-    this.#box = make("section", {className: "uploads", hidden: true, ariaLabel: "Uploads"}, make("header", {}, this.#title, this.#again, this.#all, ...(page ? [] : [close])), this.#list);
+    this.#box = make("section", {className: "uploads", hidden: true, ariaLabel: t("uploads")}, make("header", {}, this.#title, this.#again, this.#all, ...(page ? [] : [close])), this.#list);
     if (page) page.after(this.#box);
     else {
       document.head.append(make("link", {rel: "stylesheet", href: new URL("uploads.css", import.meta.url).href}));
@@ -62,7 +62,7 @@ export class Queue {
       item.transfer = this.#transfer(item, file.bundle);
       item.bar.value = file.offset / file.size;
       item.state = item.line.className = file.sent ? "sent" : "left";
-      item.text.textContent = file.sent ? "100 %" : `${Math.floor((100 * file.offset) / file.size)} %: choose the file again to continue`;
+      item.text.textContent = file.sent ? "100 %" : t("chooseToContinue", {percent: `${Math.floor((100 * file.offset) / file.size)} %`});
       item.cancel.hidden = file.sent;
       this.#items.push(item);
       this.#list.append(item.line);
@@ -96,7 +96,7 @@ export class Queue {
   add(files) {
     if (!files.length) return;
     if (!this.#count(...OPEN, "stopped", "left")) { this.#list.replaceChildren(); this.#items = []; }
-    if (files.length > FILES) this.#list.append(make("li", {className: "refused"}, make("small", {textContent: `One upload has at most ${number(FILES)} files: add the others again.`})));
+    if (files.length > FILES) this.#list.append(make("li", {className: "refused"}, make("small", {textContent: t("mostFiles", {most: FILES})})));
     // Files that are chosen for an album are sent in any case: the server puts those that it has into it.
     const hashOf = may("fill") ? () => "" : hashes();
     this.#there.clear();
@@ -106,7 +106,7 @@ export class Queue {
       if (former) {
         Object.assign(item, {file, state: "waiting", transfer: null});
         item.line.className = "";
-        item.text.textContent = "Waiting";
+        item.text.textContent = t("waiting");
         this.#waiting.push(item);
         continue;
       }
@@ -114,8 +114,8 @@ export class Queue {
       this.#items.push(item);
       if (this.#list.childElementCount < SHOWN) this.#list.append(item.line);
       const most = Number(site.mostbytes);
-      if (!file.size) this.#end(item, "refused", "the file is empty");
-      else if (file.size > most) this.#end(item, "refused", `larger than ${number(Math.floor(most / MIB))} MB, the most for one file`);
+      if (!file.size) this.#end(item, "refused", t("empty"));
+      else if (file.size > most) this.#end(item, "refused", t("tooLarge", {most: Math.floor(most / MIB)}));
       else this.#waiting.push(item);
     }
     this.#box.hidden = false;
@@ -123,10 +123,10 @@ export class Queue {
   }
 
   #line(file) {
-    const item = {file, state: "waiting", name: make("span", {textContent: file.name, dir: "auto"}), text: make("small", {textContent: "Waiting"})};
+    const item = {file, state: "waiting", name: make("span", {textContent: file.name, dir: "auto"}), text: make("small", {textContent: t("waiting")})};
     item.bar = make("progress", {max: 1, value: 0, ariaLabel: file.name});
-    item.again = make("button", {type: "button", className: "plain", textContent: "Try again", ariaLabel: `Try again: ${file.name}`, hidden: true});
-    item.cancel = make("button", {type: "button", className: "plain", ariaLabel: `Cancel ${file.name}`}, icon("close"));
+    item.again = make("button", {type: "button", className: "plain", textContent: t("again"), ariaLabel: `${t("again")}: ${file.name}`, hidden: true});
+    item.cancel = make("button", {type: "button", className: "plain", ariaLabel: t("cancelFile", {file: file.name})}, icon("close"));
     item.again.addEventListener("click", () => this.#retry(item));
     item.cancel.addEventListener("click", () => this.#cancel(item));
     item.line = make("li", {}, item.name, item.text, item.bar, item.again, item.cancel);
@@ -142,8 +142,8 @@ export class Queue {
 
   #tell() {
     const sending = this.#count("waiting", "sending"), open = this.#count("adding") || (!this.#count("left") && this.#count("sent"));
-    const told = Object.entries(STATES).map(([state, text]) => [this.#count(state), text.toLowerCase()]).filter(([count]) => count);
-    const text = sending ? `Uploading ${number(this.#items.length - sending + 1)} of ${number(this.#items.length)}` : open ? "Adding to the library…" : told.map(([count, name]) => `${number(count)} ${name}`).join(", ");
+    const told = STATES.map((state) => [this.#count(state), t(state).toLocaleLowerCase(locale)]).filter(([count]) => count);
+    const text = sending ? t("uploading", {at: this.#items.length - sending + 1, total: this.#items.length}) : open ? t("addingAll") : told.map(([count, name]) => `${number(count)} ${name}`).join(", ");
     if (this.#title.textContent !== text) this.#title.textContent = text;
     this.#all.hidden = !this.#count("waiting", "sending", "left");
     this.#again.hidden = !this.#count("stopped");
@@ -214,7 +214,7 @@ export class Queue {
     if (seconds === undefined) {
       item.bar.value = sent / item.file.size;
       item.text.textContent = `${Math.floor((100 * sent) / item.file.size)} %`;
-    } else item.text.textContent = `${LOST.has(error.status) ? "The connection was lost" : "The server is busy"}: next try in ${number(seconds)} s`;
+    } else item.text.textContent = t("nextTry", {cause: t(LOST.has(error.status) ? "lost" : "busy"), seconds});
   }
 
   // Adds a bundle whose files are complete, or cancelled.
@@ -228,7 +228,7 @@ export class Queue {
     bundle.kept = true;
     this.#bundles.delete(bundle.token);
     if (!sent.length) return;
-    for (const item of sent) { item.state = "adding"; item.text.textContent = "Adding"; }
+    for (const item of sent) { item.state = "adding"; item.text.textContent = t("adding"); }
     this.#tell();
     try {
       const files = new Map((await this.#add(bundle.token, sent[0].transfer.album)).map((file) => [file.token, file]));
@@ -241,7 +241,7 @@ export class Queue {
         else if (!item.file.slice) this.#end(item, "earlier");  // the page was left before the answer arrived
         else {  // another answer had it, and was lost
           item.transfer.restart();
-          this.#stop(item, "The server did not say whether the file was added. Try again to make sure.");
+          this.#stop(item, t("unsure"));
         }
       }
       if (sent.some(({state}) => state === "added")) this.#added();
@@ -283,7 +283,7 @@ export class Queue {
     if (item.state !== "stopped") return;
     item.state = "waiting";
     item.line.className = "";
-    item.text.textContent = "Waiting";
+    item.text.textContent = t("waiting");
     this.#waiting.push(item);
     this.#start();
   }
@@ -301,7 +301,7 @@ export class Queue {
     item.state = item.line.className = state;
     item.transfer?.end();
     for (const part of [item.bar, item.again, item.cancel]) part.remove();
-    item.text.textContent = reason ? `${STATES[state]}: ${reason}` : STATES[state];
+    item.text.textContent = reason ? `${t(state)}: ${reason}` : t(state);
     if (state === "refused" && !item.line.isConnected) this.#list.append(item.line);  // of many files, only the refused ones are listed
     this.#tell();
   }

@@ -5,7 +5,7 @@ import PhotoSwipe from "../vendor/photoswipe/photoswipe.js";
 import {may, photoPage, thumbnail, video} from "./api.js";
 import {icon, make} from "./icons.js";
 import {actionOf, isShortcut, isTyping, lettersCount} from "./keys.js";
-import {number} from "./words.js";
+import {t} from "./words.js";
 
 const SIZES = [["fit_720", 720, 720], ["fit_1280", 1280, 1024], ["fit_1920", 1920, 1200], ["fit_2560", 2560, 1600], ["fit_3840", 3840, 2400], ["fit_7680", 7680, 4320]];
 const PANEL = 340, BELOW = 0.55;  // pixels beside the picture, or a share of the screen below it
@@ -62,7 +62,7 @@ export class Viewer {
         const open = this.#panel?.isOpen, beside = innerWidth >= 900;
         return {x: innerWidth - (open && beside ? PANEL : 0), y: open && !beside ? Math.round(innerHeight * (1 - BELOW)) : innerHeight};
       },
-      closeTitle: "Close (Esc)", zoomTitle: "Zoom (z)", arrowPrevTitle: "Previous", arrowNextTitle: "Next", errorMsg: "The picture is not available yet.",
+      closeTitle: t("closeKey"), zoomTitle: t("zoomKey"), arrowPrevTitle: t("previous"), arrowNextTitle: t("next"), errorMsg: t("noPicture"),
     });
     swipe.addFilter("numItems", () => this.#timeline.total);
     swipe.addFilter("itemData", (_, number_) => this.#item(number_));
@@ -89,7 +89,7 @@ export class Viewer {
     swipe.element.focus();
     this.#actions.line.standIn(swipe.element);
     swipe.element.setAttribute("aria-modal", "true");
-    swipe.element.setAttribute("aria-label", "Photo");
+    swipe.element.setAttribute("aria-label", t("photo"));
   }
 
   close() { this.#swipe?.close(); }
@@ -114,7 +114,7 @@ export class Viewer {
     }
     return {
       src: thumbnail(photo, "fit_1920"), srcset: sources.join(", "), msrc,
-      width, height, photo, live: kind === LIVE, alt: photo.text || "Photo",
+      width, height, photo, live: kind === LIVE, alt: photo.text || t("photo"),
     };
   }
 
@@ -123,8 +123,8 @@ export class Viewer {
     if (data.type !== "video") return;
     event.preventDefault();
     content.type = "video";
-    content.element = make("video", {className: "pswp__video", controls: true, playsInline: true, preload: "metadata", poster: data.msrc, src: video(data.photo.hash), ariaLabel: data.alt || "Video"});
-    content.element.addEventListener("error", () => content.element.replaceWith(make("p", {className: "pswp__wrong", textContent: "This video cannot be played here yet. It may still be converted; try again soon."})));
+    content.element = make("video", {className: "pswp__video", controls: true, playsInline: true, preload: "metadata", poster: data.msrc, src: video(data.photo.hash), ariaLabel: data.alt || t("video")});
+    content.element.addEventListener("error", () => content.element.replaceWith(make("p", {className: "pswp__wrong", textContent: t("noVideo")})));
     content.state = "loaded";
     content.onLoaded();
   }
@@ -150,13 +150,13 @@ export class Viewer {
       element.setAttribute("role", "status");
       element.setAttribute("aria-live", "polite");
     }});
-    add("moving", 7, "Play the moving picture (Space)", "play", () => this.#live(), {onInit: (element) => { this.#play = element; }});
-    if (may("update")) add("favorite", 8, "Favorite (f)", "heart", () => this.#run("favorite"), {onInit: (element) => { this.#heart = element; }});
-    if (may("update")) add("private", 8, "Private (p)", "lock", () => this.#run("private"), {onInit: (element) => { this.#lock = element; }});
-    if (may("update")) add("archive", 9, "Archive (a)", "archive", () => this.#run("archive"));
-    if (may("albums")) add("album", 9, "Add to album (l)", "album", () => this.#run("album"));
-    if (may("download")) add("download", 9, "Download (d)", "download", () => this.#run("download"));
-    add("info", 9, "Details (i)", "info", () => this.#details(), {onInit: (element) => {
+    add("moving", 7, t("playKey"), "play", () => this.#live(), {onInit: (element) => { this.#play = element; }});
+    if (may("update")) add("favorite", 8, t("favoriteKey"), "heart", () => this.#run("favorite"), {onInit: (element) => { this.#heart = element; }});
+    if (may("update")) add("private", 8, t("privateKey"), "lock", () => this.#run("private"), {onInit: (element) => { this.#lock = element; }});
+    if (may("update")) add("archive", 9, t("archiveKey"), "archive", () => this.#run("archive"));
+    if (may("albums")) add("album", 9, t("albumKey"), "album", () => this.#run("album"));
+    if (may("download")) add("download", 9, t("downloadKey"), "download", () => this.#run("download"));
+    add("info", 9, t("detailsKey"), "info", () => this.#details(), {onInit: (element) => {
       this.#info = element;
       element.setAttribute("aria-pressed", false);
       if (sessionStorage.getItem(OPEN) === "1") this.#details();
@@ -173,7 +173,7 @@ export class Viewer {
       this.#panel.toggle(this.photo);
       this.#info.setAttribute("aria-pressed", this.#panel.isOpen);
       sessionStorage.setItem(OPEN, this.#panel.isOpen ? "1" : "0");
-    } catch { this.#actions.say("The details cannot be loaded. Try again."); }
+    } catch { this.#actions.say(t("noDetails")); }
   }
 
   #run(action) {
@@ -188,9 +188,9 @@ export class Viewer {
     if (!slide.data.live) return;
     const old = slide.container.querySelector("video");
     if (old) { old.remove(); return; }
-    const moving = make("video", {className: "pswp__moving", autoplay: true, playsInline: true, controls: true, src: video(photo.hash), ariaLabel: "The moving picture of this photo"});
+    const moving = make("video", {className: "pswp__moving", autoplay: true, playsInline: true, controls: true, src: video(photo.hash), ariaLabel: t("moving")});
     moving.addEventListener("ended", () => moving.remove());
-    moving.addEventListener("error", () => { moving.remove(); this.#actions.say("The moving picture cannot be played yet."); });
+    moving.addEventListener("error", () => { moving.remove(); this.#actions.say(t("noMoving")); });
     const still = slide.content.element;
     moving.style.width = still.style.width; moving.style.height = still.style.height;
     slide.container.append(moving);
@@ -199,11 +199,11 @@ export class Viewer {
   #changed() {
     const {currIndex} = this.#swipe, photo = this.#photo(currIndex);
     this.#swipe.element?.querySelectorAll(".pswp__moving").forEach((one) => one.remove());
-    if (this.#counter) this.#counter.textContent = `${number(currIndex + 1)} of ${number(this.#timeline.total)}`;
+    if (this.#counter) this.#counter.textContent = t("of", {at: currIndex + 1, total: this.#timeline.total});
     if (!photo) return;
     const {month, index} = this.#place(currIndex);
     this.#shown = {uid: photo.uid, name: this.#timeline.nameOf(month, index)};
-    document.title = `${photo.text || this.#grid.tile(month, index)?.image.alt || "Photo"}${SITE}`;
+    document.title = `${photo.text || this.#grid.tile(month, index)?.image.alt || t("photo")}${SITE}`;
     if (inViewer()) history.replaceState({viewer: currIndex}, "", photoPage(photo.uid));
     this.#panel?.show(photo);
     this.#marks();

@@ -8,7 +8,7 @@ import {Layouts, dayOf} from "./layouts.js";
 import {near} from "./near.js";
 import {Span} from "./span.js";
 import {Tile} from "./tile.js";
-import {dayName, photos} from "./words.js";
+import {dayName, locale, photos} from "./words.js";
 
 const SPARE = 3;  // screens of months on each side when the window is built; less than one is left when it is built again
 const REST = 90;  // milliseconds without movement after which pictures are loaded
@@ -185,7 +185,7 @@ export class Window extends EventTarget {
 
   #heading(month, box) {
     const name = this.#timeline.nameOf(month, box.first);
-    return make("h2", {lang: navigator.language}, dayName(name, box.day, box.width - (innerWidth < 700 ? 24 : 0)), " ", make("small", {lang: "en", textContent: box.width > 300 ? photos(box.last - box.first) : ""}));
+    return make("h2", {lang: locale}, dayName(name, box.day, box.width - (innerWidth < 700 ? 24 : 0)), " ", make("small", {textContent: box.width > 300 ? photos(box.last - box.first) : ""}));
   }
 
   // A tile at a place that had none.

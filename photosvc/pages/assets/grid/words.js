@@ -1,23 +1,34 @@
-// Dates and numbers in the form that the browser's language has for them.
+// Texts, dates and numbers in the page's language.
 
-const long = new Intl.DateTimeFormat(undefined, {weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC"});
-const short = new Intl.DateTimeFormat(undefined, {weekday: "short", day: "numeric", month: "short", year: "numeric", timeZone: "UTC"});
-const shorter = new Intl.DateTimeFormat(undefined, {day: "numeric", month: "short", year: "numeric", timeZone: "UTC"});
-const shortest = new Intl.DateTimeFormat(undefined, {day: "numeric", month: "numeric", year: "2-digit", timeZone: "UTC"});
-const plain = new Intl.DateTimeFormat(undefined, {day: "numeric", month: "long", year: "numeric", timeZone: "UTC"});
-const month = new Intl.DateTimeFormat(undefined, {month: "long", year: "numeric", timeZone: "UTC"});
-const brief = new Intl.DateTimeFormat(undefined, {month: "short", year: "numeric", timeZone: "UTC"});
-const numbers = new Intl.NumberFormat();
+const {lang} = document.documentElement;
+export const locale = navigator.languages.find((one) => one.startsWith(lang)) ?? lang;
+const texts = JSON.parse(document.querySelector("#texts").textContent);
+const rules = new Intl.PluralRules(locale);
+// A text with its values, in the form for the number `num`.
+export function t(name, values = {}) {
+  const text = texts[name] ?? name;
+  return [text].flat().at(rules.select(values.num) === "one" ? 0 : -1).replace(/%\((\w+)\)s/g, (_, key) => (typeof values[key] === "number" ? number(values[key]) : values[key]));
+}
+
+const form = (parts) => new Intl.DateTimeFormat(locale, {timeZone: "UTC", ...parts});
+const long = form({weekday: "long", day: "numeric", month: "long", year: "numeric"});
+const short = form({weekday: "short", day: "numeric", month: "short", year: "numeric"});
+const shorter = form({day: "numeric", month: "short", year: "numeric"});
+const shortest = form({day: "numeric", month: "numeric", year: "2-digit"});
+const plain = form({day: "numeric", month: "long", year: "numeric"});
+const month = form({month: "long", year: "numeric"});
+const brief = form({month: "short", year: "numeric"});
+const numbers = new Intl.NumberFormat(locale);
 
 const date = (name, day) => new Date(`${name}-${String(day || 1).padStart(2, "0")}T12:00:00Z`);
 
 export const number = (value) => numbers.format(value);
-export const photos = (count) => `${number(count)} ${count === 1 ? "photo" : "photos"}`;
-export const monthName = (name) => (name === "0000-00" ? "No date" : month.format(date(name)));
-export const monthBrief = (name) => (name === "0000-00" ? "No date" : brief.format(date(name)));
+export const photos = (num) => t("photos", {num});
+export const monthName = (name) => (name === "0000-00" ? t("noDate") : month.format(date(name)));
+export const monthBrief = (name) => (name === "0000-00" ? t("noDate") : brief.format(date(name)));
 // The day as a heading with so many pixels of room.
 export function dayName(name, day, room = 400) {
-  if (name === "0000-00") return "No date";
+  if (name === "0000-00") return t("noDate");
   if (day === 0) return (room < 150 ? brief : month).format(date(name));
   return (room < 110 ? shortest : room < 160 ? shorter : room < 250 ? short : long).format(date(name, day));
 }

@@ -1,11 +1,13 @@
 // Lines of latitude and longitude with their degrees, where the map has neither tiles nor an outline that tells anything.
 
+import {locale} from "../grid/words.js";
+
 const L = globalThis.L;
 const STEPS = [10, 5, 2, 1, .5, .2, .1, .05, .02, .01, .005, .002, .001, .0005];
 const APART = 180; // pixels between two lines, at most about half as many again
 
 function degrees(value, positive, negative) {
-  const number = Math.abs(value).toLocaleString(undefined, {maximumFractionDigits: 4});
+  const number = Math.abs(value).toLocaleString(locale, {maximumFractionDigits: 4});
   return `${number}°${value > 0 ? ` ${positive}` : value < 0 ? ` ${negative}` : ""}`;
 }
 

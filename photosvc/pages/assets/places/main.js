@@ -3,7 +3,7 @@
 import {asked, get, site, thumbnail} from "../grid/api.js";
 import "../grid/suggest.js";
 import {make} from "../grid/icons.js";
-import {number, photos} from "../grid/words.js";
+import {number, photos, t} from "../grid/words.js";
 import {area, gather, RING, spread} from "./gather.js";
 import {drawGraticule} from "./graticule.js";
 
@@ -34,7 +34,7 @@ function start(container) {
     minZoom: Math.max(1, Math.floor(Math.log2(container.clientWidth / 256))),
     zoomAnimation: !still, fadeAnimation: !still, inertia: !still,
   });
-  L.control.zoom({zoomInTitle: "Closer", zoomOutTitle: "Farther"}).addTo(map);
+  L.control.zoom({zoomInTitle: t("closer"), zoomOutTitle: t("farther")}).addTo(map);
   L.control.scale().addTo(map);
   for (const pane of ["outline", "lines"]) map.createPane(pane); // below that of tiles
   const outline = [-360, 0, 360].map((turn) => L.imageOverlay(container.dataset.outline, [[-85.0511287798, turn - 180], [85.0511287798, turn + 180]], {pane: "outline", className: "outline", alt: ""}));
@@ -59,7 +59,7 @@ function start(container) {
       mark(found, map, layer);
       const across = west > east, inside = (lng) => (across ? lng >= west || lng <= east : lng >= west && lng <= east);
       const count = found.clusters.filter(([lat, lng]) => lat >= south && lat <= north && inside(lng)).reduce((sum, one) => sum + one[2], 0);
-      const text = count ? `About ${photos(count)} in this view` : "No photos in this view";
+      const text = count ? t("inView", {num: count}) : t("noneInView");
       view.replaceChildren(count ? make("a", {href: searchOf([[north, east, south, west].join(",")]), textContent: text}) : make("span", {textContent: text}));
     } catch (error) {
       if (error.name !== "AbortError") view.replaceChildren(make("span", {textContent: error.message}));
@@ -123,7 +123,7 @@ function mark({clusters, cell}, map, layer) {
   layer.clearLayers();
   for (const {point, from, count, hash, place, turn, squares} of isClosest(map) ? spread(discs) : discs) {
     const size = count >= 100 ? 44 : count >= 10 ? 40 : 36, name = place.split(",")[0];
-    const text = count > 1 && place ? `${photos(count)} near ${place}` : [photos(count), place].filter(Boolean).join(", ");
+    const text = count > 1 && place ? t("near", {num: count, place}) : [photos(count), place].filter(Boolean).join(", ");
     const link = make("a", {href: searchOf(squares), ariaLabel: text, title: text},
       make("img", {src: thumbnail({hash, turn}, "tile_100"), alt: "", width: size, height: size, decoding: "async", draggable: false}));
     if (count > 1) link.append(make("b", {textContent: number(count)}));

@@ -1,0 +1,157 @@
+"""The texts of the scripts, which the page hands over in its language: a name, then the English text or its two forms.
+
+Scripts put values in the place of `%(name)s`, and choose the form for the number `num` by the rules of the language.
+"""
+
+from functools import cache
+from typing import Final, TypeAlias
+
+import orjson
+from markupsafe import Markup
+
+from photosvc.pages.language import N_, NP_, P_, catalogue, language
+from photosvc.pages.photo_values import GROUPS, STARS, TYPES, YES_NO
+
+Text: TypeAlias = str | tuple[str, str]
+#: The texts of the grid, its viewer, panels and dialogs, of uploads and of the map.
+_TEXTS: Final[dict[str, Text]] = {
+    **{field.name: field.label for group in GROUPS for field in group.fields},
+    **{f"group{number}": group.title for number, group in enumerate(GROUPS) if group.title},
+    **{value: label for value, label in (*STARS, *TYPES, *YES_NO) if not label.startswith("★")},
+    # Names of further values, in the history of a photo.
+    "TakenAt": N_("Time"), "Lat": N_("Latitude"), "Lng": N_("Longitude"), "CameraID": N_("Camera"),
+    "LensID": N_("Lens"), "Primary": N_("Main file"), "Files": N_("Files"), "Orientations": N_("Orientation"),
+    "Names": N_("People"), "ArchivedAt": N_("Archived"), "Favorite": N_("Favorite"), "Private": N_("Private"),
+    # Words.
+    "photos": P_("%(num)s photo", "%(num)s photos"), "files": P_("File", "Files"), "photo": N_("Photo"),
+    "noDate": N_("No date"), "liveBadge": N_("Live"), "favorite": N_("Favorite"),
+    "private": N_("Private"), "select": N_("Select %(photo)s"), "position": N_("Position"), "month": N_("Month"),
+    "of": N_("%(at)s of %(total)s"), "undo": N_("Undo"), "undone": N_("Undone"), "again": N_("Try again"),
+    "cancel": N_("Cancel"), "close": N_("Close"), "open": N_("Open"), "add": N_("Add"), "album": N_("Album"),
+    "delete": N_("Delete"), "bytes": N_("bytes"), "kB": N_("kB"), "suggestions": N_("Suggestions"),
+    "details": N_("Details"), "history": N_("History"), "previous": N_("Previous"), "next": N_("Next"),
+    # Actions, with their keys.
+    "favoriteKey": N_("Favorite (f)"), "privateKey": N_("Private (p)"), "albumKey": N_("Add to album (l)"),
+    "editKey": N_("Edit (e)"), "removeKey": N_("Remove from this album (Delete)"), "archiveKey": N_("Archive (a)"),
+    "unarchiveKey": N_("Unarchive (a)"), "deleteKey": N_("Delete (Delete)"), "downloadKey": N_("Download (d)"),
+    "detailsKey": N_("Details (i)"), "closeKey": N_("Close (Esc)"), "zoomKey": N_("Zoom (z)"),
+    "playKey": N_("Play the moving picture (Space)"),
+    # The bar of selected photos, and what became of them.
+    "clear": N_("Clear selection"), "selection": N_("Selected photos"), "selected": P_("selected", "selected"),
+    "selecting": N_("Selecting…"), "first": N_("First %(most)s of this search"),
+    "all": N_("All %(total)s of this search"), "unarchive": N_("Unarchive"),
+    "askArchive": P_("Archive %(num)s photo?", "Archive %(num)s photos?"),
+    "askUnarchive": P_("Unarchive %(num)s photo?", "Unarchive %(num)s photos?"),
+    "archived": P_("%(num)s photo archived", "%(num)s photos archived"),
+    "unarchived": P_("%(num)s photo unarchived", "%(num)s photos unarchived"),
+    "favored": P_("%(num)s photo made a favorite", "%(num)s photos made favorites"),
+    "unfavored": P_("%(num)s photo no longer a favorite", "%(num)s photos no longer favorites"),
+    "hid": P_("%(num)s photo made private", "%(num)s photos made private"),
+    "unhid": P_("%(num)s photo no longer private", "%(num)s photos no longer private"),
+    "askDelete": P_("Delete %(num)s photo?", "Delete %(num)s photos?"),
+    "trashUntil": N_("The originals move to the trash and can be restored until %(day)s."),
+    "trashKept": N_("The originals move to the trash and can be restored until the trash is emptied."),
+    "originalsStay": N_("The originals stay where they are; index runs leave them out."),
+    "trashed": P_("%(num)s photo moved to the trash", "%(num)s photos moved to the trash"),
+    "deleted": P_("%(num)s photo deleted", "%(num)s photos deleted"),
+    "addedTo": P_("%(num)s photo added to %(album)s", "%(num)s photos added to %(album)s"),
+    "hasAll": N_("%(album)s has them all already"),
+    "removed": P_("%(num)s photo removed from this album", "%(num)s photos removed from this album"),
+    "packed": P_("%(num)s file in one archive", "%(num)s files in one archive"),
+    "butNot": N_("%(text)s, but %(rest)s not: %(error)s"), "noneLeft": N_("No photos left."),
+    # Connections and the library.
+    "unreachable": N_("The server cannot be reached. Try again."),
+    "signedOut": N_("You are signed out. Sign in again in another tab, then try again here."),
+    "answered": N_("The server answered %(status)s."), "libraryChanged": N_("The library has changed. Try again."),
+    "offline": N_("Offline. Photos that are not loaded yet appear when the connection is back."),
+    "indexing": N_("Indexing: %(done)s of %(total)s"),
+    # The dialogs for an album, and for the values of several photos.
+    "addToAlbum": N_("Add to an album"), "chooseAlbum": N_("Choose an album, or type the name of a new one."),
+    "unchanged": N_("Unchanged"), "addKeywords": N_("Add keywords"), "removeKeywords": N_("Remove keywords"),
+    "shift": N_("Shift time by hours"), "change": P_("Change %(num)s photo", "Change %(num)s photos"),
+    "editMany": P_("Edit %(num)s photo", "Edit %(num)s photos"), "emptyStay": N_("Empty fields stay unchanged."),
+    "fillIn": N_("Fill in a field first."), "typeHours": N_("Type a number of hours, such as -1.5."),
+    "undoneBut": P_(
+        "Undone, except for %(num)s photo that changed since", "Undone, except for %(num)s photos that changed since"
+    ),
+    "takenBack": N_("%(error)s; the changes are undone"), "changed": N_("%(total)s of %(photos)s changed"),
+    "typeNumber": N_("%(field)s: type a number."),
+    "typePosition": N_("Type latitude and longitude, such as 47.56903, 9.37510."),
+    # The viewer, its panel, and files.
+    "factTaken": N_("Taken"), "factPlace": N_("Place"), "factPosition": N_("Position"), "factCamera": N_("Camera"),
+    "factLens": N_("Lens"), "factExposure": N_("Exposure"), "factDuration": N_("Duration"),
+    "factRating": N_("Rating"), "factPeople": N_("People"), "factAlbums": N_("Albums"), "factLabels": N_("Labels"),
+    "onMap": N_("On the map"), "dateUnknown": N_("The date is not known"),
+    "downloadFile": N_("Download %(file)s"), "showCurrent": N_("Show the current version"),
+    "somebodyElse": N_("Somebody else changed this photo."), "undoOf": N_("Undo the change of %(names)s"),
+    "show": N_("Show"), "asMain": N_("Use as main picture"), "turn": N_("Turn"), "rotate": N_("Rotate right"),
+    "unstack": N_("Unstack"),
+    "askUnstack": N_("Make a photo of its own of %(file)s? Later index runs do not stack it again."),
+    "noPicture": N_("The picture is not available yet."), "noDetails": N_("The details cannot be loaded. Try again."),
+    "noVideo": N_("This video cannot be played here yet. It may still be converted; try again soon."),
+    "moving": N_("The moving picture of this photo"), "noMoving": N_("The moving picture cannot be played yet."),
+    # The list of keys.
+    "keys": N_("Keys"), "Enter": N_("Enter"), "keysMove": N_("Arrows, Home, End, Page Up, Page Down"),
+    "keyMove": N_("to the next photo, row, screen; with Ctrl to the first and last"), "keyOpen": N_("open the photo"),
+    "keyMonth": N_("to the next and previous month, year"), "keySelect": N_("select"),
+    "keysRange": N_("Shift with arrows or a click"), "keyRange": N_("select up to here"),
+    "keysAll": N_("Ctrl A, Esc"), "keyAll": N_("select all of this search, clear the selection"),
+    "keyFavorite": N_("favorite"), "keyPrivate": N_("private"), "keyArchive": N_("archive"),
+    "keyAlbum": N_("add to an album"), "keyEdit": N_("edit the selected photos"),
+    "keyRemove": N_("remove from this album"), "keyDelete": N_("delete from the library"),
+    "keyDownload": N_("download"), "keysUndo": N_("Ctrl Z"), "keyUndo": N_("undo the last action"),
+    "keySearch": N_("search"), "keysViewer": N_("In the viewer: z, i, Space"), "keyViewer": N_("zoom, details, play"),
+    "letters": N_("Single letters are keys"),
+    "lettersKept": N_("This browser remembers it. With the focus on a photo, ? always opens this list."),
+    # Uploads.
+    "added": N_("Added"), "duplicate": N_("In the library already"), "refused": N_("Refused"),
+    "stopped": N_("Stopped"), "left": N_("Not complete"), "cancelled": N_("Cancelled"),
+    "earlier": N_("Uploaded earlier"), "uploads": N_("Uploads"), "closeUploads": N_("Close the list of uploads"),
+    "cancelAll": N_("Cancel all"), "cancelFile": N_("Cancel %(file)s"), "filesToUpload": N_("Files to upload"),
+    "chooseToContinue": N_("%(percent)s: choose the file again to continue"),
+    "mostFiles": N_("One upload has at most %(most)s files: add the others again."), "waiting": N_("Waiting"),
+    "empty": N_("the file is empty"), "tooLarge": N_("larger than %(most)s MB, the most for one file"),
+    "uploading": N_("Uploading %(at)s of %(total)s"), "adding": N_("Adding"), "addingAll": N_("Adding to the library…"),
+    "lost": N_("The connection was lost"), "busy": N_("The server is busy"),
+    "nextTry": N_("%(cause)s: next try in %(seconds)s s"),
+    "unsure": N_("The server did not say whether the file was added. Try again to make sure."),
+    "fileGone": N_("The file cannot be read any more: it was changed, moved or deleted."),
+    "storedNothing": N_("The server stored nothing."),
+    "chooseAgain": N_("The server does not have the file any more: choose it again."),
+    # The map.
+    "closer": N_("Closer"), "farther": N_("Farther"), "noneInView": N_("No photos in this view"),
+    "inView": P_("About %(num)s photo in this view", "About %(num)s photos in this view"),
+    "near": P_("%(num)s photo near %(place)s", "%(num)s photos near %(place)s"),
+}  # fmt: skip
+#: Further texts, each with the context that tells its meaning.
+_MEANT: Final = {"archive": ("action", NP_("action", "Archive")), "keysDelete": ("key", NP_("key", "Delete"))}
+#: The texts of the script of Administration > Library, as attributes of the line that it changes.
+_OF_RUNS: Final = {
+    "data-readin": N_("%(read)s of %(all)s files read in %(folder)s."),
+    "data-read": N_("%(read)s of %(all)s files read."),
+    "data-searched": N_("The folders are searched for new and changed files."),
+    "data-waits": N_("Waiting to begin."),
+}
+
+
+def script_texts() -> Markup:
+    """Return the texts of the scripts as JSON, to stand in an element of the page."""
+    return _packed(language())
+
+
+@cache
+def _packed(name: str) -> Markup:
+    texts = catalogue(name)
+    found = {
+        key: texts.gettext(text) if isinstance(text, str) else [texts.ngettext(*text, 1), texts.ngettext(*text, 2)]
+        for key, text in _TEXTS.items()
+    }
+    found |= {key: texts.pgettext(context, text) for key, (context, text) in _MEANT.items()}
+    # No text ends the element: `<` is escaped, as `tojson` does.
+    return Markup(orjson.dumps(found).decode().replace("<", "\\u003c"))  # noqa: S704  # nosec B704
+
+
+def run_texts() -> dict[str, str]:
+    """Return the texts of the script of index runs, by the names of their attributes."""
+    texts = catalogue(language())
+    return {name: texts.gettext(text) for name, text in _OF_RUNS.items()}
