@@ -31,7 +31,9 @@ _FIXED: Final = (
     N_("No such thing."),
     N_("It exists already, or changed meanwhile."),
     N_("The token in this link is not valid (any more): ask for a new link."),
-    N_("Somebody else changed this photo meanwhile."),
+    N_("Another site or program sent this request from a browser: open the page again and repeat it."),
+    N_("The search took longer than it may."),
+    N_("Too many costly searches are running: try again in a moment, or make this one narrower."),
     # Albums, links and photos.
     N_("there is no such album"),
     N_("there is no such link"),
@@ -44,6 +46,10 @@ _FIXED: Final = (
     N_("latitudes are from -90 to 90, longitudes from -180 to 180"),
     N_("send a name without commas"),
     N_("This deleted album does not exist, or you have no permission to see it."),
+    N_("Somebody has changed this album since you opened the form."),
+    N_("The picture does not exist, or is not shared."),
+    N_("The link does not exist, or has ended: ask for a new one."),
+    N_("The photo changed meanwhile: read it again, and repeat the change if it still fits."),
     N_("The name is too long."),
 )
 _PATTERNS: Final = (

@@ -137,3 +137,10 @@ def test_signing_in_works_in_every_language(browser):
     for language in SIGN_IN:
         form = {"name": "alice", "password": PASSWORD}
         assert browser.send("/sign-in", form, headers={**asking(language), "Origin": browser.base}).status_code == 303
+
+
+def test_visitors_of_public_links_read_their_language(browser):
+    page = browser.open("/s/abcdefghij", headers=asking("de"))
+    assert page.status_code == 404
+    assert '<html lang="de">' in page.text
+    assert "Den Link gibt es nicht, oder er ist beendet: bitte um einen neuen." in text_of(page)
