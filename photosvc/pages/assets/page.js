@@ -1,6 +1,5 @@
 // The additions of scripts to every page, which works without them.
 
-// Dates in the page's language.
 const {lang} = document.documentElement, locale = navigator.languages.find((one) => one.startsWith(lang)) ?? lang;
 const day = new Intl.DateTimeFormat(locale, {weekday: "long", day: "numeric", month: "long", year: "numeric"});
 const moment = new Intl.DateTimeFormat(locale, {dateStyle: "medium", timeStyle: "short"});

@@ -1,10 +1,10 @@
-// Texts, dates and numbers in the page's language.
+// Words in the page's language.
 
 const {lang} = document.documentElement;
 export const locale = navigator.languages.find((one) => one.startsWith(lang)) ?? lang;
 const texts = JSON.parse(document.querySelector("#texts").textContent);
 const rules = new Intl.PluralRules(locale);
-// A text with its values, in the form for the number `num`.
+// The form for `num`.
 export function t(name, values = {}) {
   const text = texts[name] ?? name;
   return [text].flat().at(rules.select(values.num) === "one" ? 0 : -1).replace(/%\((\w+)\)s/g, (_, key) => (typeof values[key] === "number" ? number(values[key]) : values[key]));
