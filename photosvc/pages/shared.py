@@ -26,6 +26,7 @@ from photosvc.models import Link, User
 from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form, whole_number
+from photosvc.pages.language import _
 from photosvc.pages.layout import public_page, see_other, show
 from photosvc.pages.shared_pictures import NoPictureError, Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.wording import day
@@ -133,7 +134,7 @@ def add_pictures(link_token: str) -> Response:
     except PhotosvcError as error:
         return _show(service, link_token, who, error=error)
     except RequestEntityTooLarge:
-        msg = "The files are larger in total than one form, or this link, may take at present."
+        msg = _("The files are larger in total than one form, or this link, may take at present.")
         return _show(service, link_token, who, error=TooLargeError(msg))
     refused = [outcome for outcome in outcomes if outcome.status != ADDED]
     added = len(outcomes) - len(refused)
