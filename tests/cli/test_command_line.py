@@ -270,7 +270,7 @@ def test_the_version_is_that_of_the_package(instance):
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["user"], "No such command 'user'. Did you mean 'users'?"),
+        (["user"], "No such command 'user'. Did you mean 'users' or 'cluster'?"),
         (["serach"], "No such command 'serach'. Did you mean 'search'?"),
         (["users", "lst"], "No such command 'lst'. Did you mean 'ls'?"),
         (["nothing-like-it"], "No such command 'nothing-like-it'.\n"),

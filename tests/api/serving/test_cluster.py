@@ -151,9 +151,9 @@ def test_the_page_shows_the_machines(api):
     assert page.status_code == 200
     assert "<b>host7" not in page.text
     shown = text_of(page)
-    assert "1 job running, 1 waiting." in shown
+    assert "Jobs: 1 running, 1 waiting." in shown
     assert "Version 0.0.9. Cache:" in shown
-    assert "Clock: 61 s ahead." in shown
+    assert "The clock is 61 s ahead." in shown
     assert "It runs another version of photosvc than this machine." in shown
     assert "SQLite 3." in shown
     lease.end(None)
