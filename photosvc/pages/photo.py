@@ -37,7 +37,7 @@ from photosvc.web.searching import searching
 
 _dump_photo = compile_schema(PhotoSchema())
 _SIZES: Final = tuple(SIZES[name] for name in ("fit_720", "fit_1280", "fit_1920", "fit_2560", "fit_3840"))
-_UNITS: Final = (N_("bytes"), N_("kB"), "MB", "GB", "TB")
+_UNITS: Final = (N_("bytes"), N_("kB"), N_("MB"), N_("GB"), N_("TB"))
 _UNKNOWN: Final = frozenset({"", "Unknown", "zz"})
 _ZERO: Final = rfc3339(ZERO_TIME)
 
