@@ -97,9 +97,10 @@ def wish_thumbnails(session: Session, now: datetime) -> None:
 
 
 def last_progress(session: Session) -> Progress | None:
-    """Return the progress of the last job; None before the first."""
+    """Return the progress of the job that runs, else of the last one; None before the first."""
     query = select(JobRow.state, JobRow.report, JobRow.ended_at).where(JobRow.kind == THUMBNAILS.name)
-    row = session.execute(query.order_by(JobRow.id.desc()).limit(1)).first()
+    runs_first = (JobRow.state == State.RUNNING.value).desc()
+    row = session.execute(query.order_by(runs_first, JobRow.id.desc()).limit(1)).first()
     if row is None:
         return None
     counts = {name: int(row.report.get(name, 0)) for name in ("done", "total", "made", "failed")}
