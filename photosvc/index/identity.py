@@ -122,7 +122,7 @@ class Contents:
             return Identity(named)
         moved = None
         for row in same:
-            if self._is_in_place(row, name):
+            if self.is_in_place(row, name):
                 return Identity(original=row, displaced=named)
             moved = moved or row
         if moved is not None:
@@ -176,15 +176,11 @@ class Contents:
         except OSError:
             return False
 
-    def is_outdated(self, name: str) -> bool:
-        """Return whether the row of this name may describe another file than the one that has the name now.
+    def is_in_place(self, row: Row, name: str) -> bool:
+        """Return whether the file of this row, which is not the one of this name, still has its content.
 
-        The run has yet to read that file, or the one to which the content of the row may have moved.
+        It is true also if the disk cannot tell.
         """
-        return self._work is not None and self._work.is_outdated(name)
-
-    def _is_in_place(self, row: Row, name: str) -> bool:
-        """Return whether the file of this row still has its content, or the disk cannot tell."""
         try:
             status = self._status(row.name)
             if status is None or self._is_same_file(status, name, row.name):
@@ -196,6 +192,13 @@ class Contents:
             if unchanged and not row.error:  # with an error, another file may have been refused under this name
                 return True
         return self.hash_of(row.name) in {row.hash, ""}
+
+    def is_outdated(self, name: str) -> bool:
+        """Return whether the row of this name may describe another file than the one that has the name now.
+
+        The run has yet to read that file, or the one to which the content of the row may have moved.
+        """
+        return self._work is not None and self._work.is_outdated(name)
 
     def _is_same_file(self, status: os.stat_result, name: str, other: str) -> bool:
         """Return whether both names are spellings of one, as on file systems that ignore letter case."""

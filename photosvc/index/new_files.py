@@ -115,7 +115,7 @@ class NewFiles:
         self._now = now
         self._keys: dict[str, frozenset[int]] = {}
         self._alone: set[str] = set()
-        self._apart: set[str] = set()
+        self._apart: dict[str, datetime] = {}
         self.photos: list[Photo] = []
         """The photos made so far."""
         self.extractions: dict[str, Extraction] = {}
@@ -156,14 +156,23 @@ class NewFiles:
             found.update(connection.execute(stored).scalars())
         return found
 
-    def _sent_by_others(self, contents: Collection[str]) -> set[str]:
-        """Return the hashes among these that visitors of a link or contributors of an album uploaded."""
-        sent = select(UploadedFile.hash).where(among(self._session, UploadedFile.hash, contents), UploadedFile.apart)
-        return {content for content in self._session.connection().execute(sent).scalars() if content}
+    def _sent_by_others(self, contents: Collection[str]) -> dict[str, datetime]:
+        """Return the hashes among these that visitors of a link or contributors of an album uploaded, and when."""
+        sent = select(UploadedFile.hash, UploadedFile.created_at)
+        sent = sent.where(among(self._session, UploadedFile.hash, contents), UploadedFile.apart)
+        return {row.hash: row.created_at for row in self._session.connection().execute(sent)}
 
     def is_apart(self, content: str) -> bool:
         """Return whether the new file with this hash is never stacked."""
         return content in self._apart
+
+    def is_older(self, file: File) -> bool:
+        """Return whether a stored file was there before visitors or contributors uploaded its content.
+
+        If it is gone, theirs must not bring its photo back, with all that people wrote about it.
+        """
+        sent = self._apart.get(file.hash)
+        return sent is not None and file.created_at < sent
 
     def __contains__(self, found: FoundFile) -> bool:
         """Return whether the file becomes a photo of its own at once."""

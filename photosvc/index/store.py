@@ -176,7 +176,8 @@ class Store:
             return self._save_sidecar(found, extraction)
         if extraction.problem is not None and extraction.problem.reason.may_pass:
             return self._save_partly(found, extraction, extraction.problem)
-        named, same = self._files.named(found.name), self._files.with_content(extraction.hash)
+        named = self._files.named(found.name)
+        same = self._repeated(found.name, extraction.hash, is_known=named is not None)
         awaited = None if same else self._contents.awaited(self._session, found, extraction.hash, named)
         if awaited is not None:
             if named is not None:
@@ -218,6 +219,13 @@ class Store:
         self._changed[file.photo] = None
         self._stack_keys[file] = keys_of(file.name, extraction, self._kinds)
         return Saved(extraction.problem, new)
+
+    def _repeated(self, name: str, content: str, *, is_known: bool) -> list[File]:
+        """Return the files with this content, for a file of a new name apart from those that it must not bring back."""
+        same = self._files.with_content(content)
+        older = [] if is_known else [one for one in same if self._new.is_older(one)]
+        gone = [one for one in older if not self._contents.is_in_place(one, name)]
+        return [one for one in same if one not in gone]
 
     def _save_partly(self, found: FoundFile, extraction: Extraction, problem: Problem) -> Saved:
         """Store a file of which only metadata could be read this time; values known of the same content stay."""

@@ -356,3 +356,30 @@ def test_a_photo_of_a_visitor_is_not_told_where_the_camera_of_others_was(visitin
     found = visiting.api.call("GET", f"/photos?s={visiting.album}&count=99", visiting.visit).json
     (mine,) = (one for one in found if one["CameraModel"] == "Maplecam")
     assert (mine["PlaceSrc"], mine["Lat"], mine["Country"]) == ("", 0, "zz")
+
+
+@pytest.mark.parametrize("way", ["deleted by a person", "deleted on the disk"])
+def test_a_file_of_a_visitor_brings_no_deleted_photo_back(visiting, way):
+    """Else, it would show what the library had written about that photo, and put it into its former albums again."""
+    visiting.visit = visiting.open(visiting.link(ShowMetadata=True))
+    known, other = visiting.photos["known"], visiting.make_album("Secret")
+    visiting.api.call("PUT", f"/photos/{known}", visiting.token, json={"Title": "Told nobody"})
+    visiting.api.call("POST", f"/albums/{other}/photos", visiting.token, json={"photos": [known]})
+    if way == "deleted by a person":
+        visiting.api.call("POST", "/batch/photos/delete", visiting.token, json={"photos": [known]})
+    else:
+        (visiting.api.library.originals / "known.jpg").unlink()
+        visiting.api.library.index()
+    visiting.api.clock.move(minutes=1)
+    before = visiting.in_album()
+    assert visiting.add(("mine.jpg", visiting.known)).status_code == 200
+    visiting.api.library.index()
+    (mine,) = visiting.in_album() - before
+    found = visiting.api.call("GET", f"/photos?s={visiting.album}&count=99", visiting.visit).json
+    assert mine != known
+    assert "Told nobody" not in {photo["Title"] for photo in found}
+    assert visiting.api.call("GET", f"/photos?s={other}", visiting.token).json == []
+    (stored,) = visiting.api.library.originals.glob("20*/*/*.jpg")
+    stored.rename(visiting.api.library.originals / "moved.jpg")
+    visiting.api.library.index()
+    assert visiting.in_album() - before == {mine}  # its owner's own moves are followed
