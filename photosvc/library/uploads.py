@@ -173,6 +173,8 @@ class Admission:
         outcomes = [self._refused(file, problem) for file in files if isinstance(problem := found[file.path], Problem)]
         contents = {path: content for path, content in found.items() if isinstance(content, Content)}
         groups, left = grouped([file for file in files if file.path in contents], contents)
+        if self.tells_nothing:  # many files of one name would be one long transaction, for which all others wait
+            groups = [[one] for group in groups for one in group]
         outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.UNRELATED)) for file in left]
         for group in groups:
             with disk.undo_on_error() as undo:

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from photosvc.auth.throttle import Allowance
 from photosvc.index.jobs import ALBUMS
 from photosvc.library import link_uploads
+from photosvc.library.uploads import Admission
 from photosvc.models import File, Photo, Upload, UploadedFile, User
 from photosvc.web import incoming, visits
 from tests.support.api_client import check_error
@@ -383,3 +384,18 @@ def test_a_file_of_a_visitor_brings_no_deleted_photo_back(visiting, way):
     stored.rename(visiting.api.library.originals / "moved.jpg")
     visiting.api.library.index()
     assert visiting.in_album() - before == {mine}  # its owner's own moves are followed
+
+
+def test_files_of_one_name_are_not_added_in_one_transaction(visiting, monkeypatch):
+    """Else, all others would wait until the last of them is stored."""
+    waited = []
+
+    class Watched(Admission):
+        def _admit_group(self, group, *args):
+            waited.append([one.file.name for one in group])
+            return super()._admit_group(group, *args)
+
+    monkeypatch.setattr(incoming, "Admission", Watched)
+    assert visiting.add(*(("image.jpg", picture(one)) for one in (20, 21, 22))).status_code == 200
+    assert waited == [["image.jpg"]] * 3
+    assert len(visiting.in_album()) == 4
