@@ -178,7 +178,7 @@ def contribute(album_uid: str) -> list[Admitted]:
 
     Raises:
         NotFoundError: the album is not shared with the principal.
-        ThrottledError: the visitors of the link, or of its address, sent too much.
+        ThrottledError: the visitors of the link, of its address or of the links of its account sent too much.
         PhotosvcError: the principal may not add to it, or `receive_form` or `add_uploads` fails.
     """
     service, who = current_service(), sender()
@@ -189,7 +189,7 @@ def contribute(album_uid: str) -> list[Admitted]:
             most = bytes_of_today(connection, who.link_uid, service.now())
     service.end_reading()
     if who.link_uid:
-        count_upload(who.link_uid)
+        count_upload(who.link_uid, who.user_id)
     received = receive_form(who, secrets.token_hex(16), most)
     try:
         if who.link_uid:

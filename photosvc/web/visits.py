@@ -30,8 +30,8 @@ _PASSWORD_BY_LINK: Final = Allowance("link-password", burst=40, seconds=30)
 _VISITS_BY_ADDRESS: Final = Allowance("link-visits", burst=100, seconds=10)
 #: Requests with files by one link from one address: scripts send a file in each.
 _UPLOADS_BY_ADDRESS: Final = Allowance("link-uploads", burst=600, seconds=2)
-#: The same from all addresses: each leaves a job of the link's account, which may have 2000, until a run indexes them.
-_UPLOADS_BY_LINK: Final = Allowance("link-requests", burst=1500, seconds=10)
+#: The same by all links of an account: each leaves a job of the account, which may have 2000, until a run indexes them.
+_UPLOADS_BY_ACCOUNT: Final = Allowance("link-requests", burst=1500, seconds=10)
 
 
 class UnknownLinkError(NotFoundError):
@@ -88,16 +88,16 @@ def begin_visit(service: Service, token: str, password: str) -> Login:
     return _open(found)
 
 
-def count_upload(link_uid: str) -> None:
-    """Count a request with files by a link.
+def count_upload(link_uid: str, user_id: int) -> None:
+    """Count a request with files by a link of an account.
 
     Raises:
-        ThrottledError: the address, or all of them together, sent too many.
+        ThrottledError: the address, or the visitors of all links of the account together, sent too many.
     """
     try:
         with operating() as operation:
             _take(operation, _here(_UPLOADS_BY_ADDRESS, link_uid), "uploads")
-            _take(operation, Charge(_UPLOADS_BY_LINK, link_uid), "uploads")
+            _take(operation, Charge(_UPLOADS_BY_ACCOUNT, str(user_id)), "uploads")
     except ThrottledError:
         refuse(Event.THROTTLED, detail=f"uploads by the link {link_uid}")
         raise

@@ -269,14 +269,16 @@ def test_requests_of_one_address_are_limited(visiting, monkeypatch):
     assert visiting.add(("new.jpg", picture(13)), **elsewhere).status_code == 200
 
 
-def test_requests_of_one_link_are_limited_from_all_addresses_together(visiting, monkeypatch):
-    """Each leaves a job until its files are indexed, and the jobs of the account that made the link are limited."""
-    assert visits._UPLOADS_BY_LINK.burst < ALBUMS.most_waiting
-    monkeypatch.setattr(visits, "_UPLOADS_BY_LINK", Allowance("link-requests", burst=2, seconds=60))
-    for host in (1, 2):
-        assert visiting.add(("new.jpg", picture(host + 10)), address=f"203.0.113.{host}").status_code == 200
-    check_error(visiting.add(("new.jpg", picture(13)), address="203.0.113.3"), 429)
-    assert visiting.add(("new.jpg", picture(13)), visit=visiting.open(visiting.link())).status_code == 200
+def test_requests_of_all_links_of_an_account_are_limited_from_all_addresses_together(visiting, monkeypatch):
+    """Each leaves a job until its files are indexed, and the jobs of the account that made the links are limited."""
+    assert visits._UPLOADS_BY_ACCOUNT.burst < ALBUMS.most_waiting
+    monkeypatch.setattr(visits, "_UPLOADS_BY_ACCOUNT", Allowance("link-requests", burst=2, seconds=60))
+    sessions = [visiting.visit, visiting.open(visiting.link()), visiting.open(visiting.link())]
+    for host, (visit, status) in enumerate(zip(sessions, (200, 200, 429), strict=True), 1):
+        answer = visiting.add(("new.jpg", picture(host + 10)), visit=visit, address=f"203.0.113.{host}")
+        assert answer.status_code == status, answer.text
+    of_another = visiting.open(visiting.ask_link(visiting.api.session_of("ann")).json)
+    assert visiting.add(("new.jpg", picture(13)), visit=of_another, address="203.0.113.3").status_code == 200
 
 
 def test_the_security_log_has_the_link_its_note_and_what_came(visiting):
