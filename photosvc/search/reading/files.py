@@ -94,9 +94,14 @@ class SeenFile(NamedTuple):
 
 def file_with_hash(connection: Connection, content_hash: str, *, sees_private: bool) -> SeenFile | None:
     """Return the file with this content; None if it is unknown, may not be seen, or the text is no SHA-1."""
-    # PostgreSQL refuses texts with NUL, so only texts in the form of a hash are looked up.
-    found = _run(connection, File.hash, content_hash, sees_private=sees_private) if is_hash(content_hash) else ()
+    found = files_with_hash(connection, content_hash, sees_private=sees_private)
     return found[0] if found else None
+
+
+def files_with_hash(connection: Connection, content_hash: str, *, sees_private: bool) -> Sequence[SeenFile]:
+    """Return the files with this content, of photos of their own: one that came back from the trash may be repeated."""
+    # PostgreSQL refuses texts with NUL, so only texts in the form of a hash are looked up.
+    return _run(connection, File.hash, content_hash, sees_private=sees_private) if is_hash(content_hash) else ()
 
 
 def files_of_photo(connection: Connection, photo_uid: str, *, sees_private: bool) -> Sequence[SeenFile]:

@@ -16,7 +16,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDen
 from photosvc.core.words import in_portions
 from photosvc.models import SearchRow
 from photosvc.query.nodes import Choice, Everything, Filter, Node, Nothing, Uid, conjunction, leaves
-from photosvc.search.reading.files import SeenFile, file_with_hash
+from photosvc.search.reading.files import SeenFile, files_with_hash
 from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.plan import plan_all
 from photosvc.search.reading.request import SearchRequest, parse_request
@@ -103,11 +103,11 @@ def seen_with_hash(connection: Connection, content_hash: str, who: Principal) ->
 
     For visitors and guests both take as long: the time must not tell whether the library has a file that they have.
     """
-    found = file_with_hash(connection, content_hash, sees_private=who.sees_private)
+    found = files_with_hash(connection, content_hash, sees_private=who.sees_private)
     if who.shared is None:
-        return found
-    among = shared_ids(connection, [_NO_FILE if found is None else found.file_id], who.shared)
-    return found if found is not None and found.file_id in among else None
+        return found[0] if found else None
+    among = shared_ids(connection, [file.file_id for file in found] or [_NO_FILE], who.shared)
+    return next((file for file in found if file.file_id in among), None)
 
 
 def shared_ids(connection: Connection, file_ids: Sequence[int], shared: Shared) -> frozenset[int]:

@@ -388,6 +388,24 @@ def test_a_file_of_a_visitor_brings_no_deleted_photo_back(visiting, way):
     assert visiting.in_album() - before == {mine}  # its owner's own moves are followed
 
 
+def test_a_deleted_photo_and_the_one_that_a_visitor_sent_instead_are_both_there_once_it_is_restored(visiting):
+    known = visiting.photos["known"]
+    visiting.api.call("POST", "/batch/photos/delete", visiting.token, json={"photos": [known]})
+    visiting.api.clock.move(minutes=1)
+    assert visiting.add(("mine.jpg", visiting.known)).status_code == 200
+    visiting.api.library.index()
+    restored = visiting.api.call("POST", "/trash/restore", visiting.token, json={"photos": [known]})
+    assert restored.json["photos"] == [known]
+    visiting.api.library.index()
+    page = visiting.api.call("GET", f"/photos?s={visiting.album}&count=99", visiting.visit)
+    (mine,) = (one["UID"] for one in page.json if one["Hash"] == sha1(visiting.known))
+    every = visiting.api.call("GET", "/photos?count=99", visiting.token).json
+    assert {one["UID"] for one in every if one["Hash"] == sha1(visiting.known)} == {known, mine}
+    thumbnail = f"/t/{sha1(visiting.known)}/{page.headers['X-Preview-Token']}/tile_100"
+    with visiting.api.call("GET", thumbnail) as answer:
+        assert answer.status_code == 200
+
+
 def test_files_of_one_name_are_not_added_in_one_transaction(visiting, monkeypatch):
     """Else, all others would wait until the last of them is stored."""
     waited = []
