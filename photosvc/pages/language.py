@@ -19,7 +19,7 @@ import babel.dates
 from babel import Locale
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
-from flask import Response, has_request_context, request, url_for
+from flask import Response, request, url_for
 from markupsafe import Markup
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
@@ -58,11 +58,13 @@ _UNGROUPED: Final = {"es": 9_999}
 
 def language() -> str:
     """Return the language of the present request."""
-    if not has_request_context():
+    try:
+        environ = request.environ
+    except RuntimeError:  # outside of a request
         return ENGLISH
-    noted: str | None = request.environ.get(_NOTED)
+    noted: str | None = environ.get(_NOTED)
     if noted is None:
-        request.environ[_NOTED] = noted = chosen_language() or _of_browser()
+        environ[_NOTED] = noted = chosen_language() or _of_browser()
     return noted
 
 
@@ -193,8 +195,14 @@ def month_names() -> Mapping[int, str]:
 
 def _marked(text: str, /, **values: object) -> Markup:
     """Return a text of a template, whose own marks are HTML and whose values are escaped."""
-    found = Markup(catalogue(language()).gettext(text) if text else "")  # noqa: S704  # nosec B704
+    found = _markup(text, language())
     return found % values if values else found
+
+
+@cache
+def _markup(text: str, name: str) -> Markup:
+    """Return a text of a template in a language; templates have literal texts alone, so that these are few."""
+    return Markup(catalogue(name).gettext(text) if text else "")  # noqa: S704  # nosec B704
 
 
 def _marked_plural(one: str, many: str, number: int, /, **values: object) -> Markup:

@@ -57,6 +57,7 @@ KEPT = {
     "pages/asset_files.py _contents": _FIXED,
     "pages/asset_files.py _packed": _FIXED,
     "pages/asset_files.py asset_version": _FIXED,
+    "pages/language.py _markup": _FIXED,
     "pages/language.py catalogue": _FIXED,
     "pages/language.py _formatted": _PURE,
     "pages/language.py _separator": _FIXED,
