@@ -158,7 +158,7 @@ def _knock(address: str) -> None:
     """Connect and hang up: an attempt of dask's own client that fails takes 20 seconds, and prints a traceback later.
 
     Raises:
-        OSError: nobody listens, or the certificates do not fit.
+        OSError: no program listens there, or the certificates do not fit.
         SchedulerError: dask's configuration has no certificates.
     """
     from distributed.security import Security

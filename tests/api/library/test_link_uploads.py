@@ -22,6 +22,7 @@ from tests.support.clients.upload_client import (
     picture,
     sha1,
     upload,
+    used_quota,
 )
 from tests.support.pictures import exif, jpeg, xmp
 
@@ -78,9 +79,7 @@ class Visiting:
         return {photo["UID"] for photo in answer.json}
 
     def used(self, name="alice"):
-        with self.api.library.session() as session:
-            query = select(UploadedFile.size).join(User, User.id == UploadedFile.user_id).where(User.name == name)
-            return sum(session.scalars(query))
+        return used_quota(self.api, name)
 
     def waits(self):
         with self.api.library.session() as session:
@@ -127,7 +126,7 @@ def test_a_link_that_may_take_no_files_is_refused_with_its_reason(visiting):
     check_error(visiting.ask_link(album=smart), 409)
     client = visiting.api.session_of("ann")
     refused = visiting.change(client, CanUpload=True, Comment="x")
-    assert refused.status_code == 200  # it takes files already: nobody's quota is spent in addition
+    assert refused.status_code == 200  # it takes files already: no quota is spent in addition
     plain = visiting.link(CanUpload=False)
     check_error(visiting.change(client, plain, CanUpload=True), 400)
     assert visiting.change(link=plain, CanUpload=True).json["CanUpload"] is True
@@ -366,7 +365,7 @@ def test_a_file_of_a_visitor_brings_no_deleted_photo_back(visiting, way):
     """Else, it would show what the library had written about that photo, and put it into its former albums again."""
     visiting.visit = visiting.open(visiting.link(ShowMetadata=True))
     known, other = visiting.photos["known"], visiting.make_album("Secret")
-    visiting.api.call("PUT", f"/photos/{known}", visiting.token, json={"Title": "Told nobody"})
+    visiting.api.call("PUT", f"/photos/{known}", visiting.token, json={"Title": "Known to the owner alone"})
     visiting.api.call("POST", f"/albums/{other}/photos", visiting.token, json={"photos": [known]})
     if way == "deleted by a person":
         visiting.api.call("POST", "/batch/photos/delete", visiting.token, json={"photos": [known]})
@@ -380,7 +379,7 @@ def test_a_file_of_a_visitor_brings_no_deleted_photo_back(visiting, way):
     (mine,) = visiting.in_album() - before
     found = visiting.api.call("GET", f"/photos?s={visiting.album}&count=99", visiting.visit).json
     assert mine != known
-    assert "Told nobody" not in {photo["Title"] for photo in found}
+    assert "Known to the owner alone" not in {photo["Title"] for photo in found}
     assert visiting.api.call("GET", f"/photos?s={other}", visiting.token).json == []
     (stored,) = visiting.api.library.originals.glob("20*/*/*.jpg")
     stored.rename(visiting.api.library.originals / "moved.jpg")

@@ -6,7 +6,7 @@ from sqlalchemy import select, update
 from photosvc.library import shares as shares_module
 from photosvc.models import File, Photo, UploadedFile, User
 from tests.support.api_client import HASH, PASSWORD, check_error
-from tests.support.clients.upload_client import FORM, changed, form_of, open_uploads, originals, picture
+from tests.support.clients.upload_client import FORM, changed, form_of, open_uploads, originals, picture, used_quota
 from tests.support.factories.accounts import add_user
 from tests.support.pictures import xmp
 
@@ -60,9 +60,7 @@ class Sharing:
         return {photo["UID"] for photo in answer.json}
 
     def used(self, name="gus"):
-        with self.api.library.session() as session:
-            query = select(UploadedFile.size).join(User, User.id == UploadedFile.user_id).where(User.name == name)
-            return sum(session.scalars(query))
+        return used_quota(self.api, name)
 
 
 @pytest.fixture

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from photosvc.models import UploadedFile, User
 from photosvc.web.current import current_service
 from tests.support.api_client import ApiClient, open_api
 from tests.support.factories.indexing_requests import InlinePool, index_at_once
@@ -98,3 +100,10 @@ def originals(api: ApiClient) -> dict[str, bytes]:
     root = api.library.originals
     found = (path for path in root.rglob("*") if path.is_file() and ".photosvc" not in path.parts)
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+
+
+def used_quota(api: ApiClient, name: str) -> int:
+    """The bytes that count in the quota of an account."""
+    with api.library.session() as session:
+        query = select(UploadedFile.size).join(User, User.id == UploadedFile.user_id).where(User.name == name)
+        return sum(session.scalars(query))
