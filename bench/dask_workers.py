@@ -19,7 +19,7 @@ from photosvc.index.run import run_index
 from photosvc.index.run_log import IndexOptions
 from photosvc.models.engine import UnitOfWork
 from photosvc.web.current import current_service
-from photosvc.workers.cluster import connected
+from photosvc.workers.scheduler import connected
 from tests.support.programs.dask import dask_cluster
 
 
@@ -28,10 +28,10 @@ def over(instance: Instance, address: str) -> None:
     with instance.app.app_context():
         service = current_service()
         with (
-            connected(address, str(service.settings.originals), print) as cluster,
+            connected(address, str(service.settings.originals), print) as scheduler,
             UnitOfWork(service.engine()) as session,
         ):
-            run_index(session, service.settings, service.clock, IndexOptions(cluster=cluster))
+            run_index(session, service.settings, service.clock, IndexOptions(scheduler=scheduler))
 
 
 def spent(roots: list[int]) -> float:

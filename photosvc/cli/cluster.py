@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from photosvc.index.check import Finding
     from photosvc.index.nodes import Cluster, NodeReport, Role
     from photosvc.web.current import Service
-    from photosvc.workers.cluster import Cluster as Workers
+    from photosvc.workers.scheduler import Scheduler
 
 scheduler_option = click.option(
     "--scheduler",
@@ -89,9 +89,9 @@ def _row(node: "NodeReport") -> dict[str, Any]:
     }
 
 
-def cluster_of(
+def scheduler_of(
     service: "Service", scheduler: str | None, workers: int | None
-) -> "AbstractContextManager[Workers | None]":
+) -> "AbstractContextManager[Scheduler | None]":
     """Connect to the scheduler that `--scheduler` names, for the block; None without one.
 
     Raises:
@@ -107,7 +107,7 @@ def cluster_of(
     if not re.fullmatch(r"(tcp|tls)://[^\s/]+:[0-9]{1,5}", scheduler):
         msg = f"{scheduler!r} is no address such as tcp://host:8786 or tls://host:8786"
         raise click.BadParameter(msg, param_hint="--scheduler")
-    from photosvc.workers.cluster import connected
+    from photosvc.workers.scheduler import connected
 
     return connected(scheduler, str(service.settings.originals), lambda sentence: click.echo(sentence, err=True))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from photosvc.cli.cluster import cluster_of, heartbeat_of, scheduler_option
+from photosvc.cli.cluster import heartbeat_of, scheduler_of, scheduler_option
 from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
@@ -116,8 +116,8 @@ def index(
         os.nice(10)  # requests come first
     options: dict[str, Any] = {"subfolder": subfolder, "force": force, "thumbnails": thumbs, "dry_run": dry_run}
     shown = nullcontext(progress_lines()) if parent is not None else progress_bar("Indexing")
-    with cluster_of(service, scheduler, workers) as remote, shown as progress:
-        given = IndexOptions(workers=workers or 0, cluster=remote, **options)
+    with scheduler_of(service, scheduler, workers) as remote, shown as progress:
+        given = IndexOptions(workers=workers or 0, scheduler=remote, **options)
         summary = run_and_report(service, given, progress, as_json=as_json)
     if summary.failed or summary.cache_refusal or summary.left:
         raise click.exceptions.Exit(1)

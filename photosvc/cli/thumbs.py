@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.cluster import cluster_of, scheduler_option
+from photosvc.cli.cluster import scheduler_of, scheduler_option
 from photosvc.cli.group import LazyGroup, with_database, with_service
 from photosvc.cli.terminal import confirm, format_options, print_figures, print_record, progress_bar, yes_option
 from photosvc.core.errors import ConflictError
@@ -48,7 +48,7 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
     ids = matching_files(engine, query)
     total = Made()
     with (
-        cluster_of(service, scheduler, workers) as remote,
+        scheduler_of(service, scheduler, workers) as remote,
         progress_bar("Thumbnails") as progress,
         thumbnail_pool(settings, workers or 0, remote) as pool,
     ):

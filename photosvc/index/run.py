@@ -311,8 +311,8 @@ def _pool(
     function: Callable[[Path], Result], result: type[Result], total: int, settings: Settings, options: IndexOptions
 ) -> Pool[Path, Result]:
     timeout, memory_bytes = settings.index_timeout, settings.index_memory * _MIB
-    if options.cluster is not None:
-        return options.cluster.pool(function, result=result, timeout=timeout, memory_bytes=memory_bytes)
+    if options.scheduler is not None:
+        return options.scheduler.pool(function, result=result, timeout=timeout, memory_bytes=memory_bytes)
     workers = min(options.workers or settings.index_workers or usable_cores(), total)
     return WorkerPool(
         function, result=result, workers=workers, timeout=timeout, memory_bytes=memory_bytes, queue=_QUEUE

@@ -17,7 +17,7 @@ from photosvc.index.lease import Lease
 from photosvc.models import Job, named_number, set_named_numbers
 from photosvc.models.engine import write_if_free, write_session
 from photosvc.models.statements import UNLOADED
-from photosvc.workers.cluster import Cluster
+from photosvc.workers.scheduler import Scheduler
 
 #: Rows of the library's state: seconds since 1970 of the end of the last run, and of the last over all originals.
 _ENDED: Final = "indexed_at"
@@ -134,7 +134,7 @@ class IndexOptions:
     """Seconds after which the run reads no more files, and is left to a later one."""
     dry_run: bool = False
     """Only count the files that would be read."""
-    cluster: Cluster | None = None
+    scheduler: Scheduler | None = None
     """The scheduler whose workers read the files; None for processes of this machine."""
 
 

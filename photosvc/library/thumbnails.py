@@ -26,8 +26,8 @@ from photosvc.pictures.sizes import USUAL, Job
 from photosvc.search.reading.files import SeenFile, files_with_ids, matching_ids
 from photosvc.search.reading.request import parse_request
 from photosvc.settings import Settings
-from photosvc.workers.cluster import Cluster
 from photosvc.workers.pool import Pool, WorkerPool
+from photosvc.workers.scheduler import Scheduler
 
 _MIB: Final = 1 << 20
 #: Files whose rows are read at once by a command.
@@ -82,11 +82,11 @@ def read_originals(engine: Engine, settings: Settings, ids: Sequence[int]) -> It
             yield number, original_of(settings, found)
 
 
-def thumbnail_pool(settings: Settings, workers: int = 0, cluster: Cluster | None = None) -> Pool[Job, list[bytes]]:
+def thumbnail_pool(settings: Settings, workers: int = 0, scheduler: Scheduler | None = None) -> Pool[Job, list[bytes]]:
     """Return the processes that make thumbnails beforehand: those of a scheduler, or by default one for each core."""
     timeout, memory_bytes = settings.index_timeout, settings.index_memory * _MIB
-    if cluster is not None:
-        return cluster.pool(make_thumbnails, result=list[bytes], timeout=timeout, memory_bytes=memory_bytes)
+    if scheduler is not None:
+        return scheduler.pool(make_thumbnails, result=list[bytes], timeout=timeout, memory_bytes=memory_bytes)
     number = workers or settings.index_workers or usable_cores()
     return WorkerPool(make_thumbnails, result=list[bytes], workers=number, timeout=timeout, memory_bytes=memory_bytes)
 

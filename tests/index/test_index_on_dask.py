@@ -14,10 +14,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from photosvc import __version__
 from photosvc.core.problems import Reason
 from photosvc.core.times import system_clock
-from photosvc.workers import cluster as clusters
-from photosvc.workers.cluster import SchedulerError, connected
+from photosvc.workers import scheduler as schedulers
 from photosvc.workers.pool import WorkerDiedError
 from photosvc.workers.remote import Landmarks
+from photosvc.workers.scheduler import SchedulerError, connected
 from tests.support import shared
 from tests.support.library import call_svc, open_library, svc
 from tests.support.pictures import jpeg
@@ -152,7 +152,7 @@ def test_a_worker_of_another_version_is_refused_and_the_others_work(own_cluster,
 
 @slow
 def test_a_worker_without_the_originals_is_refused_and_nothing_is_missing(library, own_cluster, monkeypatch):
-    monkeypatch.setattr(clusters, "PATIENCE", 3.0)
+    monkeypatch.setattr(schedulers, "PATIENCE", 3.0)
     fill(library, 3)
     library.index()
     library.put("new.jpg", jpeg(99, 33))
@@ -173,7 +173,7 @@ def test_a_worker_without_the_originals_is_refused_and_nothing_is_missing(librar
 
 @slow
 def test_a_scheduler_that_dies_in_a_run_is_one_sentence_and_nothing_is_missing(library, own_cluster, monkeypatch):
-    monkeypatch.setattr(clusters, "_ANSWER", 3)
+    monkeypatch.setattr(schedulers, "_ANSWER", 3)
     fill(library, 3)
     library.index()
     for number in range(400):
@@ -231,7 +231,7 @@ def test_connections_are_encrypted_with_the_certificates_of_dasks_configuration(
 
 @slow
 def test_an_address_without_a_scheduler_is_one_sentence(library, monkeypatch):
-    monkeypatch.setattr(clusters, "_ANSWER", 1)
+    monkeypatch.setattr(schedulers, "_ANSWER", 1)
     fill(library, 1)
     done = index(library, "tcp://127.0.0.1:1")
     assert (done.returncode, done.stdout) == (1, "")

@@ -100,7 +100,7 @@ APART = {
     "web/current.py Starter._wait: wait": "the thread of `Starter`",
     "web/current.py Starter.start: Thread": "one of a process",
     "web/transactions.py StreamedRead.__init__: Timer": "one of an answer that is sent; 30 s",
-    "workers/cluster.py ClusterPool._outcome: result": "index runs; 10 s",
+    "workers/scheduler.py SchedulerPool._outcome: result": "index runs; 10 s",
     "workers/remote.py work: result": "threads of dask's workers; the time limit of an item",
     "workers/on_demand.py OnDemandWorkers._next: wait": "threads of workers",
     "workers/on_demand.py OnDemandWorkers._receive: poll": "threads of workers; the time limit of an item",
@@ -138,7 +138,7 @@ GUARDS = {
     "web/current.py Starter.__init__: Lock": "two flags, and starting one process",
     "web/transactions.py StreamedRead.__init__: Lock": "the connection of one answer",
     "web/transactions.py Writers.__init__: Condition": "counts",
-    "workers/cluster.py ClusterPool.__init__: SimpleQueue": "numbers of batches, in a command; 0.5 s",
+    "workers/scheduler.py SchedulerPool.__init__: SimpleQueue": "numbers of batches, in a command; 0.5 s",
     "workers/on_demand.py OnDemandWorkers.__init__: Condition": "a queue that refuses items when it is full",
 }
 

@@ -53,7 +53,7 @@ class SchedulerError(PhotosvcError):
 
 
 @dataclass(slots=True)
-class Cluster:
+class Scheduler:
     """A scheduler with its workers, as one process sees them; made by `connected`."""
 
     address: str
@@ -69,9 +69,9 @@ class Cluster:
 
     def pool(
         self, function: Callable[[Item], Result], *, result: type[Result], timeout: float, memory_bytes: int
-    ) -> "ClusterPool[Item, Result]":
+    ) -> "SchedulerPool[Item, Result]":
         """Return a pool that applies a function to items; the arguments are those of `WorkerPool`."""
-        return ClusterPool(self, Work(pickle.dumps(function), result, timeout, memory_bytes, self.landmarks))
+        return SchedulerPool(self, Work(pickle.dumps(function), result, timeout, memory_bytes, self.landmarks))
 
     def look(self) -> None:
         """Find out which workers there are, and try those that are new.
@@ -124,7 +124,7 @@ class Cluster:
 
 
 @contextmanager
-def connected(address: str, folder: str, report: Callable[[str], None]) -> Iterator[Cluster]:
+def connected(address: str, folder: str, report: Callable[[str], None]) -> Iterator[Scheduler]:
     """Connect to a scheduler for the block.
 
     Args:
@@ -149,7 +149,7 @@ def connected(address: str, folder: str, report: Callable[[str], None]) -> Itera
         msg = f"No scheduler of dask answers at {address}."
         raise SchedulerError(msg) from error
     try:
-        yield Cluster(address, client, Landmarks.of(folder), report)
+        yield Scheduler(address, client, Landmarks.of(folder), report)
     finally:
         client.close(timeout=_ANSWER)
 
@@ -185,16 +185,16 @@ class _Batch(Generic[Item]):
     """The future of dask; None before and after the batch is with a worker."""
 
 
-class ClusterPool(Generic[Item, Result]):
+class SchedulerPool(Generic[Item, Result]):
     """A pool of workers on other machines.
 
     Args:
-        cluster: the scheduler.
+        scheduler: the connection to it.
         given: the function, and the limits of the processes that apply it.
     """
 
-    def __init__(self, cluster: Cluster, given: Work) -> None:
-        self._cluster = cluster
+    def __init__(self, scheduler: Scheduler, given: Work) -> None:
+        self._scheduler = scheduler
         self._given = given
         self._answers = Answers[Any](given.result)
         self._numbers = count()
@@ -220,8 +220,8 @@ class ClusterPool(Generic[Item, Result]):
         source, self._has_more = iter(items), True
         try:
             while True:
-                self._cluster.look()
-                for address in {batch.address for batch in self._running.values()} - self._cluster.fit.keys():
+                self._scheduler.look()
+                for address in {batch.address for batch in self._running.values()} - self._scheduler.fit.keys():
                     yield from self._lose(address)
                 self._fill(source)
                 if not (self._running or self._again or self._has_more):
@@ -240,15 +240,15 @@ class ClusterPool(Generic[Item, Result]):
 
     def _fill(self, source: Iterator[Item]) -> None:
         """Give each worker as many batches as it may have, all of them in turn."""
-        self._threads |= self._cluster.fit
-        busy = dict.fromkeys(self._cluster.fit, 0)
+        self._threads |= self._scheduler.fit
+        busy = dict.fromkeys(self._scheduler.fit, 0)
         for batch in self._running.values():
             busy[batch.address] = busy.get(batch.address, 0) + 1
         while True:
-            free = [address for address, threads in self._cluster.fit.items() if busy[address] < BATCHES * threads]
+            free = [address for address, threads in self._scheduler.fit.items() if busy[address] < BATCHES * threads]
             if not free:
                 return
-            address = min(free, key=lambda one: busy[one] / self._cluster.fit[one])
+            address = min(free, key=lambda one: busy[one] / self._scheduler.fit[one])
             given = self._again.popleft() if self._again else self._next(source)
             if given is None:
                 return
@@ -265,7 +265,7 @@ class ClusterPool(Generic[Item, Result]):
         number = next(self._numbers)
         batch.address = address
         # A key of its own for each try: dask would answer a second try with the first one's result or loss.
-        batch.future = self._cluster.client.submit(
+        batch.future = self._scheduler.client.submit(
             work, self._given, batch.items, self._threads[address], workers=[address], pure=False
         )
         self._running[number] = batch
@@ -277,9 +277,9 @@ class ClusterPool(Generic[Item, Result]):
             answers, seconds = batch.future.result(timeout=_ANSWER)
             results = [self._answers.read(answer) for answer in answers]
         except UnfitError as error:
-            self._cluster.refuse(batch.address, str(error))
+            self._scheduler.refuse(batch.address, str(error))
         except msgspec.MsgspecError:
-            self._cluster.refuse(batch.address, "sends answers of another kind")
+            self._scheduler.refuse(batch.address, "sends answers of another kind")
         except Exception:  # noqa: BLE001 - the worker went before its answer was fetched: dask has many errors for that
             batch.losses += 1
         else:
