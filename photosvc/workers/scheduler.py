@@ -2,8 +2,8 @@
 
 Each batch of items is a task for one worker. Only workers that have proved that they have the same version and see the
 originals get batches, also those that join later. When a worker is gone, others get its batches. The files that it may
-have been reading are suspected: after two losses each goes alone, and after five losses alone it counts as one that
-kills its reader, which a later run tries again.
+have been reading are suspected: after two losses each goes alone to a worker that has nothing else, and after five
+losses alone it counts as one that kills its reader, which a later run tries again.
 """
 
 import logging
@@ -178,6 +178,8 @@ class _Batch(Generic[Item]):
     """Items that one worker gets together."""
 
     items: list[Item]
+    is_alone: bool = False
+    """True if it has one suspected item, and its worker gets nothing else until it is done."""
     losses: int = 0
     """The number of workers that were gone while they may have worked on it."""
     address: str = ""
@@ -201,6 +203,7 @@ class SchedulerPool(Generic[Item, Result]):
         self._seconds = 0.1  # of an item
         self._running: dict[int, _Batch[Item]] = {}
         self._again: deque[_Batch[Item]] = deque()
+        self._suspected: deque[_Batch[Item]] = deque()
         self._threads: dict[str, int] = {}
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._has_more = True
@@ -224,7 +227,7 @@ class SchedulerPool(Generic[Item, Result]):
                 for address in {batch.address for batch in self._running.values()} - self._scheduler.fit.keys():
                     yield from self._lose(address)
                 self._fill(source)
-                if not (self._running or self._again or self._has_more):
+                if not (self._running or self._suspected or self._again or self._has_more):
                     return
                 try:
                     number = self._done.get(timeout=_LOOK)
@@ -237,23 +240,32 @@ class SchedulerPool(Generic[Item, Result]):
                 _release(batch)
             self._running.clear()
             self._again.clear()
+            self._suspected.clear()
 
     def _fill(self, source: Iterator[Item]) -> None:
-        """Give each worker as many batches as it may have, all of them in turn."""
+        """Give each worker as many batches as it may have, in turn; suspected ones come first, to idle workers."""
         self._threads |= self._scheduler.fit
         busy = dict.fromkeys(self._scheduler.fit, 0)
         for batch in self._running.values():
             busy[batch.address] = busy.get(batch.address, 0) + 1
+        alone = {batch.address for batch in self._running.values() if batch.is_alone}
         while True:
-            free = [address for address, threads in self._scheduler.fit.items() if busy[address] < BATCHES * threads]
+            free = [
+                address
+                for address, threads in self._scheduler.fit.items()
+                if address not in alone and busy[address] < (1 if self._suspected else BATCHES * threads)
+            ]
             if not free:
                 return
             address = min(free, key=lambda one: busy[one] / self._scheduler.fit[one])
-            given = self._again.popleft() if self._again else self._next(source)
+            waiting = self._suspected or self._again
+            given = waiting.popleft() if waiting else self._next(source)
             if given is None:
                 return
             self._give(given, address)
             busy[address] += 1
+            if given.is_alone:
+                alone.add(address)
 
     def _next(self, source: Iterator[Item]) -> _Batch[Item] | None:
         size = min(MOST_ITEMS, max(1, round(_BATCH_SECONDS / self._seconds)))
@@ -300,10 +312,12 @@ class SchedulerPool(Generic[Item, Result]):
             yield from self._return(batch)
 
     def _return(self, batch: _Batch[Item]) -> Iterator[tuple[Item, Result | PhotosvcError]]:
-        if len(batch.items) > 1 and batch.losses >= _SPLIT:
-            self._again.extend(_Batch([item]) for item in batch.items)
-        elif len(batch.items) == 1 and batch.losses >= _BLAMED:
+        if batch.is_alone and batch.losses >= _BLAMED:
             yield batch.items[0], WorkerDiedError(Reason.KILLED, "SIGKILL")
+        elif batch.is_alone:
+            self._suspected.append(batch)
+        elif batch.losses >= _SPLIT:
+            self._suspected.extend(_Batch([item], is_alone=True) for item in batch.items)
         else:
             self._again.append(batch)
 

@@ -3,6 +3,7 @@
 import sys
 import threading
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -181,7 +182,14 @@ def test_a_scheduler_that_dies_in_a_run_is_one_sentence_and_nothing_is_missing(l
     (library.originals / "0" / "0.jpg").unlink()
     library.close()
     own_cluster.add()
-    threading.Timer(4, kill, [own_cluster.scheduler]).start()
+    take, taken = schedulers.SchedulerPool._next, count()
+
+    def kill_once_begun(pool, source):
+        if next(taken) == 2:
+            kill(own_cluster.scheduler)
+        return take(pool, source)
+
+    monkeypatch.setattr(schedulers.SchedulerPool, "_next", kill_once_begun)
     done = index(library, own_cluster.address)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"Error: The scheduler {own_cluster.address} ")
