@@ -8,7 +8,10 @@ const SHARED = "photosvc-shared";
 // Keeps the worker up to date, and shows what it has; `add` uploads that if somebody agrees.
 export async function receive(add) {
   const worker = new URL("share.js", import.meta.url), scope = new URL("upload/", new URL(site.photos, location.href));
-  navigator.serviceWorker.register(worker, {scope}).catch(() => {});
+  // Registering asks the server for the worker, which each page need not.
+  navigator.serviceWorker.getRegistration(scope).then((known) => {
+    if (known?.active?.scriptURL !== worker.href) return navigator.serviceWorker.register(worker, {scope});
+  }).catch(() => {});
   const box = document.querySelector("section.shared");
   if (!box) return;
   const kept = await caches.open(SHARED);
