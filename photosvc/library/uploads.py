@@ -59,7 +59,11 @@ class Named(NamedTuple):
 def grouped(
     files: Sequence[ReceivedFile], contents: Mapping[Path, Content]
 ) -> tuple[list[list[Named]], list[ReceivedFile]]:
-    """Return groups of files that belong together, the one whose time counts first, and sidecars without a picture."""
+    """Return groups of files that belong together, the one whose time counts first, and sidecars without a picture.
+
+    Several files of one name and format, such as the `image.jpg` of some apps, come from different folders: each is a
+    group of its own, so that it keeps its time and none waits for the others, and sidecars of that name are left.
+    """
     folders: dict[str, list[ReceivedFile]] = {}
     for file in files:
         folders.setdefault(file.folder, []).append(file)
@@ -69,8 +73,11 @@ def grouped(
         pictures = [file for file in inner if contents[file.path].media_type != "sidecar"]
         sidecars = [file for file in inner if contents[file.path].media_type == "sidecar"]
         by_stem = _by_stem(pictures, contents)
-        left += _add_sidecars(by_stem, sidecars, {file.name for file in pictures})
-        groups += by_stem.values()
+        apart = {stem: group for stem, group in by_stem.items() if len({one.ending for one in group}) < len(group)}
+        together = {stem: group for stem, group in by_stem.items() if stem not in apart}
+        left += _add_sidecars(together, sidecars, {file.name for file in pictures})
+        groups += together.values()
+        groups += ([one] for group in apart.values() for one in group)
     return groups, left
 
 
@@ -90,10 +97,10 @@ def _add_sidecars(
     owners = companions({*pictures, *(file.name for file in sidecars)})
     for file in sidecars:
         owner = next((name for name in owners.get(file.name, ()) if name in pictures), None)
-        if owner is None or not is_read(file.name):
+        group = groups.get(key(PurePosixPath(owner).stem)) if owner else None
+        if group is None or not is_read(file.name):
             yield file
             continue
-        group = groups[key(PurePosixPath(owner).stem)]
         first = next(one.ending for one in group if one.file.name == owner)
         suffix = PurePosixPath(file.name).suffix.lower()
         group.append(Named(file, suffix if suffix == ".aae" else first + suffix))

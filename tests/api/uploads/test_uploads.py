@@ -197,6 +197,19 @@ def test_files_that_belong_together_keep_one_name_and_are_one_photo(api, token, 
     assert photo["Title"] == "At the lake"
 
 
+def test_files_of_one_name_and_format_are_photos_of_their_own_with_their_own_times(api, token):
+    """Apps name every picture `image.jpg`; as one group they had one time and one long transaction."""
+    pictures = [picture(40 + number, f"202{number}:01:02 03:04:05") for number in range(3)]
+    about = xmp('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">Mine</rdf:li></rdf:Alt></dc:title>')
+    files = upload(api, token, "alike", *(("image.jpg", data) for data in pictures), ("image.xmp", about))
+    assert [file.get("FileName") for file in files] == [
+        *(f"202{n}/01/202{n}0102_030405_{sha1(data)[:8].upper()}.jpg" for n, data in enumerate(pictures)),
+        None,
+    ]
+    assert files[3]["code"] == "unrelated"  # nothing tells of which picture it is
+    assert len({file["PhotoUID"] for file in files[:3]}) == 3
+
+
 def test_the_content_decides_what_a_file_is(api, token):
     png = encoded(clouds(4, 32, 24), "PNG")
     given = ("a.jpg", png), ("b.exe", picture(5)), ("c.jpg", b"no picture"), ("d.jpg", b""), ("e.php", b"<?php ?>")
