@@ -273,6 +273,16 @@ def open_reader(engine: Engine) -> Connection:
     return connection
 
 
+def give_back(opened: Connection | Session) -> None:
+    """Close without a commit, also if the server has closed the connection: what was read from it is complete."""
+    try:
+        opened.close()
+    except DBAPIError as error:
+        if not error.connection_invalidated:
+            raise
+        opened.close()  # the rollback failed before the place in the pool was given back
+
+
 class PendingChangesError(RuntimeError):
     """The session holds changes that were made outside a write transaction."""
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection, Engine, create_engine, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from photosvc.models.engine import configure_engine, engine_options, open_reader
+from photosvc.models.engine import configure_engine, engine_options, give_back, open_reader
 from photosvc.models.library import CHANGES, LibraryState
 
 #: Seconds for which a replica that failed is not asked.
@@ -94,7 +94,7 @@ class Replica:
             self.failed(error)
             return None
         if not _has(found, needed):
-            connection.close()
+            give_back(connection)
             self._note_behind()
             return None
         with self._lock:

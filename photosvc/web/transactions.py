@@ -26,7 +26,15 @@ from sqlalchemy.orm import Session
 from photosvc.auth import audit_store
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import PhotosvcError
-from photosvc.models.engine import begin_write, limit_lock_waits, open_reader, session_on, write_if_free, write_session
+from photosvc.models.engine import (
+    begin_write,
+    give_back,
+    limit_lock_waits,
+    open_reader,
+    session_on,
+    write_if_free,
+    write_session,
+)
 
 Value = TypeVar("Value")
 #: Most values in one cache.
@@ -160,7 +168,7 @@ class StreamedRead:
             if self._is_closed:
                 return
             self._is_closed = True
-        self._connection.close()
+        give_back(self._connection)
 
     def _begin(self) -> None:
         """Begin a transaction on SQLite; psycopg begins by itself, and a transaction that could not end continues."""
@@ -354,7 +362,7 @@ class Transactions:
         """Close the open session or connection without a commit; after an error, stop the streamed answer too."""
         opened: Connection | Session | None = g.pop(_OPEN, None)
         if opened is not None:
-            opened.close()
+            give_back(opened)
         if error is not None and _STREAMED in g:
             g.photosvc_streamed.close()
 

@@ -4,6 +4,7 @@ import shutil
 from threading import Thread
 
 import pytest
+from flask import request
 from sqlalchemy import create_engine, event, select, text
 from sqlalchemy.exc import OperationalError
 
@@ -121,6 +122,39 @@ def test_a_long_answer_that_is_never_sent_gives_its_connection_back(open_it, mon
     assert checked_out(library) == 0
 
 
+#: Ends all connections to the database but the one that asks.
+END_OTHERS = text(
+    "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database()"
+    " AND backend_type = 'client backend' AND pid != pg_backend_pid()"
+)
+
+
+def test_an_answer_that_is_complete_is_sent_although_postgresql_goes_away_then(open_it, new_postgres):
+    uri = new_postgres()
+    library = open_it(PHOTOSVC_DATABASE_URI=uri)
+    filled(library, 3)
+    token = library.token("photos")
+    before = library.get(token=token).json
+    other = create_engine(uri)
+    ended = []
+
+    def end(answer):
+        with other.connect() as connection:
+            ended.extend(connection.scalars(END_OTHERS))
+        return answer
+
+    with library.app.test_request_context("/api/v1/photos"):
+        innermost = request.blueprints[0]
+    library.app.after_request_funcs[innermost] = [end]
+    answer = library.get(token=token)
+    del library.app.after_request_funcs[innermost]
+    other.dispose()
+    assert ended
+    assert (answer.status_code, answer.json) == (200, before)
+    assert checked_out(library) == 0
+    assert library.get(token=token).status_code == 200
+
+
 @pytest.mark.slow
 def test_after_postgresql_was_restarted_one_request_fails_and_not_one_for_each_connection(open_it, new_postgres):
     uri = new_postgres()
@@ -135,12 +169,7 @@ def test_after_postgresql_was_restarted_one_request_fails_and_not_one_for_each_c
         connection.close()
     other = create_engine(uri)
     with other.connect() as connection:
-        ended = connection.scalars(
-            text(
-                "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database()"
-                " AND backend_type = 'client backend' AND pid != pg_backend_pid()"
-            )
-        ).all()
+        ended = connection.scalars(END_OTHERS).all()
     other.dispose()
     assert ended == [True] * 5
     assert [library.get(token=token).status_code for _ in range(4)] == [503, 200, 200, 200]
