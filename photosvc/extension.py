@@ -108,7 +108,7 @@ class PhotoService:
         app.extensions[EXTENSION] = service
         if with_views:
             if OAUTH in mounted:
-                from photosvc.web.oauth import OAUTH_EXTENSION, OAuthServer
+                from photosvc.api.oauth import OAUTH_EXTENSION, OAuthServer
 
                 app.extensions[OAUTH_EXTENSION] = OAuthServer()
             for blueprint, path in blueprints(mounted, prefix, settings):

@@ -22,7 +22,7 @@ _LOG = logging.getLogger(START)
 _DATABASES: Final = ("sqlite", "postgresql")
 
 #: The modules with the views of all parts. They are imported when their part is mounted, as this takes long.
-VIEWS: Final = ("photosvc.api", "photosvc.api.well_known", "photosvc.dav", "photosvc.pages", "photosvc.web.oauth")
+VIEWS: Final = ("photosvc.api", "photosvc.api.well_known", "photosvc.dav", "photosvc.pages")
 #: Origin of the setting `database_uri` in a host app, shown by `svc show config`.
 _FROM_HOST: Final = "host app"
 
