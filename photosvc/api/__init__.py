@@ -40,8 +40,7 @@ from photosvc.web.auditing import write_due_refusals
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 from photosvc.web.protector import token_of
-from photosvc.web.requests import warn_of_unread_proxy
-from photosvc.web.same_origin import OtherSiteError, is_foreign
+from photosvc.web.requests import OtherSiteError, is_foreign
 
 #: The blueprints of each part; those of the empty name are always mounted.
 _RESOURCES = {
@@ -83,7 +82,7 @@ def create_api(mounted: Collection[str]) -> Blueprint:
         service = current_service()
         service.require_schema()
         service.follow_key(seldom=True)
-        warn_of_unread_proxy(service, request)
+        service.warn_of_unread_proxy(request)
         write_due_refusals(service)
         # A form or script of another site would use up the log-in attempts of its visitor's address. Scripts that may
         # send a header, for which browsers ask us first (CORS), show a token of their own.

@@ -16,8 +16,7 @@ from photosvc.web.answers import add_security_headers, finish_request, start_tim
 from photosvc.web.contract import undocumented
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
-from photosvc.web.requests import warn_of_unread_proxy
-from photosvc.web.same_origin import OtherSiteError, is_foreign
+from photosvc.web.requests import OtherSiteError, is_foreign
 
 if TYPE_CHECKING:
     from photosvc.dav.server import Server
@@ -41,7 +40,7 @@ def create_dav(url_prefix: str = "") -> Blueprint:
         start_timer()
         service = current_service()
         service.require_schema()
-        warn_of_unread_proxy(service, request)
+        service.warn_of_unread_proxy(request)
         if is_foreign(request, service.settings.base_url):  # browsers keep passwords, and send them along
             raise OtherSiteError
 

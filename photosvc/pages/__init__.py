@@ -39,8 +39,7 @@ from photosvc.web.answers import finish_request, start_timer
 from photosvc.web.auditing import write_due_refusals
 from photosvc.web.current import current_service
 from photosvc.web.protector import token_of
-from photosvc.web.requests import warn_of_unread_proxy
-from photosvc.web.same_origin import OtherSiteError, changes, is_foreign, is_own
+from photosvc.web.requests import OtherSiteError, changes, is_foreign, is_own
 
 __all__ = ["BLUEPRINT", "pages"]
 
@@ -54,7 +53,7 @@ def begin() -> None:
     service = current_service()
     service.require_schema()
     service.follow_key(seldom=True)
-    warn_of_unread_proxy(service, request)
+    service.warn_of_unread_proxy(request)
     write_due_refusals(service)
     if request.endpoint == f"{BLUEPRINT}.share_files":  # sent by an app, not by a page, and only led to a page
         if is_foreign(request, service.settings.base_url):

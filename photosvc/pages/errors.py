@@ -12,7 +12,7 @@ from photosvc.pages.language import N_
 from photosvc.pages.layout import add_page_headers, form_path, present_path, see_other, show
 from photosvc.web.errors import Failure, error_answer
 from photosvc.web.protector import by_cookie, clear_cookie
-from photosvc.web.same_origin import OtherSiteError
+from photosvc.web.requests import OtherSiteError
 
 _TITLES: Final = {
     400: N_("Invalid request"),

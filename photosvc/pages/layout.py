@@ -21,7 +21,7 @@ from photosvc.pages.script_texts import run_texts, script_texts
 from photosvc.web.actions import public
 from photosvc.web.current import current_service
 from photosvc.web.protector import PLACE, by_cookie, require
-from photosvc.web.same_origin import Place
+from photosvc.web.requests import Place
 
 #: The most characters of a path to lead back to: less than a form field may have, so that it is never cut off.
 _LONGEST: Final = 900

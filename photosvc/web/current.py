@@ -4,6 +4,7 @@ It includes the starter of indexers, which never run twice at a time, and the us
 signed-in user, who becomes the principal of a request.
 """
 
+import logging
 import subprocess
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
@@ -38,12 +39,13 @@ from photosvc.search.reading.suggest import Names, read_names
 from photosvc.search.turns import Turns, Watch
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
-from photosvc.web.same_origin import OtherSiteError, changes, is_own
+from photosvc.web.requests import OtherSiteError, changes, client_address, has_unread_proxy, is_own
 from photosvc.web.transactions import Commits, Transactions, Unchanged, Writers
 
 #: A function of the host app that returns the signed-in user of the current request, or None.
 PrincipalLoader: TypeAlias = Callable[[], HostUser | None]
 EXTENSION = "photosvc"
+_LOG = logging.getLogger("photosvc")
 #: Archives that one owner downloads at the same time.
 ARCHIVES_EACH = 3
 #: Changes with many transactions in one process at the same time.
@@ -250,6 +252,17 @@ class Service(Transactions):
     def now(self) -> datetime:
         """Return the present time by the service's clock."""
         return self.clock()
+
+    def warn_of_unread_proxy(self, request: Request) -> None:
+        """Log once that a request came through a proxy whose `X-Forwarded-For` is not read."""
+        if has_unread_proxy(request) and not self.warned_of_proxy:
+            self.warned_of_proxy = True
+            _LOG.warning(
+                "X-Forwarded-For arrived from %s, but PHOTOSVC_PROXIES is 0: all clients behind a proxy count as one "
+                "address. Set it to the number of proxies in front, or wrap the app that photosvc is part of in "
+                "Werkzeug's ProxyFix; without a proxy, a client made the header up.",
+                client_address(request),
+            )
 
     def require_schema(self) -> None:
         """Check the database as `check_database` does, once in the life of the process.

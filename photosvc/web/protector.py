@@ -20,8 +20,7 @@ from photosvc.core.accounts import GUEST, VISITOR
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.web.actions import ACTION, is_for_visitors, required_action
 from photosvc.web.current import Service, current_service
-from photosvc.web.requests import client_address, origin_of
-from photosvc.web.same_origin import Place, cookie_counts
+from photosvc.web.requests import Place, client_address, cookie_counts, origin_of
 
 #: The attribute of a view for the place at which its cookie counts; without it, the API.
 PLACE: Final = "photosvc_place"

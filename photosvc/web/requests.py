@@ -1,11 +1,16 @@
-"""The client of a request, its address and connection, and what the proxies in between change of a request."""
+"""The origin of a request: the client, its address and connection, proxies in between, and the page that sent it.
+
+Browsers send a cookie with every request to a host, even if pages of other ports or, within limits, of other sites
+cause it. So it counts only where `Sec-Fetch-Site` or, where that is absent (plain http in a home network), `Origin`
+shows that a page of photosvc sent the request; and at the API only with a header that pages of others cannot set.
+"""
 
 import ipaddress
-import logging
 import re
 import select
 import socket
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -13,12 +18,11 @@ from flask import Request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from photosvc.auth.tokens import Origin
-from photosvc.web.current import Service
+from photosvc.core.errors import PermissionDeniedError
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-_LOG = logging.getLogger("photosvc")
 #: Key in the environ once Werkzeug's ProxyFix, of photosvc or of a host app, has read the headers of proxies.
 _FIXED = "werkzeug.proxy_fix.orig"
 _FORWARDED = "HTTP_X_FORWARDED_FOR"
@@ -96,21 +100,14 @@ def is_behind_proxy(request: Request) -> bool:
     return _FIXED in request.environ
 
 
+def has_unread_proxy(request: Request) -> bool:
+    """Return whether the request came through a proxy whose `X-Forwarded-For` is not read."""
+    return bool(request.environ.get(_FORWARDED)) and not is_behind_proxy(request)
+
+
 def origin_of(request: Request) -> Origin:
     """Return the origin of the request for the records of credentials."""
     return Origin.of(client_address(request), request.user_agent.string)
-
-
-def warn_of_unread_proxy(service: Service, request: Request) -> None:
-    """Log once that a request came through a proxy whose `X-Forwarded-For` is not read."""
-    if request.environ.get(_FORWARDED) and not is_behind_proxy(request) and not service.warned_of_proxy:
-        service.warned_of_proxy = True
-        _LOG.warning(
-            "X-Forwarded-For arrived from %s, but PHOTOSVC_PROXIES is 0: all clients behind a proxy count as one "
-            "address. Set it to the number of proxies in front, or wrap the app that photosvc is part of in Werkzeug's "
-            "ProxyFix; without a proxy, a client made the header up.",
-            client_address(request),
-        )
 
 
 def _is_ipv4(text: str) -> bool:
@@ -146,3 +143,95 @@ class ClientGone:
             return False
         except (OSError, ValueError):
             return True
+
+
+#: The header with which photosvc's scripts mark their requests: other origins would need a preflight, which is refused.
+MARK = "X-Photosvc"
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_PORTS = {"http": ":80", "https": ":443"}
+
+
+class Place(Enum):
+    """The kind of view that a cookie is shown to."""
+
+    API = "api"
+    PAGE = "page"
+    MEDIA = "media"
+    """Originals, which pages link to: no script adds a header to these requests."""
+
+
+class OtherSiteError(PermissionDeniedError):
+    """Another site or program sent this request from a browser: open the page again and repeat it."""
+
+    by_credential = False
+
+
+def cookie_counts(request: Request, place: Place, base_url: str) -> bool:
+    """Return whether the session cookie of a request counts; False: the request is answered as if it had none.
+
+    Raises:
+        OtherSiteError: the request would change something, or would show something within a page of another site.
+    """
+    site = request.headers.get("Sec-Fetch-Site")
+    if changes(request):
+        if not is_own(request, base_url) or (place is Place.API and not _is_marked(request)):
+            raise OtherSiteError
+        return True
+    if place is Place.API:
+        return site in {None, "same-origin"} and _is_marked(request)
+    if place is Place.PAGE and is_navigation(request):
+        return True
+    if site not in {None, "same-origin", "none"}:
+        raise OtherSiteError
+    return True
+
+
+def changes(request: Request) -> bool:
+    """Return whether the method of a request may change something."""
+    return request.method not in _SAFE
+
+
+def is_foreign(request: Request, base_url: str) -> bool:
+    """Return whether a browser reports that a page of another origin caused this request, which may change something.
+
+    False if no browser reports anything, as for programs; `is_own` requires the report of a browser. A person or an
+    extension of the browser causes `none`, which no page can.
+    """
+    if not changes(request) or request.headers.get("Sec-Fetch-Site") == "none":
+        return False
+    tells = "Sec-Fetch-Site" in request.headers or "Origin" in request.headers
+    return tells and not is_own(request, base_url)
+
+
+def is_own(request: Request, base_url: str) -> bool:
+    """Return whether a request that changes something comes from a page of photosvc, as far as browsers report it."""
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site == "same-origin"
+    public = urlsplit(base_url)
+    return request.headers.get("Origin", "").lower() in {
+        _origin(public.scheme, public.netloc),
+        _origin(request.scheme, _host(request)),
+    }
+
+
+def is_navigation(request: Request) -> bool:
+    """Return whether a browser opens this as a page of its own, not within another one, or is too old to report it."""
+    return request.headers.get("Sec-Fetch-Dest", "document") == "document"
+
+
+def _is_marked(request: Request) -> bool:
+    return request.headers.get(MARK) == "1"
+
+
+def _host(request: Request) -> str:
+    # `request.host` would leave out ports by the scheme and refuse some names.
+    return str(request.environ.get("HTTP_HOST", ""))
+
+
+def _origin(scheme: str, host: str) -> str:
+    """Return scheme, host and port as browsers write them: in lower case, without the port that the scheme implies.
+
+    The host of a request is arbitrary text, so it is compared unchanged and never parsed.
+    """
+    return f"{scheme}://{host.removesuffix(_PORTS.get(scheme.lower(), ''))}".lower()

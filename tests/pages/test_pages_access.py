@@ -6,7 +6,7 @@ from photosvc.auth.policy import RULES
 from photosvc.pages import BLUEPRINT
 from photosvc.web.actions import ACTION, PUBLIC
 from photosvc.web.protector import PLACE
-from photosvc.web.same_origin import Place
+from photosvc.web.requests import Place
 from tests.pages.browser import OWN, Browser
 from tests.support.api_client import HASH, PASSWORD, open_api
 from tests.support.factories.accounts import add_user
