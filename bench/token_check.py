@@ -22,8 +22,8 @@ from photosvc.auth.users import add_user, new_user
 from photosvc.models import schema
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
-from photosvc.web.actions import public
 from photosvc.web.answers import json_answer, json_text
+from photosvc.web.contract import public
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
 

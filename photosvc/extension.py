@@ -15,8 +15,8 @@ from photosvc.core.times import Clock, system_clock
 from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_views, settings_in_host
 from photosvc.settings import Settings
-from photosvc.web.actions import OwnBlueprint
 from photosvc.web.addresses import warn_of_missing_address
+from photosvc.web.contract import OwnBlueprint
 from photosvc.web.current import EXTENSION, PrincipalLoader, Service, host_users
 from photosvc.web.parts import OAUTH, PAGES, chosen_parts
 from photosvc.web.request_counts import RequestCounts

@@ -34,9 +34,9 @@ from photosvc.api import (
     viewer,
 )
 from photosvc.web import parts
-from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import add_security_headers, finish_request, start_timer
 from photosvc.web.auditing import write_due_refusals
+from photosvc.web.contract import OwnBlueprint
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
 from photosvc.web.protector import token_of

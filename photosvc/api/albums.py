@@ -42,7 +42,6 @@ from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.library_albums import kind_of
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
 from photosvc.search.reading.shared import sees_album
-from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
 from photosvc.web.contract import (
     ETAG,
@@ -50,8 +49,10 @@ from photosvc.web.contract import (
     MESSAGE,
     NUMBER,
     TEXT,
+    OwnBlueprint,
     answers,
     describe,
+    for_visitors,
     json_object,
     refuses,
     takes,

@@ -9,9 +9,8 @@ from photosvc.auth.audit_log import parse_events
 from photosvc.core.times import parse_since, parse_until
 from photosvc.records.accounts import AuditEntrySchema
 from photosvc.search.reading.photos import parse_number
-from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
-from photosvc.web.contract import TEXT, answers, describe, refuses, takes_query
+from photosvc.web.contract import TEXT, OwnBlueprint, answers, describe, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
 

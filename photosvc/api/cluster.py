@@ -8,9 +8,8 @@ from photosvc import __version__
 from photosvc.index.jobs import State
 from photosvc.index.nodes import Cluster, count_jobs, database_of, look_at_cluster
 from photosvc.records.upkeep import NodeSchema
-from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
-from photosvc.web.contract import NUMBER, TEXT, answers, json_object
+from photosvc.web.contract import NUMBER, TEXT, OwnBlueprint, answers, json_object
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
 

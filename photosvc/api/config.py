@@ -12,10 +12,9 @@ from photosvc.pictures.sizes import SIZES, Size
 from photosvc.records.accounts import ConfigSchema
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.figures import Counts
-from photosvc.web.actions import OwnBlueprint, public
 from photosvc.web.addresses import address_of
 from photosvc.web.answers import json_answer, json_text, revalidated
-from photosvc.web.contract import ETAG, answers
+from photosvc.web.contract import ETAG, OwnBlueprint, answers, public
 from photosvc.web.current import Service, current_service
 from photosvc.web.openapi import document
 from photosvc.web.protector import principal, require

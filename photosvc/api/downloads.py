@@ -30,9 +30,19 @@ from photosvc.records.albums import ZipSelectionSchema
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids
 from photosvc.search.reading.shared import seen, seen_with_hash, sees_album, shared_ids
-from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.answers import ReadyResponse, json_answer
-from photosvc.web.contract import LONG_BODY, NUMBER, TEXT, answers, json_object, refuses, takes, takes_query
+from photosvc.web.contract import (
+    LONG_BODY,
+    NUMBER,
+    TEXT,
+    OwnBlueprint,
+    answers,
+    for_visitors,
+    json_object,
+    refuses,
+    takes,
+    takes_query,
+)
 from photosvc.web.current import Service, current_service
 from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require, require_download

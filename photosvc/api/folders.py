@@ -13,9 +13,19 @@ from photosvc.search.reading.albums import AlbumsRequest, files_in, find_folder,
 from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.search.reading.pages import file_documents as file_records
-from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_parameters, read_page
-from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_object, read_switch, refuses, takes_query
+from photosvc.web.contract import (
+    ETAG,
+    FLAG,
+    TEXT,
+    OwnBlueprint,
+    answers,
+    describe,
+    json_object,
+    read_switch,
+    refuses,
+    takes_query,
+)
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching

@@ -13,9 +13,8 @@ from photosvc.library import import_jobs
 from photosvc.library.import_folder import ImportFolder
 from photosvc.library.staging_part import ReadOnlyError
 from photosvc.records.upkeep import ImportReportSchema, ImportRunSchema, ImportWishSchema
-from photosvc.web.actions import OwnBlueprint, uses
 from photosvc.web.answers import json_answer
-from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, refuses, takes
+from photosvc.web.contract import FLAG, NUMBER, TEXT, OwnBlueprint, answers, json_object, refuses, takes, uses
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.protector import principal, require

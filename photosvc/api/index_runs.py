@@ -17,9 +17,19 @@ from photosvc.library.names import is_asked_by
 from photosvc.library.problems import failed_files, forget_import_failures
 from photosvc.models import Job
 from photosvc.records.upkeep import FailedFileSchema, IndexReportSchema, IndexRunSchema, IndexWishSchema, JobSchema
-from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
-from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, describe, json_object, refuses, takes, takes_query
+from photosvc.web.contract import (
+    FLAG,
+    NUMBER,
+    TEXT,
+    OwnBlueprint,
+    answers,
+    describe,
+    json_object,
+    refuses,
+    takes,
+    takes_query,
+)
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal, require

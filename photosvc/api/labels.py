@@ -24,9 +24,19 @@ from photosvc.records.people import (
 )
 from photosvc.records.photo import PhotoSchema
 from photosvc.search.reading.people import with_covers_of_labels
-from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer, json_text
-from photosvc.web.contract import ETAG, NUMBER, TEXT, answers, json_object, or_answers, refuses, takes, takes_query
+from photosvc.web.contract import (
+    ETAG,
+    NUMBER,
+    TEXT,
+    OwnBlueprint,
+    answers,
+    json_object,
+    or_answers,
+    refuses,
+    takes,
+    takes_query,
+)
 from photosvc.web.current import current_service
 from photosvc.web.name_changes import change_label, every_label, find_label, remove_labels
 from photosvc.web.photo_changes import Editing

@@ -7,10 +7,9 @@ from flask import Response
 from photosvc.library.albums import album_of_people
 from photosvc.library.links import add_link, change_link, end_link, find_link, list_links, new_password_hash
 from photosvc.records.albums import LinkEditSchema, LinkSchema
-from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
-from photosvc.web.contract import answers, refuses, takes
+from photosvc.web.contract import OwnBlueprint, answers, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 

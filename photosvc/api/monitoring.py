@@ -31,9 +31,8 @@ from photosvc.pictures.cache import PictureCache, cache_use
 from photosvc.search.limits import ClientGoneError, SearchesBusyError, SearchTooLongError
 from photosvc.search.reading.figures import Figures, figures
 from photosvc.settings import Settings
-from photosvc.web.actions import OwnBlueprint, for_visitors, public
 from photosvc.web.answers import json_answer
-from photosvc.web.contract import TEXT, answers, json_object, refuses
+from photosvc.web.contract import TEXT, OwnBlueprint, answers, for_visitors, json_object, public, refuses
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.request_counts import BOUNDS, Latency, Series

@@ -42,7 +42,6 @@ from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
-from photosvc.web.actions import OwnBlueprint, public, uses
 from photosvc.web.addresses import issuer_of, known_issuer
 from photosvc.web.auditing import operating, refuse_client
 from photosvc.web.contract import (
@@ -50,11 +49,14 @@ from photosvc.web.contract import (
     MAX_BODY,
     NUMBER,
     TEXT,
+    OwnBlueprint,
     answers,
     json_object,
+    public,
     refuses,
     takes_client_form,
     undocumented,
+    uses,
 )
 from photosvc.web.current import current_service
 from photosvc.web.errors import oauth_error, register_errors, render_oauth

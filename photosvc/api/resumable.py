@@ -26,8 +26,7 @@ from photosvc.library.uploads import REFUSED
 from photosvc.models import Upload
 from photosvc.models.statements import UNLOADED
 from photosvc.pictures.originals import safe_name
-from photosvc.web.actions import OwnBlueprint, public
-from photosvc.web.contract import Header, answers, refuses, takes_bytes, takes_headers
+from photosvc.web.contract import Header, OwnBlueprint, answers, public, refuses, takes_bytes, takes_headers
 from photosvc.web.current import current_service
 from photosvc.web.incoming import add_uploads, has_vanished
 from photosvc.web.indexer import wake_indexer

@@ -28,7 +28,6 @@ from photosvc.search.reading.request import is_short, last_value, parse_node, pa
 from photosvc.search.reading.shared import confine
 from photosvc.search.reading.suggest import MOST_SUGGESTED, suggest
 from photosvc.search.reading.suggest_values import KINDS
-from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.addresses import address_of
 from photosvc.web.answers import (
     JSON,
@@ -47,9 +46,11 @@ from photosvc.web.contract import (
     NUMBER,
     TEXT,
     Header,
+    OwnBlueprint,
     Parameters,
     answers,
     describe,
+    for_visitors,
     json_object,
     refuses,
     takes_query,

@@ -16,10 +16,21 @@ from photosvc.models import LOGIN_SESSION, VISIT, User
 from photosvc.models.plain import plain
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
 from photosvc.web import sessions
-from photosvc.web.actions import OwnBlueprint, for_visitors, public, roles_of, uses
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
-from photosvc.web.contract import NUMBER, TEXT, answers, json_object, refuses, takes
+from photosvc.web.contract import (
+    NUMBER,
+    TEXT,
+    OwnBlueprint,
+    answers,
+    for_visitors,
+    json_object,
+    public,
+    refuses,
+    roles_of,
+    takes,
+    uses,
+)
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require, token_of
 from photosvc.web.sessions import log_in as log_in_account

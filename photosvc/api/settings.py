@@ -9,9 +9,8 @@ from photosvc.auth.principal import Principal
 from photosvc.core.vocabulary import DOCUMENT, MOMENT, NAMES, parse_kinds
 from photosvc.records.settings import FEATURES, OptionsSchema, SettingsSchema
 from photosvc.settings import Settings
-from photosvc.web.actions import OwnBlueprint, is_mounted
 from photosvc.web.answers import json_answer
-from photosvc.web.contract import answers
+from photosvc.web.contract import OwnBlueprint, answers, is_mounted
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 

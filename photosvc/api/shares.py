@@ -31,10 +31,20 @@ from photosvc.records.albums import (
     ShareSchema,
     TakenOutSchema,
 )
-from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
-from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes, takes_files
+from photosvc.web.contract import (
+    MESSAGE,
+    NUMBER,
+    TEXT,
+    OwnBlueprint,
+    answers,
+    for_visitors,
+    json_object,
+    refuses,
+    takes,
+    takes_files,
+)
 from photosvc.web.current import current_service
 from photosvc.web.incoming import contribute, record_of_file
 from photosvc.web.protector import principal, require

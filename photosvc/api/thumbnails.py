@@ -23,8 +23,7 @@ from photosvc.search.reading.compile import visible
 from photosvc.search.reading.files import SeenFile, files_with_ids, marked_areas, matching_ids
 from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.shared import seen_with_hash
-from photosvc.web.actions import OwnBlueprint, for_visitors
-from photosvc.web.contract import answers, refuses
+from photosvc.web.contract import OwnBlueprint, answers, for_visitors, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.icons import accepts, is_quiet, or_icon, quiet
 from photosvc.web.protector import principal, require_link_token

@@ -36,9 +36,8 @@ from photosvc.search.reading.timeline import (
     read_stretch,
     write_month,
 )
-from photosvc.web.actions import OwnBlueprint
 from photosvc.web.answers import is_fresh, json_answer, not_modified
-from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
+from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, OwnBlueprint, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import from_replica, searching

@@ -23,17 +23,18 @@ from photosvc.library.trash_folder import Trash
 from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED
 from photosvc.query.fold import fold
 from photosvc.records.albums import AdditionSchema
-from photosvc.web.actions import OwnBlueprint, uses
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import (
     FLAG,
     NUMBER,
     TEXT,
+    OwnBlueprint,
     answers,
     json_object,
     refuses,
     takes,
     takes_files,
+    uses,
 )
 from photosvc.web.current import Service, current_service
 from photosvc.web.incoming import add_uploads, receive_form, record_of_outcome, wait_for_index, waiting_files

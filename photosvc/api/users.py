@@ -24,10 +24,9 @@ from photosvc.records.accounts import (
     UserSchema,
 )
 from photosvc.web import sessions
-from photosvc.web.actions import OwnBlueprint, roles_of
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
-from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, takes
+from photosvc.web.contract import MESSAGE, NUMBER, TEXT, OwnBlueprint, answers, json_object, refuses, roles_of, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 

@@ -16,8 +16,7 @@ from photosvc.pictures.originals import descriptor_of
 from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.files import SeenFile, files_of_photo
 from photosvc.search.reading.shared import seen, seen_with_hash
-from photosvc.web.actions import OwnBlueprint, for_visitors
-from photosvc.web.contract import answers, refuses
+from photosvc.web.contract import OwnBlueprint, answers, for_visitors, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.icons import or_icon
 from photosvc.web.protector import principal, require_link_token

@@ -16,9 +16,19 @@ from photosvc.search.reading.figures import library_state, page_tag
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
 from photosvc.search.reading.shared import confine
-from photosvc.web.actions import OwnBlueprint, for_visitors
 from photosvc.web.answers import cache_headers, is_fresh, not_modified
-from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
+from photosvc.web.contract import (
+    ETAG,
+    FLAG,
+    NUMBER,
+    TEXT,
+    OwnBlueprint,
+    answers,
+    for_visitors,
+    json_object,
+    refuses,
+    takes_query,
+)
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import from_replica, searching

@@ -76,7 +76,7 @@ def scopes(_service: "Service") -> None:
     """Show every authorization scope with its meaning, and whether a route of this service asks for it."""
     from photosvc.auth.policy import scopes_in_use
     from photosvc.auth.scopes import SCOPES
-    from photosvc.web.actions import mounted_actions
+    from photosvc.web.contract import mounted_actions
 
     used = scopes_in_use(mounted_actions())
     rows = [{"scope": scope.name, "description": scope.description, "in_use": scope.name in used} for scope in SCOPES]
@@ -89,7 +89,7 @@ def scopes(_service: "Service") -> None:
 def policy(_service: "Service") -> None:
     """Show the policy: every action with the scope, the credentials and the roles that it is open to."""
     from photosvc.auth.policy import policy_table
-    from photosvc.web.actions import mounted_actions
+    from photosvc.web.contract import mounted_actions
 
     headings = {"description": "To", "scope": "Scope", "credentials": "Credentials", "roles": "Roles"}
     print_list({"action": "Action", **headings, "in_use": "In use"}, policy_table(mounted_actions()))

@@ -11,9 +11,8 @@ from flask import Blueprint, Response, request
 
 from photosvc.dav.server import logged_in
 from photosvc.library.staging_part import ReadOnlyError
-from photosvc.web.actions import OwnBlueprint, public
 from photosvc.web.answers import add_security_headers, finish_request, start_timer
-from photosvc.web.contract import undocumented
+from photosvc.web.contract import OwnBlueprint, public, undocumented
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
 from photosvc.web.requests import OtherSiteError, is_foreign

@@ -58,7 +58,7 @@ from photosvc.search.reading.albums import AlbumRecord, AlbumsRequest
 from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.selection import Selection
-from photosvc.web.actions import uses
+from photosvc.web.contract import uses
 from photosvc.web.current import current_service
 from photosvc.web.photo_changes import change_photos
 from photosvc.web.protector import principal

@@ -21,7 +21,7 @@ from photosvc.pages.tiles import COVERS, cover_sizes
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.albums import ALBUM, AlbumRecord, AlbumsRequest
 from photosvc.search.reading.library_albums import FOLDER, MONTH
-from photosvc.web.actions import is_mounted
+from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching

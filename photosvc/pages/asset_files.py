@@ -10,7 +10,7 @@ from flask import Response, request, url_for
 
 from photosvc.core.errors import NotFoundError
 from photosvc.pages.blueprint import pages
-from photosvc.web.actions import public
+from photosvc.web.contract import public
 
 _FOLDER: Final = Path(__file__).with_name("assets")
 _TYPES: Final = {

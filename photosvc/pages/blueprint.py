@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from photosvc.web.actions import OwnBlueprint
+from photosvc.web.contract import OwnBlueprint
 
 BLUEPRINT: Final = "photosvc_pages"
 #: Host apps restyle the pages by templates of the same names (`photosvc/….html`).

@@ -17,8 +17,8 @@ from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.frame import TYPED, administration_page, chosen_scope, show_administration
 from photosvc.pages.language import N_
 from photosvc.pages.layout import see_other
-from photosvc.web.actions import is_mounted
 from photosvc.web.auditing import operating
+from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service
 
 #: The most clients on the page; the search finds the others.

@@ -33,7 +33,7 @@ from photosvc.search.reading.albums import (
 )
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.library_albums import FOLDER
-from photosvc.web.actions import is_mounted, uses
+from photosvc.web.contract import is_mounted, uses
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching

@@ -30,7 +30,7 @@ from photosvc.search.reading.files import SeenFile, files_of_photo, load_photo
 from photosvc.search.reading.library_albums import FOLDER, kind_of
 from photosvc.search.reading.pages import Neighbours, neighbours
 from photosvc.search.reading.request import parse_request
-from photosvc.web.actions import is_mounted
+from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching

@@ -38,7 +38,7 @@ from photosvc.search.reading.photos import PhotoQuery, find_photos, version_of
 from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.timeline import TYPES, count_photos
-from photosvc.web.actions import for_visitors
+from photosvc.web.contract import for_visitors
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching

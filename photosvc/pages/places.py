@@ -20,7 +20,7 @@ from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.photos import CountedTown, PhotoQuery, find_towns
 from photosvc.search.reading.request import parse_request
 from photosvc.settings import Settings
-from photosvc.web.actions import is_mounted
+from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching

@@ -30,8 +30,8 @@ from photosvc.pages.language import _
 from photosvc.pages.layout import public_page, see_other, show
 from photosvc.pages.shared_pictures import NoPictureError, Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.wording import day
-from photosvc.web.actions import is_mounted, uses
 from photosvc.web.addresses import address_of
+from photosvc.web.contract import is_mounted, uses
 from photosvc.web.current import Service, current_service
 from photosvc.web.incoming import contribute
 from photosvc.web.protector import is_secure

@@ -26,8 +26,8 @@ from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.shared_pictures import Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.tiles import Thumbnails
 from photosvc.search.reading.shared import narrowed
-from photosvc.web.actions import is_mounted, uses
 from photosvc.web.auditing import operating
+from photosvc.web.contract import is_mounted, uses
 from photosvc.web.current import current_service
 from photosvc.web.incoming import contribute
 from photosvc.web.protector import principal

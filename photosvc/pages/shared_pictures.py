@@ -23,7 +23,7 @@ from photosvc.search.reading.pages import find, neighbours, result_heads
 from photosvc.search.reading.request import SearchRequest, parse_request
 from photosvc.search.reading.selection import album_bytes
 from photosvc.search.reading.shared import ORDERS, confine, seen
-from photosvc.web.actions import is_mounted
+from photosvc.web.contract import is_mounted
 from photosvc.web.current import Service
 from photosvc.web.searching import searching
 

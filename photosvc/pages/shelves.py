@@ -10,7 +10,7 @@ from photosvc.pages.blueprint import pages
 from photosvc.pages.language import N_
 from photosvc.pages.layout import page
 from photosvc.pages.photos import ORDERS, show_search
-from photosvc.web.actions import uses
+from photosvc.web.contract import uses
 from photosvc.web.protector import principal
 
 

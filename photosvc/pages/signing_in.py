@@ -31,8 +31,8 @@ from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.language import N_
 from photosvc.pages.layout import public_page, safe_path, see_other, show
-from photosvc.web.actions import for_visitors, uses
 from photosvc.web.auditing import operating, operation_in
+from photosvc.web.contract import for_visitors, uses
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import clear_cookie, principal, set_cookie
 from photosvc.web.requests import client_address, origin_of

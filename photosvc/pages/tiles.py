@@ -24,7 +24,7 @@ from photosvc.query.alternatives import quote
 from photosvc.query.lexer import TokenKind, close_quote, tokens
 from photosvc.query.parser import OPERATOR_WORDS, negates, split_order, understand
 from photosvc.search.reading.request import best_order
-from photosvc.web.actions import is_mounted
+from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service
 
 DEFAULT_ORDER: Final = "newest"

@@ -28,10 +28,10 @@ from photosvc.auth.metadata import API, resource_metadata_url
 from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError, in_host
 from photosvc.models.engine import DAMAGED, is_damaged
-from photosvc.web.actions import required_action
 from photosvc.web.addresses import known_issuer
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import refuse_for, shown_id
+from photosvc.web.contract import required_action
 from photosvc.web.current import current_service
 from photosvc.web.parts import WELL_KNOWN
 from photosvc.web.protector import TokenRequiredError, TwoTokensError

@@ -20,9 +20,19 @@ from photosvc.auth.scopes import SCOPES
 from photosvc.models import CLIENT_TOKEN
 from photosvc.records.fields import NullableTimestamp, Timestamp
 from photosvc.records.photo import OPTIONAL
-from photosvc.web.actions import ACTION, PUBLIC, is_mounted, mounted_actions
 from photosvc.web.addresses import address_of
-from photosvc.web.contract import TEXT, Contract, Header, Shape, contract_of, json_object
+from photosvc.web.contract import (
+    ACTION,
+    PUBLIC,
+    TEXT,
+    Contract,
+    Header,
+    Shape,
+    contract_of,
+    is_mounted,
+    json_object,
+    mounted_actions,
+)
 from photosvc.web.current import current_service
 
 _ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>")

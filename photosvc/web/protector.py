@@ -18,7 +18,7 @@ from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.accounts import GUEST, VISITOR
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
-from photosvc.web.actions import ACTION, is_for_visitors, required_action
+from photosvc.web.contract import ACTION, is_for_visitors, required_action
 from photosvc.web.current import Service, current_service
 from photosvc.web.requests import Place, client_address, cookie_counts, origin_of
 

@@ -4,7 +4,7 @@ import pytest
 
 from photosvc.auth.policy import RULES
 from photosvc.pages import BLUEPRINT
-from photosvc.web.actions import ACTION, PUBLIC
+from photosvc.web.contract import ACTION, PUBLIC
 from photosvc.web.protector import PLACE
 from photosvc.web.requests import Place
 from tests.pages.browser import OWN, Browser

@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from photosvc.models import CLIENT_TOKEN
-from photosvc.web.actions import VISITORS
+from photosvc.web.contract import VISITORS
 from tests.support.api_client import HASH, PASSWORD, check_error
 from tests.support.factories.accounts import add_client, add_credential, add_user
 from tests.support.sharing import OUTSIDE, filled, open_shared, refuses_to_tell, routes, send, values_of

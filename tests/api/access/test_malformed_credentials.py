@@ -8,7 +8,7 @@ import pytest
 
 from photosvc.core import ids
 from photosvc.pages import BLUEPRINT as PAGES
-from photosvc.web.actions import ACTION, PUBLIC
+from photosvc.web.contract import ACTION, PUBLIC
 from tests.support.api_client import check_error, open_api
 from tests.support.programs.server import serve
 

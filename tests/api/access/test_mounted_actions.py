@@ -5,8 +5,7 @@ import json
 import pytest
 
 from photosvc.auth.policy import RULES
-from photosvc.web.actions import ACTION, PUBLIC, USES, mounted_actions, public, uses
-from photosvc.web.contract import answers
+from photosvc.web.contract import ACTION, PUBLIC, USES, answers, mounted_actions, public, uses
 from photosvc.web.parts import PARTS
 from tests.support.api_client import open_api
 

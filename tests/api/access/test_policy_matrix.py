@@ -15,7 +15,7 @@ from photosvc.core import ids
 from photosvc.dav import BLUEPRINT as WEBDAV
 from photosvc.models import CLIENT_TOKEN, LOGIN_SESSION, Credential, User
 from photosvc.pages import BLUEPRINT as PAGES
-from photosvc.web.actions import ACTION, PUBLIC
+from photosvc.web.contract import ACTION, PUBLIC
 from tests.support.api_client import HASH, ROLES, check_error, open_api
 from tests.support.factories.accounts import add_client, add_credential, add_user
 

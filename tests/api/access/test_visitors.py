@@ -16,7 +16,7 @@ from sqlalchemy import event
 
 from photosvc.dav import BLUEPRINT as WEBDAV
 from photosvc.pages import BLUEPRINT as PAGES
-from photosvc.web.actions import VISITORS
+from photosvc.web.contract import VISITORS
 from photosvc.web.current import current_service
 from tests.support.api_client import check_error
 from tests.support.sharing import (

@@ -11,8 +11,7 @@ from referencing import Registry
 from photosvc.dav import BLUEPRINT as WEBDAV
 from photosvc.pages import BLUEPRINT as PAGES
 from photosvc.query.filters import FILTERS
-from photosvc.web.actions import public
-from photosvc.web.contract import contract_of
+from photosvc.web.contract import contract_of, public
 from tests.support.api_client import PASSWORD, open_api
 from tests.support.factories.photos import add_photos
 
