@@ -19,7 +19,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
 from photosvc.core.words import in_portions
 from photosvc.index.jobs import is_running
-from photosvc.library.link_uploads import bytes_of_today, count_files, require_uploads
+from photosvc.library.links import bytes_of_today, count_files, require_uploads
 from photosvc.library.shares import require_contributor, user_id_of
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import NameTakenError, Part, PartMissingError

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from photosvc.auth.throttle import Allowance
 from photosvc.index.jobs import ALBUMS
-from photosvc.library import link_uploads
+from photosvc.library import links
 from photosvc.library.uploads import Admission
 from photosvc.models import File, Photo, Upload, UploadedFile, User
 from photosvc.web import incoming, visits
@@ -241,7 +241,7 @@ def test_a_visitor_has_no_other_way_to_send_or_change_anything(visiting):
 
 
 def test_files_and_bytes_of_a_link_are_limited_in_a_day(visiting, monkeypatch):
-    monkeypatch.setattr(link_uploads, "_FILES", Allowance("link-files", burst=2, seconds=100))
+    monkeypatch.setattr(links, "_FILES", Allowance("link-files", burst=2, seconds=100))
     for seed in (11, 12):
         assert visiting.add(("new.jpg", picture(seed))).status_code == 200
     refused = visiting.add(("new.jpg", picture(13)))
@@ -251,7 +251,7 @@ def test_files_and_bytes_of_a_link_are_limited_in_a_day(visiting, monkeypatch):
     visiting.api.clock.move(seconds=101)
     check_error(visiting.add(("new.jpg", picture(14)), ("more.jpg", picture(15))), 429)
     assert visiting.add(("new.jpg", picture(14))).status_code == 200
-    monkeypatch.setattr(link_uploads, "_MIBS", Allowance("link-other-mib", burst=2, seconds=100))
+    monkeypatch.setattr(links, "_MIBS", Allowance("link-other-mib", burst=2, seconds=100))
     visiting.visit = visiting.open(visiting.link())
     check_error(visiting.add(("large.jpg", picture(16) + bytes(4 << 20))), 413)
     assert visiting.add(("large.jpg", picture(16) + bytes(1 << 20))).status_code == 200

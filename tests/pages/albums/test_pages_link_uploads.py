@@ -5,7 +5,7 @@ import re
 import pytest
 
 from photosvc.auth.throttle import Allowance
-from photosvc.library import link_uploads
+from photosvc.library import links
 from tests.pages.browser import OWN, Browser, text_of
 from tests.pages.chromium import open_chromium
 from tests.support.clients.upload_client import FORM, changed, form_of, open_uploads, originals, picture
@@ -108,10 +108,10 @@ def test_pages_of_other_sites_send_nothing(sharing):
 def test_limits_are_told_on_the_page(sharing, monkeypatch):
     visitor, path = Browser(sharing), f"/s/{make(sharing)['Token']}"
     visitor.open(path)
-    monkeypatch.setattr(link_uploads, "_MIBS", Allowance("link-mib", burst=2, seconds=60))
+    monkeypatch.setattr(links, "_MIBS", Allowance("link-mib", burst=2, seconds=60))
     large = add(visitor, path, ("large.jpg", picture(9) + bytes(4 << 20)))
     assert (large.status_code, "larger in total" in text_of(large)) == (413, True)
-    monkeypatch.setattr(link_uploads, "_FILES", Allowance("link-files", burst=1, seconds=60))
+    monkeypatch.setattr(links, "_FILES", Allowance("link-files", burst=1, seconds=60))
     assert add(visitor, path, ("one.jpg", picture(9))).status_code == 303
     many = add(visitor, path, ("two.jpg", picture(8)))
     assert (many.status_code, "Too many files by this link" in text_of(many)) == (429, True)
