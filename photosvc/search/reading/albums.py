@@ -5,18 +5,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Text, cast, func, select
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM as ALBUM_UID
 from photosvc.core.ids import is_uid
 from photosvc.core.times import ZERO_TIME
+from photosvc.core.words import in_portions
 from photosvc.models import UNKNOWN_PLACE, Album, File, Place, SearchAlbum, SearchRow
 from photosvc.models.statements import unindexed
 from photosvc.query.fold import fold, fold_recurring
 from photosvc.query.nodes import Everything
 from photosvc.search.reading.compile import visible, visible_albums
-from photosvc.search.reading.covers import hashes_of_covers, latest
 from photosvc.search.reading.figures import library_state
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
 from photosvc.search.reading.photos import PhotoQuery, find_photos
@@ -33,6 +33,33 @@ _STORED: Final = (
 )  # fmt: skip
 #: Type -> the order when none is asked for.
 _DEFAULT_ORDERS: Final = {FOLDER: "path", MONTH: "newest", STATE: "place"}
+#: Added to both sort keys, so that each has 19 digits: times of the years 1 to 9999, and keys below 2^62.
+_OFFSET: Final = 10**18
+_DIGITS: Final = 19
+
+
+def latest(taken_at: ColumnElement[int] | Any, newest_key: ColumnElement[int] | Any) -> ColumnElement[str]:  # noqa: ANN401
+    """Return the aggregate that finds the latest photo of a group of rows, whose file is its cover.
+
+    The latest photo is the first one in the order `newest`. Its sort keys are packed into one text, and packed texts
+    compare alike: the statement that counts the group finds the row without sorting it.
+    """
+    return func.max(_digits(taken_at) + _digits(newest_key))
+
+
+def _digits(key: Any) -> ColumnElement[str]:  # noqa: ANN401
+    return cast(key + _OFFSET, Text)
+
+
+def hashes_of_covers(connection: Connection, packed: Iterable[str], *, sees_private: bool) -> dict[str, str]:
+    """Return the hash of the file with each of these packed sort keys."""
+    keys = {int(text[_DIGITS:]) - _OFFSET: text for text in packed if text}
+    found: dict[str, str] = {}
+    for portion in in_portions(list(keys)):
+        query = select(SearchRow.newest_key, SearchRow.hash)
+        query = query.where(visible(sees_private=sees_private), SearchRow.newest_key.in_(portion))
+        found.update((keys[key], content_hash) for key, content_hash in connection.execute(query))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +85,7 @@ class AlbumRecord:
     deleted_at: datetime | None = None
     photo_count: int = 0
     latest: str = ""
-    """The packed sort keys of the latest photo; see `covers`."""
+    """The packed sort keys of the latest photo; see `latest`."""
     thumb: str = ""
     """The hash of the cover, if it was asked for; empty without photos."""
     link_count: int = 0
@@ -294,7 +321,7 @@ class Folder:
     total_count: int
     """The number of photos in it and below it."""
     latest: str = ""
-    """The packed sort keys of the latest photo in it or below it; see `covers`."""
+    """The packed sort keys of the latest photo in it or below it; see `latest`."""
     thumb: str = ""
     """The hash of the cover, if it was asked for."""
 
