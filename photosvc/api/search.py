@@ -26,8 +26,7 @@ from photosvc.search.reading.pages import KeptPage, Page, find
 from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.request import is_short, last_value, parse_node, parse_request
 from photosvc.search.reading.shared import confine
-from photosvc.search.reading.suggest import MOST_SUGGESTED, suggest
-from photosvc.search.reading.suggest_values import KINDS
+from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, suggest
 from photosvc.web.addresses import address_of
 from photosvc.web.answers import (
     JSON,
