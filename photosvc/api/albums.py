@@ -43,6 +43,7 @@ from photosvc.search.reading.library_albums import kind_of
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
 from photosvc.search.reading.shared import sees_album
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
+from photosvc.web.changes import change_photos, one_batch
 from photosvc.web.contract import (
     ETAG,
     LONG_BODY,
@@ -59,7 +60,6 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
-from photosvc.web.photo_changes import change_photos, one_batch
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 

@@ -23,9 +23,9 @@ from photosvc.library.portions import change_in_portions
 from photosvc.library.trash_deletion import Deletion
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
 from photosvc.web.answers import json_answer
+from photosvc.web.changes import one_batch
 from photosvc.web.contract import LONG_BODY, NUMBER, TEXT, OwnBlueprint, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
-from photosvc.web.photo_changes import one_batch
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 

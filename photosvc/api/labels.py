@@ -25,6 +25,7 @@ from photosvc.records.people import (
 from photosvc.records.photo import PhotoSchema
 from photosvc.search.reading.people import with_covers_of_labels
 from photosvc.web.answers import json_answer, json_text
+from photosvc.web.changes import Editing, change_label, every_label, find_label, remove_labels
 from photosvc.web.contract import (
     ETAG,
     NUMBER,
@@ -38,8 +39,6 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
-from photosvc.web.name_changes import change_label, every_label, find_label, remove_labels
-from photosvc.web.photo_changes import Editing
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 

@@ -31,6 +31,7 @@ from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.files import file_with_hash, files_of_photo, load_file
 from photosvc.search.reading.photos import parse_number
 from photosvc.web.answers import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
+from photosvc.web.changes import Editing, EditingChange, change_one, read_record
 from photosvc.web.contract import (
     ETAG,
     LONG_BODY,
@@ -43,7 +44,6 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
-from photosvc.web.photo_changes import Editing, EditingChange, change_one, read_record
 from photosvc.web.protector import principal, require
 from photosvc.web.sending import disposition
 

@@ -16,6 +16,7 @@ from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.library.trash_restore import MOST_RESTORED, PORTION, chosen_files, every_file, photos_of, restore
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
+from photosvc.web.changes import one_batch
 from photosvc.web.contract import (
     FLAG,
     LONG_BODY,
@@ -30,7 +31,6 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
-from photosvc.web.photo_changes import one_batch
 from photosvc.web.protector import principal, require
 
 trash = OwnBlueprint("trash", __name__)

@@ -58,9 +58,9 @@ from photosvc.search.reading.albums import AlbumRecord, AlbumsRequest
 from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.selection import Selection
+from photosvc.web.changes import change_photos
 from photosvc.web.contract import uses
 from photosvc.web.current import current_service
-from photosvc.web.photo_changes import change_photos
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
 

@@ -30,10 +30,10 @@ from photosvc.search.reading.people import (
     with_covers_of_labels,
     with_covers_of_people,
 )
+from photosvc.web.changes import change_label, change_person, find_label, find_person, remove_labels
 from photosvc.web.contract import is_mounted, load_values
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
-from photosvc.web.name_changes import change_label, change_person, find_label, find_person, remove_labels
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
 

@@ -27,8 +27,8 @@ from photosvc.pages.tiles import alt_text, read_asked
 from photosvc.query.fold import words
 from photosvc.records.edits import PhotoEditSchema
 from photosvc.records.people import MarkerEditSchema
+from photosvc.web.changes import Editing, PhotoChangedError, change_one, read_record
 from photosvc.web.contract import InvalidBodyError, load_values
-from photosvc.web.photo_changes import Editing, PhotoChangedError, change_one, read_record
 
 #: Characters read of a field, more than any may have, so that too long texts are refused instead of cut off; the most
 #: bytes of the form.

@@ -104,7 +104,7 @@ TAGGED = {
     "api/names.py state_tag": _REQUEST,
     "api/timeline.py state_tag": _REQUEST,
     "api/viewer.py page_tag": _REQUEST,
-    "web/photo_changes.py blake2b": _BODY,
+    "web/changes.py blake2b": _BODY,
     "api/photos.py state_tag": _REQUEST,
     "api/search.py page_tag": _REQUEST,
     "api/search.py state_tag": _REQUEST,

@@ -6,8 +6,8 @@ from sqlalchemy import event
 from photosvc.library.albums import MOST_SMART_ALBUMS
 from photosvc.models import Album, Photo, SearchRow
 from photosvc.models.engine import begin_write
+from photosvc.web.changes import one_batch
 from photosvc.web.current import current_service
-from photosvc.web.photo_changes import one_batch
 from tests.support.factories.photos import add_photos, edit_photos
 from tests.support.library import open_library
 
