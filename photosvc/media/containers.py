@@ -18,7 +18,7 @@ from photosvc.media.metadata import Metadata, WrittenDate, merge, merge_file, re
 from photosvc.media.packets import IPTC_RESOURCE, MAX_BLOCK, Packets, read_iptc, resource
 from photosvc.media.png import read_png
 from photosvc.media.psd import read_psd
-from photosvc.media.raw_containers import read_container
+from photosvc.media.raw import read_container
 from photosvc.media.text import clean, is_plausible
 from photosvc.media.xmp import Xmp, joined, read_xmp
 

@@ -14,7 +14,7 @@ from photosvc.core.problems import Problem, Reason
 from photosvc.media.exif import Exif
 from photosvc.media.formats import sniff
 from photosvc.media.picture import open_shown, read_picture
-from photosvc.media.raw_containers import container_previews, read_container
+from photosvc.media.raw import container_previews, read_container
 from tests.support.files.raws import SECONDS, crw, mrw, x3f
 from tests.support.pictures import exif, jpeg, raf
 
