@@ -22,7 +22,6 @@ from photosvc.api import (
     resumable,
     search,
     session,
-    settings,
     shares,
     subjects,
     thumbnails,
@@ -65,7 +64,7 @@ _RESOURCES = {
     parts.SESSION: (session.session, users.users, audit.audit),
     parts.OAUTH: (oauth.oauth,),
     parts.MEDIA: (thumbnails.thumbnails, videos.videos, downloads.downloads),
-    "": (monitoring.monitoring, cluster.cluster, config.config, settings.settings),
+    "": (monitoring.monitoring, cluster.cluster, config.config),
 }
 
 

@@ -1,20 +1,27 @@
-"""The configuration for clients, GET /config, and the description of the API for programs, GET /openapi.json."""
+"""The configuration: for clients (/config) and user interfaces (/settings), for administrators (/config/options).
+
+Also /services, which are none, and the description of the API for programs, /openapi.json.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 from flask import Response, request, url_for
 
 from photosvc import __version__
 from photosvc.auth import policy, tokens
 from photosvc.auth.principal import Principal
+from photosvc.core.vocabulary import DOCUMENT, MOMENT, NAMES, parse_kinds
 from photosvc.pictures.sizes import SIZES, Size
 from photosvc.records.accounts import ConfigSchema
+from photosvc.records.settings import FEATURES, OptionsSchema, SettingsSchema
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.figures import Counts
+from photosvc.settings import Settings
 from photosvc.web.addresses import address_of
 from photosvc.web.answers import json_answer, json_text, revalidated
-from photosvc.web.contract import ETAG, OwnBlueprint, answers, public
+from photosvc.web.contract import ETAG, OwnBlueprint, answers, is_mounted, public
 from photosvc.web.current import Service, current_service
 from photosvc.web.openapi import document
 from photosvc.web.protector import principal, require
@@ -24,6 +31,34 @@ config: OwnBlueprint = OwnBlueprint("config", __name__)
 
 #: Seconds a client may cache the description of the API; it changes with the version and the settings only.
 _MAX_AGE = 300
+#: Features that need an action of the policy; those without one are in `_features`.
+_ACTIONS: Final = {
+    "account": "users.password",
+    "albums": "albums.search",
+    "archive": "photos.update",
+    "calendar": "moments.view",
+    "delete": "photos.delete",
+    "download": "photos.download",
+    "edit": "photos.update",
+    "favorites": "photos.update",
+    "files": "files.view",
+    "folders": "folders.view",
+    "import": "files.import",
+    "labels": "labels.search",
+    "library": "photos.index",
+    "logs": "errors.view",
+    "moments": "moments.view",
+    "people": "people.search",
+    "places": "places.view",
+    "ratings": "photos.update",
+    "review": "photos.search",
+    "search": "photos.search",
+    "upload": "files.upload",
+    "videos": "photos.search",
+}
+#: Features that write into the folder of originals.
+_WRITING: Final = frozenset({"import", "upload"})
+_SETTINGS, _OPTIONS = SettingsSchema(), OptionsSchema()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,3 +156,43 @@ def openapi() -> Response:
     answer = json_text(document(str(request.url_rule).removesuffix("/openapi.json")))
     answer.headers["Cache-Control"] = f"public, max-age={_MAX_AGE}"
     return revalidated(answer)
+
+
+@config.get("/settings")
+@require("settings.view")
+@answers(SettingsSchema, "The settings.")
+def read_settings() -> Response:
+    """Show the features that the credential may use, and what makes files one photo.
+
+    They follow from the settings of the service and the rights of the credential, and are not changed here.
+    """
+    service, who = current_service(), principal()
+    kinds = parse_kinds(service.settings.stack_by)
+    stack = {"uuid": DOCUMENT in kinds, "meta": MOMENT in kinds, "name": NAMES in kinds}
+    return json_answer(_SETTINGS.dump({"features": _features(service.settings, who), "stack": stack}))
+
+
+@config.get("/config/options")
+@require("config.options")
+@answers(OptionsSchema, "The options.")
+def read_options() -> Response:
+    """Show the options with which the service runs; those with secrets are left out."""
+    return json_answer(_OPTIONS.dump(current_service().settings))
+
+
+@config.get("/services")
+@require("services.search")
+@answers({"type": "object"}, "No services.", many=True)
+def list_services() -> Response:
+    """Answer with an empty list: this service sends photos to no other one."""
+    return json_answer([])
+
+
+def _features(given: Settings, who: Principal) -> dict[str, Any]:
+    """Return whether the principal may use each feature."""
+    found = dict.fromkeys(FEATURES, False)
+    found |= {"estimates": given.estimate_places, "private": who.sees_private}
+    for name, action in _ACTIONS.items():
+        allowed = is_mounted(action) and policy.may(who, action, owner_uid=who.user_uid)
+        found[name] = allowed and not (name in _WRITING and given.readonly)
+    return found
