@@ -44,7 +44,7 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import Service, current_service
-from photosvc.web.icons import or_icon
+from photosvc.web.errors import or_icon
 from photosvc.web.protector import principal, require, require_download
 from photosvc.web.searching import searching
 from photosvc.web.sending import (

@@ -25,7 +25,7 @@ from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.shared import seen_with_hash
 from photosvc.web.contract import OwnBlueprint, answers, for_visitors, refuses
 from photosvc.web.current import Service, current_service
-from photosvc.web.icons import accepts, is_quiet, or_icon, quiet
+from photosvc.web.errors import accepts, is_quiet, or_icon, quiet
 from photosvc.web.protector import principal, require_link_token
 from photosvc.web.requests import ClientGone
 from photosvc.web.searching import searching

@@ -18,7 +18,7 @@ from photosvc.search.reading.files import SeenFile, files_of_photo
 from photosvc.search.reading.shared import seen, seen_with_hash
 from photosvc.web.contract import OwnBlueprint, answers, for_visitors, refuses
 from photosvc.web.current import Service, current_service
-from photosvc.web.icons import or_icon
+from photosvc.web.errors import or_icon
 from photosvc.web.protector import principal, require_link_token
 from photosvc.web.sending import CACHED, CHECKED, FileAnswer, disposition, send_file, while_there
 

@@ -1,15 +1,17 @@
-"""Error answers: one handler for all exceptions, and a renderer for each of the two forms.
+"""Error answers: one handler for all exceptions, a renderer for each of the two forms, and icons for pictures.
 
 The form of photosvc is `{"code": 400, "error": "…", "details": [{"field": …, "message": …}]}`; the one of OAuth
-endpoints is `{"error": "…", "error_description": "…"}` (RFC 6749 section 5.2).
+endpoints is `{"error": "…", "error_description": "…"}` (RFC 6749 section 5.2). Clients that asked for an image, and
+pages, get an icon in place of a picture that cannot be shown.
 """
 
 import logging
 import re
 import sys
 from collections.abc import Callable
+from functools import wraps
 from http import HTTPStatus
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, ParamSpec, TypeAlias
 
 from authlib.oauth2.rfc6749 import OAuth2Error
 from flask import Blueprint, Flask, Response, request
@@ -43,6 +45,33 @@ _RETRY_AFTER = 5
 _NOT_ALLOWED = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e]")
 _MAX_DESCRIPTION = 200
 _BEARER, _BASIC = 'Bearer realm="photosvc"', 'Basic realm="photosvc", charset="UTF-8"'
+Args = ParamSpec("Args")
+_ICON: Final = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="96" height="96" fill="none" stroke="#888" '
+    b'stroke-width="1.5"><rect x="3" y="5" width="18" height="14" rx="2"/><circle cx="8.5" cy="10" r="1.5"/>'
+    b'<path d="M4 17l5-4 4 3 3-2 4 3"/><path d="M3 3l18 18"/></svg>'
+)
+#: The same icon, small in the middle of a space of any shape.
+_SMALL_ICON: Final = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 120" width="1200" height="1200" fill="none" '
+    b'stroke="#888" stroke-width="1.5"><g transform="translate(48 48)">'
+    + _ICON[_ICON.index(b"<rect") : -6]
+    + b"</g></svg>"
+)
+#: Caching of the icon by a page: pictures that cannot be decoded are not tried again for as long.
+_REMEMBERED: Final = "private, max-age=300"
+_ICON_TYPE: Final = "image/svg+xml"
+_QUIET: Final = frozenset(
+    {
+        HTTPStatus.NOT_FOUND,
+        HTTPStatus.GONE,
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+    }
+)
+#: Limit, because Werkzeug takes quadratic time for blanks in `Accept`, even for requests without a valid token.
+_LONGEST_ACCEPT: Final = 1000
 
 
 class Failure(NamedTuple):
@@ -202,3 +231,58 @@ def _is_broken_body(error: Exception) -> bool:
     """Return whether gunicorn found an invalid chunk while the body was read; its module is there only if it serves."""
     server = sys.modules.get("gunicorn.http.errors")
     return server is not None and isinstance(error, server.ParseException)
+
+
+def or_icon(view: Callable[Args, Response]) -> Callable[Args, Response]:
+    """Answer errors of the view with an icon and the same status if `Accept` names image types."""
+
+    @wraps(view)
+    def shown(*args: Args.args, **kwargs: Args.kwargs) -> Response:
+        try:
+            return view(*args, **kwargs)
+        except PhotosvcError as error:
+            if error.status == HTTPStatus.INTERNAL_SERVER_ERROR or not accepts("image/"):
+                raise
+            answer = error_answer(error)
+            answer.data, answer.content_type = _ICON, _ICON_TYPE
+            answer.headers["Vary"] = "Accept"
+            return answer
+
+    return shown
+
+
+def quiet(view: Callable[Args, Response]) -> Callable[Args, Response]:
+    """Answer errors that are no fault of the page with 2xx if the address has `quiet`: browsers would log them.
+
+    A picture that is not ready is 202 without a body, with `Retry-After`; one that cannot be shown is an icon.
+    """
+
+    @wraps(view)
+    def shown(*args: Args.args, **kwargs: Args.kwargs) -> Response:
+        try:
+            return view(*args, **kwargs)
+        except PhotosvcError as error:
+            if not is_quiet() or error.status not in _QUIET:
+                raise
+            answer = error_answer(error)
+            if error.status == HTTPStatus.SERVICE_UNAVAILABLE:
+                answer.data, answer.status_code = b"", HTTPStatus.ACCEPTED
+            else:
+                answer.data, answer.status_code, answer.content_type = _SMALL_ICON, HTTPStatus.OK, _ICON_TYPE
+                answer.headers["Cache-Control"] = _REMEMBERED
+            return answer
+
+    return shown
+
+
+def is_quiet() -> bool:
+    """Return whether the address has the parameter `quiet`."""
+    return "quiet" in request.args
+
+
+def accepts(start: str) -> bool:
+    """Return whether `Accept` names a media type that begins with `start`; False for a header over 1,000 characters."""
+    given = request.headers.get("Accept", "")
+    if start not in given or len(given) > _LONGEST_ACCEPT:
+        return False
+    return any(kind.startswith(start) for kind, quality in request.accept_mimetypes if quality > 0)
