@@ -146,7 +146,7 @@ def add(
 
     With USERNAME it belongs to that account: it is refused while the account is disabled, but gets none of its rights.
     """
-    from photosvc.auth import registrations
+    from photosvc.auth import clients as registrations
     from photosvc.auth.bearer import check_name, check_scope
     from photosvc.auth.clients import check_lifetime, check_limit
     from photosvc.auth.scopes import parse_scope
@@ -208,7 +208,7 @@ def mod(
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Change a client. Tokens that it could no longer get are revoked."""
-    from photosvc.auth import registrations
+    from photosvc.auth import clients as registrations
     from photosvc.auth.scopes import parse_scope
     from photosvc.auth.users import find_user
     from photosvc.web.auditing import operating
@@ -225,7 +225,7 @@ def mod(
     if regenerate:
 
         def restore(operation: "Operation") -> None:
-            registrations.restore_secret(operation, identifier, changed.old_digest, lost=changed.secret)
+            registrations.undo_new_secret(operation, identifier, changed.old_digest, lost=changed.secret)
 
         with printing_secret(restore):
             print_record({**_SECRET, **_DETAILS}, record)
@@ -239,7 +239,7 @@ def mod(
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Remove a client; its tokens are refused from the next request on."""
-    from photosvc.auth import registrations
+    from photosvc.auth import clients as registrations
     from photosvc.auth.clients import find_client
     from photosvc.web.auditing import operating
 
@@ -256,7 +256,7 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
 @with_database
 def reset(_service: "Service", yes: bool) -> None:
     """Remove every client and all of their tokens."""
-    from photosvc.auth import registrations
+    from photosvc.auth import clients as registrations
     from photosvc.web.auditing import operating
 
     confirm("Remove every client and all of their tokens?", yes=yes)

@@ -5,7 +5,7 @@ from typing import Any, Final
 from flask import Response, request, url_for
 from sqlalchemy.orm import Session
 
-from photosvc.auth import clients, registrations, users
+from photosvc.auth import clients, users
 from photosvc.auth.grants import use_of_tokens
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS, NO_LIMIT, OPAQUE
@@ -54,7 +54,7 @@ def add_client() -> Response:
         values = client_values(form)
         owner = values.pop("owner")
         with operating() as operation:
-            made = registrations.add(operation, {**values, "user": _owner(operation.session, owner)})
+            made = clients.add(operation, {**values, "user": _owner(operation.session, owner)})
             operation.session.expunge(made.client)
     except InvalidValueError as error:
         return _clients(error, given=form)
@@ -120,7 +120,7 @@ def change_client(client: str) -> Response:
         owner = values.pop("owner")
         with operating() as operation:
             user = _owner(operation.session, owner)
-            registrations.change(operation, client, {**values, "user": user, "unbind": user is None})
+            clients.change(operation, client, {**values, "user": user, "unbind": user is None})
     except InvalidValueError as error:
         return _client(client, error, given=form)
     return _done(client, "saved")
@@ -145,7 +145,7 @@ def enable_client(client: str) -> Response:
 def rotate_client_secret(client: str) -> Response:
     """Give the client a new secret, which only this page shows."""
     with operating() as operation:
-        secret = registrations.change(operation, client, {}, new_secret=True).secret
+        secret = clients.change(operation, client, {}, new_secret=True).secret
     return _client(client, secret=secret)
 
 
@@ -154,13 +154,13 @@ def rotate_client_secret(client: str) -> Response:
 def delete_client(client: str) -> Response:
     """Delete the client with its tokens."""
     with operating() as operation:
-        registrations.remove(operation, client)
+        clients.remove(operation, client)
     return see_other(url_for(".clients", done="deleted"))
 
 
 def _enable(client: str, *, enabled: bool) -> Response:
     with operating() as operation:
-        registrations.change(operation, client, {"enabled": enabled})
+        clients.change(operation, client, {"enabled": enabled})
     return _done(client, "enabled" if enabled else "disabled")
 
 

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth import accounts, bearer, credentials, registrations, users
+from photosvc.auth import accounts, bearer, clients, credentials, users
 from photosvc.auth.audit_log import COMMAND_LINE, Actor, Event
 from photosvc.auth.errors import LastAdminError, OwnSecondFactorError, ScopeTooWideError
 from photosvc.auth.operation import Operation
@@ -109,22 +109,22 @@ def test_a_client_gets_no_wider_scope_than_the_credential_that_changes_it(sessio
     client = add_client(session, scope="photos")
     narrow = acting(session, settings, user, scope="sessions photos")
     with pytest.raises(ScopeTooWideError):
-        registrations.change(narrow, client.uid, {"scope": parse_scope("*")})
-    changed = registrations.change(narrow, client.uid, {"name": "lamp", "scope": None, "user": user})
+        clients.change(narrow, client.uid, {"scope": parse_scope("*")})
+    changed = clients.change(narrow, client.uid, {"name": "lamp", "scope": None, "user": user})
     assert (changed.client.name, changed.client.scope, changed.client.user, changed.secret) == (
         "lamp", "photos", user, "",
     )  # fmt: skip
-    changed = registrations.change(narrow, client.uid, {"scope": parse_scope("photos read"), "user": user})
+    changed = clients.change(narrow, client.uid, {"scope": parse_scope("photos read"), "user": user})
     assert (changed.client.scope, len(entries(session))) == ("photos read", 2)
 
 
 def test_a_secret_that_could_not_be_shown_is_taken_back(session, settings):
     command = operation(session, settings, COMMAND_LINE)
     client = add_client(session, secret="s" * 32)
-    changed = registrations.change(command, client.uid, {}, new_secret=True)
+    changed = clients.change(command, client.uid, {}, new_secret=True)
     assert changed.old_digest == ids.digest("s" * 32)
     assert session.scalar(select(Client.secret_digest)) == ids.digest(changed.secret)
-    registrations.restore_secret(command, client.uid, changed.old_digest, lost=changed.secret)
+    clients.undo_new_secret(command, client.uid, changed.old_digest, lost=changed.secret)
     session.expire_all()
     assert session.scalar(select(Client.secret_digest)) == ids.digest("s" * 32)
     assert [detail for _, detail in entries(session)] == ["new secret", "old secret again"]
