@@ -95,7 +95,8 @@ class PhotoService:
         service = Service(
             settings=settings,
             clock=clock,
-            engine=lambda: db.engines[bind_key],
+            db=db,
+            bind_key=bind_key,
             instance=instance,
             requests=RequestCounts(instance / "metrics"),
             parts=mounted,

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any, Final, TypeAlias
 
 from flask import Request, current_app
-from sqlalchemy import Engine
+from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.auth import policy
 from photosvc.auth.audit_store import Pending
@@ -163,7 +163,10 @@ class Service(Transactions):
 
     settings: Settings
     clock: Clock
-    engine: Callable[[], Engine]
+    db: SQLAlchemy
+    """That of the app."""
+    bind_key: str | None
+    """The key of the engine of the tables; None for the default one."""
     instance: Path
     """The folder of the keys, request counts and archive slots."""
     requests: RequestCounts

@@ -20,6 +20,7 @@ from urllib.parse import quote
 from weakref import finalize
 
 from flask import g, has_request_context
+from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
@@ -257,8 +258,13 @@ class Transactions:
 
     __slots__ = ()
 
-    engine: Callable[[], Engine]
+    db: SQLAlchemy
+    bind_key: str | None
     writers: Writers
+
+    def engine(self) -> Engine:
+        """Return the engine of the tables; needs the context of the app."""
+        return self.db.engines[self.bind_key]
 
     @overload
     def reading(self) -> "_Reading": ...
