@@ -159,8 +159,9 @@ def last_run(session: Session) -> LastRun:
 
 @dataclass(frozen=True, slots=True)
 class IndexRun:
-    """An index run with its counts."""
+    """An index run with its state and counts, as `IndexReportSchema` dumps it."""
 
+    state: State
     id: int
     folder: str
     """Relative to the originals, in the form of `core.paths.clean_name`; empty for all originals."""
@@ -180,14 +181,6 @@ class IndexRun:
     missing: int = 0
     skipped: int = 0
     failed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """An index run and its state, as `IndexReportSchema` dumps them."""
-
-    row: IndexRun
-    state: State
 
 
 @dataclass(slots=True)
@@ -231,7 +224,7 @@ class Reporter:
         return {"message": self.summary.warning, "to_read": self._to_read, "read": self._read, **counts}
 
 
-def reports(session: Session, now: datetime, *, count: int) -> Sequence[Report]:
+def reports(session: Session, now: datetime, *, count: int) -> Sequence[IndexRun]:
     """Return the last runs, the latest first."""
     began = select(Job).where(Job.kind == INDEX.name, Job.started_at.is_not(None))
     last = session.scalars(began.order_by(Job.started_at.desc(), Job.id.desc()).limit(count))
@@ -245,7 +238,7 @@ def progress(connection: Connection, now: datetime) -> tuple[int, int] | None:
     return None if report is None else (report.get("read", 0), report.get("to_read", 0))
 
 
-def _reported(last: Iterator[Job], now: datetime) -> Iterator[Report]:
+def _reported(last: Iterator[Job], now: datetime) -> Iterator[IndexRun]:
     for job in last:
         if job.started_at is None:
             continue
@@ -253,7 +246,7 @@ def _reported(last: Iterator[Job], now: datetime) -> Iterator[Report]:
         if state is State.RUNNING and (job.leased_until is None or job.leased_until <= now):
             state = State.INTERRUPTED
         force = bool(job.arguments["force"])
-        yield Report(IndexRun(job.id, job.subject, force, job.started_at, job.ended_at, **job.report), state)
+        yield IndexRun(state, job.id, job.subject, force, job.started_at, job.ended_at, **job.report)
 
 
 def _delete_quiet(session: Session, folder: str) -> None:

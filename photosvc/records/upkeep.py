@@ -105,23 +105,23 @@ class IndexWishSchema(Schema):
 class IndexReportSchema(Schema):
     """An index run that began."""
 
-    ID = fields.Integer(attribute="row.id")
-    Path = fields.String(attribute="row.folder")
-    Rescan = fields.Boolean(attribute="row.force")
+    ID = fields.Integer(attribute="id")
+    Path = fields.String(attribute="folder")
+    Rescan = fields.Boolean(attribute="force")
     State = fields.String(attribute="state", metadata={"enum": ["running", "done", "stopped", "failed", "interrupted"]})
-    Message = fields.String(attribute="row.message")
+    Message = fields.String(attribute="message")
     Total = fields.Integer(
-        attribute="row.to_read", metadata={"description": "Number of new and changed files, which the run reads."}
+        attribute="to_read", metadata={"description": "Number of new and changed files, which the run reads."}
     )
-    Done = fields.Integer(attribute="row.read", metadata={"description": "Number of these that have been read."})
-    Indexed = fields.Integer(attribute="row.indexed")
-    Updated = fields.Integer(attribute="row.updated")
-    Unchanged = fields.Integer(attribute="row.unchanged")
-    Missing = fields.Integer(attribute="row.missing")
-    Skipped = fields.Integer(attribute="row.skipped")
-    Failed = fields.Integer(attribute="row.failed")
-    StartedAt = Timestamp(attribute="row.started_at")
-    EndedAt = NullableTimestamp(attribute="row.ended_at")
+    Done = fields.Integer(attribute="read", metadata={"description": "Number of these that have been read."})
+    Indexed = fields.Integer(attribute="indexed")
+    Updated = fields.Integer(attribute="updated")
+    Unchanged = fields.Integer(attribute="unchanged")
+    Missing = fields.Integer(attribute="missing")
+    Skipped = fields.Integer(attribute="skipped")
+    Failed = fields.Integer(attribute="failed")
+    StartedAt = Timestamp(attribute="started_at")
+    EndedAt = NullableTimestamp(attribute="ended_at")
 
 
 class ImportWishSchema(Schema):

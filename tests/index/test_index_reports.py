@@ -31,7 +31,7 @@ def inline_library(tmp_path, monkeypatch):
 def kept(library, *names):
     with library.app.app_context(), current_service().reading(orm=True) as session:
         found = run_log.reports(session, library.clock(), count=9)
-        return [(report.state.value, *(getattr(report.row, name) for name in names)) for report in found]
+        return [(report.state.value, *(getattr(report, name) for name in names)) for report in found]
 
 
 def run(library, progress=None, **options):
