@@ -12,12 +12,7 @@ from photosvc.auth import policy
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
-from photosvc.library.album_photos import (
-    add_photos,
-    arrange_photos,
-    photos_in_order,
-    remove_photos,
-)
+from photosvc.library.album_photos import add_photos, arrange_photos, photos_in_order, remove_photos
 from photosvc.library.albums import (
     PhotosChange,
     album_of_people,

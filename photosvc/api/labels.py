@@ -8,12 +8,7 @@ from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_p
 from photosvc.api.photos import change_asked
 from photosvc.core.errors import InvalidValueError
 from photosvc.library.apply import keep_keywords
-from photosvc.library.labels import (
-    add_label,
-    check_name,
-    label_of,
-    remove_label,
-)
+from photosvc.library.labels import add_label, check_name, label_of, remove_label
 from photosvc.library.names import Asked
 from photosvc.records.people import (
     LabelEditSchema,

@@ -19,12 +19,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth import passwords, policy, second_factor, tokens
 from photosvc.auth.bearer import end_oldest_sessions
-from photosvc.auth.errors import (
-    ClientLoginError,
-    InvalidCredentialsError,
-    InvalidTokenError,
-    PasscodeRequiredError,
-)
+from photosvc.auth.errors import ClientLoginError, InvalidCredentialsError, InvalidTokenError, PasscodeRequiredError
 from photosvc.auth.keys import derive_key, is_signed, sign
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import EVERYTHING, Scope

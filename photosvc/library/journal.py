@@ -21,13 +21,7 @@ from photosvc.core.errors import NotFoundError
 from photosvc.core.vocabulary import MANUAL
 from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
-from photosvc.index.file_columns import (
-    added_areas,
-    choose_orientation,
-    chosen_names,
-    set_added_areas,
-    set_chosen_names,
-)
+from photosvc.index.file_columns import added_areas, choose_orientation, chosen_names, set_added_areas, set_chosen_names
 from photosvc.media.metadata import Region
 from photosvc.models import Camera, JournalSize, Lens, Photo, PhotoChange, Place
 from photosvc.models.photo import PLAIN_VALUES

@@ -8,15 +8,7 @@ from photosvc.auth import bearer, users
 from photosvc.auth.clients import remove_all_clients, remove_client
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LastAdminError
 from photosvc.auth.tokens import verify, verify_uid
-from photosvc.models import (
-    APP_PASSWORD,
-    CLIENT_TOKEN,
-    LOGIN_SESSION,
-    Client,
-    Credential,
-    RecoveryCode,
-    User,
-)
+from photosvc.models import APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Client, Credential, RecoveryCode, User
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_client, add_credential, add_user
 from tests.support.library import database_of_models

@@ -12,15 +12,7 @@ from photosvc.core.times import local_day
 from photosvc.models.search_values import Term
 from photosvc.query.filter_spec import BOOLEANS
 from photosvc.query.nodes import And, Everything, Node, Not, Or, Phrase, Word, conjunction, conjuncts
-from photosvc.query.parser import (
-    MOST_TOKENS,
-    ORDER,
-    combine,
-    parse_parameters,
-    parse_query,
-    parse_scope,
-    split_order,
-)
+from photosvc.query.parser import MOST_TOKENS, ORDER, combine, parse_parameters, parse_query, parse_scope, split_order
 from photosvc.query.typed import unset_filters
 from photosvc.search.reading.compile import asked_open
 from photosvc.search.reading.orders import (

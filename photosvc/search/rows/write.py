@@ -13,33 +13,12 @@ from operator import itemgetter
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    delete,
-    exists,
-    insert,
-    literal,
-    not_,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Select, delete, exists, insert, literal, not_, or_, select, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
 from photosvc.core.times import ZERO_TIME
-from photosvc.models import (
-    Album,
-    AlbumPhoto,
-    File,
-    Marker,
-    Photo,
-    SearchAlbum,
-    SearchDocument,
-    SearchRow,
-    SearchText,
-)
+from photosvc.models import Album, AlbumPhoto, File, Marker, Photo, SearchAlbum, SearchDocument, SearchRow, SearchText
 from photosvc.models.plain import insert_of
 from photosvc.models.search import record_change
 from photosvc.models.search_values import is_hidden, is_set, last_changed, microseconds

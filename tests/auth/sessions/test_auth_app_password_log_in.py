@@ -6,12 +6,7 @@ from sqlalchemy import func, select
 
 from photosvc.auth import policy, second_factor
 from photosvc.auth.bearer import find_credential, issue, revoke
-from photosvc.auth.errors import (
-    ClientLoginError,
-    InsufficientScopeError,
-    InvalidCredentialsError,
-    InvalidTokenError,
-)
+from photosvc.auth.errors import ClientLoginError, InsufficientScopeError, InvalidCredentialsError, InvalidTokenError
 from photosvc.auth.login import check_app_password, open_login
 from photosvc.auth.passwords import hash_password
 from photosvc.auth.principal import APP_SESSION

@@ -4,12 +4,7 @@ from sqlalchemy import func, select
 
 from photosvc.auth import passwords, second_factor
 from photosvc.auth.bearer import issue
-from photosvc.auth.errors import (
-    InvalidCredentialsError,
-    InvalidPasscodeError,
-    InvalidTokenError,
-    PasscodeRequiredError,
-)
+from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, InvalidTokenError, PasscodeRequiredError
 from photosvc.auth.login import log_out
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.tokens import Origin, verify
