@@ -326,12 +326,7 @@ def _in_order(album_uid: str) -> Response:
     return json_answer({"photos": uids})
 
 
-def _with_photos(
-    album_uid: str,
-    given: Mapping[str, Any],
-    change: PhotosChange,
-    outcome: str,
-) -> Response:
+def _with_photos(album_uid: str, given: Mapping[str, Any], change: PhotosChange, outcome: str) -> Response:
     photos, changed = change_photos(album_uid, parse_selection(given), change)
     record = record_of_album(album_uid)
     answer = {

@@ -25,10 +25,7 @@ def _parameters() -> list[dict[str, Any]]:
     count = {"type": "integer", "minimum": 1, "maximum": _MOST, "default": 100}
     described: dict[str, tuple[dict[str, Any], str]] = {
         "count": (count, "The most entries in the answer."),
-        "before": (
-            {"type": "integer"},
-            "Only entries with a lower `id`: that of the last entry of the previous page.",
-        ),
+        "before": ({"type": "integer"}, "Only entries with a lower `id`: that of the last entry of the previous page."),
         "since": (TEXT, "Only entries of this time or later: `12h`, `2d`, `2026-02-28` or `2026-02-28T12:00:00Z`."),
         "until": (TEXT, "Only entries before this time, in the same forms; a day is included as a whole."),
         "event": (TEXT, "Only these events or parts of the log, with commas: `login.refused`, `changes`."),

@@ -133,11 +133,7 @@ def download_photo(photo_uid: str) -> Response:
 def saved_name(found: SeenFile, kind: str) -> str:
     """Return the name under which a file is saved; `kind` is the parameter `name` of the request."""
     return download_name(
-        kind,
-        name=found.name,
-        original_name=found.original_name,
-        title=found.title,
-        taken_at_local=found.taken_at_local,
+        kind, name=found.name, original_name=found.original_name, title=found.title, taken_at_local=found.taken_at_local
     )
 
 

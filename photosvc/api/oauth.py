@@ -278,10 +278,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         return super().get_token_grant(request)
 
     def authenticate_client(
-        self,
-        request: OAuthRequest,
-        _methods: object,
-        _endpoint: str = "token",
+        self, request: OAuthRequest, _methods: object, _endpoint: str = "token"
     ) -> AuthenticatedClient:
         """Return the client of the request. Failures are counted by address; they never block the right secret.
 
@@ -334,12 +331,7 @@ def new_token(*, client: AuthenticatedClient, scope: str | None, **_others: obje
         secret = new_jwt_token(key, issuer, client, granted, service.now())
     else:
         secret = ids.new_access_token()
-    return {
-        "access_token": secret,
-        "token_type": "Bearer",
-        "expires_in": client.token_lifetime,
-        "scope": str(granted),
-    }
+    return {"access_token": secret, "token_type": "Bearer", "expires_in": client.token_lifetime, "scope": str(granted)}
 
 
 def _address() -> str:

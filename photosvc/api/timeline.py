@@ -72,11 +72,7 @@ _PHOTO = json_object(
     text=TEXT,
 )
 _PHOTOS = json_object(
-    "version month from photos",
-    version=TEXT,
-    month=TEXT,
-    **{"from": NUMBER},
-    photos={"type": "array", "items": _PHOTO},
+    "version month from photos", version=TEXT, month=TEXT, **{"from": NUMBER}, photos={"type": "array", "items": _PHOTO}
 )
 _PROGRESS = json_object("done total", done=NUMBER, total=NUMBER)
 _STATE = json_object("version indexing", version=TEXT, indexing={"anyOf": [_PROGRESS, {"type": "null"}]})

@@ -64,11 +64,7 @@ _FILE: Final = json_object(
     reason=TEXT,
 )
 _ADDED: Final = json_object(
-    "code message indexed files",
-    code=NUMBER,
-    message=TEXT,
-    indexed=FLAG,
-    files={"type": "array", "items": _FILE},
+    "code message indexed files", code=NUMBER, message=TEXT, indexed=FLAG, files={"type": "array", "items": _FILE}
 )
 
 

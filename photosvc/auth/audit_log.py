@@ -203,13 +203,7 @@ class Entry:
 
 
 def new_entry(
-    now: datetime,
-    event: Event,
-    actor: Actor,
-    *,
-    subject: Named | None = None,
-    target: str = "",
-    detail: str = "",
+    now: datetime, event: Event, actor: Actor, *, subject: Named | None = None, target: str = "", detail: str = ""
 ) -> Entry:
     """Return an entry with clean texts.
 

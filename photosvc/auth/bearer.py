@@ -119,12 +119,7 @@ def expiry(lifetime: int, now: datetime) -> datetime | None:
 
 
 def list_credentials(
-    session: Session,
-    *,
-    user: User | None = None,
-    kinds: Sequence[str] = (),
-    search: str = "",
-    limit: int = 100,
+    session: Session, *, user: User | None = None, kinds: Sequence[str] = (), search: str = "", limit: int = 100
 ) -> list[Credential]:
     """Return credentials with their users and clients, the most recently used first.
 

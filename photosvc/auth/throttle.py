@@ -93,9 +93,7 @@ def take(session: Session, charge: Charge, now: datetime) -> int:
     level = case(((full_at > moment) & (full_at <= moment + capacity), full_at), else_=moment)
     insert = insert_into(ThrottleBucket, session).values(key=charge.key, full_at=moment + cost)
     taken = insert.on_conflict_do_update(
-        index_elements=[ThrottleBucket.key],
-        set_={"full_at": level + cost},
-        where=level + cost <= moment + capacity,
+        index_elements=[ThrottleBucket.key], set_={"full_at": level + cost}, where=level + cost <= moment + capacity
     ).returning(full_at)
     if session.execute(taken).first() is not None:
         return 0

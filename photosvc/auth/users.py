@@ -54,13 +54,7 @@ def check_user_name(text: str) -> str:
 
 
 def new_user(
-    now: datetime,
-    *,
-    name: str,
-    password: str | None = None,
-    role: str = USER,
-    display_name: str = "",
-    email: str = "",
+    now: datetime, *, name: str, password: str | None = None, role: str = USER, display_name: str = "", email: str = ""
 ) -> User:
     """Return a new account that is not stored yet; without a password it has app passwords only.
 

@@ -15,10 +15,7 @@ svc = LazyGroup(
             "photosvc.cli.audit:audit",
             "Show the newest entries of the security log, the newest first: log-ins, refusals, changes.",
         ),
-        "auth": (
-            "photosvc.cli.auth:auth",
-            "Create, list and revoke app passwords, access tokens and login sessions.",
-        ),
+        "auth": ("photosvc.cli.auth:auth", "Create, list and revoke app passwords, access tokens and login sessions."),
         "backup": (
             "photosvc.cli.backup:backup",
             "Write database, keys and configuration to one archive, while the service runs.",
@@ -72,10 +69,7 @@ svc = LazyGroup(
             "photosvc.cli.status:status",
             "Print the size of the library, its last index runs, and the files that failed.",
         ),
-        "thumbs": (
-            "photosvc.cli.thumbs:thumbs",
-            "Make thumbnails of the photos that match QUERY, by default of all.",
-        ),
+        "thumbs": ("photosvc.cli.thumbs:thumbs", "Make thumbnails of the photos that match QUERY, by default of all."),
         "trash": (
             "photosvc.cli.trash:trash",
             "List, restore and permanently delete originals that were deleted or replaced.",

@@ -42,12 +42,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, value: bool) ->
 
 
 version_option: click.Option = click.Option(
-    ["--version"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_version,
-    help="Print the version.",
+    ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
 )
 
 

@@ -64,14 +64,7 @@ def users() -> None:
 @_stdin_option
 @format_options()
 @with_database
-def add(
-    service: "Service",
-    name: str | None,
-    role: str,
-    display_name: str,
-    email: str,
-    password_stdin: bool,
-) -> None:
+def add(service: "Service", name: str | None, role: str, display_name: str, email: str, password_stdin: bool) -> None:
     """Add an account. The command asks for the password, or reads it from standard input."""
     from photosvc.auth import accounts
     from photosvc.auth.passwords import check_password

@@ -91,11 +91,7 @@ class Request:
         self._session: Session | None = None
         self.has_wished = False
         """True once the indexer has something to look at."""
-        self.environ = environ = {
-            **environ,
-            "SCRIPT_NAME": provider.mount_path,
-            "PATH_INFO": path,
-        }
+        self.environ = environ = {**environ, "SCRIPT_NAME": provider.mount_path, "PATH_INFO": path}
         if "HTTP_DEPTH" in environ:
             environ["HTTP_DEPTH"] = environ["HTTP_DEPTH"].lower()
         if "HTTP_OVERWRITE" in environ:

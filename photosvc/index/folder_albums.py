@@ -106,8 +106,5 @@ class FolderAlbums:
 def _albums_of(*folders: str) -> Select[str, int | None]:
     """Return the query for the albums that were made from sidecars in these folders."""
     return select(Sidecar.folder, Sidecar.album_id).where(
-        Sidecar.folder.in_(folders),
-        Sidecar.kind == Kind.ALBUM,
-        Sidecar.album_id.is_not(None),
-        Sidecar.size != GONE,
+        Sidecar.folder.in_(folders), Sidecar.kind == Kind.ALBUM, Sidecar.album_id.is_not(None), Sidecar.size != GONE
     )

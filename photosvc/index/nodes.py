@@ -174,8 +174,7 @@ def _times(session: Session, clock: Clock) -> tuple[datetime, int]:
 
 def _is_forgotten(now: datetime) -> ColumnElement[bool]:
     return or_(
-        Node.seen_at < now - _KEPT,
-        and_(Node.seen_at < now - SILENCE, or_(Node.ended, Node.role == Role.INDEX.value)),
+        Node.seen_at < now - _KEPT, and_(Node.seen_at < now - SILENCE, or_(Node.ended, Node.role == Role.INDEX.value))
     )
 
 

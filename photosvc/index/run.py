@@ -97,14 +97,7 @@ def run_index(
         disks, absent = disk_numbers(settings.originals), absent_disks(session, settings.originals)
         known = known_files(session, folder, now)
         find_changes(
-            settings.originals,
-            folder,
-            known,
-            summary,
-            work,
-            force=options.force,
-            settle=options.settle,
-            pause=pauses,
+            settings.originals, folder, known, summary, work, force=options.force, settle=options.settle, pause=pauses
         )
         absent |= options.unmounted | absent_disks(session, settings.originals)
         _keep_unmounted(work, absent | _changed(disks, settings.originals), summary)

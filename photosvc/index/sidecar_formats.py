@@ -339,11 +339,7 @@ def _read_json(content: bytes) -> Content | None:
         record = record[0]
     if not isinstance(record, dict):
         return None
-    for kind, reader in (
-        (Kind.TAKEOUT, read_picture),
-        (Kind.ALBUM, read_album),
-        (Kind.EXIFTOOL, read),
-    ):
+    for kind, reader in ((Kind.TAKEOUT, read_picture), (Kind.ALBUM, read_album), (Kind.EXIFTOOL, read)):
         metadata = reader(record)
         if metadata is not None:
             return Content(kind, metadata)

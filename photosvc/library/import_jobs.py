@@ -77,11 +77,7 @@ def import_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Genera
 
     lease.report = lambda: {fate.value: counts[fate] for fate in Fate}
     options = ImportOptions(
-        wanted.folder,
-        moves=wanted.moves,
-        settle=settings.watch_settle,
-        user_id=wanted.user_id,
-        albums=wanted.albums,
+        wanted.folder, moves=wanted.moves, settle=settings.watch_settle, user_id=wanted.user_id, albums=wanted.albums
     )
     source = ImportFolder(settings.import_folder)
     run = ImportRun(lease.engine, settings, lease.clock, source, options, observe)

@@ -221,10 +221,7 @@ def wish_albums(
     wanted = list(dict.fromkeys([*(row.arguments["files"] if row else ()), *files]))
     if row is not None and len(wanted) <= MOST_FILES:
         arguments = {**row.arguments, "files": wanted}
-        session.execute(
-            update(Job).where(Job.id == row.id).values(arguments=arguments),
-            execution_options=UNLOADED,
-        )
+        session.execute(update(Job).where(Job.id == row.id).values(arguments=arguments), execution_options=UNLOADED)
         return subject
     subject = secrets.token_hex(8)
     arguments = {"albums": list(albums), "files": list(dict.fromkeys(files))}

@@ -262,9 +262,7 @@ def _candidates(session: Session, file: ReceivedFile) -> Iterator[tuple[str, int
     yield from map(tuple, session.execute(query.order_by(File.id)).all())
     # A file that the index refused for good, or that a person removed from the library, may be added again.
     refused = select(RejectedFile.id).where(
-        RejectedFile.root == ORIGINALS_ROOT,
-        RejectedFile.name == UploadedFile.name,
-        RejectedFile.retry_at.is_(None),
+        RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == UploadedFile.name, RejectedFile.retry_at.is_(None)
     )
     claim = select(UploadedFile.name).where(UploadedFile.hash == file.hash, not_(refused.exists()))
     if claimed := session.scalar(claim):

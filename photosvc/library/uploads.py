@@ -307,13 +307,7 @@ class Admission:
         pictures = [content for content, name in files.items() if not is_read(name)]
         if self.albums and pictures:
             self._subject[0] = wish_albums(
-                session,
-                self._subject[0],
-                pictures,
-                self.albums,
-                self.now,
-                self.user_id,
-                only_shown=self.tells_nothing,
+                session, self._subject[0], pictures, self.albums, self.now, self.user_id, only_shown=self.tells_nothing
             )
 
     def _placed(self, main: ReceivedFile, content: Content, one: Named, undo: ExitStack) -> str:

@@ -186,13 +186,7 @@ class SortKeys:
 #: of merged results, in which the largest file of a photo counts.
 SORT_KEYS = {
     "added": SortKeys(("newest_key",), "added", (*_COVERING, "shuffle", *_IN_ADDED, _ONE_EACH), by_album=True),
-    "newest": SortKeys(
-        ("taken_at", "newest_key"),
-        "taken",
-        (*_COVERING, *_IN_NEWEST),
-        by_value=True,
-        by_album=True,
-    ),
+    "newest": SortKeys(("taken_at", "newest_key"), "taken", (*_COVERING, *_IN_NEWEST), by_value=True, by_album=True),
     "oldest": SortKeys(("taken_at", "oldest_key"), "oldest", ("private", "photo_id"), by_album=True),
     "updated": SortKeys(("updated_at", "newest_key"), "updated", ("private", "created_at", _ONE_EACH)),
     "edited": SortKeys(("edited_at", "newest_key"), "edited", ("private", _ONE_EACH)),

@@ -191,11 +191,7 @@ def make_thumbnails(job: Job) -> list[bytes]:
 
 
 def render_file(
-    file: BinaryIO,
-    row: Format,
-    whole: tuple[int, int],
-    targets: Sequence[Target],
-    decoded: Decoded | None = None,
+    file: BinaryIO, row: Format, whole: tuple[int, int], targets: Sequence[Target], decoded: Decoded | None = None
 ) -> list[bytes]:
     """Make the encoded thumbnails of an open file, in the order of `targets`.
 

@@ -34,10 +34,7 @@ class Pictures:
             self.cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiting=waiting
         )
         self.videos = Videos(
-            self.cache,
-            lambda: self._video_workers,
-            wait=min(_VIDEO_WAIT, settings.thumb_wait),
-            waiting=waiting,
+            self.cache, lambda: self._video_workers, wait=min(_VIDEO_WAIT, settings.thumb_wait), waiting=waiting
         )
 
     @cached_property

@@ -43,13 +43,7 @@ TEXTS = (
     text("name", "Names of the photo, without folder; with or without extension.", "name:IMG_*"),
     text("filename", "Names of files with folder and extension.", "filename:2023/*.jpg", "file_name", kind=Kind.PATH),
     FilterSpec(
-        "ext",
-        Kind.EXTENSION,
-        ("file_name",),
-        "Extensions of file names.",
-        "ext:png|heic",
-        ("extension",),
-        CHOICE,
+        "ext", Kind.EXTENSION, ("file_name",), "Extensions of file names.", "ext:png|heic", ("extension",), CHOICE
     ),
     text("original", "Names that the file had before it was imported.", "original:DSC*", "original_name"),
     text(
@@ -66,11 +60,7 @@ TEXTS = (
         aliases=("caption",),
     ),
     words(
-        "keywords",
-        "keywords",
-        "Words among the keywords.",
-        "keywords:beach&sun",
-        aliases=("keyword", "tags", "tag"),
+        "keywords", "keywords", "Words among the keywords.", "keywords:beach&sun", aliases=("keyword", "tags", "tag")
     ),
     words(
         "label",

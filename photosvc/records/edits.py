@@ -223,8 +223,7 @@ class EditBatchSchema(BatchSchema):
         },
     )
     add_keywords = Keywords(
-        load_default=(),
-        metadata={**KEYWORDS, "description": "Keywords to add to each photo.", "example": "lake, boat"},
+        load_default=(), metadata={**KEYWORDS, "description": "Keywords to add to each photo.", "example": "lake, boat"}
     )
     remove_keywords = Keywords(
         load_default=(), metadata={**KEYWORDS, "description": "Keywords to remove from each photo, after adding."}

@@ -75,8 +75,7 @@ class NodeSchema(Schema):
     Role = fields.String(attribute="row.role", metadata={"enum": ["web", "watch", "index"]})
     Version = fields.String(attribute="row.version")
     State = fields.Function(
-        lambda node: "silent" if node.is_silent else "active",
-        metadata={"type": "string", "enum": ["active", "silent"]},
+        lambda node: "silent" if node.is_silent else "active", metadata={"type": "string", "enum": ["active", "silent"]}
     )
     SeenAt = Timestamp(attribute="row.seen_at", metadata={"description": "Last heartbeat, by the database's clock."})
     ClockOffset = fields.Function(

@@ -143,12 +143,7 @@ def _map_attribution(value: object) -> str:
 
 
 def _setting(
-    parse: Callable[[object], Any],
-    values: str,
-    meaning: str,
-    *,
-    default: object = None,
-    secret: bool = False,
+    parse: Callable[[object], Any], values: str, meaning: str, *, default: object = None, secret: bool = False
 ) -> Any:  # noqa: ANN401
     metadata = {"parse": parse, "values": values, "meaning": meaning, "default": default, "secret": secret}
     return field(metadata=metadata)

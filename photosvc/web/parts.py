@@ -22,10 +22,7 @@ PARTS: Final[dict[str, str]] = {
 #: The parts whose routes are below `/api/v1`.
 OF_API: Final = frozenset({SEARCH, SESSION, OAUTH, MEDIA})
 #: The parts that another part needs.
-_NEEDS: Final[dict[str, frozenset[str]]] = {
-    WELL_KNOWN: frozenset({OAUTH}),
-    PAGES: frozenset({SEARCH, SESSION, MEDIA}),
-}
+_NEEDS: Final[dict[str, frozenset[str]]] = {WELL_KNOWN: frozenset({OAUTH}), PAGES: frozenset({SEARCH, SESSION, MEDIA})}
 
 
 def chosen_parts(given: Iterable[str] | None, *, pages: bool = True) -> frozenset[str]:

@@ -31,10 +31,7 @@ from photosvc.search.reading.window import Found, Search, photo_of, prepare
 
 _TABLE = SearchDocument.__tablename__
 #: One parameter for any number of files, so that the text of the statement stays the same.
-_BY_IDS = {
-    "sqlite": "file_id IN (SELECT value FROM json_each(?))",
-    "postgresql": "file_id = ANY(%s)",
-}
+_BY_IDS = {"sqlite": "file_id IN (SELECT value FROM json_each(?))", "postgresql": "file_id = ANY(%s)"}
 #: The text after the head in the result of one file, and in a merged result up to its files.
 _SINGLE, _MERGED = ',"Merged":false,"Files":[]}', ',"Merged":true,"Files":['
 #: Results of the largest answer that is read as a whole.
