@@ -14,12 +14,11 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
 from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
-from photosvc.library import flags, trash_originals
+from photosvc.library import batches, trash_originals
 from photosvc.library.apply import apply
+from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos
 from photosvc.library.changing import Each, changing, load_photos, undo_batch
-from photosvc.library.flags import Flagging, change_flags, selected_photos
 from photosvc.library.journal import Actor, Change, find_own, first_of_batch
-from photosvc.library.portions import change_in_portions
 from photosvc.library.trash_deletion import Deletion
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
 from photosvc.web.answers import json_answer
@@ -55,7 +54,7 @@ _MEANING: Final = "Number of changed photos."
 @refuses(400, 409, 429)
 def archive_photos(given: dict[str, Any]) -> Response:
     """Archive photos: searches show them only with `archived:true`."""
-    return _flag(given, "photos.archive", flags.archive, "archived")
+    return _flag(given, "photos.archive", batches.archive, "archived")
 
 
 @batch.post("/batch/photos/restore")
@@ -65,7 +64,7 @@ def archive_photos(given: dict[str, Any]) -> Response:
 @refuses(400, 409, 429)
 def restore_photos(given: dict[str, Any]) -> Response:
     """Bring archived photos back."""
-    return _flag(given, "photos.restore", flags.unarchive, "restored")
+    return _flag(given, "photos.restore", batches.unarchive, "restored")
 
 
 @batch.post("/batch/photos/approve")
@@ -75,7 +74,7 @@ def restore_photos(given: dict[str, Any]) -> Response:
 @refuses(400, 409, 429)
 def approve_photos(given: dict[str, Any]) -> Response:
     """Take photos out of review."""
-    return _flag(given, "photos.approve", flags.approve_many, "approved")
+    return _flag(given, "photos.approve", batches.approve_many, "approved")
 
 
 @batch.post("/batch/photos/private")
@@ -85,7 +84,7 @@ def approve_photos(given: dict[str, Any]) -> Response:
 @refuses(400, 409, 429)
 def hide_photos(given: dict[str, Any]) -> Response:
     """Make photos private, or no longer private; without `private`, invert the flag of each, as clients expect."""
-    return _flag(given, "photos.private", flags.make_private(given["private"]), "changed")
+    return _flag(given, "photos.private", batches.make_private(given["private"]), "changed")
 
 
 @batch.post("/batch/photos/edit")

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from photosvc.index import jobs
 from photosvc.index.jobs import NAMES, Waiting
 from photosvc.index.lease import Lease
-from photosvc.library import portions
+from photosvc.library import batches
 from photosvc.library.journal import Actor
 from photosvc.library.labels import ChangeSome, LabelChange, Respelling, mark_favorite, respell
 from photosvc.library.people import PersonChange, SeenPersonChange, choose_name, photos_with
@@ -79,7 +79,7 @@ def change_all(terms: Terms, change: NameChange) -> int | Asked:
 
     Raises:
         TooManyJobsError: as many changes of the actor wait as are allowed.
-        PhotosvcError: one of `portions.change_in_portions`.
+        PhotosvcError: one of `batches.change_in_portions`.
     """
     count = 0
     for _ in range(change.PASSES):
@@ -92,7 +92,7 @@ def change_all(terms: Terms, change: NameChange) -> int | Asked:
         def change_portion(session: Session, portion: Sequence[int], change: ChangeSome = change_some) -> int:
             return change(session, portion, terms.now)
 
-        count += portions.change_in_portions(
+        count += batches.change_in_portions(
             terms.writing, photo_ids, change_portion, "changed", slot=terms.slot, is_repeatable=True
         )
     if (marking := marks_favorite(change)) is not None:
@@ -109,7 +109,7 @@ def rename_person(terms: Terms, person: Person, name: str, *, favorite: bool | N
 
     Raises:
         TooManyJobsError: as many changes of the actor wait as are allowed.
-        PhotosvcError: one of `portions.change_in_portions`.
+        PhotosvcError: one of `batches.change_in_portions`.
     """
     try:
         with terms.writing(library=True) as session:
@@ -130,7 +130,7 @@ def respell_label(terms: Terms, label: Label, name: str, *, favorite: bool | Non
 
     Raises:
         TooManyJobsError: as many changes of the actor wait as are allowed.
-        PhotosvcError: one of `portions.change_in_portions`.
+        PhotosvcError: one of `batches.change_in_portions`.
     """
     change = Respelling(fold(name))
     with terms.writing(library=True) as session:

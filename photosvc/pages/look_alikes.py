@@ -8,7 +8,7 @@ from sqlalchemy import select
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.library import look_alikes
-from photosvc.library.flags import Flagging, archive, change_flags, selected_photos, unarchive
+from photosvc.library.batches import Flagging, archive, change_flags, selected_photos, unarchive
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
 from photosvc.pages import wording

@@ -14,11 +14,10 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
 from photosvc.index.quality import HIDDEN, REVIEW_BELOW
-from photosvc.library import flags
+from photosvc.library import batches
 from photosvc.library.apply import apply
 from photosvc.library.changing import changing, load_photos
 from photosvc.library.journal import Actor, Change
-from photosvc.library.portions import change_in_portions
 from photosvc.models import Photo
 from photosvc.models.statements import among
 from photosvc.pages.blueprint import pages
@@ -54,7 +53,7 @@ class Act:
     """The same of several photos."""
     undo: str
     """The name of the action that takes it back; empty: none does."""
-    flagging: flags.Flagging | None = None
+    flagging: batches.Flagging | None = None
     """The change of flags; None for favorites."""
 
 
@@ -84,7 +83,7 @@ ACTS: Final = {
             "photos.archive",
             *P_("Photo archived.", "%(num)s photos archived."),
             "restore",
-            flags.archive,
+            batches.archive,
         ),
         Act(
             "restore",
@@ -93,7 +92,7 @@ ACTS: Final = {
             "photos.restore",
             *P_("Photo restored from the archive.", "%(num)s photos restored from the archive."),
             "archive",
-            flags.unarchive,
+            batches.unarchive,
         ),
         Act(
             "approve",
@@ -102,7 +101,7 @@ ACTS: Final = {
             "photos.approve",
             *P_("Photo approved.", "%(num)s photos approved."),
             "",
-            flags.approve_many,
+            batches.approve_many,
         ),
         Act(
             "private",
@@ -111,7 +110,7 @@ ACTS: Final = {
             "photos.private",
             *P_("Photo made private.", "%(num)s photos made private."),
             "public",
-            flags.make_private(wanted=True),
+            batches.make_private(wanted=True),
         ),
         Act(
             "public",
@@ -120,7 +119,7 @@ ACTS: Final = {
             "photos.private",
             *P_("Photo no longer private.", "%(num)s photos no longer private."),
             "private",
-            flags.make_private(wanted=False),
+            batches.make_private(wanted=False),
         ),
     )
 }
@@ -184,7 +183,7 @@ def _change(uids: Sequence[str], act: Act) -> list[str]:
     now, entry = service.now(), Change(act.journal, Actor.of(who))
     with searching(who.owner_uid, "photo") as connection:
         given = {"photos": uids, "q": None}
-        photo_ids = flags.selected_photos(connection, given, most=_MOST, sees_private=who.sees_private)
+        photo_ids = batches.selected_photos(connection, given, most=_MOST, sees_private=who.sees_private)
 
     def change_some(session: Session, portion: Sequence[int]) -> int:
         columns = (Photo.id, Photo.uid, Photo.favorite, Photo.private, Photo.archived_at, Photo.approved)
@@ -193,11 +192,11 @@ def _change(uids: Sequence[str], act: Act) -> list[str]:
         if act.flagging is None:
             _favor(session, list(differing), entry, now, favorite=act.name == _FAVORITE)
         else:
-            flags.change_flags(session, list(differing), act.flagging, entry, now)
+            batches.change_flags(session, list(differing), act.flagging, entry, now)
         changed.extend(differing.values())
         return len(differing)
 
-    change_in_portions(service.writing, photo_ids, change_some, "changed")
+    batches.change_in_portions(service.writing, photo_ids, change_some, "changed")
     return changed
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from photosvc.library import portions
+from photosvc.library import batches
 from photosvc.web import transactions
 from tests.api.library.test_photo_batches import batch, filled, is_projected, sender, uids  # noqa: F401 - fixtures
 from tests.support.factories.photos import add_photos
@@ -87,7 +87,7 @@ def test_an_edit_is_taken_back_but_for_photos_that_changed_since(copied_library,
 def portions_of_one(monkeypatch):
     """Batches with a photo in each transaction."""
     for name in ("_PORTION", "_LEAST"):
-        monkeypatch.setattr(portions, name, 1)
+        monkeypatch.setattr(batches, name, 1)
 
 
 @pytest.mark.usefixtures("portions_of_one")
@@ -122,7 +122,7 @@ def test_an_edit_in_several_transactions_is_taken_back_as_one(copied_library, ba
 
 @pytest.mark.usefixtures("portions_of_one")
 def test_a_batch_that_takes_too_long_says_how_many_photos_it_changed(copied_library, batch, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(portions, "time", SimpleNamespace(monotonic=count(step=20).__next__))
+    monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=count(step=20).__next__))
     answer = batch("archive", status=503, photos=uids(copied_library)[:5])
     assert answer["error"] == (
         "2 of 5 photos took 100 seconds: select the others again (before that, 2 photos archived)"
@@ -154,7 +154,7 @@ def test_the_error_of_an_edit_that_stops_has_the_number_that_takes_it_back(copie
     if failure == "photo":
         added, status = [f"b{number}" for number in range(100)], 400
     elif failure == "time":
-        monkeypatch.setattr(portions, "time", SimpleNamespace(monotonic=count(step=25).__next__))
+        monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=count(step=25).__next__))
     else:
         breaks = SimpleNamespace(
             sleep=lambda _: break_table(copied_library, "photosvc_photo_changes", "away"), monotonic=count().__next__

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from photosvc.library import portions
+from photosvc.library import batches
 from photosvc.models import Photo, photo_keywords
 from tests.support.factories.photos import edit_photos
 from tests.support.library import open_library
@@ -143,8 +143,8 @@ def stop_after_one(call, monkeypatch, request):
     """Send a request that changes a photo in each transaction, and that the first one takes too long for."""
     with monkeypatch.context() as patched:
         for name in ("_PORTION", "_LEAST"):
-            patched.setattr(portions, name, 1)
-        patched.setattr(portions, "time", SimpleNamespace(monotonic=count(step=40).__next__))
+            patched.setattr(batches, name, 1)
+        patched.setattr(batches, "time", SimpleNamespace(monotonic=count(step=40).__next__))
         return call(request[0], request[1], 503, json=request[2])
 
 
