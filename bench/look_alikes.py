@@ -22,7 +22,7 @@ from pathlib import Path
 
 from PIL import Image, ImageEnhance, ImageFilter, ImageOps, ImageStat
 
-from photosvc.library.duplicates import MOST_BITS, MOST_TURNED_BITS, MOST_VERSION_BITS
+from photosvc.library.look_alikes import MOST_BITS, MOST_TURNED_BITS, MOST_VERSION_BITS
 from photosvc.media.looks import Versions, perceptual_hash, read_look, turned
 
 PICTURES, CHANGED, LONGEST = 2000, 200, 240

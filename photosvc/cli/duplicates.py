@@ -8,7 +8,7 @@ from photosvc.cli.group import with_database
 from photosvc.cli.terminal import chosen_format, format_options, print_json, print_list, require_stdout
 
 if TYPE_CHECKING:
-    from photosvc.library.duplicates import Copy
+    from photosvc.library.look_alikes import Copy
     from photosvc.web.current import Service
 
 
@@ -31,7 +31,7 @@ def duplicates(service: "Service", distance: int) -> None:
     Copies in other sizes, formats and qualities look alike, and so do most pictures of one series; photos of one plain
     colour are left out. Nothing is deleted.
     """
-    from photosvc.library.duplicates import find_duplicates
+    from photosvc.library.look_alikes import find_duplicates
 
     require_stdout()
     with service.reading() as connection:

@@ -5,7 +5,7 @@ import random
 import pytest
 from sqlalchemy import update
 
-from photosvc.library.duplicates import find_duplicates
+from photosvc.library.look_alikes import find_duplicates
 from photosvc.models import File
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos

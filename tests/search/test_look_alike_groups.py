@@ -5,7 +5,7 @@ from sqlalchemy import select, update
 
 from photosvc.index.run_log import reports
 from photosvc.library import look_alikes
-from photosvc.library.duplicates import find_duplicates
+from photosvc.library.look_alikes import find_duplicates
 from photosvc.models import LookAlike, Photo
 from photosvc.models.engine import write_session
 from photosvc.search.reading.figures import read_statistics
