@@ -61,7 +61,7 @@ def show(service: "Service", album: str) -> None:
     uid = album if kind_of(album) else ""
     if not uid:
         with service.reading(orm=True) as session:
-            uid = _named(session, album).uid
+            uid = named_album(session, album).uid
     print_record(_SHOWN, _row(_record(service, uid)))
 
 
@@ -80,7 +80,7 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
 
     selection = Selection(query=" ".join(query))
     with service.reading(orm=True) as session:
-        uid, title = ("", album) if new else (_named(session, album).uid, _named(session, album).title)
+        uid, title = ("", album) if new else (named_album(session, album).uid, named_album(session, album).title)
         photos = list(select_photos(session, selection, sees_private=True))
     confirm(f"Add {counted(len(photos), 'photo')} to {'the new album' if new else 'the album'} {title}?", yes=yes)
     now = service.now()
@@ -101,17 +101,24 @@ def rm(service: "Service", album: str, yes: bool) -> None:
     from photosvc.library.albums import delete_whole
 
     with service.reading(orm=True) as session:
-        found = _named(session, album)
+        found = named_album(session, album)
         uid, title = found.uid, found.title
     confirm(f"Delete the album {title}? Its photos stay.", yes=yes)
     delete_whole(service.writing, uid, service.now(), sees_private=True)
     click.echo(f"The album {title} is deleted.", err=True)
 
 
-def _named(session: "Session", name: str) -> "Album":
+def named_album(session: "Session", name: str) -> "Album":
+    """Return the album with this UID or whole title."""
     from photosvc.library.albums import album_named
 
     return album_named(session, name)
+
+
+def uid_of_album(service: "Service", name: str) -> str:
+    """Return the UID of the album with this UID or whole title."""
+    with service.reading(orm=True) as session:
+        return named_album(session, name).uid
 
 
 def _record(service: "Service", uid: str) -> object:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from photosvc.cli.completion import complete_credentials, complete_scopes, complete_users
-from photosvc.cli.group import LazyGroup, with_database
+from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     SCOPE_QUESTION,
     Lifetime,
@@ -72,7 +72,6 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
     from photosvc.auth.bearer import check_name, check_scope, expiry
     from photosvc.auth.scopes import parse_scope
     from photosvc.auth.users import find_user
-    from photosvc.web.auditing import operating
 
     require_stdout()
     owner_uid = None
@@ -129,7 +128,6 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Revoke a credential; it is refused from the next request on."""
     from photosvc.auth import credentials
     from photosvc.auth.bearer import find_credential
-    from photosvc.web.auditing import operating
 
     with service.reading(orm=True) as session:
         uid = find_credential(session, identifier).uid
@@ -145,7 +143,6 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
 def reset(_service: "Service", yes: bool) -> None:
     """Revoke every app password, access token and login session."""
     from photosvc.auth import credentials
-    from photosvc.web.auditing import operating
 
     confirm("Revoke every app password, access token and login session?", yes=yes)
     with operating() as operation:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from photosvc.cli.completion import complete_clients, complete_scopes, complete_users
-from photosvc.cli.group import LazyGroup, with_database
+from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     SCOPE_QUESTION,
     Lifetime,
@@ -151,7 +151,6 @@ def add(
     from photosvc.auth.clients import check_lifetime, check_limit
     from photosvc.auth.scopes import parse_scope
     from photosvc.auth.users import find_user
-    from photosvc.web.auditing import operating
 
     require_stdout()
     owner_uid = None
@@ -211,7 +210,6 @@ def mod(
     from photosvc.auth import clients as registrations
     from photosvc.auth.scopes import parse_scope
     from photosvc.auth.users import find_user
-    from photosvc.web.auditing import operating
 
     require_stdout()
     given = {key: value for key, value in given.items() if value is not None}
@@ -241,7 +239,6 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Remove a client; its tokens are refused from the next request on."""
     from photosvc.auth import clients as registrations
     from photosvc.auth.clients import find_client
-    from photosvc.web.auditing import operating
 
     with service.reading(orm=True) as session:
         name = find_client(session, identifier).name
@@ -257,7 +254,6 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
 def reset(_service: "Service", yes: bool) -> None:
     """Remove every client and all of their tokens."""
     from photosvc.auth import clients as registrations
-    from photosvc.web.auditing import operating
 
     confirm("Remove every client and all of their tokens?", yes=yes)
     with operating() as operation:

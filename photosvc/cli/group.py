@@ -6,7 +6,8 @@ The app is that of `flask svc`, or the one that the console script makes.
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.cli import ScriptInfo
 
+    from photosvc.auth.operation import Operation
     from photosvc.web.current import Service
 
 Args = ParamSpec("Args")
@@ -209,6 +211,15 @@ def with_service(command: Callable[Concatenate["Service", Args], Result]) -> Cal
             return command(current_service(), *args, **kwargs)
 
     return run
+
+
+@contextmanager
+def operating() -> Iterator["Operation"]:
+    """Begin an operation of the command line in a write transaction, which the block ends."""
+    from photosvc.web import auditing
+
+    with auditing.operating() as operation:
+        yield operation
 
 
 def with_views(command: Callable[Concatenate["Service", Args], Result]) -> Callable[Args, Result]:

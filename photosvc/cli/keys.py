@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.group import LazyGroup, as_called, with_database, with_service
+from photosvc.cli.group import LazyGroup, as_called, operating, with_database, with_service
 from photosvc.cli.terminal import confirm, first_line, format_options, print_list, print_record, yes_option
 
 if TYPE_CHECKING:
@@ -73,7 +73,6 @@ def _replace_service_key(service: "Service", *, given: str | None, lost: bool) -
     from photosvc.auth.audit_log import Event
     from photosvc.auth.keys import fingerprint, stored_fingerprint
     from photosvc.models.engine import flush_commits
-    from photosvc.web.auditing import operating
 
     service.check_database(any_key=True)
     settings = service.settings

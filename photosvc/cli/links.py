@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from photosvc.cli.albums import named_album, uid_of_album
 from photosvc.cli.completion import complete_albums, complete_links, complete_users
-from photosvc.cli.group import LazyGroup, with_database
+from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     Lifetime,
     ask_password,
@@ -78,11 +79,10 @@ def links() -> None:
 @with_database
 def ls(service: "Service", album: str, count: int) -> None:
     """List the links of ALBUM, or of all albums, the latest first. Tokens are not stored."""
-    from photosvc.library.albums import album_named
     from photosvc.library.links import list_links
 
     with service.reading(orm=True) as session:
-        uid = album_named(session, album).uid if album else ""
+        uid = named_album(session, album).uid if album else ""
         rows = [_row(link) for link in list_links(session, uid, limit=count)]
     print_list(_COLUMNS, rows)
 
@@ -108,17 +108,14 @@ def add(
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Make a link to an album. Its token is shown only now."""
-    from photosvc.library.albums import album_named
     from photosvc.library.links import add_link, end_link, find_link, new_password_hash, path_of
-    from photosvc.web.auditing import operating
 
     require_stdout()
-    with service.reading(orm=True) as session:
-        uid = album_named(session, album).uid
+    uid = uid_of_album(service, album)
     values = _values(given)
     password_hash = new_password_hash(_with_password(values, ask=asks, from_stdin=password_stdin))
     with operating() as operation:
-        made = add_link(operation, album_named(operation.session, uid), values, password_hash, account=account)
+        made = add_link(operation, named_album(operation.session, uid), values, password_hash, account=account)
         path = path_of(made)
         address = f"{service.settings.base_url or service.url_prefix}{path}"
         record = {**_row(made.link), "Token": made.token, "Address": address}
@@ -143,7 +140,6 @@ def mod(
 ) -> None:
     """Change a link, by its UID. Another password ends its visits."""
     from photosvc.library.links import change_link, find_link, new_password_hash
-    from photosvc.web.auditing import operating
 
     if no_password and (asks or password_stdin):
         raise InvalidValueError("--no-password: give either this or a password", field="--no-password")
@@ -167,7 +163,6 @@ def mod(
 def rm(service: "Service", link: str, yes: bool) -> None:
     """End a link, by its UID: it opens nothing from then on."""
     from photosvc.library.links import end_link, find_link
-    from photosvc.web.auditing import operating
 
     with service.reading(orm=True) as session:
         found = find_link(session, link)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.group import PlainError, find_app
+from photosvc.cli.group import PlainError, find_app, operating
 from photosvc.cli.originals import choose_folder, replace_option
 from photosvc.cli.terminal import FullPath
 from photosvc.core.instance import INSTANCE_VARIABLE, is_samples
@@ -153,7 +153,6 @@ def _keep_token(service: "Service", path: Path) -> None:
     from photosvc.auth.errors import InvalidTokenError
     from photosvc.auth.scopes import parse_scope
     from photosvc.core.paths import read_or_create
-    from photosvc.web.auditing import operating
 
     if path.exists():
         token = path.read_text("ascii").strip()

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from photosvc.cli.albums import named_album, uid_of_album
 from photosvc.cli.completion import complete_albums, complete_users
-from photosvc.cli.group import LazyGroup, with_database
+from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import confirm, count_option, format_options, print_list, print_record, yes_option
 from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES, VIEWER
 
@@ -37,11 +38,10 @@ def shares() -> None:
 @with_database
 def ls(service: "Service", album: str, count: int) -> None:
     """List the accounts that ALBUM is shared with, or those of all albums, the latest first."""
-    from photosvc.library.albums import album_named
     from photosvc.library.shares import list_shares
 
     with service.reading(orm=True) as session:
-        uid = album_named(session, album).uid if album else ""
+        uid = named_album(session, album).uid if album else ""
         rows = [_row(share) for share in list_shares(session, uid, limit=count)]
     print_list(_COLUMNS, rows)
 
@@ -54,14 +54,11 @@ def ls(service: "Service", album: str, count: int) -> None:
 @with_database
 def add(service: "Service", album: str, account: str, role: str) -> None:
     """Share ALBUM with ACCOUNT."""
-    from photosvc.library.albums import album_named
     from photosvc.library.shares import share_album
-    from photosvc.web.auditing import operating
 
-    with service.reading(orm=True) as session:
-        uid = album_named(session, album).uid
+    uid = uid_of_album(service, album)
     with operating() as operation:
-        found = album_named(operation.session, uid)
+        found = named_album(operation.session, uid)
         record = _row(share_album(operation, found, account, contributes=role == CONTRIBUTOR))
     print_record(_COLUMNS, record)
 
@@ -74,15 +71,12 @@ def add(service: "Service", album: str, account: str, role: str) -> None:
 @with_database
 def mod(service: "Service", album: str, account: str, role: str) -> None:
     """Change the role of ACCOUNT in ALBUM."""
-    from photosvc.library.albums import album_named
     from photosvc.library.shares import change_share, find_share
-    from photosvc.web.auditing import operating
 
-    with service.reading(orm=True) as session:
-        uid = album_named(session, album).uid
+    uid = uid_of_album(service, album)
     with operating() as operation:
         share = find_share(operation.session, uid, account)
-        change_share(operation, album_named(operation.session, uid), share, contributes=role == CONTRIBUTOR)
+        change_share(operation, named_album(operation.session, uid), share, contributes=role == CONTRIBUTOR)
         record = _row(share)
     print_record(_COLUMNS, record)
 
@@ -94,12 +88,10 @@ def mod(service: "Service", album: str, account: str, role: str) -> None:
 @with_database
 def rm(service: "Service", album: str, account: str, yes: bool) -> None:
     """Share ALBUM with ACCOUNT no longer."""
-    from photosvc.library.albums import album_named
     from photosvc.library.shares import end_share, find_share
-    from photosvc.web.auditing import operating
 
+    uid = uid_of_album(service, album)
     with service.reading(orm=True) as session:
-        uid = album_named(session, album).uid
         name = find_share(session, uid, account).user.name
     confirm(f"Share the album with {name} no longer?", yes=yes)
     with operating() as operation:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from photosvc.cli.group import PlainError
+from photosvc.cli.group import PlainError, operating
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import full_path
 from photosvc.core.times import parse_duration
@@ -283,8 +283,6 @@ def printing_secret(undo: "Callable[[Operation], object]") -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BaseException:
-        from photosvc.web.auditing import operating
-
         with operating() as operation:
             undo(operation)
         raise

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from photosvc.cli.completion import complete_users
-from photosvc.cli.group import LazyGroup, with_database
+from photosvc.cli.group import LazyGroup, operating, with_database
 from photosvc.cli.terminal import (
     ask,
     ask_password,
@@ -69,7 +69,6 @@ def add(service: "Service", name: str | None, role: str, display_name: str, emai
     from photosvc.auth import accounts
     from photosvc.auth.passwords import check_password
     from photosvc.auth.users import check_user_name, new_user
-    from photosvc.web.auditing import operating
 
     name = check_user_name(name) if name else ask("NAME", "User name", check_user_name)
     password = ask_password(partial(check_password, user_name=name), from_stdin=password_stdin)
@@ -119,7 +118,6 @@ def mod(_service: "Service", /, name: str, disable_2fa: bool, **changes: Any) ->
     """Change an account."""
     from photosvc.auth import accounts
     from photosvc.auth.users import find_user
-    from photosvc.web.auditing import operating
 
     changes = {key: value for key, value in changes.items() if value is not None}
     if not changes and not disable_2fa:
@@ -143,7 +141,6 @@ def rm(service: "Service", name: str, yes: bool) -> None:
     """Remove an account and all of its credentials."""
     from photosvc.auth import accounts
     from photosvc.auth.users import find_user
-    from photosvc.web.auditing import operating
 
     with service.reading(orm=True) as session:
         uid = find_user(session, name).uid
@@ -176,7 +173,6 @@ def logout(service: "Service", name: str, yes: bool) -> None:
     """End all login sessions of an account; `svc auth rm ID` ends one. Its app passwords stay valid."""
     from photosvc.auth.credentials import end_sessions
     from photosvc.auth.users import find_user
-    from photosvc.web.auditing import operating
 
     with service.reading(orm=True) as session:
         uid = find_user(session, name).uid
@@ -192,7 +188,6 @@ def logout(service: "Service", name: str, yes: bool) -> None:
 def reset(_service: "Service", yes: bool) -> None:
     """Remove every account and all of their credentials."""
     from photosvc.auth import accounts
-    from photosvc.web.auditing import operating
 
     confirm("Remove every account and all of their credentials?", yes=yes)
     with operating() as operation:
@@ -209,7 +204,6 @@ def passwd(service: "Service", name: str, password_stdin: bool) -> None:
     from photosvc.auth import accounts
     from photosvc.auth.passwords import check_password, new_hash
     from photosvc.auth.users import find_user
-    from photosvc.web.auditing import operating
 
     with service.reading(orm=True) as session:
         user = find_user(session, name)
