@@ -4,6 +4,7 @@ A new place fails these tests until it is listed with all that its value depends
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -148,9 +149,12 @@ _CALLED_BACK = {
 
 @cache
 def nodes() -> list[tuple[str, ast.AST]]:
-    """All nodes of the package, each with its file."""
+    """The nodes that may be found, each with its file; modules without any of the names need not be parsed."""
+    names = re.compile(rf"\b(?:{'|'.join(_STORES | _CACHES | _TAGS | _CALLED_BACK)})\b")
     files = [(path.relative_to(ROOT).as_posix(), path.read_text("utf-8")) for path in sorted(ROOT.rglob("*.py"))]
-    return [(name, node) for name, text in files for node in ast.walk(ast.parse(text))]
+    parsed = [(name, ast.parse(text)) for name, text in files if names.search(text)]
+    kinds = (ast.Call, ast.FunctionDef)
+    return [(name, node) for name, tree in parsed for node in ast.walk(tree) if isinstance(node, kinds)]
 
 
 def last_name(node: ast.expr) -> str:
