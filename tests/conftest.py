@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from shutil import copyfile
 from subprocess import run
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.orm import Session
 
 from photosvc.auth import passwords
@@ -201,6 +202,23 @@ def empty_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.Temp
     if request.param == "postgresql":
         return request.getfixturevalue("empty_postgres")
     return lambda: f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'test.db'}"
+
+
+@pytest.fixture(scope="session")
+def copied_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """A function that gives the address of a copy of a database which nobody has open."""
+
+    def copy(address: str) -> str:
+        url = make_url(address)
+        if url.get_backend_name() == "postgresql":
+            return request.getfixturevalue("empty_postgres")(url.database)
+        path = tmp_path_factory.mktemp("sqlite") / "test.db"
+        for end in ("", "-wal"):
+            if Path(f"{url.database}{end}").exists():
+                copyfile(f"{url.database}{end}", f"{path}{end}")
+        return f"sqlite:///{path}"
+
+    return copy
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from shutil import copytree
 from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -118,9 +119,17 @@ class ApiClient:
 
 
 @contextmanager
-def open_api(folder: Path, **options: Any) -> Iterator[ApiClient]:
-    """A client of a library with the users of `ROLES`; their password is `PASSWORD`."""
-    api = ApiClient(open_library(folder / "instance", **({"database": database_with_users()} | options)))
+def open_api(folder: Path, *, like: ApiClient | None = None, **options: Any) -> Iterator[ApiClient]:
+    """A client of a library with the users of `ROLES`; their password is `PASSWORD`.
+
+    With `like`, the library is a copy of that closed one; a database outside of its instance folder is given.
+    """
+    if like:
+        copytree(like.library.instance, folder / "instance")
+        api = ApiClient(open_library(folder / "instance", upgrade=False, **options))
+        api.library.tokens |= like.library.tokens
+    else:
+        api = ApiClient(open_library(folder / "instance", **({"database": database_with_users()} | options)))
     with api.library.session() as session:
         if not session.scalar(select(User.id)):
             _add_users(session)

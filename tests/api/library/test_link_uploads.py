@@ -1,5 +1,6 @@
 """Uploads by public links: who may add files, in whose quota, within which limits, and what the answers tell."""
 
+from copy import copy
 from threading import Thread
 
 import pytest
@@ -25,6 +26,8 @@ from tests.support.clients.upload_client import (
     used_quota,
 )
 from tests.support.pictures import exif, jpeg, xmp
+
+pytestmark = pytest.mark.slow_on_postgresql
 
 
 class Visiting:
@@ -86,10 +89,23 @@ class Visiting:
             return [*session.scalars(select(Upload.name)), *parts(self.api)]
 
 
+@pytest.fixture(scope="module")
+def prepared(new_database, tmp_path_factory):
+    """What `visiting` copies, with the address of its database."""
+    address = new_database()
+    with open_uploads(tmp_path_factory.mktemp("prepared"), settings={"PHOTOSVC_DATABASE_URI": address}) as api:
+        made = Visiting(api)
+    return made, address
+
+
 @pytest.fixture
-def visiting(tmp_path, new_database):
-    with open_uploads(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()}) as api:
-        yield Visiting(api)
+def visiting(prepared, copied_database, tmp_path):
+    made, address = prepared
+    settings = {"PHOTOSVC_DATABASE_URI": copied_database(address)}
+    with open_uploads(tmp_path, like=made.api, settings=settings) as api:
+        visiting = copy(made)
+        visiting.api = api
+        yield visiting
 
 
 def test_a_visitor_adds_photos_that_the_album_shows_and_that_count_for_the_maker_of_the_link(visiting):

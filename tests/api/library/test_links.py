@@ -1,5 +1,6 @@
 """Public links to albums: making, listing, changing and ending them, and what opens a visit."""
 
+from copy import copy
 from datetime import timedelta
 
 import pytest
@@ -61,10 +62,23 @@ class Sharing:
         return [(line["event"], line["target"], line["detail"]) for line in lines]
 
 
+@pytest.fixture(scope="module")
+def prepared(new_database, tmp_path_factory):
+    """What `sharing` copies, with the address of its database."""
+    address = new_database()
+    with open_api(tmp_path_factory.mktemp("prepared"), settings={"PHOTOSVC_DATABASE_URI": address}) as api:
+        made = Sharing(api)
+    return made, address
+
+
 @pytest.fixture
-def sharing(tmp_path, new_database):
-    with open_api(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()}) as api:
-        yield Sharing(api)
+def sharing(prepared, copied_database, tmp_path):
+    made, address = prepared
+    settings = {"PHOTOSVC_DATABASE_URI": copied_database(address)}
+    with open_api(tmp_path, like=made.api, settings=settings) as api:
+        sharing = copy(made)
+        sharing.api = api
+        yield sharing
 
 
 @pytest.fixture(scope="module")

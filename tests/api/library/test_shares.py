@@ -1,5 +1,7 @@
 """Albums that are shared with accounts: who shares them, who adds photos, and what the answers tell."""
 
+from copy import copy
+
 import pytest
 from sqlalchemy import select, update
 
@@ -63,10 +65,23 @@ class Sharing:
         return used_quota(self.api, name)
 
 
+@pytest.fixture(scope="module")
+def prepared(new_database, tmp_path_factory):
+    """What `sharing` copies, with the address of its database."""
+    address = new_database()
+    with open_uploads(tmp_path_factory.mktemp("prepared"), settings={"PHOTOSVC_DATABASE_URI": address}) as api:
+        made = Sharing(api)
+    return made, address
+
+
 @pytest.fixture
-def sharing(tmp_path, new_database):
-    with open_uploads(tmp_path, settings={"PHOTOSVC_DATABASE_URI": new_database()}) as api:
-        yield Sharing(api)
+def sharing(prepared, copied_database, tmp_path):
+    made, address = prepared
+    settings = {"PHOTOSVC_DATABASE_URI": copied_database(address)}
+    with open_uploads(tmp_path, like=made.api, settings=settings) as api:
+        sharing = copy(made)
+        sharing.api = api
+        yield sharing
 
 
 def test_an_album_is_shared_with_an_account_changed_and_ended(sharing):

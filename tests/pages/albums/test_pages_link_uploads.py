@@ -12,9 +12,9 @@ from tests.support.clients.upload_client import FORM, changed, form_of, open_upl
 from tests.support.programs.server import serve
 
 
-@pytest.fixture
-def sharing(tmp_path):
-    with open_uploads(tmp_path) as api:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    with open_uploads(tmp_path_factory.mktemp("filled")) as api:
         for number in range(2):
             api.library.put(f"secretname{number}.jpg", picture(number + 1))
         api.library.index()
@@ -22,6 +22,13 @@ def sharing(tmp_path):
         api.photos = [photo["UID"] for photo in api.call("GET", "/photos", api.token).json]
         api.album = api.call("POST", "/albums", api.token, json={"Title": "Pictures"}).json["UID"]
         api.call("POST", f"/albums/{api.album}/photos", api.token, json={"photos": api.photos[:1]})
+    return api
+
+
+@pytest.fixture
+def sharing(filled, tmp_path):
+    with open_uploads(tmp_path, like=filled) as api:
+        api.token, api.photos, api.album = filled.token, filled.photos, filled.album
         yield api
 
 

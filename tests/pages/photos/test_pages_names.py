@@ -16,15 +16,21 @@ from tests.support.pictures import exif, jpeg
 HOSTILE = '"><img src=x onerror=alert(1)>'
 
 
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("filled")) as api:
         for number, people in enumerate((("Ada", "Bob"), ("Ada",), ())):
             taken = exif({}, {0x9003: f"2023:05:0{number + 1} 10:00:00"})
             api.library.put(f"{number}.jpg", jpeg(64 + number, 48, exif=taken, xmp=showing(*people)))
         api.library.index()
         for number, words in enumerate(("lake, boat", "lake", "sea")):
             call(api, "PUT", f"/photos/{uids(api, f'name:{number}')[0]}", json={"Details": {"Keywords": words}})
+    return api
+
+
+@pytest.fixture
+def api(filled, tmp_path):
+    with open_api(tmp_path, like=filled) as api:
         yield api
 
 

@@ -13,14 +13,20 @@ from tests.support.pictures import exif, jpeg
 HOSTILE = '"><img src=x onerror=alert(1)>\u202e{{7*7}}'
 
 
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("filled")) as api:
         taken = exif({}, {0x9003: "2023:05:01 10:00:00"})
         api.library.put("lake.jpg", jpeg(64, 48, exif=taken, xmp=showing("Ada", "Bob")))
         for number in range(2):
             api.library.put(f"{number}.jpg", jpeg(80 + number, 60, exif=exif({}, {0x9003: "2022:01:02 03:04:05"})))
         api.library.index()
+    return api
+
+
+@pytest.fixture
+def api(filled, tmp_path):
+    with open_api(tmp_path, like=filled) as api:
         yield api
 
 

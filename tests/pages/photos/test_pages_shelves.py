@@ -13,13 +13,19 @@ from tests.support.pictures import exif, jpeg
 PAGES = {"/favorites": "Favorites", "/archive": "Archive", "/review": "Review"}
 
 
-@pytest.fixture
-def api(tmp_path):
-    with open_api(tmp_path) as api:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    with open_api(tmp_path_factory.mktemp("filled")) as api:
         for number, name in enumerate(("lake", "hill", "town", "tree")):
             taken = exif({}, {0x9003: f"2023:05:0{number + 1} 10:00:00"})
             api.library.put(f"{name}.jpg", jpeg(64 + number, 48, exif=taken))
         api.library.index()
+    return api
+
+
+@pytest.fixture
+def api(filled, tmp_path):
+    with open_api(tmp_path, like=filled) as api:
         yield api
 
 
