@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.pages.chromium import open_page as open_any_page
-from tests.support.api_client import open_api
+from tests.support.api_client import PASSWORD, open_api
 from tests.support.pictures import exif, jpeg
 from tests.support.programs.server import serve
 
@@ -399,8 +399,10 @@ SHARE = """([address, files]) => {
 
 def share(page, base, *files):
     """Send files as a phone does for an app that shares them."""
-    page.wait_for_function("""async () => (await navigator.serviceWorker.getRegistrations())
-        .some(({active}) => active?.state === "activated")""")
+    ready = """async () => (await navigator.serviceWorker.getRegistrations())
+        .some(({active}) => active?.state === "activated")"""
+    while not page.evaluate(ready):
+        page.wait_for_timeout(100)
     page.evaluate(SHARE, [f"{base}/upload/shared", [(name, list(content)) for name, content in files]])
 
 
@@ -434,3 +436,45 @@ def test_shared_files_are_discarded_and_never_sent_without_a_click(base, chromiu
         share(page, base)
         page.wait_for_selector("text=The shared files did not arrive")
     assert sent == []
+
+
+#: Counts the shared files that the browser keeps.
+WAITING = """async () => (await (await caches.open("photosvc-shared")).keys()).length"""
+
+
+def nothing_waits(page):
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate(WAITING) == 0
+
+
+def sign_in_as(page, name):
+    page.fill("#name", name)
+    page.fill("#password", PASSWORD)
+    page.click("button.primary")
+
+
+def test_signing_out_discards_shared_files_that_nobody_uploaded(base, chromium):
+    with open_page(chromium, base) as page:
+        share(page, base, ("secret.jpg", picture(74)))
+        page.wait_for_selector(".shared li:text-is('secret.jpg')")
+        assert page.evaluate(WAITING) == 1
+        page.click(".side .leave button")
+        page.wait_for_url(f"{base}/sign-in*")
+        nothing_waits(page)
+
+
+def test_shared_files_wait_for_the_account_whose_session_ended_and_for_no_other(base, chromium):
+    with open_page(chromium, base) as page:
+        page.context.clear_cookies()
+        share(page, base, ("secret.jpg", picture(75)))
+        page.wait_for_url("**/sign-in?next=/upload**")
+        sign_in_as(page, "alice")
+        page.wait_for_selector(".shared li:text-is('secret.jpg')")
+        page.context.clear_cookies()
+        page.reload()
+        page.wait_for_url("**/sign-in?next=/upload**")
+        sign_in_as(page, "ann")
+        page.wait_for_url(f"{base}/upload?shared=yes")
+        page.wait_for_selector("form.live")
+        nothing_waits(page)
+        assert page.locator(".shared:visible").count() == 0

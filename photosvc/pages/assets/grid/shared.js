@@ -3,7 +3,7 @@
 import {site} from "./api.js";
 import {make} from "./icons.js";
 
-const SHARED = "photosvc-shared";
+const SHARED = "photosvc-shared", OWNER = "photosvc-shared-for";
 
 // Keeps the worker up to date, and shows what it has; `add` uploads that if somebody agrees.
 export async function receive(add) {
@@ -12,6 +12,11 @@ export async function receive(add) {
   navigator.serviceWorker.getRegistration(scope).then((known) => {
     if (known?.active?.scriptURL !== worker.href) return navigator.serviceWorker.register(worker, {scope});
   }).catch(() => {});
+  // The files are for the account that used this browser when they were shared: nobody else gets to see them.
+  if (localStorage.getItem(OWNER) !== site.user) {
+    await caches.delete(SHARED);
+    localStorage.setItem(OWNER, site.user);
+  }
   const box = document.querySelector("section.shared");
   if (!box) return;
   const kept = await caches.open(SHARED);
