@@ -36,7 +36,7 @@ svc = LazyGroup(
             "Print files for nginx, systemd, containers and monitors, filled in with the settings in force.",
         ),
         "duplicates": (
-            "photosvc.cli.duplicates:duplicates",
+            "photosvc.cli.search:duplicates",
             "List photos that look alike, in groups, the best file of each first.",
         ),
         "import": (

@@ -1,4 +1,4 @@
-"""`svc search`: a search of the library, or the explanation of one."""
+"""`svc search`: searches from a shell, and `svc duplicates`: photos that look alike."""
 
 from typing import TYPE_CHECKING
 
@@ -9,13 +9,14 @@ from photosvc.cli.group import with_database
 from photosvc.cli.terminal import chosen_format, format_options, print_json, print_list, require_stdout
 
 if TYPE_CHECKING:
+    from photosvc.library.look_alikes import Copy
     from photosvc.search.reading.explain import Explanation
     from photosvc.web.current import Service
-
 
 #: Seconds for hints. Searches on the command line need not leave time for other requests.
 _HINTS = 10.0
 _COLUMNS = {"UID": "UID", "TakenAtLocal": "Taken", "Title": "Title", "FileName": "File"}
+_LOOK_ALIKES = {"group": "Group", "uid": "UID", "size": "Bytes", "pixels": "Pixels", "distance": "Bits", "name": "File"}
 
 
 @click.command()
@@ -89,3 +90,42 @@ def _print_explanation(explanation: "Explanation", output: str) -> None:
         click.echo(heading)
         for line in lines:
             click.echo(f"  {line.rstrip()}")
+
+
+@click.command()
+@click.option(
+    "--distance",
+    type=click.IntRange(0, 6),
+    default=6,
+    show_default=True,
+    help="Largest distance of two look-alikes: differing bits of 64.",
+)
+@format_options()
+@with_database
+def duplicates(service: "Service", distance: int) -> None:
+    """List photos that look alike, in groups, the best file of each first.
+
+    Copies in other sizes, formats and qualities look alike, and so do most pictures of one series; photos of one plain
+    colour are left out. Nothing is deleted.
+    """
+    from photosvc.library.look_alikes import find_duplicates
+
+    require_stdout()
+    with service.reading() as connection:
+        groups = find_duplicates(connection, distance)
+    if chosen_format() == "json":
+        listed = [[_shown_copy(copy) for copy in group] for group in groups]
+        print_json(listed)
+        return
+    rows = [
+        {**_shown_copy(copy), "group": number, "pixels": f"{copy.width}x{copy.height}"}
+        for number, group in enumerate(groups, 1)
+        for copy in group
+    ]
+    print_list(_LOOK_ALIKES, rows)
+
+
+def _shown_copy(copy: "Copy") -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {name: value for name, value in asdict(copy).items() if name != "photo_id"}
