@@ -10,7 +10,7 @@ Two flags add a condition each. `proof`: the password was sent within the last h
 private photos, because the answer names originals and folders whether or not their photos are private.
 
 Visitors of a public link may do the few actions that have their kind and role, download and add files only if the link
-allows it, and only by views that limit themselves to what the link shares (`web.actions.for_visitors`). Guests, the
+allows it, and only by views that limit themselves to what the link shares (`web.contract.for_visitors`). Guests, the
 accounts that see nothing but the albums shared with them, are limited in the same way: what they may do in addition
 shows no photos.
 """
