@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Response
 from sqlalchemy.orm import Session
 
-from photosvc.dav import locks, proppatch
+from photosvc.dav import locks, properties
 from photosvc.dav.addresses import path_of_url
 from photosvc.dav.dav_request import patiently
 from photosvc.dav.errors import DAVError
@@ -49,7 +49,7 @@ def delete(request: "Request") -> Response:
         request.check_writable(request.path, deep=True)
         kept = remove(request, request.name, found, undo)
         request.relocation().gone(request.name, is_folder=found.is_folder, kept=kept)
-        proppatch.remove_all(session, request.key(request.path))
+        properties.remove_all(session, request.key(request.path))
         locks.release_all(session, request.key(request.path))
     return Response(status=204)
 
@@ -83,7 +83,7 @@ def move(request: "Request") -> Response:
         relocation.moved(request.name, name, is_folder=found.is_folder)
         locks.release_all(session, request.key(request.path))
         locks.release_all(session, request.key(path))
-        proppatch.move(session, request.key(request.path), request.key(path))
+        properties.move(session, request.key(request.path), request.key(path))
     return Response(status=201 if replaced is None else 204)
 
 
@@ -220,7 +220,7 @@ def copy(request: "Request") -> Response:
     _check_size(request, found, deep=deep)
 
     def follow(session: Session) -> None:
-        proppatch.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
+        properties.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
         request.relocation().changed(name, is_folder=found.is_folder)
 
     with ExitStack() as slot:
@@ -269,7 +269,7 @@ def _make_room(request: "Request", found: Original, path: str, name: str) -> Ori
         if replaced is not None and (replaced.is_folder or found.is_folder):
             kept = remove(request, name, replaced, undo)
             request.relocation().gone(name, is_folder=replaced.is_folder, kept=kept)
-            proppatch.remove_all(session, request.key(path))
+            properties.remove_all(session, request.key(path))
         if found.is_folder:
             disk.make_folder(request.provider.root, name)
             undo.callback(disk.remove_folder, request.provider.root, name)

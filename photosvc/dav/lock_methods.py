@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.dav import addresses, locks, xml
 from photosvc.dav.errors import NO_CONFLICT, TOKEN_MATCHES, DAVError, locked
-from photosvc.dav.live_properties import LOCKDISCOVERY, LockProperties
+from photosvc.dav.properties import LOCKDISCOVERY, LockProperties
 from photosvc.dav.tree import is_folder
 from photosvc.dav.xml import DAV, XmlError, element, element_text, read_xml
 from photosvc.library import disk

@@ -14,10 +14,10 @@ from weakref import finalize
 from flask import Response
 from sqlalchemy.orm import Session
 
-from photosvc.dav import locks, proppatch, xml
+from photosvc.dav import locks, properties, xml
 from photosvc.dav.dav_request import patiently
 from photosvc.dav.errors import FINITE_DEPTH, DAVError
-from photosvc.dav.live_properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, Resource, quota_properties
+from photosvc.dav.properties import LIVE, LOCKDISCOVERY, SUPPORTEDLOCK, LockProperties, Resource, quota_properties
 from photosvc.dav.tree import Original, Originals, members
 from photosvc.dav.xml import DAV, XmlError, element, propstat, read_xml
 from photosvc.models import DavLock
@@ -128,7 +128,7 @@ def _begun(resources: Iterable[Resource], names: int) -> tuple[list[Resource], I
     return first, rest
 
 
-def _absent(asked: Asked, dead: proppatch.Found, quota: Mapping[str, str]) -> Mapping[str, str]:
+def _absent(asked: Asked, dead: properties.Found, quota: Mapping[str, str]) -> Mapping[str, str]:
     """Render the properties that no resource of the answer has, once for all: name -> element."""
     known = {*LIVE, *_LOCK_PROPERTIES, *quota, *(name for own in dead.values() for name in own)}
     return {name: element(name) for name in asked.names if name not in known}
@@ -161,12 +161,12 @@ def _inside(root: Path, folder: Resource) -> Iterator[Resource]:
 
 def _stored(
     session: Session, path: str, asked: Asked, depth: str, provider: Originals
-) -> tuple[proppatch.Found, LockProperties]:
+) -> tuple[properties.Found, LockProperties]:
     """Read the dead properties and locks of all resources of the answer."""
-    dead: proppatch.Found = {}
+    dead: properties.Found = {}
     names = None if asked.dead else [name for name in asked.names if name not in _USUAL]
     if names is None or names:
-        dead = proppatch.find_all(session, path, names, depth)
+        dead = properties.find_all(session, path, names, depth)
     now = provider.service.now()
     found: list[DavLock] = []
     if LOCKDISCOVERY in asked.names and asked.values:
@@ -180,7 +180,7 @@ def _response(
     resource: Resource,
     asked: Asked,
     absent: Mapping[str, str],
-    dead: proppatch.Found,
+    dead: properties.Found,
     covering: LockProperties,
     address: Callable[[Resource], str],
     quota: Mapping[str, str],

@@ -25,8 +25,8 @@ from photosvc.dav.dav_request import Request
 from photosvc.dav.errors import DAVError, UnfitPathError, dav_error_answer
 from photosvc.dav.files import get, put
 from photosvc.dav.lock_methods import lock, unlock
+from photosvc.dav.properties import proppatch
 from photosvc.dav.propfind import propfind
-from photosvc.dav.proppatch import proppatch
 from photosvc.dav.tree import Environ, Originals
 from photosvc.library.relocation import is_junk
 from photosvc.web.current import Service, current_service

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from photosvc.dav import dav_request, propfind, proppatch
+from photosvc.dav import dav_request, properties, propfind
 from photosvc.models import DavProperty, User
 from tests.dav.client import DavClient
 from tests.support.api_client import open_api
@@ -213,7 +213,7 @@ def test_changes_are_made_in_their_order(dav):
 def test_all_changes_of_a_request_are_made_or_none(dav, monkeypatch):
     protected = "<D:set><D:prop><x:a>1</x:a><D:getetag>2</D:getetag></D:prop></D:set>"
     assert dav.patch("one.jpg", protected) == {"{urn:x}a": 424, "{DAV:}getetag": 403}
-    monkeypatch.setattr(proppatch, "MOST_ON_RESOURCE", 1)
+    monkeypatch.setattr(properties, "MOST_ON_RESOURCE", 1)
     many = "<D:set><D:prop><x:a>1</x:a><x:b>2</x:b></D:prop></D:set>"
     assert dav.patch("one.jpg", many) == {"{urn:x}a": 507, "{urn:x}b": 507}
     assert set(dav.find("one.jpg")["/originals/one.jpg"][0]) == OF_FILES

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from photosvc.dav import copying, dav_request, lock_methods, locks, propfind, proppatch, xml
+from photosvc.dav import copying, dav_request, lock_methods, locks, properties, propfind, xml
 from photosvc.library import relocation
 from photosvc.settings import PREFIX, Settings
 
@@ -24,8 +24,8 @@ def test_every_setting_exists():
     [
         f"{locks.MOST_OF_USER} of an account, {locks.MOST_ON_RESOURCE} (shared) of a file, {locks.MOST:,} in all",
         f"`owner` {lock_methods.LONGEST_OWNER} characters",
-        f"{proppatch.MOST_ON_RESOURCE} of a file, {proppatch.LONGEST_VALUE // 1024} KiB each",
-        f"{proppatch.MOST_OF_USER:,} with {proppatch.MOST_CHARACTERS_OF_USER >> 20} MiB in all",
+        f"{properties.MOST_ON_RESOURCE} of a file, {properties.LONGEST_VALUE // 1024} KiB each",
+        f"{properties.MOST_OF_USER:,} with {properties.MOST_CHARACTERS_OF_USER >> 20} MiB in all",
         f"{dav_request.LONGEST} characters, {dav_request.MOST_CONDITIONS} conditions",
         f"over {xml.LARGEST // 1024} KiB, {xml.DEEPEST} levels, {xml.MOST_ELEMENTS} elements",
         f"or {xml.MOST_PROPERTIES} properties",

@@ -114,7 +114,7 @@ TAGGED = {
     "core/ids.py blake2b": "no tag: identifiers",
     "core/machine.py blake2b": "no tag: the end of an identifier",
     "dav/files.py etag_of": _FILE,
-    "dav/live_properties.py etag_of": _FILE,
+    "dav/properties.py etag_of": _FILE,
     "dav/tree.py etag_of": _FILE,
     "index/stack_rules.py blake2b": "no tag: keys of stacks",
     "pages/api_docs.py revalidated": _BODY,
