@@ -50,9 +50,9 @@ def ls(service: "Service", text: str, count: int) -> None:
     """List the originals in the trash, the last one first; with TEXT, only those with this text in their names."""
     from itertools import islice
 
+    from photosvc.library.trash import photos_of
     from photosvc.library.trash_deletion import kept_until
     from photosvc.library.trash_folder import Trash
-    from photosvc.library.trash_restore import photos_of
 
     folder = Trash(service.settings.originals)
     found = (kept for name in folder.deletions() for kept in folder.files(name) if text in kept.name)
@@ -76,9 +76,9 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     is then 1.
     """
     from photosvc.library.journal import Actor
+    from photosvc.library.trash import Restored, chosen
+    from photosvc.library.trash import restore as give_back
     from photosvc.library.trash_deletion import open_trash
-    from photosvc.library.trash_restore import Restored, chosen
-    from photosvc.library.trash_restore import restore as give_back
 
     if bool(items) == everything:
         raise click.UsageError("name the ITEMs to restore, or use --all")

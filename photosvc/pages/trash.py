@@ -9,9 +9,9 @@ from flask import Response, request, url_for
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.library.journal import Actor
 from photosvc.library.problems import trash_use
+from photosvc.library.trash import MOST_RESTORED, chosen_files, every_file, photos_of, restore
 from photosvc.library.trash_deletion import END_OF_TIME, count, empty_in_request, kept_until, open_trash
 from photosvc.library.trash_folder import Kept, Trash
-from photosvc.library.trash_restore import MOST_RESTORED, chosen_files, every_file, photos_of, restore
 from photosvc.pages import wording
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number, read_form, whole_number

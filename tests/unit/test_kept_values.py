@@ -35,7 +35,7 @@ KEPT = {
     "library/journal.py _prepared": _PREPARED,
     "library/changing.py _by_word": _PREPARED,
     "library/trash_folder.py Kept": "a file in the trash, not a kept value",
-    "library/trash_restore.py Kept": "a file in the trash, not a kept value",
+    "library/trash.py Kept": "a file in the trash, not a kept value",
     "media/errors.py register_heic": _FIXED,
     "media/errors.py register_jxl": _FIXED,
     "media/colours.py color_id": _PURE,

@@ -184,7 +184,7 @@ def photo(library, uid):
 
 @pytest.mark.slow
 def test_the_files_of_a_photo_stay_together_when_they_come_back_one_by_one(copied_library, monkeypatch):
-    monkeypatch.setattr("photosvc.library.trash_restore.PORTION", 1)
+    monkeypatch.setattr("photosvc.library.trash.PORTION", 1)
     before = uids(copied_library)
     call(copied_library, "POST", "/batch/photos/delete", json={"photos": sorted({*before.values()})})
     done = json.loads(svc(copied_library, "trash", "restore", "--all", "--json").stdout)
