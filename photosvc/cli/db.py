@@ -7,6 +7,7 @@ import click
 from photosvc.cli.group import LazyGroup, PlainError, as_called, with_service
 
 if TYPE_CHECKING:
+    from photosvc.models.schema import Plan
     from photosvc.web.current import Service
 
 
@@ -16,24 +17,37 @@ def db() -> None:
 
 
 @db.command()
+@click.option("--online", is_flag=True, help="Refuse if processes of the present version would have to stop.")
+@click.option("--dry-run", is_flag=True, help="Only tell what would be done, and whether processes would have to stop.")
 @with_service
-def upgrade(service: "Service") -> None:
-    """Create the tables, or migrate them to the schema of this version."""
+def upgrade(service: "Service", online: bool, dry_run: bool) -> None:
+    """Create the tables, or migrate them to the schema of this version.
+
+    Tells whether processes of the present version can go on meanwhile, or must be stopped first.
+    """
     from photosvc.core.paths import making_closed_files, open_files
-    from photosvc.models import schema
+    from photosvc.models import SCHEMA_VERSION, schema
     from photosvc.models.engine import database_files
     from photosvc.search.rows.renew import is_stale
 
     # Without this, the engine of a host app would create its file with the permissions that the umask leaves.
     with making_closed_files():
         with service.reading() as connection:
-            pending = schema.pending(connection)
-        if pending:
-            click.echo("Migrating in one transaction:", err=True)
-        for line in pending:
-            click.echo(f"  {line}", err=True)
+            plan = schema.plan(connection)
+        if plan:
+            click.echo("Migrations, in one transaction:", err=True)
+            for line in plan.steps:
+                click.echo(f"  {line}", err=True)
+            click.echo(_verdict(plan), err=True)
+        if dry_run:
+            return
+        if online and plan and not plan.may_go_on:
+            raise PlainError("Nothing was migrated: stop all processes, and run `svc db upgrade` without --online.", 1)
         before, after = schema.upgrade(service.engine())
-    if before == after:
+    if after != SCHEMA_VERSION:
+        line = f"The schema is at {after}, newer than this photosvc ({SCHEMA_VERSION}), which can use it."
+        click.echo(line, err=True)
+    elif before == after:
         click.echo(f"The schema is at {after} already.", err=True)
     else:
         click.echo(f"The schema is now at {after} (was {before or 'empty'}).", err=True)
@@ -47,6 +61,12 @@ def upgrade(service: "Service") -> None:
     if stale:
         line = "The search rows are of an older version: the next `svc index` renders them again."
         click.echo(as_called(line), err=True)
+
+
+def _verdict(plan: "Plan") -> str:
+    if plan.may_go_on:
+        return f"Processes of schema {plan.oldest_code} and later can go on meanwhile, and afterwards."
+    return f"Processes of schemas before {plan.oldest_code} must be stopped first: they cannot go on afterwards."
 
 
 @db.command()
@@ -69,6 +89,9 @@ def check(service: "Service") -> None:
     from photosvc.models import schema
 
     service.require_schema()
+    with service.reading() as connection:
+        if schema.is_newer(connection):
+            raise PlainError("The tables are of a newer photosvc, which can check them; this one can use them.", 1)
     if differences := schema.differences(service.engine()):
         for difference in differences:
             click.echo(difference, err=True)
@@ -82,8 +105,8 @@ def check(service: "Service") -> None:
 def copy(service: "Service", address: str) -> None:
     """Copy the library into the empty database at ADDRESS, from SQLite to PostgreSQL or back.
 
-    All rows are copied in one transaction, and compared. The service can go on, but changes of it fail until the end.
-    An address needs no password if ~/.pgpass or PGPASSWORD has it.
+    All rows are copied and compared. The service can go on, but changes of it fail until the end. If the command is
+    killed, run it again: it goes on where it was. An address needs no password if ~/.pgpass or PGPASSWORD has it.
     """
     from photosvc.backup.copying import copy_library, target_engine
     from photosvc.settings.table import database_uri
@@ -94,7 +117,7 @@ def copy(service: "Service", address: str) -> None:
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="ADDRESS") from None
     with target_engine(target) as engine:
-        total = copy_library(service.engine(), engine, lambda name, rows: click.echo(f"  {name}: {rows}", err=True))
+        total = copy_library(service.engine(), engine, lambda line: click.echo(f"  {line}", err=True))
         shown = engine.url.render_as_string(hide_password=True)
     click.echo(f"Copied and compared {total} rows.", err=True)
     click.echo(f"Now set PHOTOSVC_DATABASE_URI={shown} and start the service again.", err=True)

@@ -164,4 +164,5 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
         owner=runner.owner,
         take_over=runner.take_over,
         close=runner.close,
+        before=service.require_schema,
     )

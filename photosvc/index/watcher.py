@@ -105,6 +105,8 @@ class Chores:
     """Called with the owners of jobs whose processes have ended: `often` goes on with these jobs."""
     close: Callable[[], object] = _nothing
     """Called when the process ends."""
+    before: Callable[[], object] = _nothing
+    """Called before each look at the jobs; an error of it means that nothing may be done now."""
 
 
 @dataclass(slots=True)
@@ -163,6 +165,7 @@ class Watcher:
                 self._events.stop()
 
     def _step(self) -> None:
+        self.chores.before()
         self._follow()
         now = time.monotonic()
         if now >= self._rescan_at:
@@ -346,6 +349,7 @@ class RequestedIndexer:
     def _serve(self) -> None:
         began = idle_since = time.monotonic()
         while time.monotonic() - idle_since < self.idle_seconds and time.monotonic() - began < _ON_REQUEST_LONGEST:
+            self.chores.before()
             try:
                 busy = bool(self.chores.often()) | self.fulfil() | self.chores.is_asked()
             except ConflictError:  # another index run is going on, perhaps on another machine

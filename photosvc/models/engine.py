@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from sqlalchemy import URL, Connection, Engine, event, make_url, text
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, ProgrammingError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 
@@ -244,6 +244,14 @@ def is_damaged(error: DBAPIError) -> bool:
     """Return whether SQLite reports that its file is damaged, or no database at all."""
     code = getattr(error.orig, "sqlite_errorcode", 0)
     return code & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def is_of_schema(error: DBAPIError) -> bool:
+    """Return whether the database does not know or take what a statement names, as after a change of the schema."""
+    return (
+        isinstance(error, ProgrammingError | IntegrityError)
+        or getattr(error.orig, "sqlite_errorcode", 0) == sqlite3.SQLITE_ERROR
+    )
 
 
 def refuses_role(error: DBAPIError) -> bool:

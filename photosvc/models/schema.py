@@ -1,5 +1,8 @@
 """The schema of a database: its version, its migrations, and the deletion of rows along its foreign keys.
 
+Each migration says in `oldest_code` which code may go on with its schema; the newest of these revisions is recorded in
+the database. Code of an earlier version that is not older than it serves a database that is newer than itself.
+
 Rows are deleted together with the rows that belong to them, because a host's SQLite may neither cascade nor refuse
 orphans. The foreign keys of the models say which rows belong to a row, so a new table needs no further code. Search
 rows are left to `search.rows`, which writes and deletes them.
@@ -7,25 +10,38 @@ rows are left to `search.rows`, which writes and deletes them.
 Only this module imports Alembic, and only to migrate or compare a database, because it loads slowly.
 """
 
-from collections.abc import Collection, Iterator
+import time
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqlalchemy import Column, Connection, Engine, Table, delete, select, text, update
+from sqlalchemy import Column, Connection, Engine, Table, delete, insert, select, text, update
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import SchemaError
 from photosvc.models.base import FIRST_VERSION, SCHEMA_VERSION, TABLE_PREFIX, Base
+from photosvc.models.library import LibraryState, named_number
 from photosvc.models.statements import among
 
 if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.migration import MigrationContext
-    from alembic.script import ScriptDirectory
+    from alembic.script import Script, ScriptDirectory
 
 VERSION_TABLE = TABLE_PREFIX + "schema"
+#: Named number of the library: the oldest revision of code that may use the database, if that is not its own revision.
+OLDEST_CODE: Final = "oldest_code"
+#: The beginning of the version of a database that is the unfinished copy of another one; its schema follows.
+UNFINISHED: Final = "copying-"
 _MIGRATIONS = Path(__file__).with_name("migrations")
+#: Milliseconds that a migration waits for a table of PostgreSQL, and times that it tries. Everybody else who wants the
+#: table waits as long, and PostgreSQL looks for deadlocks only after a second, so that requests never lose one.
+_TABLE_WAIT: Final = 500
+_TRIES: Final = 60
+_BETWEEN_TRIES: Final = 0.5
+_LOCK_NOT_AVAILABLE: Final = "55P03"
 
 
 def is_ours(_item: object, name: str | None, kind: str, _reflected: object, _other: object) -> bool:
@@ -60,17 +76,37 @@ def schema_version(session: Session | Connection) -> str | None:
 
 
 def check_schema(session: Session | Connection) -> None:
-    """Raise `SchemaError`, which names the command to run, unless the schema is the one that this code needs."""
+    """Raise `SchemaError`, which names the command to run, unless this code may use the schema of the database."""
     version = schema_version(session)
     if version == SCHEMA_VERSION:
         return
     if version is None:
         msg = "The database has no photosvc tables yet: run `svc db upgrade`."
+    elif version.startswith(UNFINISHED):
+        msg = "The database is the unfinished copy of another one: run the same `svc db copy` again, which finishes it."
+    elif version > SCHEMA_VERSION and oldest_code(session, version) <= SCHEMA_VERSION:
+        return
     elif version > SCHEMA_VERSION or version < FIRST_VERSION:
         raise _unknown(version)
     else:
         msg = f"The database is at schema {version}, this photosvc needs {SCHEMA_VERSION}: run `svc db upgrade`."
     raise SchemaError(msg)
+
+
+def oldest_code(session: Session | Connection, version: str) -> str:
+    """Return the oldest revision of code that may use a database of this revision."""
+    number = named_number(session, OLDEST_CODE)
+    return version if number is None else f"{number:04}"
+
+
+def set_version(connection: Connection, version: str) -> None:
+    """Give a database that has tables another version."""
+    connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = :version"), {"version": version})  # noqa: S608
+
+
+def is_newer(session: Session | Connection) -> bool:
+    """Return whether the database has the schema of a later version than this one."""
+    return (schema_version(session) or "") > SCHEMA_VERSION
 
 
 def _unknown(version: str) -> SchemaError:
@@ -144,31 +180,96 @@ def _scripts() -> "ScriptDirectory":
     return ScriptDirectory.from_config(_config())
 
 
+class Plan(NamedTuple):
+    """The migrations that `upgrade` would apply to a database that has tables."""
+
+    steps: list[str]
+    """The number and purpose of each."""
+    version: str
+    """The revision of the database now."""
+    oldest_code: str
+    """The oldest revision of code that may use the database afterwards."""
+
+    @property
+    def may_go_on(self) -> bool:
+        """Return whether processes whose code belongs to the present revision may go on serving."""
+        return self.oldest_code <= self.version
+
+
+def plan(connection: Connection) -> Plan | None:
+    """Return the migrations that `upgrade` would apply; None if there are none, no tables, or too old ones."""
+    version = schema_version(connection)
+    if version is None or version < FIRST_VERSION:
+        return None
+    known = _revisions(_scripts())
+    later = [one for one in known if one.revision > version]
+    steps = [f"{one.revision}: {one.doc}" for one in later]
+    return Plan(steps, version, _oldest_code(known)) if later else None
+
+
 def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:
     """Migrate up to `revision` in one transaction; return the revisions before and after.
 
-    Raises:
-        SchemaError: the database is at a revision that this version does not have, or has another encoding than UTF-8.
-    """
-    from alembic import command
+    A database of a later version that this code may use stays as it is.
 
+    Raises:
+        SchemaError: the database is at a revision that this version does not have, or has another encoding than UTF-8;
+            or other processes do not let go of its tables.
+    """
+    for _ in range(_TRIES):
+        try:
+            return _upgrade(engine, revision)
+        except OperationalError as error:
+            if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+                raise
+        time.sleep(_BETWEEN_TRIES)
+    raise SchemaError("Other processes use the tables without a pause: stop them, and try again.")
+
+
+def _upgrade(engine: Engine, revision: str) -> tuple[str | None, str | None]:
+    from alembic.runtime.environment import EnvironmentContext
+
+    scripts = _scripts()
+    migrations = _revisions(scripts)  # loaded before others have to wait for the transaction
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
         check_encoding(connection)
         before = schema_version(connection)
-        if before is not None and before not in {one.revision for one in _scripts().walk_revisions()}:
-            raise _unknown(before)
-        command.upgrade(_config(connection), revision)
-        after = schema_version(connection)
-    return before, after
+        if before is not None and before not in {one.revision for one in migrations}:
+            check_schema(connection)
+            return before, before
+        if connection.dialect.name == "postgresql":
+            connection.execute(text(f"SET LOCAL lock_timeout = {_TABLE_WAIT}"))
+        # As the command of Alembic does, which would load all migrations once more.
+        steps = scripts._upgrade_revs  # noqa: SLF001
+        config = _config(connection)
+        with EnvironmentContext(config, scripts, fn=lambda now, _: steps(revision, now), destination_rev=revision):
+            scripts.run_env()
+        _record_oldest_code(connection, migrations)
+        return before, schema_version(connection)
 
 
-def pending(connection: Connection) -> list[str]:
-    """Return the number and purpose of each migration that `upgrade` would apply; none if empty or too old."""
+def _revisions(scripts: "ScriptDirectory") -> "list[Script]":
+    """Return all migrations, the oldest one first."""
+    return list(scripts.walk_revisions())[::-1]
+
+
+def _oldest_code(migrations: "Sequence[Script]") -> str:
+    """Return the oldest revision of code that may use a database with these migrations, the last one included.
+
+    A migration that does not say so fits no earlier code.
+    """
+    return max(getattr(one.module, OLDEST_CODE, one.revision) for one in migrations)
+
+
+def _record_oldest_code(connection: Connection, migrations: "Sequence[Script]") -> None:
+    """Record in the database which code may use it; no record means that of its own revision."""
     version = schema_version(connection)
-    if version is None or version < FIRST_VERSION:
-        return []
-    later = [one for one in _scripts().walk_revisions() if one.revision > version]
-    return [f"{one.revision}: {one.doc}" for one in reversed(later)]
+    if version is None:
+        return
+    oldest = _oldest_code([one for one in migrations if one.revision <= version])
+    connection.execute(delete(LibraryState).where(LibraryState.name == OLDEST_CODE))
+    if oldest != version:
+        connection.execute(insert(LibraryState).values(name=OLDEST_CODE, value=int(oldest)))
 
 
 def downgrade(engine: Engine, revision: str) -> None:
@@ -177,6 +278,7 @@ def downgrade(engine: Engine, revision: str) -> None:
 
     with engine.connect().execution_options(photosvc_writes=True) as connection, connection.begin():
         command.downgrade(_config(connection), revision)
+        _record_oldest_code(connection, _revisions(_scripts()))
 
 
 def differences(engine: Engine) -> list[str]:

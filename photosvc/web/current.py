@@ -7,6 +7,7 @@ signed-in user, who becomes the principal of a request.
 import logging
 import subprocess
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from flask import Request, current_app
 from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from photosvc.auth import policy
 from photosvc.auth.audit_store import Pending
@@ -24,9 +26,10 @@ from photosvc.auth.principal import HOST_USER, HostUser, Principal
 from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import Throttle
 from photosvc.auth.tokens import Known
-from photosvc.core.errors import SettingError
+from photosvc.core.errors import SchemaError, SettingError
 from photosvc.core.logs import Outages
 from photosvc.core.times import Clock
+from photosvc.models.engine import is_of_schema
 from photosvc.models.replica import Replica
 from photosvc.models.schema import check_schema
 from photosvc.pictures.service import Pictures, Slots
@@ -58,6 +61,8 @@ LISTINGS = 2
 #: Simultaneous selections of files for archives: of one owner, and of all owners in one process.
 SELECTIONS_EACH = 2
 SELECTIONS = 4
+#: Seconds between two checks whether a later version has changed the schema so that this one must not go on.
+_SCHEMA_SECONDS: Final = 10.0
 #: Seconds between two checks of the file of the service key before links are made.
 _KEY_SECONDS: Final = 0.5
 
@@ -218,6 +223,8 @@ class Service(Transactions):
     is_alone: bool = field(default=False, init=False)
     """True if the app contains photosvc only."""
     schema_fits: bool = field(default=False, init=False)
+    schema_due: float = field(default=0, init=False)
+    """The time, by `perf_counter`, at which the schema is checked again."""
     key_stamp: tuple[int, int] | None = field(default=None, init=False)
     """Inode and time of the last change, in nanoseconds, of the service key's file when it was last read."""
     key_due: float = field(default=0, init=False)
@@ -268,7 +275,7 @@ class Service(Transactions):
             )
 
     def require_schema(self) -> None:
-        """Check the database as `check_database` does, once in the life of the process.
+        """Check the database as `check_database` does, once in the life of the process, and its schema now and then.
 
         Raises:
             SchemaError: the tables are not those this code needs; the message names the command to run.
@@ -277,6 +284,28 @@ class Service(Transactions):
         if not self.schema_fits:
             self.check_database()
             self.schema_fits = True
+        elif perf_counter() >= self.schema_due:
+            self.schema_due = perf_counter() + _SCHEMA_SECONDS
+            try:
+                with self.reading() as connection:
+                    check_schema(connection)
+            except SchemaError:
+                self.schema_fits = False
+                raise
+        else:
+            return
+        self.schema_due = perf_counter() + _SCHEMA_SECONDS
+
+    def explained(self, error: Exception) -> Exception:
+        """Return the error of the schema if a change of it is why a statement failed, else the same error."""
+        if isinstance(error, DBAPIError) and is_of_schema(error):
+            self.schema_due = 0
+            with suppress(SQLAlchemyError):
+                try:
+                    self.require_schema()
+                except SchemaError as reason:
+                    return reason
+        return error
 
     def check_database(self, *, any_key: bool = False) -> None:
         """Check that the database answers, has the tables of this version and belongs to the service key.

@@ -156,7 +156,7 @@ def register_errors(target: Blueprint | Flask, renderer: Renderer = render) -> N
 def error_answer(error: Exception, renderer: Renderer = render) -> Response:
     """Return the answer to a request that failed with this exception, and log exceptions that are defects."""
     refuse_for(error, required_action())
-    failure = _failure(error)
+    failure = _failure(current_service().explained(error))
     answer = renderer(failure)
     if failure.retry_after is not None:
         answer.headers["Retry-After"] = str(failure.retry_after)

@@ -1,5 +1,7 @@
 import json
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import SchemaError
 from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Album, Base, migrations, schema
 from photosvc.models.engine import configure_engine
+from photosvc.models.library import named_number
 from tests.support.clock import NOW
 
 MIGRATIONS = Path(migrations.__file__).parent
@@ -125,6 +128,99 @@ def test_a_later_migration_is_applied_and_its_database_is_newer_for_versions_wit
         assert connection.execute(text("SELECT title, note FROM photosvc_albums")).all() == [("Some", "none")]
     with pytest.raises(SchemaError, match=f"schema {later}, newer than this photosvc \\({SCHEMA_VERSION}\\)"):
         schema.upgrade(engine)
+
+
+@pytest.fixture
+def add_migration(tmp_path, monkeypatch):
+    """A function that gives the package one more migration, with this `oldest_code`, and returns its revision."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(MIGRATIONS, folder)
+    revisions = [SCHEMA_VERSION]
+
+    def add(oldest_code, upgrade="pass"):
+        former, later = revisions[-1], f"{int(revisions[-1]) + 1:04}"
+        (folder / f"versions/{later}_added.py").write_text(
+            '"""Something."""\nimport sqlalchemy as sa\nfrom alembic import op\n'
+            f"revision, down_revision, branch_labels, depends_on = '{later}', '{former}', None, None\n"
+            f"{f'oldest_code = {oldest_code!r}' if oldest_code else ''}\n"
+            f"def upgrade():\n    {upgrade}\n"
+        )
+        revisions.append(later)
+        return later
+
+    monkeypatch.setattr(schema, "_MIGRATIONS", folder)
+    return add
+
+
+def test_each_migration_names_a_known_revision_as_the_oldest_code():
+    known = [one.revision for one in schema._revisions(schema._scripts())]
+    for one in schema._scripts().walk_revisions():
+        oldest = getattr(one.module, schema.OLDEST_CODE, one.revision)
+        assert known.index(oldest) <= known.index(one.revision), one.revision
+
+
+@pytest.mark.slow
+def test_the_code_that_may_use_a_newer_schema_is_recorded_in_the_database(engine, add_migration):
+    schema.upgrade(engine)
+    with engine.connect() as connection:
+        assert schema.plan(connection) is None
+    first = add_migration(SCHEMA_VERSION)
+    with engine.connect() as connection:
+        plan = schema.plan(connection)
+    assert plan == ([f"{first}: Something."], SCHEMA_VERSION, SCHEMA_VERSION)
+    assert plan.may_go_on
+    assert schema.upgrade(engine) == (SCHEMA_VERSION, first)
+    with engine.connect() as connection:
+        schema.check_schema(connection)
+        assert (schema.oldest_code(connection, first), schema.is_newer(connection)) == (SCHEMA_VERSION, True)
+    # The newest of all: the first one counts no more, whatever the last one says.
+    second, third = add_migration(first), add_migration(SCHEMA_VERSION)
+    with engine.connect() as connection:
+        assert schema.plan(connection) == ([f"{one}: Something." for one in (second, third)], first, first)
+    schema.upgrade(engine)
+    with engine.connect() as connection, pytest.raises(SchemaError, match=f"{third}, newer than this photosvc"):
+        schema.check_schema(connection)
+    fourth = add_migration("")
+    with engine.connect() as connection:
+        assert not schema.plan(connection).may_go_on
+    schema.upgrade(engine)
+    with engine.connect() as connection:
+        assert schema.oldest_code(connection, fourth) == fourth
+        assert named_number(connection, schema.OLDEST_CODE) is None
+
+
+@pytest.mark.slow
+def test_a_database_that_is_newer_and_fits_is_left_as_it_is_by_an_upgrade(engine, add_migration, monkeypatch):
+    schema.upgrade(engine)
+    later = add_migration(SCHEMA_VERSION)
+    schema.upgrade(engine)
+    monkeypatch.undo()
+    assert schema.upgrade(engine) == (later, later)
+
+
+@pytest.mark.slow
+def test_a_migration_lets_others_use_the_tables_that_it_waits_for(empty_postgres, add_migration, monkeypatch):
+    engine = create_engine(empty_postgres())
+    schema.upgrade(engine)
+    later = add_migration(SCHEMA_VERSION, "op.add_column('photosvc_albums', sa.Column('note', sa.Text()))")
+    monkeypatch.setattr(schema, "_TRIES", 2)
+    read = text("SELECT count(*) FROM photosvc_albums")
+    with engine.connect() as reader:
+        reader.execute(read)  # and keeps its lock until the end of the transaction
+        with pytest.raises(SchemaError, match="Other processes use the tables without a pause"):
+            schema.upgrade(engine)
+        with engine.connect() as other:
+            other.execute(text("SET lock_timeout = 100"))
+            assert other.scalar(read) == 0
+            assert schema.schema_version(other) == SCHEMA_VERSION
+        monkeypatch.setattr(schema, "_TRIES", 1000)
+        with ThreadPoolExecutor(1) as pool:
+            upgraded = pool.submit(schema.upgrade, engine)
+            time.sleep(1.2)
+            assert not upgraded.done()
+            reader.rollback()
+            assert upgraded.result(60) == (SCHEMA_VERSION, later)
+    engine.dispose()
 
 
 @pytest.mark.slow

@@ -91,6 +91,7 @@ APART = {
     "index/watcher.py RequestedIndexer._serve: sleep": "the indexer",
     "index/watcher.py Watcher._wait: sleep": "the indexer",
     "models/pace.py Pace.writing: sleep": "index runs and imports; 0.1 s",
+    "models/schema.py upgrade: sleep": "a command; 30 s, and as long for the locks of its migrations",
     "pictures/ahead.py make_ahead: sleep": "a command, or an index run",
     "search/turns.py Watch._run: sleep": "the thread of `Watch`",
     "search/turns.py Watch._run: wait": "the thread of `Watch`",

@@ -56,8 +56,12 @@ def rebuild(session: Session) -> int:
 
 
 def is_stale(session: Session) -> bool:
-    """Return whether another version of the projection wrote the search rows."""
-    return named_number(session, PROJECTION) not in {None, PROJECTION_VERSION}
+    """Return whether an earlier version of the projection wrote the search rows.
+
+    Rows of a later one stay: while a service is upgraded, indexers of both versions may run.
+    """
+    version = named_number(session, PROJECTION)
+    return version is not None and version < PROJECTION_VERSION
 
 
 def differing(session: Session, photo_ids: Sequence[int]) -> set[int]:
