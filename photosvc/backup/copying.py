@@ -1,25 +1,75 @@
-"""The copy of a library into a database of another kind: all tables, in one transaction, compared row by row."""
+"""The copy of a library into a database of another kind: table by table, compared row by row, and resumable.
+
+The rows of a transaction are stored together with how far the copy is, so that a copy that is killed goes on there. As
+long as it is not finished, the target has a version that no process takes for its own.
+"""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Column, Connection, Engine, Table, create_engine, delete, func, insert, select, text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    Table,
+    Text,
+    create_engine,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+    tuple_,
+)
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.models import SCHEMA_VERSION, Base, Camera, Cell, Lens, Place, schema
+from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Base, Camera, Cell, Lens, LibraryState, Place, schema
 from photosvc.models.engine import configure_engine, engine_options, limit_lock_waits, many_pages, write_session
 
-#: Models that have rows in a new database, those that refer to others first.
-_SEEDED: Final = (Cell, Place, Lens, Camera)
-#: Rows that are in memory at one time.
-_ROWS: Final = 500
+#: Models that have rows in a new database.
+_SEEDED: Final = frozenset(model.__tablename__ for model in (Cell, Place, Lens, Camera))
+#: Rows of a transaction, which are in memory at one time.
+_ROWS: Final = 2000
+#: How far the copy is, in the target until it is finished: the key, number and digest of the rows of each table so far.
+_PROGRESS: Final = Table(
+    TABLE_PREFIX + "copy",
+    MetaData(),
+    Column("name", Text, primary_key=True),
+    Column("last", Text, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("digest", Text, nullable=False),
+)
 
 
 class CopyError(PhotosvcError):
     """The library cannot be copied."""
+
+
+class _Done(NamedTuple):
+    """The rows of a table that the target has."""
+
+    last: tuple[Any, ...] | None = None
+    """The key of the last one."""
+    rows: int = 0
+    digest: int = 0
+    """The sum of the digests of all rows, because databases sort texts differently."""
+
+    def plus(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> "_Done":
+        """Return what it is after further rows."""
+        last = tuple(rows[-1][column.key] for column in table.primary_key)
+        return _Done(last, self.rows + len(rows), self.digest + sum(map(_digest, rows)))
+
+    def fits(self, other: "_Done") -> bool:
+        """Return whether both are the same rows."""
+        return (self.rows, self.digest) == (other.rows, other.digest)
 
 
 @contextmanager
@@ -33,91 +83,176 @@ def target_engine(address: str) -> Iterator[Engine]:
         engine.dispose()
 
 
-def copy_library(source: Engine, target: Engine, report: Callable[[str, int], object]) -> int:
+def copy_library(source: Engine, target: Engine, report: Callable[[str], object]) -> int:
     """Copy all rows of the library, and return their number; other processes can only read the source meanwhile.
 
-    The target gets its tables first, and then all rows or none.
+    A copy that was killed goes on where it was. Tables that have changed in the source since then are copied again.
 
     Args:
         source: a database with the schema of this version.
-        target: a database without photosvc tables, or with those of a new library.
-        report: gets the name and number of rows of each table that has any.
+        target: a database without photosvc tables, with those of a new library, or with an unfinished copy.
+        report: gets a line for each table that has any rows, and about tables that are copied again.
 
     Raises:
-        CopyError: the target is not empty, or its rows are not those of the source afterwards.
+        CopyError: the target is not empty, or its rows are not those of the source afterwards: then it is emptied.
         SchemaError: the target has another encoding than UTF-8.
     """
-    _require_other(source, target)
-    schema.upgrade(target)
-    tables = Base.metadata.sorted_tables
-    total = 0
-    with write_session(source) as reading, write_session(target) as writing, many_pages(writing):
-        given, taken = _only_read(reading, tables), writing.connection()
-        _require_empty(taken, tables)
-        for model in _SEEDED:
-            taken.execute(delete(model))
-        for table in tables:
-            count = _copy(given, taken, table)
-            if count:
-                report(table.name, count)
-            total += count
-        _continue_numbers(given, taken, tables)
+    unfinished = _require_other(source, target)
+    if not unfinished:
+        schema.upgrade(target)
+    with write_session(source) as reading:
+        copy = _Copy(_only_read(reading), target, report)
+        if unfinished:
+            report("going on with the copy that was not finished")
+        else:
+            copy.begin()
+        total = sum(map(copy.complete, Base.metadata.sorted_tables))
+        copy.end()
     return total
 
 
-def _require_other(source: Engine, target: Engine) -> None:
+def _require_other(source: Engine, target: Engine) -> bool:
+    """Check both databases, and return whether the target has an unfinished copy."""
     if source.url == target.url:
         raise CopyError("the target is the database of the service itself")
+    with source.connect() as connection:
+        if schema.is_newer(connection):
+            raise CopyError("the database has the tables of a newer photosvc, which can copy it")
     with target.connect() as connection:
         version = schema.schema_version(connection)
+    if version is not None and version.startswith(schema.UNFINISHED):
+        if version != schema.UNFINISHED + SCHEMA_VERSION:
+            raise CopyError("the target has the unfinished copy of another version: give an empty database")
+        return True
     if version not in {None, SCHEMA_VERSION}:
         raise CopyError(f"the target has tables at schema {version} already: give an empty database")
+    return False
 
 
-def _only_read(session: Session, tables: Sequence[Table]) -> Connection:
+def _only_read(session: Session) -> Connection:
     """Let other processes only read the tables until the transaction ends; on SQLite, its write lock does so."""
     connection = session.connection()
     if connection.dialect.name == "postgresql":
         limit_lock_waits(session)
-        names = ", ".join(table.name for table in tables)
+        names = ", ".join(table.name for table in Base.metadata.sorted_tables)
         connection.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
     return connection
 
 
-def _require_empty(target: Connection, tables: Sequence[Table]) -> None:
-    seeded = {model.__tablename__ for model in _SEEDED}
-    for table in tables:
-        if table.name not in seeded and target.execute(select(table).limit(1)).first() is not None:
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """The copy of the tables from a source, which does not change meanwhile, into a target."""
+
+    source: Connection
+    target: Engine
+    report: Callable[[str], object]
+
+    def begin(self) -> None:
+        """Mark the target, which must have the tables of a new library, as unfinished."""
+        with write_session(self.target) as session:
+            target = session.connection()
+            _require_empty(target)
+            _PROGRESS.create(target)
+            self._clear(target, Base.metadata.sorted_tables)
+            schema.set_version(target, schema.UNFINISHED + SCHEMA_VERSION)
+
+    def complete(self, table: Table) -> int:
+        """Copy the rows of a table that the target does not have, and return the number of all.
+
+        Their order is that of their keys, in which rows follow those that they refer to.
+
+        Raises:
+            CopyError: the target has other rows than the source afterwards.
+        """
+        done = self._done(table)
+        if done.last is not None and not done.fits(_sum(_read(self.source, table, until=done.last), table)):
+            self.report(f"{table.name} has changed meanwhile, and is copied again")
+            with write_session(self.target) as session:
+                self._clear(session.connection(), _depending(table))
+            done = _Done()
+        for rows in _read(self.source, table, after=done.last):
+            done = done.plus(table, rows)
+            with write_session(self.target) as session, many_pages(session):
+                target = session.connection()
+                target.execute(insert(table), rows)
+                target.execute(delete(_PROGRESS).where(_PROGRESS.c.name == table.name))
+                values = {"last": json.dumps(done.last), "rows": done.rows, "digest": str(done.digest)}
+                target.execute(insert(_PROGRESS).values(name=table.name, **values))
+        with self.target.connect() as connection:
+            has_all = done.fits(_sum(_read(connection, table), table))
+        if not has_all:
+            with write_session(self.target) as session:
+                self._clear(session.connection(), Base.metadata.sorted_tables)
+            raise CopyError(f"the rows of {table.name} are not those of the source; nothing was copied")
+        if done.rows:
+            self.report(f"{table.name}: {done.rows}")
+        return done.rows
+
+    def end(self) -> None:
+        """Let new rows of the target get numbers of their own, and mark it as finished."""
+        with write_session(self.target) as session:
+            target = session.connection()
+            _continue_numbers(self.source, target, Base.metadata.sorted_tables)
+            _PROGRESS.drop(target)
+            schema.set_version(target, SCHEMA_VERSION)
+
+    def _done(self, table: Table) -> _Done:
+        with self.target.connect() as connection:
+            row = connection.execute(select(_PROGRESS).where(_PROGRESS.c.name == table.name)).one_or_none()
+        return _Done() if row is None else _Done(tuple(json.loads(row.last)), row.rows, int(row.digest))
+
+    def _clear(self, target: Connection, tables: Sequence[Table]) -> None:
+        for table in reversed(tables):
+            target.execute(delete(table))
+            target.execute(delete(_PROGRESS).where(_PROGRESS.c.name == table.name))
+
+
+def _require_empty(target: Connection) -> None:
+    for table in Base.metadata.sorted_tables:
+        rows = select(table).limit(1)
+        if table.name == LibraryState.__tablename__:
+            rows = rows.where(table.c.name != schema.OLDEST_CODE)
+        if table.name not in _SEEDED and target.execute(rows).first() is not None:
             raise CopyError(f"the target has rows in {table.name} already: give an empty database")
 
 
-def _copy(source: Connection, target: Connection, table: Table) -> int:
-    """Copy the rows of a table in the order of their keys, in which rows follow those that they refer to.
-
-    Raises:
-        CopyError: the target has other rows than the source afterwards.
-    """
-    count = copied = total = 0
-    for rows in _read(source, table):
-        target.execute(insert(table), rows)
-        count, total = count + len(rows), total + sum(map(_digest, rows))
-    for rows in _read(target, table):
-        count, total = count - len(rows), total - sum(map(_digest, rows))
-        copied += len(rows)
-    if count or total:
-        raise CopyError(f"the rows of {table.name} are not those of the source; nothing was copied")
-    return copied
+def _depending(table: Table) -> list[Table]:
+    """Return the table and all that refer to it or to one of these, in their order."""
+    found = [table]
+    for other in Base.metadata.sorted_tables:
+        if other not in found and any(key.column.table in found for key in other.foreign_keys):
+            found.append(other)
+    return found
 
 
-def _read(connection: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
-    query = select(table).order_by(*table.primary_key)
+def _read(
+    connection: Connection, table: Table, *, after: Sequence[Any] | None = None, until: Sequence[Any] | None = None
+) -> Iterator[list[dict[str, Any]]]:
+    """Read the rows of a table in the order of their keys, all of them or those after or up to a key."""
+    columns = list(table.primary_key)
+    key = tuple_(*columns)
+
+    def given(values: Sequence[Any]) -> Any:  # noqa: ANN401 - a tuple of SQL
+        return tuple_(*(literal(value, column.type) for value, column in zip(values, columns, strict=True)))
+
+    query = select(table).order_by(*columns)
+    if after is not None:
+        query = query.where(key > given(after))
+    if until is not None:
+        query = query.where(key <= given(until))
     with connection.execute(query, execution_options={"yield_per": _ROWS}) as result:
         for rows in result.mappings().partitions():
             yield [dict(row) for row in rows]
 
 
+def _sum(portions: Iterator[list[dict[str, Any]]], table: Table) -> _Done:
+    done = _Done()
+    for rows in portions:
+        done = done.plus(table, rows)
+    return done
+
+
 def _digest(row: Mapping[str, Any]) -> int:
-    """Return a number for the values of a row; sums of it are compared, because databases sort texts differently."""
     return int.from_bytes(hashlib.sha256(repr(list(row.values())).encode(errors="surrogatepass")).digest())
 
 
