@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak lock translations dist clean
+.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak bench-scaling bench-rows lock translations dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -158,6 +158,23 @@ bench-memory: build/bench-200000 ## Measure the memory of two workers beside tha
 
 bench-soak: build/bench-200000 ## Measure the memory of two workers under large answers, and ten minutes of all of them
 	$(BIN)/python -m bench.soak $<
+
+build/multiplied-1000000: build/bench-200000/postgres
+	cp -a $< $@.part
+	$(BIN)/python -m bench.scaling --multiply 5 $@.part
+	mv $@.part $@
+
+build/multiplied-10000000: build/multiplied-1000000
+	cp -a $< $@.part
+	$(BIN)/python -m bench.scaling --rows 10 $@.part
+	mv $@.part $@
+
+bench-scaling: build/bench-10000/postgres build/bench-1000000 build/multiplied-1000000 ## Measure costs and bytes by size, 10,000 to a million files (25 GB of disk)
+	$(BIN)/python -m bench.scaling build/bench-10000 build/bench-200000 build/bench-1000000
+	$(BIN)/python -m bench.scaling build/bench-10000/postgres build/bench-200000/postgres build/multiplied-1000000
+
+bench-rows: build/multiplied-1000000 build/multiplied-10000000 ## The same for ten million search rows without words, on PostgreSQL (40 GB more)
+	$(BIN)/python -m bench.scaling --no-words $^
 
 bench-grid: build/bench-1000000 ## Measure the grid of the web page in Chromium
 	$(BIN)/python -m bench.grid $<

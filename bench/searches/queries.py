@@ -99,10 +99,12 @@ QUERIES: dict[str, dict[str, str]] = {
 }
 
 
-def measure(connections: Sequence[Connection]) -> Iterator[tuple[str, list[list[float]]]]:
+def measure(
+    connections: Sequence[Connection], queries: Mapping[str, dict[str, str]] = QUERIES
+) -> Iterator[tuple[str, list[list[float]]]]:
     """All times of each query in each library, in ms; measured alternately, so that other load affects all alike."""
     clocks = [clock_of(connection) for connection in connections]
-    for name, parameters in QUERIES.items():
+    for name, parameters in queries.items():
         for connection in connections:  # as a request has it: after a long query, one keeps no statements
             connection.execution_options(compiled_cache={})
         yield name, _timed(connections, clocks, parameters)
