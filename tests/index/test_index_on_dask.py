@@ -3,6 +3,7 @@
 import sys
 import threading
 from datetime import timedelta
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
@@ -25,7 +26,8 @@ from tests.support.pictures import jpeg
 from tests.support.programs import dask as programs
 from tests.support.programs.dask import DaskCluster, dask_cluster, kill
 
-pytest.importorskip("distributed", reason="the extra cluster is not installed")
+# Its import takes half a second, which every process of a test run would pay.
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="the extra cluster is not installed")
 slow = pytest.mark.slow
 
 

@@ -1,8 +1,10 @@
 """What makes the tests cheap without a difference to what they check. Processes that tests start are not concerned."""
 
 import gc
+import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import datetime
 from functools import cache, partial, wraps
 from itertools import count
@@ -15,12 +17,14 @@ from argon2 import PasswordHasher
 from jinja2 import Environment
 from joserfc.jwk import RSAKey
 from sqlalchemy import Engine
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Map, Rule, RuleFactory
 from werkzeug.routing.matcher import StateMachineMatcher
 
 from photosvc.auth import passwords, signing_keys
+from photosvc.index import requested
 from photosvc.index import run as job
 from photosvc.models import engine
 from photosvc.workers import process
@@ -84,13 +88,23 @@ def share_signing_keys() -> None:
 
 
 def leave_flushing_to_the_system() -> None:
-    """Do not wait for the disk when SQLite databases are closed; what is lost when a machine fails is not tested."""
+    """Do not wait for the disk when files are flushed and SQLite databases are closed.
+
+    What is lost when a machine fails is not tested; that files are flushed, tests that take the place of `os.fsync`.
+    """
+    os.fsync = _do_not_flush
     engine._PRAGMAS = tuple(pragma.replace("NORMAL", "OFF") for pragma in SERVICE_PRAGMAS)
+
+
+def _do_not_flush(file: Any) -> None:
+    os.fstat(file if isinstance(file, int) else file.fileno())  # raises what `fsync` raises for a closed file
 
 
 def collect_garbage_rarely() -> None:
     """Search for cycles after 50,000 new objects instead of 700: a request makes thousands, and few are in cycles."""
     gc.set_threshold(50_000, 20, 50)
+    # Index runs look how many objects are frozen, which takes 50 ms where pytest has frozen half a million.
+    requested.frozen_heap = nullcontext
 
 
 def share_compiled_routes() -> None:
@@ -160,19 +174,21 @@ def share_compiled_templates() -> None:
 
 
 def share_compiled_statements() -> None:
-    """Compile equal statements once for all SQLite databases: 25 ms for each app that answers three requests."""
+    """Compile equal statements once for all databases of a kind: 25 ms for each app that answers three requests."""
+    dialects = (SQLiteDialect_pysqlite, PGDialect_psycopg)
     shared: Any = LRUCache(2000)
 
     def cache_of(engine: Any) -> Any:
-        return shared if type(engine.dialect) is SQLiteDialect_pysqlite else vars(engine)["_compiled_cache"]
+        return shared if type(engine.dialect) in dialects else vars(engine)["_compiled_cache"]
 
     def keep(engine: Any, cache: Any) -> None:
         vars(engine)["_compiled_cache"] = cache
 
     Engine._compiled_cache = property(cache_of, keep)
     # Dialects are part of the keys by which compiled statements are kept.
-    SQLiteDialect_pysqlite.__eq__ = lambda one, other: type(one) is type(other)
-    SQLiteDialect_pysqlite.__hash__ = lambda one: hash(type(one))
+    for dialect in dialects:
+        dialect.__eq__ = lambda one, other: type(one) is type(other)
+        dialect.__hash__ = lambda one: hash(type(one))
 
 
 def keep_index_workers() -> None:

@@ -7,14 +7,11 @@ try some cases of each operation, `make test-api` a hundred, and each is sent se
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
+from typing import TYPE_CHECKING
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
-from schemathesis import APIOperation, Case, GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import content_type_conformance, status_code_conformance
 from sqlalchemy import select
 
 from photosvc.core.ids import new_client_secret
@@ -25,7 +22,9 @@ from tests.support.examples import examples
 from tests.support.factories.accounts import add_client, add_user
 from tests.support.pictures import exif, jpeg, xmp
 
-_CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance]
+if TYPE_CHECKING:  # its import takes a second, which every process of a test run would pay
+    from schemathesis import APIOperation, Case
+
 _CASES, _CASES_OF_SLOW_TESTS = 100, 8
 _CREDENTIALS = {"authorization", "x-auth-token", "x-session-id"}
 _PHOTOS = 4
@@ -81,7 +80,6 @@ def _token(secret: str) -> Mapping[str, str]:
     return {"X-Auth-Token": secret}
 
 
-@schemathesis.serializer("application/offset+octet-stream")
 def piece_of_an_upload(context, value):
     return value if isinstance(value, bytes) else str(value).encode()
 
@@ -130,6 +128,9 @@ def known_values(api: ApiClient, preview: str) -> Mapping[str, Sequence[str]]:
 
 @pytest.mark.slow
 def test_every_operation_answers_as_the_document_says_to_every_kind_of_credential(api):
+    import schemathesis
+
+    schemathesis.serializer("application/offset+octet-stream")(piece_of_an_upload)
     callers, failures = Callers(api), []
     schema = schemathesis.openapi.from_wsgi(f"{API}/openapi.json", api.library.app)
     operations = [result.ok() for result in schema.get_all_operations()]
@@ -143,7 +144,9 @@ def test_every_operation_answers_as_the_document_says_to_every_kind_of_credentia
     assert not failures, "\n".join(failures)
 
 
-def send_cases(api: ApiClient, operation: APIOperation, callers: Callers) -> None:
+def send_cases(api: ApiClient, operation: "APIOperation", callers: Callers) -> None:
+    from schemathesis import GenerationMode
+
     preview = api.call("GET", "/photos", api.access_token()).headers["X-Preview-Token"]
     known = known_values(api, preview)
 
@@ -155,7 +158,7 @@ def send_cases(api: ApiClient, operation: APIOperation, callers: Callers) -> Non
         suppress_health_check=[*HealthCheck],
     )
     @given(case=st.one_of(operation.as_strategy(generation_mode=mode) for mode in GenerationMode), data=st.data())
-    def send(case: Case, data: st.DataObject) -> None:
+    def send(case: "Case", data: st.DataObject) -> None:
         for name in case.path_parameters or {}:
             if name in known and data.draw(st.booleans()):
                 case.path_parameters[name] = data.draw(st.sampled_from(known[name]))
@@ -164,13 +167,17 @@ def send_cases(api: ApiClient, operation: APIOperation, callers: Callers) -> Non
     send()
 
 
-def send_to_all(api: ApiClient, case: Case, callers: Callers) -> None:
+def send_to_all(api: ApiClient, case: "Case", callers: Callers) -> None:
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi.checks import content_type_conformance, status_code_conformance
+
+    checks = [not_a_server_error, status_code_conformance, content_type_conformance]
     api.clock.move(minutes=1)  # the limit of failures is no part of this test
     client = api.library.app.test_client()
     for kind, credential in callers:
         request = case.as_transport_kwargs()  # files that it sends are closed with it
         without = {name: value for name, value in request.pop("headers").items() if name.lower() not in _CREDENTIALS}
         answer = client.open(**request, headers={**without, **credential}, buffered=True)
-        case.validate_response(answer, checks=_CHECKS)
+        case.validate_response(answer, checks=checks)
         if answer.status_code == 401:
             callers.renew(kind)
