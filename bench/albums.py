@@ -30,7 +30,7 @@ from photosvc.models import Album, File, Marker, Photo
 from photosvc.models.engine import begin_write
 from photosvc.models.search import record_change
 from photosvc.search.rows.write import project
-from photosvc.web import current
+from photosvc.web import transactions
 from photosvc.web.current import current_service
 
 _MANY = 10_000
@@ -53,7 +53,7 @@ class Bench:
 
     def _watch_lock(self) -> None:
         """Take the time of every write transaction."""
-        write_session = current.write_session
+        write_session = transactions.write_session
 
         @contextmanager
         def timed(engine: Engine) -> Iterator[Session]:
@@ -62,7 +62,7 @@ class Bench:
                 yield session
             self._longest = max(self._longest, time.process_time() - started)
 
-        current.write_session = timed
+        transactions.write_session = timed
 
     def change(self) -> None:
         """Make what was read of the library stale."""
