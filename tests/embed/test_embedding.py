@@ -3,6 +3,7 @@
 import gc
 import threading
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from flask import Flask, request
@@ -25,11 +26,17 @@ from tests.support.pictures import jpeg
 
 
 class Host:
-    """A small app with its own users and photos, error pages and hooks, and photosvc below /media."""
+    """A small app with its own users and photos, error pages and hooks, and photosvc below /media.
 
-    def __init__(self, folder, *, bind_key=None, pictures=1, engine_options=None):
-        folder.mkdir()
-        (folder / ("media.db" if bind_key else "host.db")).write_bytes(migrated_database(of_a_host=True))
+    With `like`, it has the files and databases of that closed one.
+    """
+
+    def __init__(self, folder, *, bind_key=None, pictures=1, engine_options=None, like=None):
+        if like:
+            copytree(like.app.instance_path, folder)
+        else:
+            folder.mkdir()
+            (folder / ("media.db" if bind_key else "host.db")).write_bytes(migrated_database(of_a_host=True))
         self.app = Flask("host", instance_path=str(folder))
         self.app.config.update(
             SQLALCHEMY_DATABASE_URI=f"sqlite:///{folder / 'host.db'}",
@@ -42,6 +49,9 @@ class Host:
         self.hooked = []
         self._declare()
         self.service = PhotoService(self.app, db=self.db, url_prefix="/media", bind_key=bind_key, clock=MovedClock())
+        if like:
+            self.token = like.token
+            return
         (folder / "originals").mkdir()
         for number in range(pictures):
             (folder / "originals" / f"{folder.name}{number}.jpg").write_bytes(jpeg(64 + number, 48))
@@ -88,9 +98,18 @@ class Host:
                 engine.dispose()
 
 
-@pytest.fixture(params=[None, "media"], ids=["default engine", "bind key"])
-def host(request, tmp_path):
-    host = Host(tmp_path / "first", bind_key=request.param, pictures=2)
+@pytest.fixture(scope="module", params=[None, "media"], ids=["default engine", "bind key"])
+def prepared(request, tmp_path_factory):
+    """What `host` copies, with its bind key."""
+    host = Host(tmp_path_factory.mktemp("prepared") / "first", bind_key=request.param, pictures=2)
+    host.close()
+    return host, request.param
+
+
+@pytest.fixture
+def host(prepared, tmp_path):
+    like, bind_key = prepared
+    host = Host(tmp_path / "first", bind_key=bind_key, like=like)
     yield host
     host.close()
 
