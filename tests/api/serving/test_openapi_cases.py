@@ -140,7 +140,7 @@ def test_every_operation_answers_as_the_document_says_to_every_kind_of_credentia
         try:
             send_cases(api, operation, callers)
         except Exception as error:  # noqa: BLE001 - of any kind: the other operations are tried too
-            failures.append(f"{operation.label}: {error}")
+            failures.append(f"{operation.label}: {error} {getattr(error, 'exceptions', '')}".rstrip())
     assert not failures, "\n".join(failures)
 
 
