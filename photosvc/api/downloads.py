@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from http import HTTPStatus
-from io import FileIO
 from typing import Any, Final
 from weakref import finalize
 
@@ -24,7 +23,7 @@ from photosvc.library.thumbnails import original_of
 from photosvc.library.upload_checks import check_disk
 from photosvc.models.engine import open_reader
 from photosvc.pictures import selections
-from photosvc.pictures.originals import descriptor_of, download_name, safe_name
+from photosvc.pictures.originals import download_name, open_file, safe_name
 from photosvc.pictures.selections import Entry, SelectionFiles, Waiting, stream_zip
 from photosvc.records.albums import ZipSelectionSchema
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids
@@ -56,6 +55,7 @@ from photosvc.web.sending import (
     begin_transfer,
     disposition,
     send_file,
+    store_slot,
     take_slot,
     while_there,
 )
@@ -140,8 +140,8 @@ def saved_name(found: SeenFile, kind: str) -> str:
 def _send(found: SeenFile) -> Response:
     service = current_service()
     service.close()  # sending a large file takes long and needs no database
-    with while_there(service, found.name):
-        file = FileIO(descriptor_of(original_of(service.settings, found)))
+    with while_there(service, found.name), store_slot(service):
+        file = open_file(original_of(service.settings, found))
     return send_file(
         FileAnswer(
             file=file,

@@ -12,7 +12,7 @@ from photosvc.media.embedded import find_embedded
 from photosvc.media.formats import FORMATS
 from photosvc.media.mp4 import read_tracks
 from photosvc.media.slices import Slice
-from photosvc.pictures.originals import descriptor_of
+from photosvc.pictures.originals import OpenFile, open_file
 from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.files import SeenFile, files_of_photo
 from photosvc.search.reading.shared import seen, seen_with_hash
@@ -20,7 +20,7 @@ from photosvc.web.contract import OwnBlueprint, answers, for_visitors, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.errors import or_icon
 from photosvc.web.protector import principal, require_link_token
-from photosvc.web.sending import CACHED, CHECKED, FileAnswer, disposition, send_file, while_there
+from photosvc.web.sending import CACHED, CHECKED, FileAnswer, disposition, send_file, store_slot, while_there
 
 videos = OwnBlueprint("videos", __name__)
 
@@ -65,7 +65,8 @@ def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa
     found = _find(service, content_hash.lower())
     service.close()  # the rest may take long and needs no database
     with while_there(service, found.name):
-        file = FileIO(descriptor_of(original_of(service.settings, found)))
+        with store_slot(service):
+            file = open_file(original_of(service.settings, found))
         try:
             return _answer(service, file, found, name, own=found.hash == content_hash.lower())
         except BaseException:
@@ -94,16 +95,18 @@ def _base(name: str) -> str:
     return name.rpartition(".")[0].lower()
 
 
-def _answer(service: Service, file: FileIO, found: SeenFile, name: str, *, own: bool) -> Response:
-    size = os.fstat(file.fileno()).st_size
+def _answer(service: Service, file: OpenFile, found: SeenFile, name: str, *, own: bool) -> Response:
+    size = found.size
     part: Slice | None = Slice(0, size)
     if found.media_type != "video":
-        part = find_embedded(file, size)
+        with store_slot(service):
+            part = find_embedded(file, size)
     if part is None:
         raise NotFoundError("the picture holds no video", field="hash")
     shared = principal().shared
     headers = [CACHED if own and shared is None else CHECKED]
-    as_it_is = _type_as_it_is(file, found, part, name) if shared is None or shared.metadata else ""
+    with store_slot(service):
+        as_it_is = _type_as_it_is(file, found, part, name) if shared is None or shared.metadata else ""
     if "download" in request.args:
         kind = found.file_type if as_it_is and found.media_type == "video" else "mp4"
         headers.append(disposition(f"{name}-{found.hash[:8]}.{kind}"))
@@ -140,7 +143,7 @@ def _answer(service: Service, file: FileIO, found: SeenFile, name: str, *, own: 
     )
 
 
-def _type_as_it_is(file: FileIO, found: SeenFile, part: Slice, name: str) -> str:
+def _type_as_it_is(file: OpenFile, found: SeenFile, part: Slice, name: str) -> str:
     """Return the media type of a video that can be sent as it is, else an empty string."""
     tracks = read_tracks(file, part.start, part.stop)
     if tracks.play_everywhere:

@@ -313,7 +313,7 @@ def _entry(name: str, now: datetime) -> ZipInfo:
 def _outer_settings(settings: Settings) -> dict[str, str]:
     fields = setting_fields()
     return {
-        PREFIX + name.upper(): str(getattr(settings, name))
+        PREFIX + name.upper(): str(settings.as_given(name))
         for name, origin in settings.origins.items()
         if origin in {"environment", "app"} and not fields[name]["secret"]
     }

@@ -89,8 +89,8 @@ class Deployment:
     user: str = "photosvc"
     backups: Path = Path("/var/backups/photosvc")
     python: Path = Path("/opt/photosvc/bin/python")
-    database_is_file: bool = True
-    """False if processes reach the database over a network."""
+    needs_network: bool = False
+    """True if processes reach the database or the originals over a network."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Settings of the environment that are not secret, by the names of their variables."""
     secrets: tuple[str, ...] = ()
@@ -168,7 +168,7 @@ def _of_systemd(deployment: Deployment) -> dict[str, Any]:
         "backups": _unit(deployment.backups, command=True),
         "state": state,
         "writes": [*state, *map(_unit, written)],
-        "database_network": not deployment.database_is_file,
+        "network": deployment.needs_network,
     }
 
 
@@ -322,7 +322,7 @@ def show(
         raise click.BadParameter(f"{bind!r} is no host with a port, such as {_BIND}", param_hint="--bind")
     if not re.fullmatch(r"[a-z_][a-z0-9_-]{0,31}", user, re.ASCII):
         raise click.BadParameter(f"{user!r} is no name of a user", param_hint="--user")
-    files = files_of(program, _deployment(service, bind=bind, workers=workers, user=user, backups=backups))
+    files = files_of(program, _deployment(service, program, bind=bind, workers=workers, user=user, backups=backups))
     if folder is None:
         for number, (name, text) in enumerate(files.items()):
             if len(files) > 1:
@@ -335,8 +335,12 @@ def show(
         click.echo(folder / name)
 
 
-def _deployment(service: "Service", **given: Any) -> Deployment:  # noqa: ANN401
+def _deployment(service: "Service", program: str, **given: Any) -> Deployment:  # noqa: ANN401
     settings = service.settings
+    if settings.bucket is not None and program in {"compose", "kubernetes"}:
+        raise PlainError(
+            f"The files for {program} mount a folder of originals, and {settings.bucket.address} is none.", 2
+        )
     return Deployment(
         originals=settings.originals,
         cache=settings.cache,
@@ -350,7 +354,7 @@ def _deployment(service: "Service", **given: Any) -> Deployment:  # noqa: ANN401
         index_memory=settings.index_memory,
         cache_size=settings.cache_size,
         python=Path(sys.executable),
-        database_is_file=service.engine().url.get_backend_name() == "sqlite",
+        needs_network=service.engine().url.get_backend_name() != "sqlite" or settings.bucket is not None,
         **_environment(settings),
         **given,
     )
@@ -362,6 +366,6 @@ def _environment(settings: "Settings") -> dict[str, Any]:
 
     named = {name: PREFIX + name.upper() for name in setting_fields() if settings.origins.get(name) == "environment"}
     hidden = {name for name, data in setting_fields().items() if data["secret"]}
-    values = {key: getattr(settings, name) for name, key in named.items() if name not in hidden}
+    values = {key: settings.as_given(name) for name, key in named.items() if name not in hidden}
     texts = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
     return {"environment": texts, "secrets": tuple(key for name, key in named.items() if name in hidden)}

@@ -77,7 +77,7 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
             "instance": str(service.instance),
             "database": service.engine().url.render_as_string(),
             "replica": replica and replica.standing.value,
-            "originals": str(service.settings.originals),
+            "originals": str(service.settings.as_given("originals")),
             "photos": dict(sorted(found.photos.items())),
             "files": found.files,
             "missing": found.missing,

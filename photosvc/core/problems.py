@@ -80,6 +80,7 @@ class Reason(StrEnum):
     PATH_TOO_LONG = "path_too_long", "its path is longer than {} bytes", _SKIPPED, _NOT_STORED
     TOO_DEEP = "too_deep", "more than {} folders deep", _SKIPPED, _NOT_STORED
     NOT_REGULAR = "not_regular", "not a regular file", _SKIPPED, _NOT_STORED
+    UNUSABLE_KEY = "unusable_key", "its key or size in the bucket cannot be that of a file", _SKIPPED, _NOT_STORED
     UNREADABLE_FOLDER = "unreadable_folder", "the folder cannot be read: {}", _FAILED, _NOT_STORED
     SIDECAR = "sidecar", "a text file or sidecar of an unsupported kind", _SKIPPED, _NOT_STORED
     UNKNOWN_EXTENSION = "unknown_extension", "not a picture or video by its extension", _SKIPPED, _NOT_STORED

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http import HTTPStatus
+from io import FileIO
 from typing import TYPE_CHECKING, Final
 
 from flask import Response
@@ -25,7 +26,7 @@ from photosvc.library.staging_part import IncompleteError, NameTakenError, Part,
 from photosvc.library.upload_albums import QuotaExceededError, bytes_left
 from photosvc.web.answers import cache_headers
 from photosvc.web.receiving import receiving
-from photosvc.web.sending import SANDBOX, FileAnswer, send_file
+from photosvc.web.sending import SANDBOX, FileAnswer, send_file, store_slot
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
@@ -55,8 +56,9 @@ def get(request: "Request") -> Response:
 
 
 def _send(request: "Request", found: Original) -> Response:
-    file = found.get_content()
-    status = os.fstat(file.fileno())
+    with store_slot(request.service):
+        file = found.get_content()
+    status = os.fstat(file.fileno()) if isinstance(file, FileIO) else found.status
     return send_file(
         FileAnswer(
             file=file,

@@ -75,7 +75,9 @@ def quota_properties(session: Session, settings: Settings, user_id: int, asked: 
         stored = or_(File.missing.is_(False), File.name.startswith(f"{TRASH_FOLDER}/", autoescape=True))
         used = session.scalar(select(func.coalesce(func.sum(File.size), 0)).where(stored))
         found[USED] = str(used)
-    if AVAILABLE in asked:
+    if AVAILABLE in asked and settings.bucket is not None:
+        found[AVAILABLE] = "0"
+    elif AVAILABLE in asked:
         disk = os.statvfs(settings.originals)
         left = bytes_left(session, settings, user_id)
         free = disk.f_bavail * disk.f_frsize

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from photosvc.core.errors import NotFoundError
-from photosvc.core.paths import PASSING, clean_name, disk_name, open_folder, open_inside
+from photosvc.core.paths import PASSING, clamped_time, clean_name, disk_name, open_folder, open_inside
 from photosvc.dav.addresses import existing, is_reserved
 from photosvc.dav.errors import DAVError
 from photosvc.library.staging_part import StorageFailedError
 from photosvc.media.formats import by_extension
+from photosvc.pictures.originals import OpenFile
 from photosvc.web.current import Service
 
 Environ = dict[str, Any]
@@ -57,7 +58,7 @@ class Original:
         """Return the last part of the path; empty for the folder of originals."""
         return self.path.rstrip("/").rpartition("/")[2]
 
-    def get_content(self) -> FileIO:
+    def get_content(self) -> OpenFile:
         """Open this file for reading.
 
         Raises:
@@ -65,7 +66,10 @@ class Original:
             StorageFailedError: the disk fails.
         """
         try:
-            return FileIO(open_inside(self.provider.root, self.path.strip("/")))
+            name, bucket = self.path.strip("/"), self.provider.service.settings.bucket
+            if bucket is not None:
+                return bucket.open(name, self.status.st_size, clamped_time(self.status))
+            return FileIO(open_inside(self.provider.root, name))
         except NotFoundError:
             raise DAVError(HTTPStatus.NOT_FOUND) from None
         except OSError as error:

@@ -3,10 +3,12 @@
 Thumbnails are made, if wanted, while the worker has the file open anyway.
 """
 
+import errno
 import hashlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BufferedReader
@@ -25,6 +27,7 @@ from photosvc.media.metadata import Metadata
 from photosvc.media.picture import Decoded, read_picture
 from photosvc.media.video import read_video
 from photosvc.pictures.ahead import UsualThumbnails
+from photosvc.storage.remote import RemoteFile, RemoteReader
 
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
@@ -41,7 +44,7 @@ class Extraction:
     """The content of one file as the index needs it; frozen and picklable, so that workers can send it."""
 
     hash: str
-    """SHA1, 40 hexadecimal digits."""
+    """SHA1, 40 hexadecimal digits: of the content, or of the entity tag and size of an object in a bucket."""
     size: int
     """Bytes."""
     mtime_ns: int
@@ -88,7 +91,7 @@ class FileChangedError(FileProblemError):
 
 
 def extract(
-    path: Path,
+    path: Path | RemoteFile,
     *,
     max_bytes: int = 1_000_000_000,
     decode: bool = True,
@@ -100,7 +103,7 @@ def extract(
     A picture that cannot be decoded has its reason in `problem`, and the metadata that could be read.
 
     Args:
-        path: the file; its name may hold undecodable bytes.
+        path: the file; its name may hold undecodable bytes. Of a remote one, only the parts are read that are needed.
         max_bytes: larger files are refused.
         decode: False leaves out the pixels and everything else that needs a decoder: for files that made one crash.
         then: called with the open file, its format, the extraction, and the picture if all its pixels were decoded.
@@ -113,32 +116,60 @@ def extract(
 
     """
     try:
-        with _opened(path) as file:
-            before = os.fstat(file.fileno())
-            row = _row(file, before, name or path.name, max_bytes)
-            digest = _sha1(file)
+        with _opened(path) as (file, state):
+            row = _row(file, state, name or PurePath(path.name).name, max_bytes)
+            digest = state.content_key or _sha1(file)
             decoded: list[Decoded] = []
             keep = decoded.append if then else None
-            extraction = _extraction(file, row, digest, before, decode=decode, keep=keep)
+            extraction = _extraction(file, row, digest, state, decode=decode, keep=keep)
             if then is not None:
                 then(file, row, extraction, decoded[0] if decoded else None)
-        _check_unchanged(path, before)
     except FileNotFoundError as error:
         raise FileChangedError(Reason.VANISHED) from error
     except OSError as error:
+        if error.errno == errno.ESTALE and isinstance(path, RemoteFile):
+            raise FileChangedError(Reason.CHANGED) from error
         raise UnreadableFileError(Reason.UNREADABLE, system_symbol(error)) from error
     return extraction
 
 
-def content_hash(path: Path) -> str:
-    """Return the SHA1 of a regular file, as `Extraction.hash`.
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The state of an open file."""
+
+    size: int
+    mtime_ns: int
+    is_regular: bool = True
+    content_key: str = ""
+    """The hash of an object in a bucket, by its entity tag; empty for a file on disk."""
+
+
+@contextmanager
+def _opened(path: Path | RemoteFile) -> Iterator[tuple[BufferedReader, _State]]:
+    """Open a file for reading, and check at the end of the block that it has not changed meanwhile."""
+    if isinstance(path, RemoteFile):  # all that is read of it is of one version
+        with RemoteReader(path) as remote:
+            buffered: BufferedReader = BufferedReader(remote)
+            yield buffered, _State(remote.size, remote.mtime_ns, content_key=remote.content_key)
+        return
+    with _opened_on_disk(path) as file:
+        before = os.fstat(file.fileno())
+        yield file, _State(before.st_size, clamped_time(before), stat.S_ISREG(before.st_mode))
+    _check_unchanged(path, before)
+
+
+def content_hash(path: Path | RemoteFile) -> str:
+    """Return the hash of a regular file, as `Extraction.hash`.
 
     Raises:
         UnreadableFileError: there is none of this name, or it cannot be read.
 
     """
     try:
-        with _opened(path) as file:
+        if isinstance(path, RemoteFile):
+            with RemoteReader(path) as remote:
+                return remote.content_key
+        with _opened_on_disk(path) as file:
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return _sha1(file)
     except OSError as error:
@@ -146,19 +177,19 @@ def content_hash(path: Path) -> str:
     raise UnreadableFileError(Reason.NOT_REGULAR)
 
 
-def _opened(path: Path) -> BufferedReader:
+def _opened_on_disk(path: Path) -> BufferedReader:
     # Without O_NONBLOCK, opening a named pipe would block the worker until something writes to the pipe.
     # O_NOFOLLOW: a link may have taken the place of the file that the scan found.
     flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     return open(path, "rb", opener=lambda name, given: os.open(name, given | flags))
 
 
-def _row(file: BinaryIO, status: os.stat_result, name: str, max_bytes: int) -> Format:
-    if not stat.S_ISREG(status.st_mode):
+def _row(file: BinaryIO, state: _State, name: str, max_bytes: int) -> Format:
+    if not state.is_regular:
         raise UnsupportedFileError(Reason.NOT_REGULAR)
-    if status.st_size == 0:
+    if state.size == 0:
         raise UnsupportedFileError(Reason.EMPTY)
-    if status.st_size > max_bytes:
+    if state.size > max_bytes:
         raise UnsupportedFileError(Reason.TOO_LARGE, max_bytes // 1_000_000)
     row = sniff(file.read(HEAD_SIZE), name)
     if row is not None:
@@ -176,12 +207,12 @@ def _sha1(file: BufferedReader) -> str:
 
 
 def _extraction(
-    file: BinaryIO, row: Format, digest: str, status: os.stat_result, *, decode: bool, keep: _Keep | None
+    file: BinaryIO, row: Format, digest: str, state: _State, *, decode: bool, keep: _Keep | None
 ) -> Extraction:
     base = Extraction(
         hash=digest,
-        size=status.st_size,
-        mtime_ns=clamped_time(status),
+        size=state.size,
+        mtime_ns=state.mtime_ns,
         file_type=row.name,
         media_type=row.media_type,
         mime=row.mime,
@@ -274,7 +305,9 @@ def _check_unchanged(path: Path, before: os.stat_result) -> None:
         raise FileChangedError(Reason.CHANGED)
 
 
-def extract_and_show(path: Path, *, max_bytes: int, thumbnails: UsualThumbnails) -> tuple[Extraction, int, str]:
+def extract_and_show(
+    path: Path | RemoteFile, *, max_bytes: int, thumbnails: UsualThumbnails
+) -> tuple[Extraction, int, str]:
     """Extract a file and make its usual thumbnails; thumbnails that fail are tried again when a request needs them.
 
     Returns:

@@ -28,6 +28,8 @@ from photosvc.index.extract import Extraction, content_hash
 from photosvc.index.scan import FoundFile, is_hidden, scan
 from photosvc.models import ORIGINALS_ROOT, File
 from photosvc.models.statements import among, unindexed
+from photosvc.storage.bucket import Bucket
+from photosvc.storage.remote import RemoteFile
 
 #: A file with its extraction, or the reason why there is none.
 ReadFile = tuple[FoundFile, Extraction | Problem]
@@ -55,11 +57,15 @@ class Contents:
         root: the folder of originals.
         work: what the run has to do; None outside of runs.
         folder: the folder that the run scans, empty for all originals.
+        bucket: the bucket whose mirror the root is.
     """
 
-    def __init__(self, root: Path, work: Worklist | None = None, folder: str = "") -> None:
+    def __init__(
+        self, root: Path, work: Worklist | None = None, folder: str = "", bucket: Bucket | None = None
+    ) -> None:
         self._root = os.path.realpath(root)
         self._work = work
+        self._bucket = bucket
         self._folder = folder
         self._looked_outside = not folder
         self._read_sizes: set[int] = set()
@@ -162,8 +168,8 @@ class Contents:
         if known is not None:
             return known
         try:
-            content = content_hash(Path(self._path(name)))
-        except UnreadableFileError:
+            content = content_hash(self._file(name))
+        except (UnreadableFileError, OSError):
             return ""
         if self._work is not None:
             self._work.note(name, content, stored=False)
@@ -276,6 +282,18 @@ class Contents:
         except (FileNotFoundError, NotADirectoryError):
             return None
         return status if stat.S_ISREG(status.st_mode) else None
+
+    def _file(self, name: str) -> Path | RemoteFile:
+        """Return the file of this name, on disk or in the bucket.
+
+        Raises:
+            OSError: the mirror of the bucket has none.
+        """
+        path = Path(self._path(name))
+        if self._bucket is None:
+            return path
+        status = path.lstat()
+        return self._bucket.file(name, status.st_size, clamped_time(status))
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{disk_name(name)}"

@@ -1,25 +1,23 @@
 """The purge of files that are gone from the originals: rows are marked or removed; originals are never touched."""
 
-import hashlib
-import os
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
-from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import ConflictError, NotFoundError
-from photosvc.core.paths import open_inside
+from photosvc.core.errors import ConflictError
 from photosvc.core.problems import Reason
 from photosvc.core.times import Clock
 from photosvc.index.batches import BatchWriter
 from photosvc.index.catalog import Catalog
+from photosvc.index.identity import Contents
 from photosvc.index.lease import Lease
+from photosvc.index.mirror import check_listed
 from photosvc.index.photo_changes import PhotoChanges
 from photosvc.index.places import Gazetteer
 from photosvc.index.requested import run_lock
@@ -78,8 +76,10 @@ def survey(session: Session, settings: Settings) -> Survey:
 
     Raises:
         NotFoundError: the folder of originals does not exist.
+        BucketError: their bucket cannot be listed.
         ConflictError: it has no file of the library, as when the disk is not mounted, or a disk went or came meanwhile.
     """
+    check_listed(settings)
     start_folder(settings.originals, "")
     found = Survey(disks=disk_numbers(settings.originals), absent=absent_disks(session, settings.originals))
     present = False
@@ -102,7 +102,7 @@ def survey(session: Session, settings: Settings) -> Survey:
             found.photos.append(photo_id)
     if found.files and not present:
         raise ConflictError("None of the library's files is in the folder of originals: is the disk mounted?")
-    moved = {row.id: row.photo_id for row in _elsewhere(session, settings.originals, gone.values())}
+    moved = {row.id: row.photo_id for row in _elsewhere(session, settings, gone.values())}
     _check_disks(settings, found)
     found.moved = len(moved)
     found.files = array("q", (one for one in found.files if one not in moved))
@@ -130,20 +130,21 @@ def _check_disks(settings: Settings, found: Survey) -> None:
         raise ConflictError(msg)
 
 
-def _elsewhere(session: Session, root: Path, gone: Iterable[Any]) -> Iterator[Any]:
+def _elsewhere(session: Session, settings: Settings, gone: Iterable[Any]) -> Iterator[Any]:
     """Yield the files among these whose content is on disk, in a file that is new, changed or a known duplicate.
 
     The next index run gives the name of that file to their rows, with all that people entered.
     """
     wanted = defaultdict(list)
+    contents = Contents(settings.originals, bucket=settings.bucket)
     for row in gone:
         wanted[row.size].append(row)
-    for file in scan(root) if wanted else ():
+    for file in scan(settings.originals) if wanted else ():
         if isinstance(file, FoundFile) and file.size in wanted and _may_take_over(session, file):
             rows = wanted[file.size]
             same = [row for row in rows if row.mtime_ns == file.mtime_ns and not row.missing]
             if not same and rows:
-                content = _sha1(root, file.name)
+                content = contents.hash_of(file.name)
                 same = [row for row in rows if row.hash == content]
             yield from same
             wanted[file.size] = [row for row in rows if row not in same]
@@ -156,14 +157,6 @@ def _may_take_over(session: Session, file: FoundFile) -> bool:
         return False
     rejected = select(RejectedFile.reason).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == file.name)
     return session.scalar(rejected) in {None, Reason.DUPLICATE.value}
-
-
-def _sha1(root: Path, name: str) -> str:
-    try:
-        with os.fdopen(open_inside(root, name), "rb") as file:
-            return hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
-    except (OSError, NotFoundError):
-        return ""
 
 
 def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> int:

@@ -117,6 +117,18 @@ def start_folder(root: Path, subfolder: str) -> str:
     if not root.is_dir():
         msg = f"The folder of originals {str(root)!r} does not exist or is not a folder; set PHOTOSVC_ORIGINALS."
         raise NotFoundError(msg, field="PHOTOSVC_ORIGINALS")
+    folder = relative_folder(root, subfolder)
+    if not os.path.isdir(root / folder):  # noqa: PTH112 - that of Path fails for names that no disk can have
+        raise NotFoundError(f"There is no folder {subfolder!r} below the originals.", field="SUBFOLDER")
+    return folder
+
+
+def relative_folder(root: Path, subfolder: str) -> str:
+    """Return the folder relative to `root`, whether or not it exists, `""` for the root itself.
+
+    Raises:
+        InvalidValueError: the folder is not below the root.
+    """
     relative = Path(subfolder)
     if relative.is_absolute():
         try:
@@ -125,10 +137,7 @@ def start_folder(root: Path, subfolder: str) -> str:
             raise InvalidValueError(f"{subfolder!r} is not below the folder of originals", field="SUBFOLDER") from None
     if ".." in relative.parts or "\x00" in subfolder:
         raise InvalidValueError(f"{subfolder!r} is not below the folder of originals", field="SUBFOLDER")
-    folder = "" if relative == Path() else relative.as_posix()
-    if not os.path.isdir(root / folder):  # noqa: PTH112 - that of Path fails for names that no disk can have
-        raise NotFoundError(f"There is no folder {subfolder!r} below the originals.", field="SUBFOLDER")
-    return folder
+    return "" if relative == Path() else relative.as_posix()
 
 
 def scan(root: Path, folder: str = "") -> Iterator[FoundFile | Unreachable]:

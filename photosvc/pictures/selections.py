@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from http import HTTPStatus
-from io import FileIO
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -31,7 +30,6 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import BASE36, random_text
-from photosvc.core.paths import clamped_time
 from photosvc.models import Credential, Visit, ZipSelection
 from photosvc.models.engine import MOST_SWEPT
 from photosvc.pictures.originals import (
@@ -39,8 +37,10 @@ from photosvc.pictures.originals import (
     OriginalChangedError,
     OriginalUnreadableError,
     UniqueNames,
-    descriptor_of,
+    is_unchanged,
+    open_file,
 )
+from photosvc.storage.bucket import BucketError
 
 #: Lifetime of a selection, the same as that of a download token.
 LIFETIME: Final = timedelta(hours=1)
@@ -306,7 +306,7 @@ def stream_zip(entries: Iterable[Entry | None]) -> Iterator[bytes]:
 def _add(archive: ZipFile, sink: "_Sink", entry: Entry, names: UniqueNames, missing: list[str]) -> Iterator[bytes]:
     original = entry.original
     try:
-        with FileIO(descriptor_of(original)) as file:
+        with open_file(original) as file:
             name = names.take(entry.name)
             left = original.size
             with archive.open(_info(name, left, entry.modified), "w") as target:
@@ -318,9 +318,9 @@ def _add(archive: ZipFile, sink: "_Sink", entry: Entry, names: UniqueNames, miss
                         yield sink.take()
             if left:
                 missing.append(f"{name} (cut)")
-            elif clamped_time(os.fstat(file.fileno())) != original.mtime_ns:
+            elif not is_unchanged(file, original):
                 missing.append(f"{name} (changed while it was read)")
-    except (OriginalChangedError, OriginalUnreadableError, OSError):
+    except (OriginalChangedError, OriginalUnreadableError, BucketError, OSError):
         missing.append(original.name)
 
 

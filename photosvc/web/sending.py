@@ -29,8 +29,9 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import disk_name
 from photosvc.index.scan import are_away
 from photosvc.library.staging_part import StorageFailedError
-from photosvc.pictures.originals import OriginalChangedError
+from photosvc.pictures.originals import OpenFile, OriginalChangedError
 from photosvc.pictures.service import Slots
+from photosvc.storage.remote import RemoteReader
 from photosvc.web.answers import ReadyResponse
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
@@ -224,11 +225,31 @@ def begin_transfer(answer: Any) -> "finalize[[], Any]":  # noqa: ANN401
     return finalize(answer, take_slot(current_service().transfers, TransfersBusyError, TooManyTransfersError))
 
 
+@contextmanager
+def store_slot(service: Service) -> Iterator[None]:
+    """Hold a slot for large answers while the block waits for the store, if the originals are in a bucket.
+
+    A store that keeps silent so occupies no more threads than large answers may.
+
+    Raises:
+        TransfersBusyError: this process has no slot left.
+        TooManyTransfersError: the principal has no slot left.
+    """
+    if service.settings.bucket is None:
+        yield
+        return
+    free = take_slot(service.transfers, TransfersBusyError, TooManyTransfersError)
+    try:
+        yield
+    finally:
+        free()
+
+
 @dataclass(frozen=True, slots=True)
 class FileAnswer:
     """A file to send, with the values of its headers; the answer closes it."""
 
-    file: FileIO
+    file: OpenFile
     size: int
     """In bytes."""
     content_type: str
@@ -243,6 +264,11 @@ class FileAnswer:
     headers: Sequence[tuple[str, str]] = field(default_factory=tuple)
     start: int = 0
     """Position in the file of the first byte to send."""
+
+    @property
+    def is_whole_on_disk(self) -> bool:
+        """Return whether a server may send the file by its descriptor or name."""
+        return bool(self.internal) and not isinstance(self.file, RemoteReader)
 
 
 def send_file(found: FileAnswer, *, ranges: bool = True) -> Response:
@@ -327,7 +353,7 @@ def _sent_by_server(found: FileAnswer, headers: HeaderList) -> Response | None:
     None also for a file whose path would make the headers longer than the 4 KiB that nginx reads by default.
     """
     settings = current_service().settings
-    if not (settings.sendfile_header and found.internal):
+    if not (settings.sendfile_header and found.is_whole_on_disk):
         return None
     root, _, name = disk_name(found.internal).partition("/")
     path = f"{settings.sendfile_prefix}/{root}/{name}"
@@ -347,7 +373,7 @@ def _whole(found: FileAnswer, headers: HeaderList) -> Response:
     if request.method == "HEAD":
         found.file.close()
         return ReadyResponse(headers=headers)
-    if not found.internal:
+    if not found.is_whole_on_disk:
         return _streamed(found, headers, _read(found, Range(0, found.size)), found.size, HTTPStatus.OK)
     file = found.file
     if found.size > SMALL:
@@ -398,7 +424,7 @@ def _streamed(
     # Direct pass-through is off: Werkzeug would not call the functions for the end of the answer.
     answer = ReadyResponse(body, status, headers=headers)
     answer.call_on_close(found.file.close)
-    if size > SMALL:
+    if size > SMALL or isinstance(found.file, RemoteReader):
         try:
             answer.call_on_close(begin_transfer(answer))
         except BaseException:
@@ -410,8 +436,17 @@ def _streamed(
 def _read(found: FileAnswer, part: Range) -> Iterator[bytes]:
     position = part.start
     while position < part.stop:
-        chunk = os.pread(found.file.fileno(), min(_CHUNK, part.stop - position), found.start + position)
+        chunk = _read_at(found.file, found.start + position, min(_CHUNK, part.stop - position))
         if not chunk:  # the file was cut meanwhile: the connection ends before the promised length
             return
         position += len(chunk)
         yield chunk
+
+
+def _read_at(file: OpenFile, offset: int, length: int) -> bytes:
+    if isinstance(file, RemoteReader):
+        try:
+            return file.read_at(offset, length)
+        except OSError:  # the store has failed, or has another version
+            return b""
+    return os.pread(file.fileno(), length, offset)

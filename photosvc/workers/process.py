@@ -28,7 +28,10 @@ _START_SECONDS = 60.0
 _STALL_SECONDS = 10  # for the rest of a message that has begun
 
 #: Environment variables that a child inherits; decoders must not see the keys and addresses of the service.
-_INHERITED = {"PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV"}
+_INHERITED = {
+    *("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR"),
+}
 #: A worker reads one file at a time; each further thread of a library would use up the limited address space.
 _FIXED = {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 

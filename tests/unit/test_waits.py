@@ -123,6 +123,7 @@ GUARDS = {
     "web/transactions.py Commits.__init__: Lock": "a pragma of one connection, which reads a page in memory",
     "web/transactions.py Unchanged.__init__: Lock": "a dict",
     "pages/photos.py module: Lock": "a dict",
+    "storage/bucket.py module: Lock": "making a client of a store without a connection, once of a process",
     "serving/arrival.py RequestQueue.__init__: Lock": "dicts of at most as many requests as a worker has connections",
     "pictures/service.py Slots.__init__: Lock": "a set, and locks of a file that are taken without waiting",
     "pictures/on_demand.py Failures.__init__: Lock": "a dict",

@@ -1,0 +1,153 @@
+"""The mirror of a bucket: a folder with a placeholder for each object, so that scans need no other way.
+
+A placeholder is a sparse file: it has the size and the stamp of its object as size and time, and no content on disk.
+Nobody reads it: `open_original` opens the object. Placeholders are removed only after a list that was read to its end,
+so that no object seems to be gone because the store failed.
+"""
+
+import errno
+import os
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from typing import Final
+
+from photosvc.core.errors import ConflictError
+from photosvc.core.paths import clean_name, close_folder
+from photosvc.core.problems import Problem, Reason
+from photosvc.index.scan import Unreachable, is_left_out
+from photosvc.settings import Settings
+from photosvc.storage.bucket import Bucket, Listed
+
+#: Kept in a temporary database on disk: memory does not grow with the bucket.
+_SCHEMA: Final = """
+PRAGMA temp_store = FILE;
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+CREATE TABLE seen (name BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE blocked (name BLOB, size INTEGER, mtime_ns INTEGER);
+"""
+_LONGEST_PART: Final = 255
+_LONGEST_KEY: Final = 1024
+
+
+def refresh(
+    bucket: Bucket,
+    folder: str = "",
+    note: Callable[[Unreachable], object] = lambda _: None,
+) -> None:
+    """Bring the placeholders of a folder up to date with the list of the bucket.
+
+    Args:
+        bucket: the bucket.
+        folder: a path on disk, relative; empty for all.
+        note: called with each key that cannot be the path of a file.
+
+    Raises:
+        BucketError: the list cannot be read; the placeholders of listed objects may be newer, but none is removed.
+        OSError: the disk of the mirror fails.
+    """
+    close_folder(bucket.mirror)
+    root = os.path.join(bucket.mirror, "")  # noqa: PTH118 - faster
+    with closing(sqlite3.connect("")) as database:
+        database.executescript(_SCHEMA)
+        for listed in bucket.objects(folder):
+            if (problem := _problem(listed.key)) is not None:
+                note(Unreachable(_shown(listed.key), problem))
+            elif not _is_hidden(listed.key):
+                row = (os.fsencode(listed.key), listed.size, listed.mtime_ns)
+                database.execute("INSERT OR IGNORE INTO seen VALUES (?)", row[:1])
+                if not _place(root, listed):
+                    database.execute("INSERT INTO blocked VALUES (?, ?, ?)", row)
+        for path in _placeholders(root + folder):
+            name = os.fsencode(path[len(root) :])
+            if path == root:
+                continue
+            if path.endswith("/"):
+                with suppress(OSError):  # it has files
+                    os.rmdir(path)  # noqa: PTH106 - faster
+            elif database.execute("SELECT 1 FROM seen WHERE name = ?", (name,)).fetchone() is None:
+                os.unlink(path)  # noqa: PTH108 - faster
+        for name, size, mtime_ns in database.execute("SELECT name, size, mtime_ns FROM blocked"):
+            listed = Listed(os.fsdecode(name), size, mtime_ns)
+            if not _place(root, listed):  # another object has its name as a folder, or the name of its folder
+                note(Unreachable(_shown(listed.key), Problem.of(Reason.UNUSABLE_KEY)))
+
+
+def check_listed(settings: Settings) -> None:
+    """Check that the bucket of the originals, if they are in one, can be listed and has been.
+
+    Raises:
+        BucketError: it cannot be listed.
+        ConflictError: no run has listed it yet.
+    """
+    if settings.bucket is None:
+        return
+    settings.bucket.check()
+    if not settings.originals.is_dir():
+        raise ConflictError(
+            f"{settings.bucket.address} has not been indexed with this instance folder: run `svc index`."
+        )
+
+
+def _shown(key: str) -> str:
+    """Return a key as reports show it."""
+    return clean_name(key.encode("utf-8", "replace").decode())
+
+
+def _problem(key: str) -> Problem | None:
+    """Return the reason why a key cannot be the path of a file; None for those that can, and for marks of folders."""
+    parts = key.removesuffix("/").split("/") if key else []
+    try:
+        is_long = len(key.encode()) > _LONGEST_KEY or any(len(part.encode()) > _LONGEST_PART for part in parts)
+    except UnicodeEncodeError:
+        return Problem.of(Reason.UNUSABLE_KEY)
+    if is_long or any(part in {"", ".", ".."} or "\0" in part for part in parts):
+        return Problem.of(Reason.UNUSABLE_KEY)
+    return None
+
+
+def _is_hidden(key: str) -> bool:
+    """Return whether scans leave out this key; those of folders end with a slash, and consoles make them."""
+    return not key or key.endswith("/") or any(map(is_left_out, key.split("/")))
+
+
+def _place(root: str, listed: Listed) -> bool:
+    """Make the placeholder of an object, or bring it up to date; return whether its path is free for it."""
+    path = root + listed.key
+    try:
+        status = os.lstat(path)
+        if not stat.S_ISREG(status.st_mode):
+            return False
+        if (status.st_size, status.st_mtime_ns) == (listed.size, listed.mtime_ns):
+            return True
+    except FileNotFoundError:
+        pass
+    except NotADirectoryError:
+        return False
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120 - faster
+    except (FileExistsError, NotADirectoryError):
+        return False
+    # The time is set last: a placeholder that a killed run left has another one, and is made again.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        os.ftruncate(descriptor, listed.size)
+        os.utime(descriptor, ns=(listed.mtime_ns, listed.mtime_ns))
+    except OSError as error:
+        if error.errno not in {errno.EFBIG, errno.EINVAL}:
+            raise
+        os.unlink(path)  # noqa: PTH108 - no file of this disk can have such a size
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _placeholders(top: str) -> Iterator[str]:
+    """Yield the paths of all files below a folder, and of each folder, with a slash at its end, after its content."""
+    for folder, _, names in os.walk(top, topdown=False):
+        for name in names:
+            yield os.path.join(folder, name)  # noqa: PTH118 - faster
+        yield os.path.join(folder, "")  # noqa: PTH118 - faster

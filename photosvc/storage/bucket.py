@@ -1,0 +1,228 @@
+"""A bucket of S3-compatible storage that holds the originals: its address, the list of its objects, and links to them.
+
+Credentials come from the variables, files or roles that all tools for S3 read. Only this module uses them: it signs a
+link for each object to read, so that the workers that decode files see no credential.
+"""
+
+import os
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+from photosvc.core.errors import PhotosvcError, SettingError
+from photosvc.core.paths import disk_name
+from photosvc.storage.remote import RemoteFile, RemoteReader, plain_tag, stamp
+
+SCHEME: Final = "s3://"
+#: Longest prefix of keys in bytes.
+_LONGEST_PREFIX: Final = 512
+#: Objects of one page of a list, the most that S3 gives.
+_PAGE: Final = 1000
+#: Seconds for which a signed link can be used: a slow client may take that long for a large original.
+_SIGNED_SECONDS: Final = 6 * 3600
+_CONNECT_SECONDS, _READ_SECONDS, _TRIES = 5, 20, 2
+#: Most errors of one chain that are looked at.
+_DEEPEST: Final = 20
+_LOCK: Final = threading.Lock()
+_CREDENTIALS: Final = frozenset(
+    {
+        *("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "403"),
+        *("AllAccessDisabled", "AccountProblem", "TokenRefreshRequired", "Forbidden", "Unauthorized", "401"),
+    }
+)
+_REGION: Final = frozenset({"AuthorizationHeaderMalformed", "PermanentRedirect", "301"})
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,255}", re.ASCII)
+
+
+class BucketError(PhotosvcError):
+    """The bucket with the originals cannot be used at present."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    retry_after = 30
+
+
+class BucketRefusedError(BucketError):
+    """The bucket with the originals refuses the credentials."""
+
+    exit_code = 2
+
+
+class NoBucketError(BucketError):
+    """There is no such bucket."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An object of a list."""
+
+    key: str
+    """Its key without the prefix of the originals."""
+    size: int
+    mtime_ns: int
+    """Its `stamp`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """The originals in a bucket."""
+
+    name: str
+    prefix: str
+    """Of all keys, with a slash at its end; empty for the whole bucket."""
+    endpoint: str
+    """Address of the store; empty for that of Amazon."""
+    mirror: Path
+    """The folder with a placeholder for each object, see `photosvc.index.mirror`."""
+
+    @property
+    def address(self) -> str:
+        """Return the address as people write it."""
+        return f"{SCHEME}{self.name}/{self.prefix}".rstrip("/")
+
+    def objects(self, folder: str = "") -> Iterator[Listed]:
+        """Yield all objects below a folder, a path on disk, in the order in which the store lists them.
+
+        Raises:
+            BucketError: the list cannot be read, or not to its end.
+        """
+        start = self.prefix + (f"{folder}/" if folder else "")
+        asked: dict[str, Any] = {"Bucket": self.name, "Prefix": start, "MaxKeys": _PAGE}
+        while True:
+            page = self._call("list_objects_v2", **asked)
+            for one in page.get("Contents", ()):
+                try:
+                    key, size, changed_at = one["Key"], int(one["Size"]), int(one["LastModified"].timestamp())
+                    listed = Listed(key[len(self.prefix) :], size, stamp(changed_at, plain_tag(one["ETag"])))
+                except (KeyError, ValueError, OverflowError):
+                    raise BucketError(f"The list of {self.address} cannot be read.") from None
+                if key.startswith(start):
+                    yield listed
+            if not page.get("IsTruncated"):
+                return
+            following = page.get("NextContinuationToken")
+            if not following or following == asked.get("ContinuationToken"):
+                raise BucketError(f"The list of {self.address} does not end.")
+            asked["ContinuationToken"] = following
+
+    def check(self) -> None:
+        """Check that the bucket can be listed.
+
+        Raises:
+            BucketError: it cannot be.
+        """
+        self._call("list_objects_v2", Bucket=self.name, Prefix=self.prefix, MaxKeys=1)
+
+    def file(self, name: str, size: int, mtime_ns: int) -> RemoteFile:
+        """Return the object of a clean name, as a list described it, with a signed link.
+
+        Raises:
+            BucketError: there are no credentials to sign with.
+        """
+        wanted = {"Bucket": self.name, "Key": self.prefix + disk_name(name)}
+        try:
+            link = _sign(_store(self.endpoint, os.getpid()), wanted)
+        except Exception as error:  # noqa: BLE001 - libraries of several authors
+            raise self._error(error) from None
+        return RemoteFile(link, name, size, mtime_ns)
+
+    def open(self, name: str, size: int, mtime_ns: int) -> RemoteReader:
+        """Open the object of a clean name for reading.
+
+        Raises:
+            OSError: see `RemoteReader`.
+            BucketError: there are no credentials to sign with.
+        """
+        return RemoteReader(self.file(name, size, mtime_ns))
+
+    def _call(self, method: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - those of the method
+        try:
+            answer: dict[str, Any] = _store(self.endpoint, os.getpid()).call_s3(method, **arguments)
+        except Exception as error:  # noqa: BLE001 - libraries of several authors
+            raise self._error(error) from None
+        return answer
+
+    def _error(self, error: BaseException) -> PhotosvcError:
+        """Return the error with a sentence for people; the sentences contain no text of the store."""
+        if isinstance(error, PhotosvcError):
+            return error
+        codes, kinds, seen = set(), set(), list[BaseException]()
+        found: BaseException | None = error
+        while found is not None and len(seen) < _DEEPEST:
+            seen.append(found)
+            kinds.add(type(found).__name__)
+            answer = getattr(found, "response", None)
+            codes.add(str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else "")
+            found = found.__cause__ or found.__context__
+        if kinds & {"NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "ProfileNotFound"}:
+            msg = f"There are no credentials for {self.address}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+            return BucketRefusedError(msg)
+        if codes & _CREDENTIALS:
+            return BucketRefusedError(f"The store refuses to list {self.address} with the given credentials.")
+        if codes & _REGION:
+            return BucketRefusedError(f"The store has {self.address} in another region: set AWS_DEFAULT_REGION.")
+        if codes & {"NoSuchBucket", "404"} or "ParamValidationError" in kinds:
+            return NoBucketError(f"There is no bucket {self.name!r} at {self.endpoint or 'Amazon S3'}.")
+        if known := codes - {""}:
+            return BucketError(f"The store of {self.address} answers with an error ({min(known)[:60]}).")
+        return BucketError(f"The store of {self.address} cannot be reached.")
+
+
+def parse_address(text: str) -> tuple[str, str]:
+    """Return the name of the bucket and the prefix of an address such as `s3://photos/family`.
+
+    Raises:
+        ValueError: it is no such address.
+    """
+    name, _, prefix = text.removeprefix(SCHEME).partition("/")
+    prefix = prefix.rstrip("/")
+    parts = prefix.split("/") if prefix else []
+    if not _NAME.fullmatch(name) or any(part in {"", ".", ".."} for part in parts) or not prefix.isprintable():
+        raise ValueError("expected an address such as s3://bucket or s3://bucket/folder")
+    if len(prefix.encode()) > _LONGEST_PREFIX:
+        raise ValueError(f"expected a folder of at most {_LONGEST_PREFIX} bytes")
+    return name, f"{prefix}/" if prefix else ""
+
+
+def _sign(store: Any, wanted: dict[str, str]) -> str:  # noqa: ANN401 - the library has no types
+    from fsspec.asyn import sync
+
+    # `S3FileSystem.sign` parses a path, and finds no key with a line feed in it.
+    sign = store.s3.generate_presigned_url
+    link: str = sync(store.loop, sign, "get_object", Params=wanted, ExpiresIn=_SIGNED_SECONDS)
+    return link
+
+
+def _store(endpoint: str, process: int) -> Any:  # noqa: ANN401 - the library has no types
+    with _LOCK:
+        return _new_store(endpoint, process)
+
+
+@lru_cache(maxsize=4)
+def _new_store(endpoint: str, process: int) -> Any:  # noqa: ANN401, ARG001 - threads of the store do not outlive a fork
+    try:
+        from s3fs import S3FileSystem
+    except ImportError:
+        msg = "PHOTOSVC_ORIGINALS needs the extra \"s3\" for a bucket: pip install 'photosvc[s3]'"
+        raise SettingError(msg, field="PHOTOSVC_ORIGINALS") from None
+    config = {
+        "connect_timeout": _CONNECT_SECONDS,
+        "read_timeout": _READ_SECONDS,
+        "retries": {"max_attempts": _TRIES, "mode": "standard"},
+        # Stores other than Amazon's do not know all checksums, and often have no name of a host for each bucket.
+        "request_checksum_calculation": "when_required",
+        "response_checksum_validation": "when_required",
+        "signature_version": "s3v4",
+        **({"s3": {"addressing_style": "path"}} if endpoint else {}),
+    }
+    store = S3FileSystem(
+        endpoint_url=endpoint or None, config_kwargs=config, skip_instance_cache=True, use_listings_cache=False
+    )
+    store.retries = 1  # those of the configuration are enough
+    return store
