@@ -38,7 +38,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from photosvc.models import search_values
 from photosvc.models.base import TABLE_PREFIX, Base, RowId
 from photosvc.models.library import CHANGES, PROJECTION, STATE, Album, LibraryState
-from photosvc.models.search_values import SORT_KEYS, FileKey, of_file, of_photo, search_columns
+from photosvc.models.search_values import SHOWN, SORT_KEYS, FileKey, of_file, of_photo, search_columns
 from photosvc.models.statements import run_one
 from photosvc.query.fold import fold, fold_recurring
 
@@ -52,9 +52,6 @@ SortText = Text().with_variant(Text(collation="C"), "postgresql")
 VALUE_GROUPS = ("lens_id", "year")
 #: Columns in which few photos differ from the others, and the condition of the rows in their indexes.
 RARE_COLUMNS = {"rating": "rating > 0", "faces": "faces > 0", "photo_type": "photo_type <> 'image'"}
-# The columns that the timeline, the map and its towns read. With them in an index, these read no rows without a query
-# or with filters of only these columns; otherwise SQLite would sort whole rows to group them.
-_read = ("listed", "private", "is_first", "aspect_ratio", "color", "photo_type")
 #: The full-text index: an FTS5 table on SQLite, a column on PostgreSQL.
 WORD_INDEX = TABLE_PREFIX + "search_text_index"
 WORD_TERMS = "terms"
@@ -246,13 +243,10 @@ _index(
 )
 
 
-_index("timeline", *TIMELINE_KEYS, *_read, condition="")
+_index("timeline", *TIMELINE_KEYS, *SHOWN, condition="")
 
 
-_index("map", "lat", "lng", "newest_key", *_read, condition="")
-
-
-_index("towns", "country", "city_key", "newest_key", *_read, condition="")
+_index("map", "lat", "lng", "newest_key", *SHOWN, condition="")
 
 
 class SearchAlbum(Base):

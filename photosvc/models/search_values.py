@@ -34,8 +34,11 @@ LONGEST_SECTION: Final = 25_000
 _INFO = "search_column"
 #: Index columns of the most frequent orders: a page is read from the index alone, also by the values in it.
 _COVERING = ("private", "listed")
-#: For the orders other than by time: positions of photos are counted in an index that tells which rows are photos.
+#: Positions of photos are counted in the index of an order, which therefore tells which rows are photos.
 _ONE_EACH = "is_first"
+#: The columns that the timeline, the map and the numbers of its towns read. With them in an index, these read no rows
+#: without a query or with filters of only these columns; otherwise SQLite would sort whole rows to group them.
+SHOWN: Final = ("listed", "private", _ONE_EACH, "aspect_ratio", "color", "photo_type")
 #: Values that are compared in the index of the order `added`, and those in that of `newest`, which has further indexes.
 #: Year, month and portrait serve common words that also mean such a value: `2019`, `december`, `portrait`.
 _IN_ADDED = ("photo_id", "color", "photo_type", "camera_id", "country", "year", "month", "portrait")
@@ -186,8 +189,14 @@ class SortKeys:
 #: of merged results, in which the largest file of a photo counts.
 SORT_KEYS = {
     "added": SortKeys(("newest_key",), "added", (*_COVERING, "shuffle", *_IN_ADDED, _ONE_EACH), by_album=True),
-    "newest": SortKeys(("taken_at", "newest_key"), "taken", (*_COVERING, *_IN_NEWEST), by_value=True, by_album=True),
-    "oldest": SortKeys(("taken_at", "oldest_key"), "oldest", ("private", "photo_id"), by_album=True),
+    "newest": SortKeys(
+        ("taken_at", "newest_key"),
+        "taken",
+        (*_COVERING, *_IN_NEWEST, _ONE_EACH),
+        by_value=True,
+        by_album=True,
+    ),
+    "oldest": SortKeys(("taken_at", "oldest_key"), "oldest", ("private", "photo_id", _ONE_EACH), by_album=True),
     "updated": SortKeys(("updated_at", "newest_key"), "updated", ("private", "created_at", _ONE_EACH)),
     "edited": SortKeys(("edited_at", "newest_key"), "edited", ("private", _ONE_EACH)),
     "relevance": SortKeys(("quality", "taken_at", "newest_key"), "relevance", ("private", _ONE_EACH)),
@@ -197,6 +206,7 @@ SORT_KEYS = {
     "similar": SortKeys(("color", "cell_id", "photo_diff", "oldest_key"), "similar", ("private", _ONE_EACH)),
     "name": SortKeys(("path", "name", "oldest_key"), "name", ("private", _ONE_EACH)),
     "title": SortKeys(("title_key", "name", "oldest_key"), "title", ("private", "listed", _ONE_EACH)),
+    "place": SortKeys(("country", "state_key", "city_key", "oldest_key"), "place", (*SHOWN, "newest_key")),
 }
 
 

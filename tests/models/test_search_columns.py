@@ -100,7 +100,6 @@ def test_a_migrated_database_has_exactly_the_declared_indexes_of_search_rows(mig
         "photo": ("photo_id", "taken_at", "newest_key", "private", "listed", ""),
         "timeline": ("timeline_day", "taken_at", "newest_key", *read, ""),
         "map": ("lat", "lng", "newest_key", *read, ""),
-        "towns": ("country", "city_key", "newest_key", *read, ""),
     }
     assert indexes_of(migrated, SearchRow.__tablename__) == {**orders, **values, **rare, **others}
 

@@ -4,12 +4,14 @@ import pytest
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from photosvc.models import Album, AlbumPhoto, Photo
+from photosvc.models import SORT_KEYS, Album, AlbumPhoto, Photo
 from photosvc.models.engine import configure_engine
 from photosvc.search.reading.files import file_with_hash, files_of_photo
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.request import parse_request
+from photosvc.search.reading.photos import PhotoQuery, find_towns
+from photosvc.search.reading.request import parse_node, parse_request
 from photosvc.search.reading.selection import Selection, selected_ids
+from photosvc.search.reading.timeline import read_stretch
 from photosvc.search.rows.write import project
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos
@@ -66,7 +68,7 @@ def window(connection, **parameters):
 
 
 @pytest.mark.parametrize(
-    "order", ["added", "newest", "oldest", "updated", "edited", "duration", "size", "similar", "name", "title"]
+    "order", ["added", "newest", "oldest", "updated", "edited", "duration", "size", "similar", "name", "title", "place"]
 )
 @pytest.mark.parametrize("offset", ["0", "20"])
 def test_every_order_is_walked_along_its_index(connection, order, offset):
@@ -74,6 +76,45 @@ def test_every_order_is_walked_along_its_index(connection, order, offset):
     assert not [step for step in steps if "TEMP B-TREE" in step]
     assert "USING" in steps[0]
     assert "INDEX ix_photosvc_search_rows_" in steps[0]
+
+
+@pytest.mark.parametrize("order", sorted(SORT_KEYS.keys() - {"photo_size"}))
+@pytest.mark.parametrize("sees_private", [False, True])
+def test_positions_of_photos_are_counted_in_the_index_of_their_order(connection, order, sees_private):
+    request = parse_request({"order": order, "merged": "true", "count": "5"})
+    asked = asked_by(connection, lambda: read_stretch(connection, request, 20, sees_private=sees_private))
+    (found,) = [text for text in asked if "ORDER BY" in text]
+    index = {"size": "photo_size"}.get(order, SORT_KEYS[order].index)
+    (step,) = plan(connection, found)
+    assert step.endswith(f" INDEX ix_photosvc_search_rows_{index}")
+    assert columns_of_rows(connection, found) == []
+
+
+def columns_of_rows(connection, statement):
+    """Return what a statement reads from the rows themselves, by its program: none if from indexes alone."""
+    raw = connection.connection.driver_connection
+    (root,) = raw.execute("SELECT rootpage FROM sqlite_master WHERE name = 'photosvc_search_rows'").fetchone()
+    program = [(opcode, p1, p2) for _, opcode, p1, p2, *_ in raw.execute("EXPLAIN " + statement)]
+    rows = {p1 for opcode, p1, p2 in program if opcode == "OpenRead" and p2 == root}
+    return [p2 for opcode, p1, p2 in program if opcode == "Column" and p1 in rows]
+
+
+@pytest.mark.parametrize("query", ["", "-n0", "-color:blue", "type:image landscape:true"])
+def test_towns_are_counted_in_the_index_of_the_order_by_place(connection, query):
+    steps = towns(connection, query)
+    assert "SCAN photosvc_search_rows USING COVERING INDEX ix_photosvc_search_rows_place" in steps
+
+
+def towns(connection, query):
+    """The plan of the statement that counts the photos of towns."""
+    asked = PhotoQuery(parse_node([("q", query)]), "", sees_private=True)
+    (found,) = [text for text in asked_by(connection, lambda: find_towns(connection, asked)) if "GROUP BY" in text]
+    return plan(connection, found)
+
+
+@pytest.mark.parametrize("query", ["-iso:100", "archived:true"])
+def test_rows_are_read_as_they_are_stored_for_towns_of_other_queries(connection, query):
+    assert "SCAN photosvc_search_rows" in towns(connection, query)
 
 
 @pytest.mark.parametrize("order", ["added", "newest", "oldest"])

@@ -98,12 +98,7 @@ ORDERS = {
         _order("similar", "By colour, place and structure", falling=False),
         _order("name", "By folder and file name", falling=False),
         _order("title", "By title", falling=False),
-        Order(
-            "place",
-            lambda _seed: (SearchRow.country, SearchRow.state_key, SearchRow.city_key, SearchRow.oldest_key),
-            False,
-            "By country, state and city",
-        ),
+        _order("place", "By country, state and city", falling=False),
         Order("random", _shuffled, True, "Shuffled by `seed`"),
     )
 }
@@ -121,7 +116,7 @@ ALBUM_ORDERS = (*ORDERS, MANUAL.name)
 ORDER_ALIASES = {"imported": "added", "updated_at": "updated"}
 
 #: Orders without an index of their own.
-UNINDEXED_ORDERS = frozenset({"random", "archived", "place"})
+UNINDEXED_ORDERS = frozenset({"random", "archived"})
 
 DEFAULT_ORDER = "added"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, cast, func, select
 
 from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.models import FILTER_COLUMNS, SEARCH_COLUMNS, Place, SearchRow
@@ -13,6 +13,7 @@ from photosvc.models.statements import unindexed
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold_recurring
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or, Word
+from photosvc.search.reading.candidates import is_covered
 from photosvc.search.reading.columns import Context
 from photosvc.search.reading.figures import library_state
 from photosvc.search.reading.plan import ALL_ROWS, Plan, make_plan
@@ -51,6 +52,8 @@ class Photos:
     """True if there is one row for each photo; otherwise there is one for each matching file."""
     covered: bool
     """True if all rows are read and the covering indexes contain what the query compares: nothing, or words."""
+    in_places: bool
+    """True if the index of the order `place`, which has only listed rows, contains what the query compares."""
 
     def select(self, *columns: Any) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
         """Return the query for these columns of all rows, in no order."""
@@ -107,7 +110,8 @@ def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) 
     plan = make_plan(node, "", context, connection, rows_needed=rows_needed, in_order=False)
     single = is_single(node, context)
     covered = not plan.sorts and (isinstance(node, Everything) or (context.words_as_sets and _has_only_words(node)))
-    return Photos(connection, plan, single, covered)
+    in_places = not context.opened and (covered or is_covered(node, "place", context))
+    return Photos(connection, plan, single, covered, in_places)
 
 
 def version_of(connection: Connection, expected: str = "") -> str:
@@ -170,13 +174,18 @@ def find_towns(connection: Connection, query: PhotoQuery) -> list[CountedTown]:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
     """
     photos = find_photos(connection, query, rows_needed=ALL_ROWS)
-    columns = SearchRow.country, SearchRow.city_key
-    # The index of towns gives them in order; of other queries, every row would be looked up through it.
-    country, city = columns if photos.covered else map(unindexed, columns)
+    columns = SearchRow.country, SearchRow.state_key, SearchRow.city_key
+    # The index of the order `place` gives them in order; of other queries, every row would be looked up through it.
+    by_index = photos.in_places and not photos.plan.sorts
+    in_order = columns if by_index else map(unindexed, columns)
     known = unindexed(SearchRow.country) != _UNKNOWN
-    statement = photos.select(SearchRow.country, SearchRow.city_key, photos.count).where(known)
-    statement = statement.group_by(country, city).order_by(photos.count.desc(), country, city).limit(MOST_TOWNS)
-    found = connection.execute(statement).all()
+    grouped = photos.select(SearchRow.country, SearchRow.city_key, photos.count.label("photos")).where(known)
+    if by_index:
+        grouped = grouped.where(SearchRow.listed)
+    by_state = grouped.group_by(*in_order).subquery().c
+    country, city, count = by_state.country, by_state.city_key, func.sum(by_state.photos)
+    statement = select(country, city, cast(count, BigInteger)).group_by(country, city)
+    found = connection.execute(statement.order_by(count.desc(), country, city).limit(MOST_TOWNS)).all()
     names = _names(connection, {row[0] for row in found})
     return [CountedTown(code, names.get((code, key), ""), count) for code, key, count in found]
 

@@ -1,0 +1,53 @@
+"""An index of the order by place in place of that of towns, and a column more in those of the orders by time.
+
+Towns are counted in the new index too. The column marks the first file of each photo: positions of photos are counted
+in the index of an order.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0064"
+down_revision = "0063"
+branch_labels = None
+depends_on = None
+
+TABLE = "photosvc_search_rows"
+_SHOWN = "listed private is_first aspect_ratio color photo_type"
+#: The end of the name of an index -> its columns.
+NEW = {
+    "taken": "taken_at newest_key private listed photo_id color photo_type year month portrait is_first",
+    "oldest": "taken_at oldest_key private photo_id is_first",
+    "place": f"country state_key city_key oldest_key {_SHOWN} newest_key",
+}
+OLD = {
+    "taken": "taken_at newest_key private listed photo_id color photo_type year month portrait",
+    "oldest": "taken_at oldest_key private photo_id",
+    "towns": f"country city_key newest_key {_SHOWN}",
+}
+#: The index of all rows, not only of listed ones; it serves no order.
+WHOLE = "towns"
+
+
+def upgrade() -> None:
+    """Replace the indexes."""
+    _replace(OLD, NEW)
+
+
+def downgrade() -> None:
+    """Create the former indexes again."""
+    _replace(NEW, OLD)
+
+
+def _replace(before: dict[str, str], after: dict[str, str]) -> None:
+    for name in before:
+        op.drop_index(f"ix_{TABLE}_{name}", TABLE)
+    for name, columns in after.items():
+        op.create_index(
+            f"ix_{TABLE}_{name}",
+            TABLE,
+            columns.split(),
+            sqlite_where=None if name == WHOLE else sa.text("listed = 1"),
+            postgresql_where=None if name == WHOLE else sa.text("listed"),
+            postgresql_include=None if name == WHOLE else ["file_id"],
+        )
