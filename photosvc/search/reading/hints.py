@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from threading import Timer
+from threading import Event, Thread
 from time import perf_counter
 from typing import Any, Final
 from urllib.parse import quote
@@ -51,6 +51,8 @@ _RECENT: Final = 1000
 _MOST_KEYWORDS: Final = 5000
 #: Seconds after which nothing further is looked for.
 LONGEST = 0.04
+#: Seconds between two interruptions of what runs after that.
+_AGAIN: Final = 0.005
 _LONGEST_HEADER: Final = 400
 _PRINTED: Final = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
 
@@ -132,14 +134,15 @@ def _limited(connection: Connection, seconds: float) -> Iterator[None]:
         if isinstance(connection.engine.pool, StaticPool):  # other threads use the connection of a database in memory
             yield
             return
-        timer = Timer(seconds, driver.interrupt)
-        timer.start()
+        ended = Event()
+        watch = Thread(target=_interrupt, args=(driver, ended, seconds), daemon=True)
+        watch.start()
         try:
             with _ending():
                 yield
         finally:
-            timer.cancel()
-            timer.join()  # it must not end a later statement
+            ended.set()
+            watch.join()  # it must not end a later statement
         return
     savepoint = connection.begin_nested()  # the limit ends with it
     try:
@@ -148,6 +151,17 @@ def _limited(connection: Connection, seconds: float) -> Iterator[None]:
             yield
     finally:
         savepoint.rollback()
+
+
+def _interrupt(driver: sqlite3.Connection, ended: Event, seconds: float) -> None:
+    """Interrupt every statement that runs after so many seconds, until `ended`.
+
+    An interruption ends no statement that begins later, and between two statements there may be none to end.
+    """
+    wait = seconds
+    while not ended.wait(wait):
+        driver.interrupt()
+        wait = _AGAIN
 
 
 @contextmanager

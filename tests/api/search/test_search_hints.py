@@ -131,6 +131,18 @@ def test_hints_end_after_their_time_and_the_search_goes_on(new_database):
     engine.dispose()
 
 
+def test_a_statement_that_begins_when_the_time_for_hints_is_over_is_ended_too(new_database):
+    slow = {
+        "sqlite": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9000000) SELECT max(i) FROM n"
+    }
+    engine = create_engine(new_database())
+    with engine.connect() as connection, hints._limited(connection, 0.01):
+        time.sleep(0.1)  # Python's own work: nothing runs that could be interrupted
+        connection.exec_driver_sql(slow.get(connection.dialect.name, "SELECT pg_sleep(60)"))
+        pytest.fail("the statement was not ended")
+    engine.dispose()
+
+
 def test_both_databases_give_the_same_hints(new_database):
     engine = create_engine(new_database())
     configure_engine(engine)
