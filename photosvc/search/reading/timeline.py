@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from math import sqrt
 from typing import Any, Final
 
 from sqlalchemy import Connection, select
@@ -21,7 +20,7 @@ from sqlalchemy import Connection, select
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import TIMELINE_KEYS, File, FileKey, Photo, SearchRow
 from photosvc.models.statements import unindexed
-from photosvc.search.reading.orders import PRIME, Cursor
+from photosvc.search.reading.orders import Cursor
 from photosvc.search.reading.pages import LibraryChangedError
 from photosvc.search.reading.photos import PhotoQuery, find_photos, is_single
 from photosvc.search.reading.plan import ALL_ROWS
@@ -312,21 +311,11 @@ def read_stretch(connection: Connection, request: SearchRequest, start: int, *, 
 
 
 def _shuffled_near(connection: Connection, request: SearchRequest, start: int, *, sees_private: bool) -> SearchRequest:
-    """Return the request, in the order `random`, with a cursor shortly before this position.
-
-    To skip half of a million photos there, they would all be sorted, as no index has this order. But its sort keys are
-    spread evenly, so that the key at a position can be estimated, and the photos before it be counted.
-    """
+    """Return the request, in the order `random`, with a cursor shortly before this position."""
     search = _prepare(connection, replace(request, cursor=None, count=start, offset=0), sees_private=sees_private)
     total = count_photos(connection, PhotoQuery(request.node, request.album, sees_private))
-    # Four times the standard deviation of the number of keys before a key is nearly always enough.
-    for margin in (2 * sqrt(total), 16 * sqrt(total)):
-        share = min(max(start - margin, 0) / max(total, 1), 1)
-        key = round(PRIME * (share if request.order.is_reversed else 1 - share))
-        position = search.number_before((0, key, 0))
-        if position <= start:
-            return replace(request, cursor=Cursor(request.order.name, request.seed, position, (key, 0)))
-    return request
+    near = search.shuffled_near(start, total, lambda key: search.number_before((0, key, 0)))
+    return replace(request, cursor=near) if near else request
 
 
 def _prepare(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Search:

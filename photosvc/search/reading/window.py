@@ -4,10 +4,11 @@ For its search, a request gets ids in place of names, and the order of its album
 conditions use statements that are compiled once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice
+from math import sqrt
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Label, bindparam, func, literal, select, tuple_
@@ -21,7 +22,7 @@ from photosvc.query.nodes import Everything, Node, conjuncts
 from photosvc.search.reading import words
 from photosvc.search.reading.columns import Context, select_ids
 from photosvc.search.reading.compile import asked_open, compile_all, visible
-from photosvc.search.reading.orders import MANUAL, UNINDEXED_ORDERS, Cursor, Order, order_named
+from photosvc.search.reading.orders import MANUAL, PRIME, UNINDEXED_ORDERS, Cursor, Order, order_named
 from photosvc.search.reading.plan import Driver, Plan, Walk, make_plan, one_album, plan_all
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.resolve import resolve
@@ -29,6 +30,8 @@ from photosvc.search.reading.word_plan import Tier, by_indexes_alone
 
 #: A file in a window: its id and its sort keys.
 Found = Sequence[Any]
+#: Rows of the order `random` that are skipped by sorting them.
+_FAR: Final = 20_000
 #: Rows that are read at once.
 _CHUNK: Final = 1000
 #: The condition of the first files of photos. SQLite must not choose an index for it: for an order without an index, it
@@ -128,6 +131,11 @@ class Search:
 
     def parts_of_window(self, offset: int, count: int) -> Iterator[Sequence[Found]]:
         """Return the files of `window` as they are read, many at a time."""
+        if self.request.order.base == "random" and self.request.cursor is None and offset > _FAR:
+            place = self.shuffled_near(offset, self.total(), self._rows_before)
+            if place is not None:
+                near = replace(self, request=replace(self.request, cursor=place, offset=0))
+                return near.parts_of_window(offset - place.position, count)
         if self.is_plain:
             prepared, values = self._plain(offset, count)
             return prepared.chunks(self.connection, values, _CHUNK)
@@ -199,6 +207,33 @@ class Search:
         is_before = here > there if self.request.order.falling else here < there
         counted = func.count() if self.one_each else func.count(SearchRow.photo_id.distinct())
         return self.connection.scalar(self.matching(counted).where(is_before)) or 0
+
+    def _rows_before(self, key: int) -> int:
+        """Count the rows before this key of the order `random`."""
+        shuffled, _ = self._keys()
+        is_before = shuffled >= key if self.request.order.falling else shuffled < key
+        return self.connection.scalar(self.matching(func.count()).where(is_before)) or 0
+
+    def shuffled_near(self, position: int, total: int, number_before: Callable[[int], int]) -> Cursor | None:
+        """Return a cursor of the order `random` shortly before a position; None if it is not found.
+
+        To skip half of a million rows there, they would all be sorted, as no index has this order. But its sort keys
+        are spread evenly, so that the key at a position can be estimated, and what is before it be counted.
+
+        Args:
+            position: the position, counted in rows or in photos.
+            total: the number of all of them.
+            number_before: counts those before a key, or those up to it.
+        """
+        order = self.request.order
+        # Four times the standard deviation of the number of keys before a key is nearly always enough.
+        for margin in (2 * sqrt(total), 16 * sqrt(total)):
+            share = min(max(position - margin, 0) / max(total, 1), 1)
+            key = round(PRIME * (share if order.is_reversed else 1 - share))
+            passed = number_before(key)
+            if passed <= position:
+                return Cursor(order.name, self.request.seed, passed, (key, 0))
+        return None
 
     def total(self) -> int:
         """Count the files that match."""

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given
 from hypothesis import strategies as st
 
+from photosvc.search.reading import window
 from photosvc.search.reading.orders import ORDERS
 from tests.support.examples import examples
 from tests.support.factories.varied_library import fill_varied_library
@@ -97,6 +98,24 @@ def test_positions_far_into_a_shuffled_library_are_those_of_its_pages(new_librar
     part = sequence(library, **asked, n=20, **{"from": 1100})
     part = sequence(library, **asked, n=20, cursor=part["next"], **{"from": 1120})
     assert [one["uid"] for one in part["photos"]] == expected[1120:1140]
+
+
+@pytest.mark.parametrize(
+    ("query", "order", "merged"),
+    [("", "random", "false"), ("", "-random", "true"), ("codec:heic | lake", "-random", "false")],
+)
+def test_pages_far_into_a_shuffled_library_are_parts_of_its_first_page(varied, monkeypatch, query, order, merged):
+    library, tokens = varied
+    asked = {"q": query, "order": order, "seed": "5", "merged": merged}
+    whole = library.get({**asked, "count": "1000"}, token=tokens[True])
+    monkeypatch.setattr(window, "_FAR", 3)
+    found, counted = [], 0
+    for offset in range(0, int(whole.headers["X-Count"]) + 13, 13):
+        answer = library.get({**asked, "count": "13", "offset": str(offset)}, token=tokens[True])
+        found += answer.json
+        counted += int(answer.headers["X-Count"])
+    assert found == whole.json
+    assert counted == int(whole.headers["X-Count"]) > 26
 
 
 @pytest.mark.slow
