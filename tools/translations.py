@@ -1,6 +1,7 @@
 """The catalogues of the pages: `python -m tools.translations` adds new texts to them and drops those that are gone.
 
-Texts of templates, modules and scripts are found by their marks (see `photosvc/pages/language.py`). A new text is added
+Texts of templates, modules and scripts are found by their marks (see `photosvc/pages/language.py`), and those of tables
+of other packages are listed by `photosvc/pages/messages.py`. A new text is added
 without a translation, for a person to write; the tests list the ones that are missing. With `check`, nothing is
 written: the program ends with 1 if the catalogues are not up to date.
 """
@@ -14,6 +15,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 from photosvc.pages.language import ENGLISH, FOLDER, LANGUAGES
+from photosvc.pages.messages import table_texts
 
 _PAGES = FOLDER.parent
 _KEYWORDS = {
@@ -34,6 +36,8 @@ def extracted() -> Catalog:
     found = Catalog(project="photosvc", fuzzy=False)
     for _, _, message, _, context in extract_from_dir(str(_PAGES), _METHODS, keywords=_KEYWORDS):
         found.add(message, context=context)
+    for text in table_texts():
+        found.add(text)
     return found
 
 

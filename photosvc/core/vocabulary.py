@@ -1,4 +1,4 @@
-"""Fixed lists of values: colours, sources of values, kinds of stacks, and Exif orientations."""
+"""Fixed values: colours, the unknown, sources of values, kinds of stacks, and Exif orientations."""
 
 from typing import Final
 
@@ -7,6 +7,8 @@ COLORS = (
     "black", "grey", "brown", "gold", "white", "purple", "blue", "cyan",
     "teal", "green", "lime", "yellow", "magenta", "orange", "red", "pink",
 )  # fmt: skip
+#: The name of a place or camera that is not known, and the title of a photo of which nothing is.
+UNKNOWN: Final = "Unknown"
 COLOR_NUMBERS = {name: number for number, name in enumerate(COLORS)} | {"gray": COLORS.index("grey")}
 AUTO, DEFAULT, ESTIMATE, NAME, LOCATION = "", "default", "estimate", "name", "location"
 META, XMP, MANUAL, ADMIN = "meta", "xmp", "manual", "admin"

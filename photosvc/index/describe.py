@@ -14,11 +14,11 @@ from typing import Final
 from sqlalchemy.orm import object_session
 
 from photosvc.core.times import system_clock
-from photosvc.core.vocabulary import AUTO, ESTIMATE, LOCATION, MANUAL, META, NAME, XMP, gives_way
+from photosvc.core.vocabulary import AUTO, ESTIMATE, LOCATION, MANUAL, META, NAME, UNKNOWN, XMP, gives_way
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import added_areas, bounded, named, read_extraction, write_added_markers, write_markers
-from photosvc.index.places import UNKNOWN, country_name, to_local, to_utc, zone_at
+from photosvc.index.places import country_name, to_local, to_utc, zone_at
 from photosvc.index.quality import HIDDEN, quality_of
 from photosvc.index.sidecar_values import Sources, StoredSidecar, marked, ranked, with_sidecars
 from photosvc.index.stack_rules import LIVE_NS, is_cover, is_moving_part, is_preview, original_of, split_name

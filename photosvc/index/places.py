@@ -22,6 +22,7 @@ import tzfpy
 from photosvc import data
 from photosvc.core.geo import bounding_boxes, distance_m, is_position
 from photosvc.core.ids import BASE62
+from photosvc.core.vocabulary import UNKNOWN
 from photosvc.data import PlacesTable
 
 _EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
@@ -69,8 +70,6 @@ def _known_zone(name: str) -> tzinfo | None:
     except (ValueError, LookupError):  # a hostile path, no such file
         return None
 
-
-UNKNOWN = "Unknown"
 
 # Most positions have a place within the smallest radius, whose box holds the fewest rows.
 _RADII_M = (5_000.0, 25_000.0, 100_000.0)

@@ -24,6 +24,7 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     photo_forms,
     photos,
     places,
+    script_answers,
     security_log,
     settings,
     shared,

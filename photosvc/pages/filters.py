@@ -25,7 +25,8 @@ from photosvc.web.searching import searching
 #: Values of a group that are shown at once, and after a click.
 _FIRST: Final = 12
 _MOST: Final = 200
-_COLORS: Final = {
+#: The names of colours.
+COLOR_LABELS: Final = {
     "black": N_("Black"), "grey": N_("Grey"), "brown": N_("Brown"), "gold": N_("Gold"), "white": N_("White"),
     "purple": N_("Purple"), "blue": N_("Blue"), "cyan": N_("Cyan"), "teal": N_("Teal"), "green": N_("Green"),
     "lime": N_("Lime"), "yellow": N_("Yellow"), "magenta": N_("Magenta"), "orange": N_("Orange"), "red": N_("Red"),
@@ -97,7 +98,7 @@ _GROUPS: Final = (
     Group(N_("Kind"), "type", _table(TYPES), foreign=False),
     Group(N_("Camera"), "camera"),
     Group(N_("Lens"), "lens"),
-    Group(N_("Color"), "color", lambda value: _(_COLORS[value.label]), foreign=False),
+    Group(N_("Color"), "color", lambda value: _(COLOR_LABELS[value.label]), foreign=False),
     Group(N_("Rating"), "rating", _table(dict(STARS)), in_order=lambda value: -_number(value), foreign=False),
 )
 

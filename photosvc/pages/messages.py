@@ -1,13 +1,18 @@
 """The messages of errors, in the language of the page.
 
-The packages below speak English, as the API and the command line do. Those of their messages that pages show are listed
-here, with a pattern where a message contains values; one that is not listed is shown in English.
+The packages below speak English, as the API and the command line do. Those of their messages that pages and their
+scripts show are listed here, with names where a message contains values, or are texts of a table below. A message that
+is neither is shown in English.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from photosvc.pages.language import N_, _, grouped
+from photosvc.core.problems import Reason
+from photosvc.pages.language import ENGLISH, N_, _, grouped, language
+from photosvc.query.filter_spec import EXPECTED, Kind
+from photosvc.query.filters import FILTERS
 
 _FIXED: Final = (
     # Signing in, passwords and accounts.
@@ -25,66 +30,207 @@ _FIXED: Final = (
     N_("The last enabled administrator must remain: make another user an administrator first."),
     N_("Two-factor authentication is already on, or has not been set up."),
     N_("the scope covers nothing; `*` covers everything"),
+    N_("a credential cannot create one with more rights than its own"),
     N_("no such user"),
+    N_("no such client"),
     # Rights and pages.
     N_("Permission denied."),
+    N_("The credential's scope does not cover this."),
     N_("No such thing."),
     N_("It exists already, or changed meanwhile."),
     N_("The token in this link is not valid (any more): ask for a new link."),
     N_("Another site or program sent this request from a browser: open the page again and repeat it."),
+    # Searches.
     N_("The search took longer than it may."),
     N_("Too many costly searches are running: try again in a moment, or make this one narrower."),
+    N_("Visitors of a link, and guests, can filter by kind, shape and date only."),
+    N_("this ) closes no group"),
+    N_("this ( is not closed"),
+    N_("too many words and signs"),
+    N_("too many wildcards"),
+    N_("a value with parentheses needs quotes"),
+    N_("in free text * may only end a word"),
+    N_("order: is no condition; it stands at the top of q, beside its conditions, or is a parameter"),
+    N_("the query and the smart albums in it have too many groups inside each other"),
     # Albums, links and photos.
     N_("there is no such album"),
     N_("there is no such link"),
     N_("there is no such photo"),
+    N_("there is no such file"),
+    N_("there is no such folder"),
+    N_("there is no such label"),
+    N_("there is no such person"),
     N_("none of the selected items exists"),
+    N_("No items selected"),
+    N_("an album needs a title"),
+    N_("a smart album has no order by hand"),
+    N_("the album contains no files"),
     N_("the album is private: show it to all accounts before you share it"),
     N_("Account: this is your own account"),
     N_("the album is shared with this account already"),
     N_("the album is not shared with this account"),
+    N_("there is no such album among those that are shared with you"),
+    N_("This album is shared with you for looking at it, not for adding photos."),
+    N_("none of these photos in the album is one that you uploaded"),
+    N_("the query of a smart album decides which photos it has: share it for looking at it alone"),
+    N_("the query of a smart album decides which photos it has: visitors cannot add any"),
+    N_("files of visitors count in the quota of the account that made the link, and this one has none"),
+    N_("files of visitors would count in the quota of another account; make a link of your own"),
     N_("latitudes are from -90 to 90, longitudes from -180 to 180"),
     N_("send a name without commas"),
+    N_("send a name with letters or digits"),
     N_("This deleted album does not exist, or you have no permission to see it."),
     N_("Somebody has changed this album since you opened the form."),
     N_("The picture does not exist, or is not shared."),
     N_("The link does not exist, or has ended: ask for a new one."),
+    N_("The link needs its password."),
     N_("The photo changed meanwhile: read it again, and repeat the change if it still fits."),
     N_("The name is too long."),
+    N_("no photo in searches has this label"),
+    N_("the photo has no such label"),
+    N_("there is no such marked area"),
+    N_("the file has this area already"),
+    N_("this area is in the file; remove its name instead"),
+    N_("the file has changed: name people after it is indexed again"),
+    N_("this change cannot be undone"),
+    N_("only pictures can be turned"),
+    N_("the file is the only one of its photo"),
+    N_("nothing of this is in the trash"),
+    # Files on their way.
+    N_("The originals of this service are read-only (PHOTOSVC_READONLY)."),
+    N_("The file is larger than allowed."),
+    N_("The length of the file is not the announced one."),
+    N_("No file can be stored under this name."),
+    N_("A file or folder of this name exists already."),
+    N_("There is no such upload."),
+    N_("There is no space left for the file."),
+    N_("The folder of originals cannot be written to."),
+    N_("The disk of the originals is missing or does not respond; try again."),
+    N_("The account may not upload so much; an administrator can raise PHOTOSVC_UPLOAD_QUOTA."),
+    N_("There are too many files in this upload."),
+    N_("The albums of uploaded files were deleted, or some files were refused or deleted before they were indexed."),
+    N_("The upload was not continued in time."),
+    N_("The request ended, or stopped for too long, before all of its body came."),
+    N_("The checksum does not match the piece, which was discarded."),
+    N_("The archive would be too large: select fewer files."),
+    N_("There is no such archive, or its hour is over: select the files again."),
+    N_("The file has changed since it was indexed; an index run is due."),
+    N_("The file cannot be read at present; try again."),
+    N_("There is no such folder in the folder of imports."),
+    # Not now.
+    N_("The server is receiving too many files: try again in a moment."),
+    N_("You are sending several files already: wait until one is complete."),
+    N_("You are downloading several archives already: wait until one is complete."),
+    N_("The server has too many such requests: try again in a moment."),
+    N_("You have too many such requests in progress: wait until one is complete."),
+    N_("Too many changes are waiting to be stored: try again in a moment."),
+    N_("The server is changing too many selections of photos: try again in a moment."),
+    N_("You are changing many photos already: wait until that is complete."),
+    N_("The change takes too long: change fewer photos."),
+    N_("The database is busy or cannot be reached; try again."),
+    N_("The library changed while this was read; try again."),
+    N_("Another index run is active; wait until it ends."),
+    N_("Internal error; the log has details."),
 )
-_PATTERNS: Final = (
-    (re.compile(r"a password has (?P<least>\d+) to (?P<most>\d+) characters"),
-     N_("a password has %(least)s to %(most)s characters")),
-    (re.compile(r"Password: the password of a link has (?P<least>\d+) to (?P<most>\d+) characters"),
-     N_("Password: the password of a link has %(least)s to %(most)s characters")),
-    (re.compile(r"a user name has at most (?P<most>\d+) characters"),
-     N_("a user name has at most %(most)s characters")),
-    (re.compile(r"at most (?P<most>\d+) printable characters"), N_("at most %(most)s printable characters")),
-    (re.compile(r"a name has 1 to (?P<most>\d+) printable characters"),
-     N_("a name has 1 to %(most)s printable characters")),
-    (re.compile(r"an album has at most (?P<most>\d+) links: end one that is no longer used"),
-     N_("an album has at most %(most)s links: end one that is no longer used")),
-    (re.compile(r"Nothing was deleted: there are (?P<found>\d+) files by now, not (?P<expected>\d+)\."),
-     N_("Nothing was deleted: there are %(found)s files by now, not %(expected)s.")),
-    (re.compile(r"Longer than maximum length (?P<most>\d+)\."), N_("Longer than maximum length %(most)s.")),
-)  # fmt: skip
+#: Messages with values: a number, the name of a field, words of the user, or a further message. The first that fits
+#: counts.
+_WITH_VALUES: Final = (
+    N_("%(message)s (character %(position)s)"),
+    N_("%(message)s; did you mean %(name)s?"),
+    N_("a password has %(least)s to %(most)s characters"),
+    N_("Password: the password of a link has %(least)s to %(most)s characters"),
+    N_("%(field)s: %(message)s"),
+    N_("a user name has at most %(most)s characters"),
+    N_("at most %(most)s printable characters"),
+    N_("a name has 1 to %(most)s printable characters"),
+    N_("an album has at most %(most)s links: end one that is no longer used"),
+    N_("there are %(most)s albums already; delete some"),
+    N_("a photo has at most %(most)s labels"),
+    N_("at most %(most)s keywords of %(length)s characters"),
+    N_("more than %(most)s files are selected"),
+    N_("more than %(most)s files are selected: select fewer"),
+    N_("more than %(most)s photos are selected"),
+    N_("the selected files have %(found)s MiB, an archive may have %(most)s MiB: select fewer"),
+    N_("Nothing was deleted: there are %(found)s files by now, not %(expected)s."),
+    N_("Longer than maximum length %(most)s."),
+    N_("%(name)s is not the name of a time zone"),
+    N_("%(name)s is not a scope"),
+    N_("%(name)s is not an event"),
+    N_("%(field)s must be a time ago as 90m, 12h, 2d or 1w, a day as 2026-02-28, or a time as 2026-02-28T12:00:00Z"),
+    N_("unknown filter %(name)s"),
+    N_("%(name)s is neither a word nor a filter"),
+    N_("%(name)s compares nothing; write the name of a filter before it, as in iso:>800"),
+    N_("there is no place %(name)s"),
+    N_("there is no photo %(name)s"),
+    N_("there are %(found)s places %(name)s; add a state or country, as in %(example)s"),
+    N_("%(name)s is not a property of photos"),
+    N_("%(name)s is not %(message)s"),
+    N_("more than %(most)s terms"),
+    N_("more than %(most)s groups inside each other"),
+    N_("%(field)s has %(length)s characters; %(most)s are allowed"),
+)
+#: The expressions of values that are no numbers.
+_VALUES: Final = {"name": ".+?", "example": ".+", "message": ".+", "field": r"[\w.-]{1,40}"}
+_VALUE: Final = re.compile(r"%\\?\((\w+)\\?\)s")
 _KNOWN: Final = {text.casefold().removesuffix("."): text for text in _FIXED}
-#: The most characters of a message that patterns are compared with.
-_LONGEST: Final = 200
+#: The most characters of a message that is compared with those that have values.
+_LONGEST: Final = 400
+
+
+def table_texts() -> Iterator[str]:
+    """Yield the texts of tables below that pages show: the help of filters, what they expect, problems of files."""
+    yield from (spec.help for spec in FILTERS.values() if spec.kind is not Kind.ABSENT)
+    yield from EXPECTED.values()
+    yield from (reason.template for reason in Reason)
+    yield from ("picture", "video", "picture or video")  # what a file is not
+
+
+def _expression(text: str) -> re.Pattern[str]:
+    """Return the expression of a message with values, from its text."""
+    found = _VALUE.sub(lambda one: f"(?P<{one[1]}>{_VALUES.get(one[1], r'[0-9,]+')})", re.escape(text))
+    return re.compile(found.removesuffix(r"\."), re.IGNORECASE | re.DOTALL)
+
+
+_PATTERNS: Final = tuple((_expression(text), text) for text in _WITH_VALUES)
+_PROBLEMS: Final = tuple(
+    (re.compile(re.sub(r"\\\{\d?\\\}", "(.+?)", re.escape(reason.template.removesuffix("."))), re.DOTALL), reason)
+    for reason in Reason
+)
+_TABLES: Final = frozenset(table_texts())
 
 
 def message_text(message: str) -> str:
     """Return the message of an error in the language of the page, with the capital and full stop that it came with."""
-    if not message:
-        return ""
+    return (_translated(message) or message) if message and language() != ENGLISH else message
+
+
+def _translated(message: str) -> str:
+    """Return the message in the language of the page; empty if it is not known."""
     if (known := _KNOWN.get(message.casefold().removesuffix("."))) is not None:
         return _like(_(known), message)
+    if message in _TABLES or _(message) != message:
+        return _(message)
+    if len(message) > _LONGEST:
+        return ""
+    plain = message.removesuffix(".")
+    for pattern, reason in _PROBLEMS:
+        if found := pattern.fullmatch(plain):
+            return _like(_(reason.template).format(*(_(detail) for detail in found.groups())), message)
     for pattern, text in _PATTERNS:
-        if found := pattern.fullmatch(message[:1].lower() + message[1:_LONGEST]) or pattern.fullmatch(
-            message[:_LONGEST]
-        ):
-            return _like(_(text, **{name: grouped(int(digits)) for name, digits in found.groupdict().items()}), message)
-    return _(message)
+        if (found := pattern.fullmatch(plain)) and (values := _values(found.groupdict())):
+            return _like(_(text, **values), message)
+    return ""
+
+
+def _values(found: dict[str, str]) -> dict[str, str]:
+    """Return the values of a message in the language of the page; empty if they contain a message that is not known."""
+    values = dict(found)
+    for name, value in found.items():
+        if name == "message":
+            values[name] = _translated(value)
+        elif name not in _VALUES:
+            values[name] = grouped(int(value.replace(",", "")))
+    return values if all(values.values()) else {}
 
 
 def _like(text: str, message: str) -> str:

@@ -26,7 +26,18 @@ from photosvc.pages.forms import page_number
 from photosvc.pages.language import N_
 from photosvc.pages.layout import page, see_other, show
 from photosvc.pages.marks import acts, read_marked
-from photosvc.pages.tiles import DEFAULT_ORDER, Asked, Chip, Day, Thumbnails, chips_of, days_of, grid_data, usual_order
+from photosvc.pages.tiles import (
+    DEFAULT_ORDER,
+    Asked,
+    Chip,
+    Day,
+    Thumbnails,
+    chips_of,
+    days_of,
+    grid_data,
+    title_of,
+    usual_order,
+)
 from photosvc.query.lexer import close_quote
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
@@ -105,7 +116,7 @@ def _columns(photos: Sequence[Record]) -> dict[str, Any]:
 
 def _photo(record: Record, turns: Mapping[str, int]) -> tuple[Any, ...]:
     """Return UID, hash, duration, favorite, private, turn and text of a photo."""
-    text = next((text.strip() for text in (record["Title"], record["Description"]) if text.strip()), "")
+    text = title_of(record) or record["Description"].strip()
     marks = int(bool(record["Favorite"])), int(bool(record["Private"]))
     return (record["UID"], record["Hash"], record.get("Duration", 0), *marks, turns.get(record["Hash"], 1), text[:200])
 

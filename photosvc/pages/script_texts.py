@@ -104,6 +104,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "letters": N_("Single letters are keys"),
     "lettersKept": N_("This browser remembers it. With the focus on a photo, ? always opens this list."),
     # Uploads.
+    "because": N_("%(field)s: %(message)s"),
     "added": N_("Added"), "duplicate": N_("In the library already"), "refused": N_("Refused"),
     "stopped": N_("Stopped"), "left": N_("Not complete"), "cancelled": N_("Cancelled"),
     "earlier": N_("Uploaded earlier"), "uploads": N_("Uploads"), "closeUploads": N_("Close the list of uploads"),
@@ -118,6 +119,10 @@ _TEXTS: Final[dict[str, Text]] = {
     "fileGone": N_("The file cannot be read any more: it was changed, moved or deleted."),
     "storedNothing": N_("The server stored nothing."),
     "chooseAgain": N_("The server does not have the file any more: choose it again."),
+    # The kinds of suggestions.
+    "filter": N_("Filter"), "camera": N_("Camera"), "lens": N_("Lens"), "city": N_("City"), "state": N_("State"),
+    "country": N_("Country"), "person": N_("Person"), "keyword": N_("Keyword"), "color": N_("Color"),
+    "type": N_("Kind"), "year": N_("Year"),
     # The map.
     "closer": N_("Closer"), "farther": N_("Farther"), "noneInView": N_("No photos in this view"),
     "inView": P_("About %(num)s photo in this view", "About %(num)s photos in this view"),
@@ -147,6 +152,7 @@ def _packed(name: str) -> Markup:
         for key, text in _TEXTS.items()
     }
     found |= {key: texts.pgettext(context, text) for key, (context, text) in _MEANT.items()}
+    found["value"] = ""  # a suggested value of a filter, which the text before it names
     # No text ends the element: `<` is escaped, as `tojson` does.
     return Markup(orjson.dumps(found).decode().replace("<", "\\u003c"))  # noqa: S704  # nosec B704
 

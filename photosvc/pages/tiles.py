@@ -18,6 +18,8 @@ from photosvc.auth.principal import Principal
 from photosvc.auth.tokens import preview_token
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.ids import ALBUM, is_uid
+from photosvc.core.vocabulary import UNKNOWN
+from photosvc.models.library import UNKNOWN_PLACE
 from photosvc.pages.language import N_, _, date_text
 from photosvc.pictures.sizes import NAMED, Area, thumbnail_size
 from photosvc.query.alternatives import quote
@@ -303,10 +305,16 @@ def taken_label(record: Record) -> str:
     return month_label(record["Year"], record["Month"]) if record["Month"] > 0 else str(record["Year"])
 
 
+def title_of(record: Record) -> str:
+    """Return the title of a photo; empty if it has none but the one that the index gives where it knows nothing."""
+    title = record["Title"].strip()
+    return "" if title == UNKNOWN and not record.get("TitleSrc") else str(title)
+
+
 def alt_text(record: Record) -> str:
     """Return the alternative text of a picture."""
-    if title := record["Title"].strip():
-        return str(title)
+    if title := title_of(record):
+        return title
     kind = _("Video") if record["Type"] == _VIDEO else _("Photo")
     return ", ".join(filter(None, (kind, taken_label(record), _place(record))))
 
@@ -365,7 +373,7 @@ def _day(record: Record) -> str:
 
 def _place(record: Record) -> str:
     city = str(record["PlaceCity"])
-    return "" if city in {"", "zz", "Unknown"} else city
+    return "" if city in {"", UNKNOWN_PLACE, UNKNOWN} else city
 
 
 def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) -> dict[str, str]:

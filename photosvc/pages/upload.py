@@ -70,7 +70,8 @@ def send_files() -> Response:
 def _result(outcome: Admitted) -> Result:
     record = record_of_outcome(current_service(), outcome)
     reason = message_text(record.get("reason", ""))
-    text = ": ".join(filter(None, (_(_LABELS[outcome.status]), reason)))
+    label = _(_LABELS[outcome.status])
+    text = _("%(field)s: %(message)s", field=label, message=reason) if reason else label
     return Result(outcome.file.name, outcome.status, text, record.get("PhotoUID", ""))
 
 

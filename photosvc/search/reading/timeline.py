@@ -18,6 +18,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, select
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.vocabulary import UNKNOWN
 from photosvc.models import TIMELINE_KEYS, File, FileKey, Photo, SearchRow
 from photosvc.models.statements import unindexed
 from photosvc.search.reading.orders import Cursor
@@ -39,6 +40,8 @@ _MONTH_ROWS: Final = 100
 _DAYS: Final = 100
 _DIGITS: Final = "0123456789abcdef"
 _LONGEST_TEXT: Final = 200
+#: Titles that say nothing of a picture.
+_NO_TEXT: Final = frozenset({"", UNKNOWN})
 _MONTH: Final = re.compile(r"(?!0000)\d{4}-(0[1-9]|1[0-2])|0000-00", re.ASCII)
 #: Files that are read for each wanted photo at first: usually a photo has one or two that match.
 _FILES: Final = 2
@@ -235,7 +238,7 @@ def details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Sho
 
 def _shown(rows: Iterable[Any]) -> Iterator[tuple[int, Shown]]:
     for file_id, uid, content_hash, duration, favorite, private, width, height, turn, *texts in rows:
-        text = next((text.strip() for text in texts if text.strip()), "")
+        text = next((text.strip() for text in texts if text.strip() not in _NO_TEXT), "")
         text = text[:_LONGEST_TEXT]
         yield file_id, Shown(uid, content_hash, duration, favorite, private, width, height, turn, text)
 

@@ -7,6 +7,8 @@ import {locale, number, playing, t} from "./words.js";
 const full = new Intl.DateTimeFormat(locale, {dateStyle: "full", timeStyle: "short", timeZone: "UTC"});
 const inMonth = new Intl.DateTimeFormat(locale, {month: "long", year: "numeric", timeZone: "UTC"});
 const UNKNOWN = new Set(["", "Unknown", "zz"]);
+// The title of a photo, unless it is the one that the index gives where it knows nothing.
+const titled = ({Title, TitleSrc}) => (TitleSrc || !UNKNOWN.has(Title) ? Title : "");
 // Values with which a photo gets another place in the grid, or another picture.
 const MOVING = ["TakenAt", "TakenAtLocal", "TimeZone", "Lat", "Lng", "Primary", "Files", "Orientations"];
 
@@ -89,7 +91,7 @@ export class Panel {
     this.#tag = headers.get("ETag") || "";
     this.#own = false;
     const inside = this.#element.contains(document.activeElement);
-    this.#head.replaceChildren(make("h2", {textContent: data.Title || data.Name, dir: "auto", lang: ""}));
+    this.#head.replaceChildren(make("h2", {textContent: titled(data) || data.Name, dir: "auto", lang: ""}));
     if (this.#form) {
       this.#form.show(data, anew);
       if (!this.#form.element.isConnected) this.#head.after(this.#form.element);
@@ -121,7 +123,7 @@ export class Panel {
   // A change of the photo that the service answered: everywhere on the page. Null: nothing was changed.
   async #became(uid, answer) {
     if (!answer) return;
-    const record = recordIn(answer), text = (record.Title || record.Description || "").trim();
+    const record = recordIn(answer), text = (titled(record) || record.Description || "").trim();
     this.#timeline.change(new Set([uid]), {text, favorite: record.Favorite, private: record.Private}, this);
     // Only some answers tell the entity tag that the next change needs.
     if (answer.headers.has("ETag")) this.#show(uid, answer); else if (this.#photo === uid) await this.#load();

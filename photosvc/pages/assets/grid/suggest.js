@@ -53,7 +53,7 @@ export function suggestIn(field) {
     list.replaceChildren(...found.suggestions.map((one, index) => {
       const count = one.count === null ? "" : `${number(one.count)}${one.more ? "+" : ""}`;
       const option = make("li", {id: `suggestion-${index}`},
-        make("span", {className: "kind", textContent: one.kind === "value" ? "" : one.kind}),
+        make("span", {className: "kind", textContent: t(one.kind)}),
         make("span", {className: "name", dir: "auto", textContent: one.kind === "filter" ? one.text : one.label}),
         make("span", {className: "help", textContent: one.help || count}));
       option.setAttribute("role", "option");

@@ -301,7 +301,7 @@ export class Queue {
     item.state = item.line.className = state;
     item.transfer?.end();
     for (const part of [item.bar, item.again, item.cancel]) part.remove();
-    item.text.textContent = reason ? `${t(state)}: ${reason}` : t(state);
+    item.text.textContent = reason ? t("because", {field: t(state), message: reason}) : t(state);
     if (state === "refused" && !item.line.isConnected) this.#list.append(item.line);  // of many files, only the refused ones are listed
     this.#tell();
   }
