@@ -23,7 +23,7 @@ from photosvc.web.current import current_service
 
 #: The most clients on the page; the search finds the others.
 _MOST: Final = 200
-_DONE: Final = {"deleted": N_("Client deleted. Token format refused.")}
+_DONE: Final = {"deleted": N_("Client deleted. Its tokens are refused.")}
 _EMPTY: Final = {
     "role": CLIENT,
     "scope": wording.CLIENT_CHOICES[0].scope,

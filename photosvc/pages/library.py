@@ -35,7 +35,7 @@ from photosvc.pages import wording
 from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.frame import administration_page, show_administration
-from photosvc.pages.language import N_, _, grouped
+from photosvc.pages.language import N_, P_, _, grouped, ngettext
 from photosvc.pages.layout import see_other
 from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails
@@ -74,14 +74,14 @@ _STATES: Final = {
     State.FAILED: N_("Failed"),
     State.INTERRUPTED: N_("Interrupted"),
 }
-_COUNTS: Final = (
-    ("indexed", N_("new")),
-    ("updated", N_("changed")),
-    ("missing", N_("gone")),
-    ("failed", N_("failed")),
-    ("skipped", N_("left out")),
-    ("unchanged", N_("as before")),
-)
+_COUNTS: Final = {
+    "indexed": P_("%(num)s new", "%(num)s new"),
+    "updated": P_("%(num)s changed", "%(num)s changed"),
+    "missing": P_("%(num)s gone", "%(num)s gone"),
+    "failed": P_("%(num)s failed", "%(num)s failed"),
+    "skipped": P_("%(num)s left out", "%(num)s left out"),
+    "unchanged": P_("%(num)s as before", "%(num)s as before"),
+}
 
 
 @pages.get(_PATH, endpoint="failures")
@@ -302,6 +302,7 @@ def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None
             runs=run_log.reports(session, now, count=_SHOWN),
             states=_STATES,
             counts=_COUNTS,
+            count_text=lambda name, number: ngettext(*_COUNTS[name], number),
             last=last_run(session),
             failed=count_failed(session),
             folders=session.scalars(select(Photo.path).distinct().order_by(Photo.path).limit(_SUGGESTED)).all(),

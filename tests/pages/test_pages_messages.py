@@ -29,9 +29,8 @@ def said(api, message, language="de"):
         ("Title: an album needs a title", "Title: ein Album braucht einen Titel"),
         ('unknown filter "yaer"; did you mean "year"? (character 1)',
          'unbekannter Filter "yaer"; meintest du "year"? (Zeichen 1)'),
-        ('iso: "x" is not a number or a range such as 100-400, 100- or <=400 (character 1)',
-         'iso: "x" passt hier nicht; erwartet wird: eine Zahl oder ein Bereich wie 100-400, 100- oder <=400 '
-         "(Zeichen 1)"),
+        ('country: "x" is not two letters, such as de, or the name of a country (character 9)',
+         'country: "x" passt hier nicht; erwartet wird: zwei Buchstaben wie de oder der Name eines Landes (Zeichen 9)'),
         ('near: there is no place "Atlantis"', 'near: den Ort "Atlantis" gibt es nicht'),
         (Problem.of(Reason.WRONG_CONTENT, "picture or video").sentence, "der Inhalt ist kein Bild oder Video"),
         (Problem.of(Reason.TOO_LARGE, 300).sentence, "die Datei ist größer als 300 MB"),

@@ -15,7 +15,8 @@ PRIMARY = """() => {
     const color = getComputedStyle(probe).backgroundColor;
     probe.remove();
     return [...document.querySelectorAll("main button, main .button")]
-        .filter((one) => one.checkVisibility({checkVisibilityCSS: true}) && getComputedStyle(one).backgroundColor === color)
+        .filter((one) => one.checkVisibility({checkVisibilityCSS: true}))
+        .filter((one) => getComputedStyle(one).backgroundColor === color)
         .map((one) => one.textContent.trim());
 }"""
 

@@ -81,6 +81,13 @@ def test_french_and_german_and_spanish_quotes_are_their_own(language):
             assert not (language == "de" and re.search("[”«»']", text)), translated
 
 
+def test_french_marks_have_a_narrow_space_before_them_that_never_breaks():
+    for message in catalogue("fr"):
+        for _, translated in forms(message):
+            text = _MARK.sub("", translated)
+            assert not re.search("[^\u202f][;!?»]|«[^\u202f]|[ \u00a0]:", text), translated
+
+
 def test_templates_translate_literal_texts_as_html_and_values_as_plain_text():
     for path in (FOLDER.parent / "templates").rglob("*.html"):
         for name, first in re.findall(r"(?<![\w.])(_|ngettext)\((.)", path.read_text("utf-8")):

@@ -240,3 +240,11 @@ def test_the_first_page_after_the_first_account_offers_thumbnails_to_administrat
     alice = Browser(api)
     alice.sign_in("alice")
     assert f'action="{LIBRARY}/thumbnails"' not in alice.open("/?welcome=1", headers=OWN).text
+
+
+def test_the_figures_of_a_run_agree_in_number_in_other_languages(ann, api):
+    api.library.put("letter.txt", b"a letter")
+    api.library.put("1.jpg", jpeg(80, 60))
+    api.library.index()
+    page = ann.open("/administration/library", headers={**OWN, "Accept-Language": "fr"})
+    assert "1 nouveau, 1 ignoré" in text_of(page)
