@@ -119,8 +119,9 @@ def forget_failures() -> Response:
     return see_other(url_for(".failures", done="forgotten"))
 
 
-#: The most labels below the columns.
+#: The most labels below the columns, and the widest column in percent: few years leave the rest of the axis empty.
 _LABELS: Final = 6
+_WIDEST: Final = 12.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def columns(years: Mapping[int, int], search: Callable[[str], str]) -> Sequence[
     step = next((step for step in _STEPS if last // step - first // step < _MOST), _STEPS[-1])
     starts = range(first // step * step, last + 1, step)
     numbers = [sum(known.get(year, 0) for year in range(start, start + step)) for start in starts]
-    most, width = max(numbers), 100 / len(numbers)
+    most, width = max(numbers), min(100 / len(numbers), _WIDEST)
     every = -(-len(numbers) // _LABELS)
     found = []
     for at, (start, photos) in enumerate(zip(starts, numbers, strict=True)):
