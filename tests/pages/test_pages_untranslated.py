@@ -11,6 +11,7 @@ from tests.pages.every_page import ADMINISTRATION, PAGES, serve_every_page
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
+TILE = ".tiles li[aria-posinset]"
 #: All texts of a page that people see or hear; those that are marked as English, as data or as code are not.
 TEXTS = """() => {
     const found = new Set();
@@ -54,8 +55,28 @@ def same_texts(language):
 
 def texts(page, address):
     page.goto(address)
-    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(100)  # for what scripts add; a text that comes later is missed, which fails nothing
     return page.evaluate(TEXTS)
+
+
+def opened_texts(page, base):
+    """The texts of dialogs, of the bar of selected photos and of the viewer with its panel."""
+    page.goto(base)
+    page.wait_for_selector(f"{TILE} img.here")
+    page.locator(f"{TILE} a").first.focus()
+    page.keyboard.press("x")
+    found = {}
+    for key in ("?", "e", "l"):
+        page.keyboard.press(key)
+        page.wait_for_selector("dialog[open]")
+        found[f"the dialog of {key}"] = page.evaluate(TEXTS)
+        page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.locator(f"{TILE} a").first.click()
+    page.wait_for_selector(".pswp--ui-visible")
+    page.keyboard.press("i")
+    page.wait_for_selector(".panel [name=Title]")
+    return {**found, "the viewer": page.evaluate(TEXTS)}
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +88,8 @@ def served(tmp_path_factory):
 def collected(chromium, base, names, language, user, paths):
     """The texts of pages, by what they show."""
     with open_page(chromium, base, name=user, locale=language, expected="Failed to load resource") as page:
-        return {what: texts(page, base + path.format(**names)) for what, path in paths.items()}
+        found = {what: texts(page, base + path.format(**names)) for what, path in paths.items()}
+        return {**found, **opened_texts(page, base)} if user == "alice" else found
 
 
 @pytest.fixture(scope="module")
