@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
+from photosvc.core.vocabulary import UNKNOWN
 from photosvc.library import look_alikes
 from photosvc.library.batches import Flagging, archive, change_flags, selected_photos, unarchive
 from photosvc.library.journal import Actor, Change
@@ -120,6 +121,7 @@ def _look_alikes(error: PhotosvcError | None = None) -> Response:
             error=error,
             told=_DONE,
             page=found,
+            unknown=UNKNOWN,
             after=after,
             total=look_alikes.count_groups(connection),
             looked_at=look_alikes.looked_at(session),
