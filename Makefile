@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak bench-scaling bench-rows lock translations dist clean
+.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak bench-scaling bench-rows bench-jobs lock translations dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -178,6 +178,9 @@ bench-rows: build/multiplied-1000000 build/multiplied-10000000 ## The same for t
 
 bench-grid: build/bench-1000000 ## Measure the grid of the web page in Chromium
 	$(BIN)/python -m bench.grid $<
+
+bench-jobs: $(VENV)/.dev ## Count the clicks and seconds of everyday jobs on the web page in Chromium
+	$(BIN)/python -m bench.jobs
 
 lock: $(VENV)/.dev ## Pin the installed versions in requirements.lock
 	$(BIN)/python -m pip freeze --exclude-editable --exclude photosvc | LC_ALL=C sort -f > requirements.lock

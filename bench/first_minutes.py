@@ -28,8 +28,8 @@ from bench.indexing import drawn
 from tests.pages.chromium import open_chromium
 
 _PORT = 8149
-_BASE = f"http://localhost:{_PORT}"
-_PASSWORD = "correct horse battery"
+BASE = f"http://localhost:{_PORT}"
+PASSWORD = "correct horse battery"
 _LIMIT = 600
 #: Of the photos on the screen: how many there are, and how many show their picture, or the icon of what has none.
 _ON_SCREEN = """() => {
@@ -92,7 +92,7 @@ class Searches:
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self) -> None:
-        request = urllib.request.Request(f"{_BASE}/api/v1/photos?count=10", headers={"X-Auth-Token": self._token})
+        request = urllib.request.Request(f"{BASE}/api/v1/photos?count=10", headers={"X-Auth-Token": self._token})
         while not self._over.wait(0.2):
             began = time.monotonic()
             try:
@@ -135,13 +135,13 @@ def visit(code: str, token_file: Path, scrolls: int) -> dict[str, object]:
         page.on("response", lambda one: answers.update([_said(one)]) if "/api/v1/t/" in one.url else None)
         while True:
             try:
-                page.goto(f"{_BASE}/")
+                page.goto(f"{BASE}/")
                 break
             except Exception:  # noqa: BLE001 - the server is not there yet
                 time.sleep(0.1)
                 errors.clear()
         figures["account page, s"] = round(time.monotonic() - began, 1)
-        for name, value in {"code": code, "name": "alice", "password": _PASSWORD, "again": _PASSWORD}.items():
+        for name, value in {"code": code, "name": "alice", "password": PASSWORD, "again": PASSWORD}.items():
             page.fill(f"input[name={name}]", value)
         page.keyboard.press("Enter")
         searches = Searches(token_file.read_text().strip())
