@@ -7,7 +7,6 @@ signed-in user, who becomes the principal of a request.
 import logging
 import subprocess
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -26,7 +25,7 @@ from photosvc.auth.principal import HOST_USER, HostUser, Principal
 from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import Throttle
 from photosvc.auth.tokens import Known
-from photosvc.core.errors import SchemaError, SettingError
+from photosvc.core.errors import PhotosvcError, SchemaError, SettingError
 from photosvc.core.logs import Outages
 from photosvc.core.times import Clock
 from photosvc.models.engine import is_of_schema
@@ -300,11 +299,12 @@ class Service(Transactions):
         """Return the error of the schema if a change of it is why a statement failed, else the same error."""
         if isinstance(error, DBAPIError) and is_of_schema(error):
             self.schema_due = 0
-            with suppress(SQLAlchemyError):
-                try:
-                    self.require_schema()
-                except SchemaError as reason:
-                    return reason
+            try:
+                self.require_schema()
+            except PhotosvcError as reason:
+                return reason
+            except SQLAlchemyError:
+                return error
         return error
 
     def check_database(self, *, any_key: bool = False) -> None:
