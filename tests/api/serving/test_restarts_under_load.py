@@ -28,7 +28,7 @@ from photosvc.models import SCHEMA_VERSION
 from tests.contract.clients.test_nginx import main_file
 from tests.support.api_client import open_api
 from tests.support.clients.oauth_client import GRANT, OAuthClients, basic
-from tests.support.clients.upload_client import FORM, form_of, picture, sha1
+from tests.support.clients.upload_client import picture, sha1
 from tests.support.programs.ports import free_port, wait_for
 from tests.support.programs.versions import PRESENT
 from tests.support.programs.watching import wait
@@ -54,7 +54,7 @@ class Clients:
 
     def __init__(self, api, port):
         self.port, self.lost, self.answers, self.slowest = port, [], Counter(), 0.0
-        self.token, self.upload_path = api.app_password(), f"/api/v1{api.user_path(rest='/upload')}"
+        self.token = api.app_password()
         self.client = OAuthClients(api.library).register(limit=-1)
         records = api.library.find(count=100)
         self.uids = sorted({record["UID"] for record in records})
@@ -83,14 +83,15 @@ class Clients:
             time.sleep(0.02)
 
     def _ask(self, kind, method, path, body=None, token="", **headers):
-        """The body of an answer, which must be a 200."""
-        headers = {"X-Auth-Token": token or self.token, **{name.replace("_", "-"): headers[name] for name in headers}}
+        """The body of an answer, which must be a 200, or a 201 for a new file."""
+        shown = {} if "Authorization" in headers else {"X-Auth-Token": token or self.token}
+        headers = {**shown, **{name.replace("_", "-"): headers[name] for name in headers}}
         connection, began = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600), time.monotonic()
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
             data = answer.read()
-            if answer.status != 200:
+            if answer.status != (201 if kind == "upload" else 200):
                 self.lost.append((kind, path, answer.status, data[:200]))
         except (OSError, http.client.HTTPException) as error:
             self.lost.append((kind, path, 0, repr(error)))
@@ -99,7 +100,7 @@ class Clients:
             connection.close()
             self.slowest = max(self.slowest, time.monotonic() - began)
         self.answers[kind] += 1
-        return data if answer.status == 200 else None
+        return data if answer.status in {200, 201} else None
 
     def _search(self, turn):
         self._ask("search", "GET", f"/api/v1/photos?{QUERIES[turn % len(QUERIES)]}")
@@ -111,10 +112,8 @@ class Clients:
 
     def _upload(self, turn):
         data = picture(1000 + turn)
-        path = f"{self.upload_path}/batch{turn:05}"
-        if self._ask("upload", "POST", path, form_of((f"new{turn:05}.jpg", data)), Content_Type=FORM) and self._ask(
-            "upload", "PUT", path, "{}", Content_Type=JSON
-        ):
+        headers = {"Authorization": f"Bearer {self.token}"}
+        if self._ask("upload", "PUT", f"/originals/new{turn:05}.jpg", data, **headers) is not None:
             self.uploaded.append(sha1(data))
 
     def _grant(self, _turn):
