@@ -126,9 +126,11 @@ class SearchRow(Base):
     """The position as a point of the unit sphere: distances then need neither sines nor special cases at the poles."""
     altitude: Mapped[int] = of_photo("altitude", Integer, scanned=True)
     cell_id: Mapped[str] = of_photo("cell_id", SortText)
-    country: Mapped[str] = of_photo("country", Text, by_value=True, scanned=True)
-    state_key: Mapped[str] = of_photo("place.state", Text, convert=fold_recurring, filter_name="state", scanned=True)
-    city_key: Mapped[str] = of_photo("place.city", Text, convert=fold_recurring, filter_name="city", scanned=True)
+    country: Mapped[str] = of_photo("country", SortText, by_value=True, scanned=True)
+    state_key: Mapped[str] = of_photo(
+        "place.state", SortText, convert=fold_recurring, filter_name="state", scanned=True
+    )
+    city_key: Mapped[str] = of_photo("place.city", SortText, convert=fold_recurring, filter_name="city", scanned=True)
     year: Mapped[int] = of_photo("year", Integer, by_value=True, scanned=True)
     month: Mapped[int] = of_photo("month", Integer, scanned=True)
     day: Mapped[int] = of_photo("day", Integer, scanned=True)
