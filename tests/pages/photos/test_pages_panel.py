@@ -204,3 +204,26 @@ def test_facts_are_links_that_find_the_photo_whatever_its_values_are(served, chr
         for link in links.values():
             page.goto(base + link)
             page.wait_for_selector(f"{FIRST}[aria-setsize='1'] a[href*='{uid}']")
+
+
+def test_the_panel_tells_and_a_line_becomes_its_field_on_a_click_or_by_e(page):
+    title, description = ".panel [name=Title]", ".panel [name=Description]"
+
+    def looks_like_a_field(selector):
+        color = page.eval_on_selector(selector, "(field) => getComputedStyle(field).borderTopColor")
+        return color != "rgba(0, 0, 0, 0)"
+
+    assert not looks_like_a_field(title)
+    assert not looks_like_a_field(description)
+    page.click(description)
+    assert looks_like_a_field(description)
+    page.keyboard.press("Escape")
+    assert not looks_like_a_field(description)
+    page.keyboard.press("e")
+    page.wait_for_selector(f"{title}:focus")
+    assert looks_like_a_field(title)
+    page.keyboard.press("Escape")
+    page.keyboard.press("i")
+    page.wait_for_selector(".panel", state="hidden")
+    page.keyboard.press("e")
+    page.wait_for_selector(f"{title}:focus")

@@ -14,7 +14,7 @@ const MOVING = ["TakenAt", "TakenAtLocal", "TimeZone", "Lat", "Lng", "Primary", 
 
 export class Panel {
   #timeline; #resized; #say; #element; #head = make("div"); #body = make("div");
-  #photo = ""; #tag = ""; #asked = null; #form = null; #tools = null; #last = Promise.resolve(); #own = false;
+  #photo = ""; #tag = ""; #asked = null; #form = null; #tools = null; #last = Promise.resolve(); #own = false; #edits = false;
 
   // Inside of `parent`. `resized` is called when it takes or leaves room; `say` tells what went wrong with a photo that
   // is not shown any longer.
@@ -36,7 +36,19 @@ export class Panel {
   show(photo) {
     if (!this.isOpen || !photo || this.#photo === photo.uid) return;
     this.#photo = photo.uid;
+    this.#tag = "";
     this.#load();
+  }
+
+  // Leads to the first field, once the photo is shown.
+  edit() {
+    this.#edits = true;
+    if (this.#tag) this.#begin();
+  }
+
+  #begin() {
+    if (this.#edits) this.#form?.element.elements[0].focus();
+    this.#edits = false;
   }
 
   // Shows changes of these photos made elsewhere on the page, so that the next change starts from them.
@@ -102,6 +114,7 @@ export class Panel {
     // Whose button went keeps a place for the keyboard.
     if (inside && !this.#element.contains(document.activeElement)) this.#element.focus({preventScroll: true});
     if (this.#tools) this.#history(uid);
+    this.#begin();
   }
 
   #file(record, file) {

@@ -163,14 +163,15 @@ export class Viewer {
     }});
   }
 
-  // Opens and closes the panel, which is loaded when it is first opened.
-  async #details() {
+  // Opens and closes the panel, which is loaded when it is first opened; to `edit`, it stays or becomes open.
+  async #details(edit = false) {
     const swipe = this.#swipe;
     try {
       const {Panel} = await import("./panel.js");
       if (this.#swipe !== swipe) return;
       this.#panel ??= new Panel(swipe.element, this.#timeline, () => swipe.updateSize(true), (text) => this.#actions.say(text));
-      this.#panel.toggle(this.photo);
+      if (!edit || !this.#panel.isOpen) this.#panel.toggle(this.photo);
+      if (edit) this.#panel.edit();
       this.#info.setAttribute("aria-pressed", this.#panel.isOpen);
       sessionStorage.setItem(OPEN, this.#panel.isOpen ? "1" : "0");
     } catch { this.#actions.say(t("noDetails")); }
@@ -260,7 +261,8 @@ export class Viewer {
     }
     if (!isShortcut(key)) return;
     const action = actionOf(key.key);
-    if (action) { key.preventDefault(); this.#run(action); }
+    if (action === "edit" && may("update")) { key.preventDefault(); this.#details(true); }
+    else if (action) { key.preventDefault(); this.#run(action); }
     else if (!this.#swipe.opener.isOpen && !this.#swipe.opener.isClosing && EARLY[key.key]) { key.preventDefault(); this.#early.push(EARLY[key.key]); }
     else if (key.key === "i") { key.preventDefault(); this.#details(); }
     else if (key.key === " " && !key.target.closest?.("button, a, video")) { key.preventDefault(); this.#live(); }
