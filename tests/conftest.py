@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -67,6 +68,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Keep the modules and the test items, which live until the end, out of every garbage collection."""
+    if hypothesis := sys.modules.get("hypothesis"):  # it looks who has its random numbers, and sees no frozen objects
+        hypothesis.find(hypothesis.strategies.none(), lambda _: True)
     gc.collect()
     gc.freeze()
 
