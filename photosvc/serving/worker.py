@@ -139,8 +139,12 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 write_last_refusals(self.wsgi)
 
     def handle_quit(self, sig: int, frame: object) -> None:
-        """End at once. The master repeats the signal, which must not interrupt the last writes of this process."""
-        signal.signal(sig, signal.SIG_IGN)
+        """End at once. The signals that follow must not interrupt the last writes of this process.
+
+        The master repeats its signal, and Ctrl+C in a terminal reaches this process beside that of the master.
+        """
+        for each in (signal.SIGINT, signal.SIGQUIT):
+            signal.signal(each, signal.SIG_IGN)
         super().handle_quit(sig, frame)
 
     def set_accept_enabled(self, enabled: bool) -> None:

@@ -6,9 +6,12 @@ import signal
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 
 import pytest
+from sqlalchemy import create_engine
 
+from photosvc.models import AuditEntry
 from tests.audit.rows import rows
 from tests.support.programs.forks import ROOT
 from tests.support.programs.server import serve
@@ -49,12 +52,39 @@ def counted(library):
     return sum(row.times for row in found)
 
 
+@contextmanager
+def held(library):
+    """Keep others from writing into the security log."""
+    engine = create_engine(library.app.config["SQLALCHEMY_DATABASE_URI"])
+    with engine.connect() as connection:
+        is_sqlite = engine.dialect.name == "sqlite"
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if is_sqlite else f"LOCK TABLE {AuditEntry.__tablename__}")
+        yield
+        connection.rollback()
+    engine.dispose()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_that_stops_records_what_its_workers_counted(empty_library, number):
     with serving(empty_library, options=OWN, workers=2, threads=2) as address:
         refuse(address)
         assert 1 <= counted(empty_library) <= 2  # the first of each worker
         send(empty_library, number)
+    assert counted(empty_library) == TIMES
+
+
+@pytest.mark.slow
+def test_a_worker_that_the_terminal_and_the_master_end_records_what_it_counted(empty_library):
+    """Ctrl+C reaches the workers too."""
+    with serving(empty_library, options=OWN, workers=1, threads=2) as address:
+        refuse(address)
+        log = (empty_library.instance / "gunicorn.log").read_text()
+        worker = int(re.search(r"Booting worker with pid: (\d+)", log)[1])
+        with held(empty_library):  # so that the second signal comes while the last entries are written
+            os.kill(worker, signal.SIGINT)
+            time.sleep(1)
+            os.kill(worker, signal.SIGQUIT)
+            time.sleep(0.5)
     assert counted(empty_library) == TIMES
 
 
