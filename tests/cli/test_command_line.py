@@ -150,7 +150,7 @@ def test_commands_import_neither_views_nor_alembic(instance):
     )
     modules = set(done.stderr.split())
     assert "photosvc.web.current" in modules
-    assert not {"photosvc.api", "photosvc.dav", "photosvc.pages", "authlib", "alembic", "PIL"} & modules
+    assert not {"photosvc.api", "photosvc.dav", "photosvc.pages", "alembic", "PIL"} & modules
 
 
 def test_settings_are_shown_without_their_secrets(instance):
@@ -217,9 +217,12 @@ def test_an_upgrade_names_the_migrations_that_it_applies(tmp_path):
     schema.upgrade(engine, "0050")
     engine.dispose()
     (tmp_path / "photosvc.db").chmod(0o600)
-    first, second, *_, last = call_svc("db", "upgrade", instance=tmp_path).stderr.splitlines()
-    assert first == "Migrating in one transaction:"
+    first, second, *_, verdict, last = call_svc("db", "upgrade", instance=tmp_path).stderr.splitlines()
+    assert first == "Migrations, in one transaction:"
     assert second.startswith("  0051: Fewer indexes of the search rows")
+    assert verdict == (
+        f"Processes of schemas before {SCHEMA_VERSION} must be stopped first: they cannot go on afterwards."
+    )
     assert last == f"The schema is now at {SCHEMA_VERSION} (was 0050)."
 
 
