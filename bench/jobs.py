@@ -1,4 +1,4 @@
-"""What the everyday jobs cost on the web page: `python -m bench.jobs`.
+"""The cost of everyday jobs on the web page: `python -m bench.jobs`.
 
 Starts `svc run` on a fresh instance with drawn pictures of 24 months. Chromium does each job as a person with a mouse
 does it, at 1280 x 800. Counted are the clicks, the texts that are typed and the keys that are pressed; measured is the
@@ -108,12 +108,16 @@ def by_words(person: Person) -> None:
     person.see(f"{_TILE} img.here")
 
 
+def select_first(person: Person, count: int) -> None:
+    """Select the first photos by clicks on the first and, with Shift, on the last of them."""
+    for number, modifiers in ((0, []), (count - 1, ["Shift"])):
+        person.page.locator(f"{_TILE} a").nth(number).hover()
+        person.click(f"{_TILE} >> nth={number} >> .pick", modifiers=modifiers)
+
+
 def five_favorites(person: Person) -> None:
     """Mark five photos as favorites, of which the first and last are clicked."""
-    person.page.locator(f"{_TILE} a").nth(0).hover()
-    person.click(f"{_TILE} >> nth=0 >> .pick")
-    person.page.locator(f"{_TILE} a").nth(4).hover()
-    person.click(f"{_TILE} >> nth=4 >> .pick", modifiers=["Shift"])
+    select_first(person, 5)
     person.click(".actions button[title^=Favorite]")
     person.see(".undo:has-text('5 photos made favorites')")
 
@@ -131,10 +135,7 @@ def title(person: Person) -> None:
 
 def into_an_album(person: Person) -> None:
     """Add three photos to a new album."""
-    person.page.locator(f"{_TILE} a").nth(0).hover()
-    person.click(f"{_TILE} >> nth=0 >> .pick")
-    person.page.locator(f"{_TILE} a").nth(2).hover()
-    person.click(f"{_TILE} >> nth=2 >> .pick", modifiers=["Shift"])
+    select_first(person, 3)
     person.click(".actions button[title^='Add to album']")
     person.type("dialog input", "Holidays")
     person.press("Enter")

@@ -209,7 +209,7 @@ def empty_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.Temp
 
 @pytest.fixture(scope="session")
 def copied_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """A function that gives the address of a copy of a database which nobody has open."""
+    """A function that gives the address of a copy of a database that is not open."""
 
     def copy(address: str) -> str:
         url = make_url(address)

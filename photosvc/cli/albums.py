@@ -58,10 +58,7 @@ def show(service: "Service", album: str) -> None:
     """Show one album."""
     from photosvc.search.reading.library_albums import kind_of
 
-    uid = album if kind_of(album) else ""
-    if not uid:
-        with service.reading(orm=True) as session:
-            uid = named_album(session, album).uid
+    uid = album if kind_of(album) else uid_of_album(service, album)
     print_record(_SHOWN, _row(_record(service, uid)))
 
 
@@ -80,7 +77,8 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
 
     selection = Selection(query=" ".join(query))
     with service.reading(orm=True) as session:
-        uid, title = ("", album) if new else (named_album(session, album).uid, named_album(session, album).title)
+        found = None if new else named_album(session, album)
+        uid, title = ("", album) if found is None else (found.uid, found.title)
         photos = list(select_photos(session, selection, sees_private=True))
     confirm(f"Add {counted(len(photos), 'photo')} to {'the new album' if new else 'the album'} {title}?", yes=yes)
     now = service.now()

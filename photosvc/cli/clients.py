@@ -146,7 +146,7 @@ def add(
 
     With USERNAME it belongs to that account: it is refused while the account is disabled, but gets none of its rights.
     """
-    from photosvc.auth import clients as registrations
+    from photosvc.auth import clients as auth_clients
     from photosvc.auth.bearer import check_name, check_scope
     from photosvc.auth.clients import check_lifetime, check_limit
     from photosvc.auth.scopes import parse_scope
@@ -164,9 +164,9 @@ def add(
     with operating() as operation:
         user = find_user(operation.session, owner_uid) if owner_uid else None
         values = {"name": name, "scope": wanted, "lifetime": lifetime, "limit": limit, "user": user, **rest}
-        registered = registrations.add(operation, values)
+        registered = auth_clients.add(operation, values)
         record = {**_row(registered.client), "client_secret": registered.secret}
-    with printing_secret(lambda operation: registrations.remove(operation, record["client_id"])):
+    with printing_secret(lambda operation: auth_clients.remove(operation, record["client_id"])):
         print_record({**_SECRET, **_COLUMNS}, record)
 
 
@@ -207,7 +207,7 @@ def mod(
     **given: Any,  # noqa: ANN401
 ) -> None:
     """Change a client. Tokens that it could no longer get are revoked."""
-    from photosvc.auth import clients as registrations
+    from photosvc.auth import clients as auth_clients
     from photosvc.auth.scopes import parse_scope
     from photosvc.auth.users import find_user
 
@@ -218,12 +218,12 @@ def mod(
     with operating() as operation:
         given["scope"] = None if scope is None else parse_scope(scope)
         given["user"] = find_user(operation.session, user) if user else None
-        changed = registrations.change(operation, identifier, {**given, "unbind": user == ""}, new_secret=regenerate)
+        changed = auth_clients.change(operation, identifier, {**given, "unbind": user == ""}, new_secret=regenerate)
         record = {**_row(changed.client), "client_secret": changed.secret}
     if regenerate:
 
         def restore(operation: "Operation") -> None:
-            registrations.undo_new_secret(operation, identifier, changed.old_digest, lost=changed.secret)
+            auth_clients.undo_new_secret(operation, identifier, changed.old_digest, lost=changed.secret)
 
         with printing_secret(restore):
             print_record({**_SECRET, **_DETAILS}, record)
@@ -237,14 +237,14 @@ def mod(
 @with_database
 def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Remove a client; its tokens are refused from the next request on."""
-    from photosvc.auth import clients as registrations
+    from photosvc.auth import clients as auth_clients
     from photosvc.auth.clients import find_client
 
     with service.reading(orm=True) as session:
         name = find_client(session, identifier).name
     confirm(f"Remove the client {name} ({identifier}) and its tokens?", yes=yes)
     with operating() as operation:
-        registrations.remove(operation, identifier)
+        auth_clients.remove(operation, identifier)
     click.echo(f"The client {name} is removed.", err=True)
 
 
@@ -253,11 +253,11 @@ def rm(service: "Service", identifier: str, yes: bool) -> None:
 @with_database
 def reset(_service: "Service", yes: bool) -> None:
     """Remove every client and all of their tokens."""
-    from photosvc.auth import clients as registrations
+    from photosvc.auth import clients as auth_clients
 
     confirm("Remove every client and all of their tokens?", yes=yes)
     with operating() as operation:
-        count = registrations.remove_all(operation)
+        count = auth_clients.remove_all(operation)
     click.echo(f"{counted(count, 'client')} removed.", err=True)
 
 

@@ -193,7 +193,7 @@ def parse_address(text: str) -> tuple[str, str]:
 def _sign(store: Any, wanted: dict[str, str]) -> str:  # noqa: ANN401 - the library has no types
     from fsspec.asyn import sync
 
-    # `S3FileSystem.sign` parses a path, and finds no key with a line feed in it.
+    # The key is passed as it is: `S3FileSystem.sign` takes a path, which it would parse.
     sign = store.s3.generate_presigned_url
     link: str = sync(store.loop, sign, "get_object", Params=wanted, ExpiresIn=_SIGNED_SECONDS)
     return link

@@ -66,7 +66,7 @@ class RemoteFile:
     """A file behind a signed link, as a list of the store described it."""
 
     link: str
-    """Whoever has it can read the file while the signature is valid: it is a secret."""
+    """A secret: it opens the file for everyone while the signature is valid."""
     name: str
     size: int
     mtime_ns: int

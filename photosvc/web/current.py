@@ -168,7 +168,7 @@ class Service(Transactions):
     settings: Settings
     clock: Clock
     db: SQLAlchemy
-    """That of the app."""
+    """The database extension of the app."""
     bind_key: str | None
     """The key of the engine of the tables; None for the default one."""
     instance: Path

@@ -100,7 +100,7 @@ class Host:
 
 @pytest.fixture(scope="module", params=[None, "media"], ids=["default engine", "bind key"])
 def prepared(request, tmp_path_factory):
-    """What `host` copies, with its bind key."""
+    """The host that `host` copies, with its bind key."""
     host = Host(tmp_path_factory.mktemp("prepared") / "first", bind_key=request.param, pictures=2)
     host.close()
     return host, request.param

@@ -91,7 +91,7 @@ class Visiting:
 
 @pytest.fixture(scope="module")
 def prepared(new_database, tmp_path_factory):
-    """What `visiting` copies, with the address of its database."""
+    """The library that `visiting` copies, with the address of its database."""
     address = new_database()
     with open_uploads(tmp_path_factory.mktemp("prepared"), settings={"PHOTOSVC_DATABASE_URI": address}) as api:
         made = Visiting(api)

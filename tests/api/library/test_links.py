@@ -64,7 +64,7 @@ class Sharing:
 
 @pytest.fixture(scope="module")
 def prepared(new_database, tmp_path_factory):
-    """What `sharing` copies, with the address of its database."""
+    """The library that `sharing` copies, with the address of its database."""
     address = new_database()
     with open_api(tmp_path_factory.mktemp("prepared"), settings={"PHOTOSVC_DATABASE_URI": address}) as api:
         made = Sharing(api)

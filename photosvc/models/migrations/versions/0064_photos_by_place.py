@@ -44,7 +44,7 @@ def downgrade() -> None:
 def _replace(before: dict[str, str], after: dict[str, str], collation: str) -> None:
     for name in before:
         op.drop_index(f"ix_{TABLE}_{name}", TABLE)
-    if op.get_context().dialect.name == "postgresql":  # in one statement: each builds the other indexes of places anew
+    if op.get_context().dialect.name == "postgresql":  # in one statement: each rebuilds the other indexes of places
         changes = (f'ALTER COLUMN {column} TYPE text COLLATE "{collation}"' for column in PLACE.split())
         op.execute(f"ALTER TABLE {TABLE} {', '.join(changes)}")
     for name, columns in after.items():

@@ -12,7 +12,7 @@ export async function receive(add) {
   navigator.serviceWorker.getRegistration(scope).then((known) => {
     if (known?.active?.scriptURL !== worker.href) return navigator.serviceWorker.register(worker, {scope});
   }).catch(() => {});
-  // The files are for the account that used this browser when they were shared: nobody else gets to see them.
+  // The files are for the account that used this browser when they were shared: no other account sees them.
   if (localStorage.getItem(OWNER) !== site.user) {
     await caches.delete(SHARED);
     localStorage.setItem(OWNER, site.user);
