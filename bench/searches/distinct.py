@@ -1,15 +1,14 @@
-"""Different pages over HTTP beside a bare Flask app, and kept pages: `python -m bench.searches.distinct FOLDER`.
+"""Different pages over HTTP beside a bare Flask app, and a mix of clients: `python -m bench.searches.distinct FOLDER`.
 
 The library is made by `bench.libraries.library`, the bare app is `bench/peers/bare_flask.py`. Each server has two sync
 workers of gunicorn; they are measured in turn, and ratios are computed for each round.
 
-First a thousand different pages, in turn, which are too many to be kept: by offset, by cursor and by a query. The bare
-app answers the same offset, the same row that the page follows, or the same last day.
+First a thousand different pages, in turn: by offset, by cursor and by a query. The bare app answers the same offset,
+the same row that the page follows, or the same last day.
 
-Then a mix of clients, to the service with and without kept pages (`bench/peers/unkept.py`) and to the bare app. Of
-1,000 requests, 15 % are for the newest 100 files, as a client that opens asks; 15 % repeat one of the 20 requests
-before, as one that goes back does; and 70 % are for pages that were not requested yet, of 10, 100 or 1,000 files
-(20, 60 and 20 %), most by cursor (60 %), the others by query (30 %) or offset.
+Then a mix of clients. Of 1,000 requests, 15 % are for the newest 100 files, as a client that opens asks; 15 % repeat
+one of the 20 requests before, as one that goes back does; and 70 % are for pages that were not requested yet, of 10,
+100 or 1,000 files (20, 60 and 20 %), most by cursor (60 %), the others by query (30 %) or offset.
 """
 
 import argparse
@@ -122,43 +121,39 @@ def main() -> None:
             log = temporary / f"{target}.log"
             return stack.enter_context(gunicorn(target, log, ready, PHOTOSVC_INSTANCE=str(folder), **variables))
 
-        kept, unkept = start("wsgi:app"), start("bench.peers.unkept:app")
-        bare = start("bench.peers.bare_flask:app", "/hello", **environ)
+        own, bare = start("wsgi:app"), start("bench.peers.bare_flask:app", "/hello", **environ)
 
-        def rates(paths: list[tuple[str, str]], *servers: Server) -> list[list[float]]:
-            """Requests per second of each server, for each round; the bare app comes last."""
+        def rates(paths: list[tuple[str, str]]) -> list[list[float]]:
+            """Return the requests per second of the service and of the bare app, for each round."""
             rounds = []
             for number in range(given.rounds):
-                # A round begins elsewhere than the one before, whose last pages may be kept.
+                # A round begins elsewhere than the one before, whose pages the system may have in memory.
                 start = number * _APART % len(paths)
                 sides = zip(*(paths[start:] + paths[:start]), strict=True)
                 ours, theirs = (script(temporary / f"{n}.lua", list(side)) for n, side in enumerate(sides))
-                scripts = {server.process: theirs if server is bare else ours for server in servers}
-                # Each begins in turn, because what is read first warms the files for the others.
+                servers = [(own, ours), (bare, theirs)]
+                # Each begins in turn, because what is read first warms the files for the other.
                 turned = servers if number % 2 else servers[::-1]
-                found = {s.process: s.rate("/", given.seconds, token, script=scripts[s.process]) for s in turned}
-                if not all(found.values()):
+                found = [server.rate("/", given.seconds, token, script=one) for server, one in turned]
+                if not all(found):
                     sys.exit("A server answered nothing within a round: give longer ones by --seconds.")
-                rounds.append([found[server.process] for server in servers])
+                rounds.append(found if number % 2 else found[::-1])
             return rounds
 
-        places = {"offset": offsets(), "cursor": list(cursors(kept, token)), "query": queries()}
+        places = {"offset": offsets(), "cursor": list(cursors(own, token)), "query": queries()}
         print(
             "| 1,000 different pages | photosvc, requests/s | bare Flask app, requests/s | ratio |\n|---|---|---|---|"
         )
         for count in COUNTS:
             for name, pages in places.items():
-                pairs = rates([page.paths(count) for page in pages], kept, bare)
+                pairs = rates([page.paths(count) for page in pages])
                 ratio = with_spread([one / other for one, other in pairs])
                 ours, theirs = (median(side) for side in zip(*pairs, strict=True))
                 print(f"| {count} files, by {name} | {ours:.0f} | {theirs:.0f} | {ratio} |", flush=True)
-        found = rates(mixed(places["offset"], places["cursor"], places["query"]), kept, unkept, bare)
-        with_kept, without, other = (median(side) for side in zip(*found, strict=True))
-        print("\n| the mix | requests/s | beside the bare app |\n|---|---|---|")
-        print(f"| with kept pages | {with_kept:.0f} | {with_spread([one[0] / one[2] for one in found])} |")
-        print(f"| without | {without:.0f} | {with_spread([one[1] / one[2] for one in found])} |")
-        print(f"| bare Flask app | {other:.0f} | |")
-        print(f"\nWith kept pages beside without: {with_spread([one[0] / one[1] for one in found])}")
+        found = rates(mixed(places["offset"], places["cursor"], places["query"]))
+        ours, theirs = (median(side) for side in zip(*found, strict=True))
+        ratio = with_spread([one / other for one, other in found])
+        print(f"| the mix | {ours:.0f} | {theirs:.0f} | {ratio} |")
 
 
 if __name__ == "__main__":

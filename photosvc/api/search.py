@@ -22,7 +22,7 @@ from photosvc.search.reading.facets import FACETS, count_values, parse_facets
 from photosvc.search.reading.figures import library_state, page_tag, state_tag
 from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
-from photosvc.search.reading.pages import KeptPage, Page, find
+from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.request import is_short, last_value, parse_node, parse_request
 from photosvc.search.reading.shared import confine
@@ -196,22 +196,17 @@ def search_photos() -> Response:
         headers.append(("X-Download-Token", tokens.download_token(service.settings, who, service.now())))
     number = commits()
     state = service.known_state.get(STATE, number)
-    if state is not None:
-        etag = page_tag(state, asked, sees_private=who.sees_private)
-        kept = service.sent_pages.get(etag, number)
-        if is_fresh(etag) or kept:
-            return _answer(service, etag, kept, headers, pairs)
+    if state is not None and is_fresh(etag := page_tag(state, asked, sees_private=who.sees_private)):
+        return not_modified(etag, headers)
     with searching(who.owner_uid) as connection:
         state = library_state(connection)
         service.known_state.put(STATE, state, number)
         etag = page_tag(state, asked, sees_private=who.sees_private)
         if is_fresh(etag):
-            return _answer(service, etag, None, headers, pairs)
+            return not_modified(etag, headers)
         page = find(connection, asked, sees_private=who.sees_private)
         if not page.count and not asked.offset and asked.cursor is None:
             page = replace(page, hint=header_of(_hints(connection, service, who, pairs)))
-        if page.is_whole:
-            return _answer(service, etag, service.sent_pages.add(etag, page, number), headers, pairs)
         headers += [*cache_headers(etag), *headers_of_page(service, page, "photos", pairs)]
         return send_page(page, page.pieces, headers)
 
@@ -221,17 +216,6 @@ def _hints(connection: Connection, service: Service, who: Principal, pairs: Pair
         return []
     names = service.names.read(connection, sees_private=who.sees_private)
     return find_hints(connection, pairs, names, sees_private=who.sees_private)
-
-
-def _answer(
-    service: Service, etag: str | None, kept: KeptPage | None, headers: list[tuple[str, str]], pairs: Pairs
-) -> Response:
-    """Answer with a whole page, or with 304 if the client has it."""
-    headers += cache_headers(etag)
-    if kept is None or is_fresh(etag):
-        return ReadyResponse(status=304, headers=headers)
-    headers += headers_of_page(service, kept.page, "photos", pairs)
-    return ReadyResponse(kept.body, content_type=JSON, headers=headers)
 
 
 def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]]) -> Response:
@@ -329,7 +313,7 @@ def suggest_values() -> Response:
     with searching(who.owner_uid) as connection:
         etag = state_tag(connection, "suggest", query, at, sees_private=who.sees_private)
         if is_fresh(etag):
-            return ReadyResponse(status=304, headers=cache_headers(etag))
+            return not_modified(etag)
         typed = find_typed(query, at)
         names = service.names.read(connection, sees_private=who.sees_private)
         found = suggest(connection, typed, names, sees_private=who.sees_private)

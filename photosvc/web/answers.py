@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import logging
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from time import perf_counter
@@ -171,9 +172,9 @@ def is_fresh(etag: str | None) -> bool:
     return bool(given) and etag is not None and (given == f'"{etag}"' or request.if_none_match.contains_weak(etag))
 
 
-def not_modified(etag: str | None) -> Response:
-    """Return the answer to a client that has cached the one with this tag."""
-    return ReadyResponse(status=304, headers=cache_headers(etag))
+def not_modified(etag: str | None, further: Iterable[tuple[str, str]] = ()) -> Response:
+    """Return the answer, with `further` headers, to a client that has cached the one with this tag."""
+    return ReadyResponse(status=304, headers=[*further, *cache_headers(etag)])
 
 
 def revalidated(answer: Response) -> Response:

@@ -35,7 +35,6 @@ from photosvc.pictures.service import Pictures, Slots
 from photosvc.search.limits import Limits
 from photosvc.search.reading.albums import KnownAlbums
 from photosvc.search.reading.figures import Counts, Kept, Statistics, count, read_statistics, years
-from photosvc.search.reading.pages import KeptPages
 from photosvc.search.reading.people import Label, Person, labels, people
 from photosvc.search.reading.suggest import Names, read_names
 from photosvc.search.turns import Turns, Watch
@@ -216,7 +215,6 @@ class Service(Transactions):
     """Credentials by the digests of their secrets."""
     known_state: Unchanged[int] = field(default_factory=Unchanged, init=False)
     """The state number of the library."""
-    sent_pages: KeptPages = field(default_factory=KeptPages, init=False)
     indexers: Starter = field(default_factory=Starter, init=False)
     """The starter of indexers, for jobs that no running indexer takes."""
     is_alone: bool = field(default=False, init=False)

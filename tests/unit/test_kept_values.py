@@ -89,7 +89,6 @@ KEPT = {
     "storage/bucket.py _new_store": "the address of the store and the process; credentials are those of its start",
     "storage/remote.py OrderedDict": "the number of the block, of one version of one open file",
     "web/answers.py _packed": _PURE,
-    "search/reading/pages.py OrderedDict": "the tag of the whole request, the number of the commits, of one service",
     "web/current.py Kept": "the state of the library and the right to private photos, of one service",
     "web/current.py KnownAlbums": "the state of the library and the right to private photos, of one service",
     "web/openapi.py lru_cache(maxsize=_MOUNTS)(_describe)": "the app, the path of the routes and the address",

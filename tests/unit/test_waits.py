@@ -137,7 +137,6 @@ GUARDS = {
     "search/turns.py Watch.__init__: Event": "whether there are searches, for the thread of `Watch`",
     "search/turns.py Watch.__init__: Lock": "cancelling one statement",
     "serving/arrival.py WaitBudget.__init__: BoundedSemaphore": "places, taken without waiting",
-    "search/reading/pages.py KeptPages.__init__: Lock": "a dict",
     "web/request_counts.py RequestCounts.__init__: Lock": "counts in mapped memory",
     "web/current.py Starter.__init__: Lock": "two flags, and starting one process",
     "web/transactions.py StreamedRead.__init__: Lock": "the connection of one answer",

@@ -5,18 +5,14 @@ its matching files, also those after the end of the window. Files at the start o
 previous page are counted but not repeated. So each photo comes once and complete, and `X-Count` counts files.
 
 The neighbours of a photo are found at any position in the order of a search: no page has to be counted.
-
-Pages sent last are kept: requested again, they are the same bytes until something is committed.
 """
 
 from array import array
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from itertools import chain, groupby, pairwise
-from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import Connection, select
@@ -39,9 +35,6 @@ CHUNK = 1000
 #: Results of a piece of a larger answer: few enough to take little memory, and little time from other requests of the
 #: same process.
 PIECE = 200
-#: Bytes of all pages that a process keeps, and of one page.
-_MOST_BYTES: Final = 4 * 2**20
-_LARGEST: Final = 2 * 2**20
 
 
 class LibraryChangedError(PhotosvcError):
@@ -299,52 +292,3 @@ def _records(search: Search, groups: Sequence[Sequence[int]]) -> str:
     files = map(bare_file, documents) if search.request.bare else iter(documents)
     merged = (merge_result(head, [next(files) for _ in group]) for head, group in zip(heads, groups, strict=True))
     return ",".join(merged)
-
-
-@dataclass(frozen=True, slots=True)
-class KeptPage:
-    """A page as it is sent."""
-
-    page: Page
-    """The page without its body."""
-    body: bytes
-
-
-class KeptPages:
-    """The pages requested last, by their entity tags, which identify the whole request."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._number: int | None = None
-        self._pages: OrderedDict[str, KeptPage] = OrderedDict()
-        self._bytes = 0
-
-    def get(self, etag: str | None, number: int | None) -> KeptPage | None:
-        """Return the page with this tag if it was read at this number of commits (`unchanged.Commits`)."""
-        if etag is None or number is None:
-            return None
-        with self._lock:
-            found = self._pages.get(etag) if number == self._number else None
-            if found is not None:
-                self._pages.move_to_end(etag)
-            return found
-
-    def add(self, etag: str | None, page: Page, number: int | None) -> KeptPage:
-        """Return a whole page as it is sent; keep it if it has a tag and is not too large.
-
-        `number` is the number of commits before the page was read.
-        """
-        kept = KeptPage(replace(page, pieces=()), page.body.encode())
-        if etag is None or number is None or len(kept.body) > _LARGEST:
-            return kept
-        with self._lock:
-            if number != self._number:
-                self._pages.clear()
-                self._number, self._bytes = number, 0
-            if etag not in self._pages:
-                self._pages[etag] = kept
-                self._bytes += len(kept.body)
-            while self._bytes > _MOST_BYTES:
-                _, oldest = self._pages.popitem(last=False)
-                self._bytes -= len(oldest.body)
-        return kept
