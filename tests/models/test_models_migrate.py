@@ -11,20 +11,11 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import SchemaError
 from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Album, Base, migrations, schema
-from photosvc.models.engine import configure_engine
 from photosvc.models.library import named_number
 from photosvc.models.search_values import SORT_KEYS
 from tests.support.clock import NOW
 
 MIGRATIONS = Path(migrations.__file__).parent
-
-
-@pytest.fixture
-def engine(empty_database):
-    engine = create_engine(empty_database())
-    configure_engine(engine)
-    yield engine
-    engine.dispose()
 
 
 def own_tables(engine):
@@ -142,28 +133,6 @@ def test_a_later_migration_is_applied_and_its_database_is_newer_for_versions_wit
         assert connection.execute(text("SELECT title, note FROM photosvc_albums")).all() == [("Some", "none")]
     with pytest.raises(SchemaError, match=f"schema {later}, newer than this photosvc \\({SCHEMA_VERSION}\\)"):
         schema.upgrade(engine)
-
-
-@pytest.fixture
-def add_migration(tmp_path, monkeypatch):
-    """A function that gives the package one more migration, with this `oldest_code`, and returns its revision."""
-    folder = tmp_path / "migrations"
-    shutil.copytree(MIGRATIONS, folder)
-    revisions = [SCHEMA_VERSION]
-
-    def add(oldest_code, upgrade="pass"):
-        former, later = revisions[-1], f"{int(revisions[-1]) + 1:04}"
-        (folder / f"versions/{later}_added.py").write_text(
-            '"""Something."""\nimport sqlalchemy as sa\nfrom alembic import op\n'
-            f"revision, down_revision, branch_labels, depends_on = '{later}', '{former}', None, None\n"
-            f"{f'oldest_code = {oldest_code!r}' if oldest_code else ''}\n"
-            f"def upgrade():\n    {upgrade}\n"
-        )
-        revisions.append(later)
-        return later
-
-    monkeypatch.setattr(schema, "_MIGRATIONS", folder)
-    return add
 
 
 def test_each_migration_names_a_known_revision_as_the_oldest_code():
