@@ -109,7 +109,7 @@ def test_another_version_a_wrong_clock_and_silence_are_findings(library):
         ("clock", "web on host7"),
         ("silent", "watch on host8"),
     ]
-    assert found["findings"][1]["message"] == "its clock differs from that of the database by 5 seconds or more"
+    assert found["findings"][1]["reason"] == "its clock differs from that of the database by 5 seconds or more"
     web, watch = library.call("GET", "/cluster/nodes")
     assert (web["ClockOffset"], watch["State"]) == (-600.0, "silent")
     assert [one["Code"] for one in web["Faults"]] == ["other_version", "clock"]

@@ -253,7 +253,7 @@ def test_the_cluster_and_a_check_tell_of_the_replica(library, replica):
             {
                 "code": "replica_away",
                 "name": "replica",
-                "message": "the replica of the database does not answer; the primary is asked instead",
+                "reason": "the replica of the database does not answer; the primary is asked instead",
             }
         ]
         assert library.call("GET", "/cluster")["database"]["behind"] is None
