@@ -18,7 +18,7 @@ from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import LONGEST_QUERY, check
 from photosvc.query.typed import find_typed
 from photosvc.records.photo import PhotoResultSchema
-from photosvc.search.reading.facets import FACETS, count_values, parse_facets
+from photosvc.search.reading.facets import FACETS, parse_facets
 from photosvc.search.reading.figures import library_state, page_tag, state_tag
 from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of
 from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
@@ -275,7 +275,7 @@ def count_facets() -> Response:
         etag = state_tag(connection, "facets", node, album, facets, sees_private=sees_private)
         if is_fresh(etag):
             return not_modified(etag)
-        counted = count_values(connection, node, album, facets, sees_private=sees_private)
+        counted = current_service().facets.count(connection, node, album, facets, sees_private=sees_private)
     return json_answer({name: [asdict(value) for value in values] for name, values in counted.items()}, etag=etag)
 
 

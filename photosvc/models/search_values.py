@@ -50,7 +50,8 @@ _TITLE_BYTES = 1000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_DAY = date.max.toordinal()
 RANK_BITS = 16
-_LAST_RANK = (1 << RANK_BITS) - 1
+#: The highest rank, and the lowest bits of the descending form of the key of a primary file.
+LAST_RANK = (1 << RANK_BITS) - 1
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -342,11 +343,11 @@ class FileKey(NamedTuple):
 
     def pack_ascending(self) -> int:
         """Return the value of `oldest_key`."""
-        return self.photo_id << RANK_BITS | min(self.rank, _LAST_RANK)
+        return self.photo_id << RANK_BITS | min(self.rank, LAST_RANK)
 
     def pack_descending(self) -> int:
         """Return the value of `newest_key`."""
-        return self.photo_id << RANK_BITS | _LAST_RANK - min(self.rank, _LAST_RANK)
+        return self.photo_id << RANK_BITS | LAST_RANK - min(self.rank, LAST_RANK)
 
     @staticmethod
     def unpack_photo_id(packed: int) -> int:

@@ -34,6 +34,7 @@ from photosvc.models.schema import check_schema
 from photosvc.pictures.service import Pictures, Slots
 from photosvc.search.limits import Limits
 from photosvc.search.reading.albums import KnownAlbums
+from photosvc.search.reading.facets import KnownFacets
 from photosvc.search.reading.figures import Counts, Kept, Statistics, count, read_statistics, years
 from photosvc.search.reading.people import Label, Person, labels, people
 from photosvc.search.reading.suggest import Names, read_names
@@ -203,6 +204,7 @@ class Service(Transactions):
     counts: Kept[Counts] = field(default_factory=lambda: Kept(count), init=False)
     years: Kept[tuple[int, ...]] = field(default_factory=lambda: Kept(years), init=False)
     albums: KnownAlbums = field(default_factory=KnownAlbums, init=False)
+    facets: KnownFacets = field(default_factory=KnownFacets, init=False)
     statistics: Kept[Statistics] = field(default_factory=lambda: Kept(read_statistics), init=False)
     people: Kept[list[Person]] = field(default_factory=lambda: Kept(people), init=False)
     labels: Kept[list[Label]] = field(default_factory=lambda: Kept(labels), init=False)

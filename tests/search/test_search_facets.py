@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.vocabulary import COLORS
 from photosvc.models import SearchRow
-from photosvc.search.reading.facets import FACETS, count_values, parse_facets
+from photosvc.models.search import record_change
+from photosvc.search.reading.facets import FACETS, KnownFacets, count_values, parse_facets
 from photosvc.search.reading.figures import years
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_node, parse_request
@@ -98,6 +99,39 @@ def test_a_person_counts_what_the_filter_finds(session, query, sees_private):
     assert counted
     for name, count in counted.items():
         assert len(records(session, f'({query or "name:*"}) person:"{name}"', sees_private=sees_private)) == count
+
+
+@pytest.mark.parametrize("sees_private", [True, False])
+def test_an_album_counts_the_primary_files_in_it(session, sees_private):
+    counted = counts(session, "primary:true", "album", sees_private=sees_private)
+    assert counted
+    for uid, count in counted.items():
+        assert len(records(session, f"album:{uid} primary:true", sees_private=sees_private)) == count
+
+
+def test_the_facets_of_the_whole_library_are_counted_again_after_a_change_alone(session):
+    connection, facets, statements = session.connection(), KnownFacets(), []
+    record_change(session)
+    event.listen(connection, "before_cursor_execute", lambda *given: statements.append(given[2]))
+
+    def types(query, *, sees_private=False):
+        node = parse_node([("q", query)])
+        (values,) = facets.count(connection, node, "", ["type"], sees_private=sees_private).values()
+        return {value.value: value.count for value in values}
+
+    asked = [(query, sees_private) for query in ("", "primary:true") for sees_private in (True, False)]
+    first = [types(query, sees_private=sees_private) for query, sees_private in asked]
+    assert first == [counts(session, query, "type", sees_private=sees_private) for query, sees_private in asked]
+    assert len({str(found) for found in first}) == len(asked)
+    statements.clear()
+    assert [types(query, sees_private=sees_private) for query, sees_private in asked] == first
+    assert statements == []  # the state is read past the events of SQLAlchemy
+    session.execute(update(SearchRow).values(photo_type="animated"))
+    assert types("") == first[1]
+    record_change(session)
+    assert types("") == {"animated": sum(first[1].values())}
+    assert types("type:image") == {}
+    session.rollback()
 
 
 def test_private_and_deleted_albums_are_not_named_to_those_who_may_not_see_them(session):

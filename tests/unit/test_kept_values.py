@@ -90,6 +90,7 @@ KEPT = {
     "storage/remote.py OrderedDict": "the number of the block, of one version of one open file",
     "web/answers.py _packed": _PURE,
     "web/current.py Kept": "the state of the library and the right to private photos, of one service",
+    "web/current.py KnownFacets": "the state of the library, primary files or all, and the right to private photos",
     "web/current.py KnownAlbums": "the state of the library and the right to private photos, of one service",
     "web/openapi.py lru_cache(maxsize=_MOUNTS)(_describe)": "the app, the path of the routes and the address",
     "web/contract.py unknown_parameters": _PURE,
@@ -140,7 +141,7 @@ SQLITE = {
     "search/limits.py set_progress_handler": "the thread that took it from a pool of more than one",
 }
 
-_STORES = {"OrderedDict", "WeakKeyDictionary", "WeakValueDictionary", "Kept", "KnownAlbums"}
+_STORES = {"OrderedDict", "WeakKeyDictionary", "WeakValueDictionary", "Kept", "KnownAlbums", "KnownFacets"}
 _CACHES = {"cache", "lru_cache", "cached_property"}
 _TAGS = {"state_tag", "page_tag", "etag_of", "revalidated", "set_etag", "add_etag", "blake2b"}
 _CALLED_BACK = {

@@ -159,6 +159,8 @@ def is_scanned(node: Node, context: Context, columns: frozenset[str] = _SCANNED)
             return columns in {_SCANNED, _IN_ADDED} and not context.on_postgresql
         case Filter("unsorted") if not context.sees_private:  # its column counts private albums too
             return False
+        case Filter("primary") if columns is _SCANNED and not context.on_postgresql:  # the key of the file tells
+            return True
         case Filter(name):
             return columns.issuperset(FILTER_COLUMNS.get(column, column) for column in FILTERS[name].columns)
         case Not(part):

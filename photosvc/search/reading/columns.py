@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from photosvc.core.geo import Box, bounding_boxes, cell_range, chord, unit_vector
 from photosvc.models import FILTER_COLUMNS, File, Photo, SearchRow
-from photosvc.models.search_values import day_number, microseconds
+from photosvc.models.search_values import LAST_RANK, day_number, microseconds
 from photosvc.models.statements import Column, unindexed
 from photosvc.query.nodes import Cell, Circle, Days, Operand, Pattern, PlusCode, Range, Since
 
@@ -85,6 +85,8 @@ def compare(name: str, item: Operand | str, context: Context) -> Condition:
     column = context.column(column_named(name))
     match item:
         case bool():
+            if name == "is_primary" and not context.on_postgresql:  # more indexes have the key than the column
+                column = SearchRow.newest_key.bitwise_and(LAST_RANK) == LAST_RANK
             return and_(column) if item else not_(column)
         case Pattern():
             return and_(begins(column, item), fits(column, item)) if context.may_use_index else fits(column, item)

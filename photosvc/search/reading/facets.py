@@ -1,21 +1,46 @@
 """Facets: the number of files of a search for each value of a filter."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import Connection, Text, cast, func, literal, literal_column, not_, select, tuple_
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Text,
+    and_,
+    cast,
+    func,
+    literal,
+    literal_column,
+    not_,
+    select,
+    tuple_,
+)
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.vocabulary import COLORS
-from photosvc.models import VALUE_GROUPS, Album, AlbumPhoto, Camera, File, Lens, Marker, Place, SearchRow
+from photosvc.models import (
+    VALUE_GROUPS,
+    Album,
+    AlbumPhoto,
+    Camera,
+    File,
+    Lens,
+    Marker,
+    Place,
+    SearchAlbum,
+    SearchRow,
+)
 from photosvc.models.search_values import gear_name
 from photosvc.models.statements import Column, read_tuples, unindexed
 from photosvc.query.fold import fold
-from photosvc.query.nodes import Node
+from photosvc.query.nodes import Filter, Node, conjuncts
 from photosvc.search.reading.compile import visible_albums
+from photosvc.search.reading.figures import library_state
 from photosvc.search.reading.people import by_person, names_of_hidden
 from photosvc.search.reading.plan import Driver, Plan, plan_all
 from photosvc.search.reading.resolve import resolve
@@ -44,6 +69,15 @@ COLUMNS: dict[str, Column] = {
     "color": SearchRow.color,
     "rating": SearchRow.rating,
 }
+#: Facets of numbers from -1 on that are counted packed in one, and more than the number of their values.
+_PACKED: Final = {"camera": 2**48, "month": 16, "color": 32}
+#: Facets in which most photos have one value, and this value.
+_USUAL: Final = {"type": "image", "rating": 0}
+#: The columns that the index of the order `place` begins with, in its order, and the facets of them.
+_PLACES: Final = (SearchRow.country, SearchRow.state_key, SearchRow.city_key)
+_OF_PLACES: Final = ("country", "city")
+#: The condition of one file for each photo, with which a search is still one of the whole library.
+_PRIMARY: Final = Filter("primary", True)
 #: All names that `by` accepts.
 FACETS = (*COLUMNS, "album", "person")
 
@@ -84,17 +118,49 @@ def count_values(
     facets = list(facets)
     columns = [name for name in facets if name in COLUMNS]
     plan = plan_all(resolved, context, connection)
+    whole = _is_whole(resolved)
+    counted: dict[str, Counted] = {}
+    if whole and not context.on_postgresql and not {*_OF_PLACES}.isdisjoint(columns):
+        counted = _of_places(connection, plan)
+    rest = [name for name in columns if name not in counted]
     if context.on_postgresql:
-        count = _in_one_statement if len(columns) >= _MANY else _grouped
+        count = _in_one_statement if len(rest) >= _MANY else _grouped
     else:
         count = _by_groups if plan.driver is Driver.WALK_ORDER else _scanned
-    counted = count(connection, plan, columns) if columns else {}
-    found = {name: _named(connection, name, values) for name, values in counted.items()}
+    counted |= count(connection, plan, rest) if rest else {}
+    found = {name: _named(connection, name, counted[name]) for name in columns}
     if "album" in facets:
-        found["album"] = _albums(connection, plan, sees_private=sees_private)
+        found["album"] = _albums(connection, plan, whole=whole, sees_private=sees_private)
     if "person" in facets:
         found["person"] = _people(connection, plan)
     return {name: found[name] for name in facets}
+
+
+class KnownFacets:
+    """The facets of the whole library, cached until it changes: counting them reads every search row."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[bool, bool], tuple[int, dict[str, list[Value]]]] = {}
+
+    def count(
+        self, connection: Connection, node: Node, album: str, facets: Sequence[str], *, sees_private: bool
+    ) -> dict[str, list[Value]]:
+        """Return the values like `count_values`, those of a search without conditions from the cache."""
+        if album or not _is_whole(node):
+            return count_values(connection, node, album, facets, sees_private=sees_private)
+        state, key = library_state(connection), (bool(conjuncts(node)), sees_private)
+        kept_state, known = self._kept.get(key, (0, {}))
+        if kept_state != state or not state:  # without a state number, no change is noticed
+            known = {}
+        if missing := [name for name in facets if name not in known]:
+            known = known | count_values(connection, node, album, missing, sees_private=sees_private)
+            self._kept[key] = state, known
+        return {name: known[name] for name in facets}
+
+
+def _is_whole(node: Node) -> bool:
+    """Return whether a search finds the whole library, all files or one of each photo."""
+    return all(part == _PRIMARY for part in conjuncts(node))
 
 
 def _grouped(connection: Connection, plan: Plan, names: Iterable[str]) -> dict[str, Counted]:
@@ -117,28 +183,66 @@ def _scanned(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[s
     return {name: _most(counter.items()) for name, counter in zip(names, counters, strict=True)}
 
 
+def _of_places(connection: Connection, plan: Plan) -> dict[str, Counted]:
+    """Count countries and cities of the whole library, from the index of places, which needs no sorting."""
+    counters: dict[str, Counter[Any]] = {name: Counter() for name in _OF_PLACES}
+    query = matching(plan, SearchRow.country, SearchRow.city_key, func.count()).group_by(*_PLACES)
+    for country, city, count in chain.from_iterable(read_tuples(connection, query, _CHUNK)):
+        counters["country"][country] += count
+        counters["city"][city] += count
+    return {name: _most(counter.items()) for name, counter in counters.items()}
+
+
 def _by_groups(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[str, Counted]:
     """Count all facets from the index of values, which SQLite reads group by group, in its order.
 
-    SQLite gives the values of a group as one text, which takes half the time of rows. Folded texts have no line breaks.
+    SQLite gives the values of a group as one text, which takes half the time of rows, and less if small numbers are
+    packed in one and the value that most photos have is left out. Folded texts have no line breaks.
     """
     groups = {name: column for name, column in COLUMNS.items() if column.key in VALUE_GROUPS}
-    others = {name: COLUMNS[name] for name in names if name not in groups}
-    counters: dict[str, Counter[Any]] = {name: Counter() for name in (*groups, *others)}
-    texts = [func.group_concat(column, literal_column("char(10)")) for column in others.values()]
-    query = matching(plan, func.count(), *groups.values(), *texts).group_by(*groups.values())
+    packed = [name for name in _PACKED if name in names]
+    others = [name for name in names if name not in groups and name not in packed]
+    texts = [func.nullif(COLUMNS[name], _USUAL[name]) if name in _USUAL else COLUMNS[name] for name in others]
+    if packed:
+        texts.append(_pack(packed))
+    counters: dict[str, Counter[Any]] = {name: Counter() for name in (*groups, *others, *packed)}
+    numbers: Counter[str] = Counter()
+    lists = [func.group_concat(text, literal_column("char(10)")) for text in texts]
+    query = matching(plan, func.count(), *groups.values(), *lists).group_by(*groups.values())
+    total = 0
     for count, *values in chain.from_iterable(read_tuples(connection, query, _GROUPS)):
+        total += count
         for name, value in zip(groups, values, strict=False):
             counters[name][value] += count
-        for name, text in zip(others, values[len(groups) :], strict=True):
-            counters[name].update(text.split("\n"))
-    return {name: _most(_typed(counters[name], name if name in others else "")) for name in names}
+        written = (text.split("\n") if text is not None else () for text in values[len(groups) :])
+        for counter, some in zip([*(counters[name] for name in others), numbers], written, strict=False):
+            counter.update(some)
+    for name in others:
+        kind = COLUMNS[name].type.python_type
+        counters[name] = Counter({kind(value): count for value, count in counters[name].items()})
+        if name in _USUAL and (usual := total - counters[name].total()):
+            counters[name][_USUAL[name]] = usual
+    _unpack(numbers, {name: counters[name] for name in packed})
+    return {name: _most(counters[name].items()) for name in names}
 
 
-def _typed(counter: Counter[Any], name: str) -> Iterable[tuple[Any, int]]:
-    """Return the counts of a facet; with a name, convert their texts to values of its column."""
-    kind = COLUMNS[name].type.python_type if name else None
-    return ((kind(value), count) for value, count in counter.items()) if kind else counter.items()
+def _pack(names: Sequence[str]) -> ColumnElement[int]:
+    """Return one number made of the columns of these facets."""
+    first, *others = names
+    number: ColumnElement[int] = cast(COLUMNS[first] + 1, BigInteger)
+    for name in others:
+        number = number * _PACKED[name] + (COLUMNS[name] + 1)
+    return number
+
+
+def _unpack(numbers: Mapping[str, int], counters: Mapping[str, Counter[Any]]) -> None:
+    """Count the values in numbers that `_pack` made of the facets of these counters, in their order."""
+    parts = [(counter, _PACKED[name]) for name, counter in reversed([*counters.items()])]
+    for text, count in numbers.items():
+        number = int(text)
+        for counter, size in parts:
+            number, value = divmod(number, size)
+            counter[value - 1] += count
 
 
 def _in_one_statement(connection: Connection, plan: Plan, names: Sequence[str]) -> dict[str, Counted]:
@@ -168,12 +272,18 @@ def _named(connection: Connection, name: str, counted: Counted) -> list[Value]:
     ]
 
 
-def _albums(connection: Connection, plan: Plan, *, sees_private: bool) -> list[Value]:
+def _albums(connection: Connection, plan: Plan, *, whole: bool, sees_private: bool) -> list[Value]:
+    """Count the files in albums; for the whole library, those of the index of albums without what does not match."""
     shown = select(Album.id).where(visible_albums(sees_private=sees_private))
-    query = matching(plan, AlbumPhoto.album_id, func.count())
-    query = query.join(AlbumPhoto, AlbumPhoto.photo_id == SearchRow.photo_id)
-    query = query.where(not_(AlbumPhoto.hidden), AlbumPhoto.album_id.in_(shown))
-    counted = _counted(connection, query, AlbumPhoto.album_id)
+    if whole:
+        of_album: Column = SearchAlbum.album_id
+        left_out = select(SearchRow.file_id).where(not_(and_(*plan.conditions)))
+        query = select(of_album, func.count()).where(SearchAlbum.file_id.not_in(left_out))
+    else:
+        of_album = AlbumPhoto.album_id
+        query = matching(plan, of_album, func.count()).join(AlbumPhoto, AlbumPhoto.photo_id == SearchRow.photo_id)
+        query = query.where(not_(AlbumPhoto.hidden))
+    counted = _counted(connection, query.where(of_album.in_(shown)), of_album)
     named = select(Album.id, Album.uid, Album.title).where(Album.id.in_([key for key, _ in counted]))
     known = {row.id: row for row in connection.execute(named)}
     return [Value(known[key].uid, known[key].title, count) for key, count in counted]
