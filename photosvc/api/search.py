@@ -195,14 +195,13 @@ def search_photos() -> Response:
     if who.shared is None or who.shared.downloads:
         headers.append(("X-Download-Token", tokens.download_token(service.settings, who, service.now())))
     number = commits()
-    state = service.known_state.get(STATE, number)
-    if state is not None and is_fresh(etag := page_tag(state, asked, sees_private=who.sees_private)):
+    known, etag = service.known_state.get(STATE, number), None
+    if known is not None and is_fresh(etag := page_tag(known, asked, sees_private=who.sees_private)):
         return not_modified(etag, headers)
     with searching(who.owner_uid) as connection:
         state = library_state(connection)
         service.known_state.put(STATE, state, number)
-        etag = page_tag(state, asked, sees_private=who.sees_private)
-        if is_fresh(etag):
+        if state != known and is_fresh(etag := page_tag(state, asked, sees_private=who.sees_private)):
             return not_modified(etag, headers)
         page = find(connection, asked, sees_private=who.sees_private)
         if not page.count and not asked.offset and asked.cursor is None:
@@ -242,7 +241,8 @@ def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> li
     if page.total is not None:
         headers.append(("X-Total-Count", str(page.total)))
     if page.next:
-        query = _without_start(pairs) if is_short(pairs) else _without_start.__wrapped__(pairs)
+        further = tuple(pair for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})
+        query = _as_query(further) if is_short(further) else _as_query.__wrapped__(further)
         cursor = str(page.next)
         following = f"{address_of(service, request, f'/api/v1/{path}')}?{query}cursor={cursor}"
         headers.append(("X-Cursor", cursor))
@@ -253,9 +253,9 @@ def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> li
 
 
 @lru_cache(maxsize=256)
-def _without_start(pairs: Pairs) -> str:
-    """Return the query string of the request without the parameters that say where its page begins."""
-    return "".join(f"{urlencode([pair])}&" for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})
+def _as_query(pairs: Pairs) -> str:
+    """Return these parameters as a query string that another may follow."""
+    return "".join(f"{urlencode([pair])}&" for pair in pairs)
 
 
 @search.get("/photos/facets")

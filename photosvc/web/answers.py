@@ -218,12 +218,13 @@ def finish_request(answer: Response) -> Response:
 
     The hooks of a host app come later and may commit: on SQLite, an open transaction of ours could block that.
     """
-    current_service().close()
+    service = current_service()
+    service.close()
     began, rule = g.get("photosvc_began"), request.url_rule
-    if current_service().settings.access_log:
+    if service.settings.access_log:
         note_access(answer, began)
     if began is not None and rule is not None:  # a host can refuse a request before it reaches the blueprint
-        current_service().requests.add((rule.rule, request.method, answer.status_code), perf_counter() - began)
+        service.requests.add((rule.rule, request.method, answer.status_code), perf_counter() - began)
     return answer
 
 

@@ -18,7 +18,7 @@ _PURE = "all arguments of a pure function"
 
 #: Values that are kept -> what they are keyed by.
 KEPT = {
-    "api/search.py _without_start": _PURE,
+    "api/search.py _as_query": _PURE,
     "api/viewer.py _thumbs": _PURE,
     "auth/passwords.py _dummy": _FIXED,
     "auth/tokens.py _sign": _PURE,
@@ -81,6 +81,7 @@ KEPT = {
     "search/reading/files.py _prepared": _PREPARED,
     "search/reading/lookups.py _cities": "all arguments, over a file of the package",
     "search/reading/window.py plain_statement": _PREPARED,
+    "search/reading/request.py _kinds": _PURE,
     "search/reading/request.py _parse": _PURE,
     "search/reading/request.py _parse_query": _PURE,
     "search/reading/suggest.py _comparing": _PREPARED,

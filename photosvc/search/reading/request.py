@@ -75,8 +75,16 @@ def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> 
         InvalidValueError: a value is not valid; `field` names the parameter.
     """
     pairs = tuple(parameters.items() if isinstance(parameters, Mapping) else parameters)
-    today = local_day()
-    request = _parse(pairs, today) if is_short(pairs) else _parse.__wrapped__(pairs, today)
+    cursor = None
+    if text := last_value(pairs, "cursor").strip():
+        cursor = parse_cursor(text)
+        pairs = tuple(pair for pair in pairs if pair[0] != "cursor")
+    begun = (cursor.order, cursor.seed) if cursor else None
+    parse = _parse if is_short((*pairs, (cursor.order if cursor else "", ""))) else _parse.__wrapped__
+    request = parse(pairs, local_day(), begun)
+    if cursor:
+        request = replace(request, cursor=cursor, offset=cursor.position)
+        _check_cursor(cursor, request, pairs)
     return request if request.repeats else replace(request, seed=secrets.randbelow(PRIME))
 
 
@@ -86,47 +94,52 @@ def is_short(pairs: Iterable[tuple[str, str]]) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _parse(pairs: tuple[tuple[str, str], ...], today: date) -> SearchRequest:
-    """Return the request, except for a seed that must be drawn; cached, because clients repeat requests."""
+def _parse(pairs: tuple[tuple[str, str], ...], today: date, begun: tuple[str, int] | None) -> SearchRequest:
+    """Return the request, except for its cursor and a seed that must be drawn.
+
+    It is cached, because clients ask for one page after another of the same search.
+
+    Args:
+        pairs: the parameters without the cursor.
+        today: the present day.
+        begun: the order and the seed of the cursor, if there is one.
+    """
     given = {name: value.strip() for name, value in pairs if value.strip()}
-    cursor = parse_cursor(given["cursor"]) if "cursor" in given else None
+    order_before, seed = begun or (DEFAULT_ORDER, 0)
     merged = _boolean(given, "merged")
     _, typed = split_order(given.get("q", ""))
     if typed:
         given[ORDER] = typed
-    order = _order(given, cursor, merged=merged, field="q" if typed else ORDER)
+    order = _order(given, order_before, begun=begun is not None, merged=merged, field="q" if typed else ORDER)
     node = parse_node(pairs, today)
     if "archived" not in asked_open(node):
         order = without_archive(order)
-    drawn = order.base == "random" and "seed" not in given and cursor is None
-    request = SearchRequest(
+    drawn = order.base == "random" and "seed" not in given and begun is None
+    return SearchRequest(
         count=min(_integer(given, "count", 1, _MAX_OFFSET, DEFAULT_COUNT), MAX_COUNT),
-        offset=cursor.position if cursor else _integer(given, "offset", 0, _MAX_OFFSET, 0),
+        offset=0 if begun else _integer(given, "offset", 0, _MAX_OFFSET, 0),
         order=order,
-        seed=_integer(given, "seed", 0, PRIME - 1, cursor.seed if cursor else 0),
-        cursor=cursor,
+        seed=_integer(given, "seed", 0, PRIME - 1, seed),
+        cursor=None,
         node=node,
         album=given.get("s", ""),
         merged=merged,
         total=_boolean(given, "total"),
-        ordered=ORDER in given or cursor is not None,
+        ordered=ORDER in given or begun is not None,
         repeats=not drawn,
     )
-    if cursor:
-        _check_cursor(cursor, request, given)
-    return request
 
 
-def _order(given: Mapping[str, str], cursor: Cursor | None, *, merged: bool, field: str) -> Order:
-    """Return the order that is named, or that of the cursor, or the default one; `reverse` turns it around.
+def _order(given: Mapping[str, str], before: str, *, begun: bool, merged: bool, field: str) -> Order:
+    """Return the order that is named, or the one `before`, which is that of the cursor or the default one.
 
-    A cursor names an order that is reversed already.
+    `reverse` turns it around. A cursor names an order that is reversed already.
     """
-    named = order_named(given.get(ORDER, cursor.order if cursor else DEFAULT_ORDER), merged=merged, field=field)
+    named = order_named(given.get(ORDER, before), merged=merged, field=field)
     if "reverse" not in given:
         return named
     backwards = _boolean(given, "reverse")
-    if ORDER not in given and cursor:
+    if ORDER not in given and begun:
         return named if named.is_reversed is backwards else named.reversed()
     return named.reversed() if backwards else named
 
@@ -172,13 +185,19 @@ def last_value(pairs: Iterable[tuple[str, str]], name: str) -> str:
     return next((value for key, value in reversed(list(pairs)) if key == name and value.strip()), "")
 
 
-def _check_cursor(cursor: Cursor, request: SearchRequest, given: Mapping[str, str]) -> None:
-    if "offset" in given:
+def _check_cursor(cursor: Cursor, request: SearchRequest, pairs: Iterable[tuple[str, str]]) -> None:
+    if last_value(pairs, "offset"):
         raise InvalidValueError("offset and cursor are two ways to say where a page begins; send one", field="offset")
-    kinds = [int] * bool(request.ranked) + [column.type.python_type for column in request.order.columns(0)]
+    kinds = [int] * bool(request.ranked) + _kinds(request.order)
     fits = cursor.order == request.order.name and cursor.seed == request.seed < PRIME
     if not fits or [type(value) for value in cursor.values] != kinds:
         raise InvalidValueError("cursor belongs to another search; begin again without it", field="cursor")
+
+
+@lru_cache(maxsize=64)
+def _kinds(order: Order) -> list[type]:
+    """Return the types of the keys of an order; cached, because SQLAlchemy looks each up in several places."""
+    return [column.type.python_type for column in order.columns(0)]
 
 
 def _terms(node: Node) -> Iterator[Term]:

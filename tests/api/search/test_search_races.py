@@ -250,3 +250,27 @@ def test_long_parameters_are_not_kept_in_memory():
     assert _parse.cache_info().currsize == before
     parse_request({"count": "7", "padding": "short and new"})
     assert _parse.cache_info().currsize >= min(before + 1, 256)
+
+
+def test_all_pages_of_a_search_share_one_parsed_request():
+    from photosvc.search.reading.orders import Cursor
+    from photosvc.search.reading.request import _parse, parse_request
+
+    asked = {"count": "7", "q": "shared by pages"}
+    pages = [{**asked, "cursor": str(Cursor("newest", 0, place, (place, place)))} for place in range(1, 50)]
+    first = parse_request(pages[0])
+    before = _parse.cache_info().misses
+    assert [parse_request(page).offset for page in pages] == [*range(1, 50)]
+    assert _parse.cache_info().misses == before
+    assert (first.offset, first.cursor.values, first.ordered, first.count) == (1, (1, 1), True, 7)
+
+
+def test_a_long_name_of_an_order_in_a_cursor_is_not_kept_in_memory():
+    from photosvc.core.errors import InvalidValueError
+    from photosvc.search.reading.orders import Cursor
+    from photosvc.search.reading.request import _parse, parse_request
+
+    before = _parse.cache_info().currsize
+    with pytest.raises(InvalidValueError, match="cursor belongs to another search"):
+        parse_request({"order": "newest", "cursor": str(Cursor("o" * 2000, 0, 1, (1, 1)))})
+    assert _parse.cache_info().currsize == before
