@@ -293,16 +293,17 @@ NARROWED = sorted({caller.kind for caller in CALLERS if caller.scope != "*"})
 
 
 def everyday_callers(route):
-    """All without a narrow scope, all whose scope opens the route, and of the other scopes a quarter with one kind.
+    """All without a narrow scope; with each scope that opens the route, one kind; of the others, a quarter with one.
 
     What is refused for its kind whatever its scope is left out, unless only the kind stands against it.
     """
     found, number = TABLE[route], [*TABLE].index(route)
     for caller in CALLERS:
-        if caller.scope == "*" or (found.kinds and opens(caller.scope, found.resource, found.mode)):
+        if caller.scope == "*":
             yield caller
-        elif caller.kind in found.kinds:
-            turn = (number + NARROW.index(caller.scope)) % (4 * len(NARROWED))
+        elif caller.kind in found.kinds or (found.kinds and opens(caller.scope, found.resource, found.mode)):
+            turns = len(NARROWED) * (1 if opens(caller.scope, found.resource, found.mode) else 4)
+            turn = (number + NARROW.index(caller.scope)) % turns
             if caller.kind in NARROWED[turn : turn + 1]:
                 yield caller
 
@@ -428,9 +429,27 @@ def check_callers(api, secrets, route, callers):
 
 @pytest.mark.parametrize("route", TABLE)
 def test_what_is_not_a_valid_token_is_401_everywhere_but_on_public_routes(api, refused, route):
+    check_refused(api, route, everyday_refused(refused, route))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("route", TABLE)
+def test_whatever_else_is_not_a_valid_token_is_401_too(api, refused, route):
+    everyday = everyday_refused(refused, route)
+    check_refused(api, route, {reason: token for reason, token in refused.items() if reason not in everyday})
+
+
+def everyday_refused(refused, route):
+    """A request without a token, and three other ones in turn."""
+    reasons, number = [*refused], [*TABLE].index(route)
+    turns = {1 + (3 * number + turn) % (len(reasons) - 1) for turn in range(3)}
+    return {reason: refused[reason] for reason in (reasons[0], *(reasons[turn] for turn in sorted(turns)))}
+
+
+def check_refused(api, route, tokens):
     # Addresses of its own for each route: failures are counted by address, and the clock stands still.
-    addresses = (f"198.18.{[*TABLE].index(route)}.{number}" for number in count())
-    for reason, token in refused.items():
+    addresses = (f"198.18.{[*TABLE].index(route)}.{number}" for number in count(len(tokens)))
+    for reason, token in tokens.items():
         answer = call(api, route, token, address=next(addresses))
         if not TABLE[route].kinds and not TABLE[route].any_scope:
             assert answer.status_code == TABLE[route].status, reason
