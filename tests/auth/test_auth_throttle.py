@@ -174,7 +174,7 @@ def door(session, throttle, tmp_path, monkeypatch):
     return Door(session.get_bind(), throttle, new_settings(tmp_path))
 
 
-TIMES = pytest.mark.parametrize("times", [150, pytest.param(1000, marks=pytest.mark.slow)])
+TIMES = pytest.mark.parametrize("times", [150, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.long])])
 
 
 @TIMES

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable
 
 #: A busy machine needs more pairs until its noise is less than the difference that counts; a difference stays one.
-_ROUNDS = 4
+_ROUNDS = 12
 _PART, _SECONDS = 0.05, 0.001
 
 
@@ -13,7 +13,7 @@ def medians(measure: Callable[[], tuple[float, float]], pairs: int) -> tuple[flo
 
     Args:
         measure: takes the time of both, one after the other.
-        pairs: how many are measured at least; four times as many at most.
+        pairs: how many are measured at least; twelve times as many at most.
 
     """
     taken: list[tuple[float, float]] = []
