@@ -55,7 +55,7 @@ class Version:
             change: further changes of the new package.
         """
         former, package = self.folder / "photosvc", folder / "photosvc"
-        shutil.copytree(former, package, ignore=shutil.ignore_patterns("__pycache__", *_LARGE))
+        shutil.copytree(former, package, ignore=shutil.ignore_patterns(*_LARGE))
         for name in _LARGE:
             (package / name).symlink_to((former / name).resolve())
         later = f"{int(self.schema) + 1:04}"
