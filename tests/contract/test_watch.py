@@ -162,7 +162,7 @@ def test_a_disk_that_goes_is_reported_once_and_followed_again_when_it_is_back(li
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("files", [2500, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("files", [1000, pytest.param(10_000, marks=pytest.mark.long)])
 def test_a_burst_of_files_in_new_nested_folders_loses_none(library, files):
     with watch(library) as watching:
         for index, data in enumerate(pictures(files)):

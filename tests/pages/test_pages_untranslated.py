@@ -105,7 +105,9 @@ def english(chromium, served):
     }
 
 
-@pytest.mark.parametrize("language", ["de-DE", "fr-FR", "es-ES"])
+@pytest.mark.parametrize(
+    "language", ["de-DE", *(pytest.param(one, marks=pytest.mark.long) for one in ("fr-FR", "es-ES"))]
+)
 def test_no_page_has_english_texts_in_another_language(chromium, served, english, language):
     base, names = served
     found = {

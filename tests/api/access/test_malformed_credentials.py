@@ -99,7 +99,10 @@ def shown(draw, value):
     return environ
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "times",
+    [1, pytest.param(3, marks=pytest.mark.slow), pytest.param(8, marks=[pytest.mark.slow, pytest.mark.long])],
+)
 def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(api, database, times):
     draw = random.Random(20260300 + times)
     tokens = [api.access_token(), api.app_password("ann"), api.session_of("ann")]

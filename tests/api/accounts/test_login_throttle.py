@@ -254,7 +254,7 @@ def test_a_blocked_address_takes_about_as_long_for_the_owner_as_for_an_unknown_n
 
 @pytest.mark.slow
 def test_an_unknown_name_takes_as_long_as_a_wrong_password(api, service_hasher, capsys):
-    """Time does not tell which names exist: medians of at least 100 interleaved pairs differ by less than 5 % or 1 ms."""
+    """Time does not tell which names exist: medians of 100 interleaved pairs differ by less than 5 % or 1 ms."""
     with api.library.session() as session:
         session.query(User).filter_by(name="alice").one().password_hash = hash_password(PASSWORD)
     answers = set()

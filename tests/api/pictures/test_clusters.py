@@ -19,7 +19,7 @@ from tests.support.queries.query_strategies import QUERIES
 
 PATH = "/api/v1/photos/clusters"
 QUICK = examples(20, everyday=6, suppress_health_check=list(HealthCheck))
-SLOW = settings(QUICK, max_examples=150)
+SLOW, LONG = settings(QUICK, max_examples=50), settings(QUICK, max_examples=250)
 GLOBE = (-180, -90, 180, 90)
 BOXES = (
     GLOBE,
@@ -120,6 +120,16 @@ def test_clusters_are_the_cells_of_the_grid_with_all_photos_of_any_query(varied,
 @SLOW
 @ANY_MAP
 def test_clusters_are_the_cells_of_the_grid_with_all_photos_of_many_queries(varied, query, sees_private, box, zoom):
+    check(varied, query, sees_private, box, zoom)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@LONG
+@ANY_MAP
+def test_clusters_are_the_cells_of_the_grid_with_all_photos_of_very_many_queries(
+    varied, query, sees_private, box, zoom
+):
     check(varied, query, sees_private, box, zoom)
 
 

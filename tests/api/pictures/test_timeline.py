@@ -23,7 +23,7 @@ from tests.support.queries.query_strategies import QUERIES
 
 PATH = "/api/v1/photos/timeline"
 QUICK = examples(12, everyday=5, suppress_health_check=list(HealthCheck))
-SLOW = settings(QUICK, max_examples=150)
+SLOW, LONG = settings(QUICK, max_examples=50), settings(QUICK, max_examples=250)
 ANY_RIGHTS = given(query=QUERIES, sees_private=st.booleans(), oldest_first=st.booleans())
 
 
@@ -122,6 +122,14 @@ def test_every_photo_of_any_query_is_at_exactly_one_position(varied, query, sees
 @SLOW
 @ANY_RIGHTS
 def test_every_photo_of_many_queries_is_at_exactly_one_position(varied, query, sees_private, oldest_first):
+    check(varied, query, sees_private, oldest_first)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@LONG
+@ANY_RIGHTS
+def test_every_photo_of_very_many_queries_is_at_exactly_one_position(varied, query, sees_private, oldest_first):
     check(varied, query, sees_private, oldest_first)
 
 

@@ -72,7 +72,7 @@ def run_killed(library, kills, lines, seed):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_many_kills_change_nothing_in_the_library_that_comes_of_it(tmp_path, capsys):
-    kills, count = int(os.environ.get("TEST_KILLS", "60")), int(os.environ.get("TEST_PICTURES", "1500"))
+    kills, count = int(os.environ.get("TEST_KILLS", "30")), int(os.environ.get("TEST_PICTURES", "750"))
     plain, killed = open_library(tmp_path / "plain"), open_library(tmp_path / "killed")
     for library in (plain, killed):
         fill(library, count)
@@ -149,7 +149,7 @@ def test_a_disk_that_fills_up_at_any_moment_harms_nothing(tmp_path, disk):
     before = hashes(full.originals)
     refusals, status = 0, None
     for step in range(30):
-        disk.leave(int(1.3**step * (32 << 10)))
+        disk.leave(int(1.6**step * (32 << 10)))
         done = svc("index", "--thumbs", "--json", instance=full.instance, environ={"TMPDIR": str(disk.folder)})
         assert done.returncode in {0, 1}
         assert "Traceback" not in done.stderr
