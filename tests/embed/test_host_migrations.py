@@ -1,7 +1,6 @@
 """A host's own migrations, made by the real Flask-Migrate and Alembic, leave the tables of photosvc alone."""
 
-import subprocess
-import sys
+from contextlib import chdir
 
 import pytest
 from alembic import command
@@ -10,7 +9,7 @@ from sqlalchemy import create_engine, inspect
 
 from photosvc.migrations import include_name
 from tests.support.library import migrated_database
-from tests.support.programs.forks import SURROUNDINGS
+from tests.support.programs.forks import SURROUNDINGS, run
 
 HOST = """
 from flask import Flask
@@ -50,8 +49,8 @@ class Host:
         (self.folder / "app.py").write_text(source)
 
     def flask(self, *arguments):
-        program = [sys.executable, "-m", "flask", "--app", "app.py", *arguments]
-        return subprocess.run(program, cwd=self.folder, env=SURROUNDINGS, capture_output=True, text=True, check=False)
+        with chdir(self.folder):
+            return run("--app", "app.py", *arguments, program="flask", environ=SURROUNDINGS, timeout=300)
 
     def written(self):
         return "".join(path.read_text() for path in (self.folder / "migrations/versions").glob("*.py"))

@@ -1,4 +1,4 @@
-"""Processes of `svc` and gunicorn that start in a few milliseconds.
+"""Processes of `svc`, `flask` and gunicorn that start in a few milliseconds.
 
 A server process imports what they import, which takes most of a second, and forks for each of them. They have file
 descriptors, a terminal, signals and an exit code of their own, as if they had been started by their console script.
@@ -74,16 +74,18 @@ class Process:
 def start(
     program: str, *arguments: str, environ: dict[str, str], streams: tuple[int, int, int], terminal: bool = False
 ) -> Process:
-    """Start `svc` or `gunicorn` with these standard streams; `terminal` makes the first its controlling terminal."""
+    """Start `svc`, `flask` or `gunicorn` with these standard streams; `terminal` makes the first its controlling terminal."""
     order = {"program": program, "arguments": arguments, "environ": environ, "terminal": terminal}
     return Process(_request(_server()[1], order, dict(enumerate(streams))))
 
 
-def run(*arguments: str, environ: dict[str, str], timeout: float) -> subprocess.CompletedProcess[str]:
-    """The result of `svc` with these arguments and an empty standard input."""
+def run(
+    *arguments: str, environ: dict[str, str], timeout: float, program: str = "svc"
+) -> subprocess.CompletedProcess[str]:
+    """The result of a program with these arguments and an empty standard input."""
     with open(os.devnull) as empty, TemporaryFile("w+") as output, TemporaryFile("w+") as errors:  # noqa: PTH123
         streams = (empty.fileno(), output.fileno(), errors.fileno())
-        code = start("svc", *arguments, environ=environ, streams=streams).wait(timeout)
+        code = start(program, *arguments, environ=environ, streams=streams).wait(timeout)
         found = [(file.seek(0), file.read())[1] for file in (output, errors)]
     return subprocess.CompletedProcess(arguments, code, *found)
 
@@ -206,6 +208,8 @@ def _run(connection: socket.socket) -> None:
     sys.argv = [order["program"], *order["arguments"]]
     if order["program"] == "svc":
         from photosvc.main import main
+    elif order["program"] == "flask":
+        from flask.cli import main
     else:
         from gunicorn.app.wsgiapp import run as main
     sys.exit(main())
