@@ -4,22 +4,37 @@ The processor of the page is slowed four times and its network is one of 10 Mbit
 scrubber from one end to the other; tasks longer than 50 ms, the elements of the page and its memory are counted. They
 are followed by 150 turns of the wheel. Thumbnails are made up, of 14 KB each. Tasks are told by their length, which
 other load of the machine lengthens, and the longest ones in brackets by the time of the processor in them.
+
+`--order NAME …` sweeps the grid in these orders instead, without names in every order of the page, and `--album` an
+album of 100,000 photos arranged by hand, which is added to the library and deleted again. The best match is that for a
+frequent word. A frame is the time between two pictures of the screen while the scrubber is held.
 """
 
+import argparse
 import json
 import os
+import random
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import select
+
+from bench.libraries.databases import opened
+from bench.libraries.library import FREQUENT_WORD, TOKEN_FILE
 from bench.peers.serve import serve
+from photosvc.models import SearchRow
+from photosvc.pages.photos import ORDERS
 from tests.pages.chromium import open_chromium
 
 _SWEEPS, _STEPS, _STEP_MS = 8, 45, 25
 _WHEELS = 150
 _SLOWER = 4
+_IN_ALBUM, _ADDED_AT_ONCE = 100_000, 10_000
 #: Events of a trace: a task of a thread, and the collection of garbage that was asked for.
 _TASK, _COLLECTION = "ThreadControllerImpl::RunTask", "V8.GCLowMemoryNotification"
 _NETWORK = {
@@ -28,7 +43,7 @@ _NETWORK = {
     "downloadThroughput": 10_000_000 / 8,
     "uploadThroughput": 10_000_000 / 8,
 }
-#: Runs before the scripts of the page: keeps long tasks, and when pictures appeared.
+#: Runs before the scripts of the page: keeps long tasks, when pictures appeared, and on demand the times of frames.
 _WATCH = """
 window.tasks = [];
 new PerformanceObserver((list) => {
@@ -38,6 +53,16 @@ window.pictures = [];
 document.addEventListener("load", (event) => {
   if (event.target.tagName === "IMG") window.pictures.push(performance.now());
 }, true);
+window.frames_ = [];
+window.watch = () => {
+  let last = 0;
+  window.watched = true;
+  requestAnimationFrame(function next(now) {
+    if (last) window.frames_.push(now - last);
+    last = now;
+    if (window.watched) requestAnimationFrame(next);
+  });
+};
 """
 _ON_SCREEN = """() => [...document.querySelectorAll("#grid img")].filter((img) => {
   const box = img.getBoundingClientRect();
@@ -58,6 +83,8 @@ class Measured:
         self.devtools = page.context.new_cdp_session(page)
         self.elements: list[int] = []
         self.heaps: list[float] = []
+        self.frames: list[float] = []
+        """Milliseconds of each frame while the scrubber was held."""
         self.collections: list[tuple[float, float]] = []
         """When unused memory was freed: between these milliseconds of the page."""
 
@@ -136,9 +163,11 @@ def sweep(measured: Measured) -> None:
         ends = (2, box["height"] - 2) if number % 2 == 0 else (box["height"] - 2, 2)
         page.mouse.move(x, box["y"] + ends[0])
         page.mouse.down()
+        page.evaluate("window.watch()")
         for step in range(_STEPS + 1):
             page.mouse.move(x, box["y"] + ends[0] + (ends[1] - ends[0]) * step / _STEPS)
             page.wait_for_timeout(_STEP_MS)
+        measured.frames += page.evaluate("(window.watched = false, window.frames_.splice(0))")
         page.mouse.up()
         measured.count()
         page.wait_for_timeout(1200)
@@ -158,44 +187,113 @@ def wheel(measured: Measured) -> None:
     page.wait_for_timeout(1200)
 
 
-def main(folder: Path) -> None:
+def main() -> None:
+    """Print the table that was asked for."""
+    parser = argparse.ArgumentParser(description="Measure the grid of the web page in Chromium.")
+    parser.add_argument("folder", type=Path)
+    known = [name for name, _ in ORDERS]
+    parser.add_argument(
+        "--order", nargs="*", choices=known, metavar="NAME", help=f"every order, or of {', '.join(known)}"
+    )
+    parser.add_argument("--album", action="store_true", help="an album of 100,000 photos arranged by hand")
+    asked = parser.parse_args()
+    folder, orders = asked.folder.resolve(), asked.order
     with tempfile.TemporaryDirectory() as logs, open_chromium() as browser:
         command = [sys.executable, "-m", "gunicorn", "-k", "gthread", "--workers", "1", "--threads", "8"]
         command += ["--no-control-socket", "--bind", "{address}", "bench.grid_app:app"]
         environ = {"PHOTOSVC_INSTANCE": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
         with serve(command, Path(logs, "gunicorn.log"), "/api/v1/status", **environ) as server:
+            if orders is None and not asked.album:
+                _print_screens(browser, server.base)
+                return
             print(
-                "| screen | six thumbnails, whole screen ms | sweeps: tasks > 50 ms (processor) | wheel (processor)"
-                " | elements | heap MB |"
+                "| photos | six thumbnails, whole screen ms | frame, median and p95 ms | tasks > 50 ms (processor)"
+                " | elements |"
             )
-            print("|---|---|---|---|---|---|")
-            for name, options in _SCREENS.items():
-                print(_row(browser, server.base, name, options), flush=True)
+            print("|---|---|---|---|---|")
+            for name in known if orders == [] else orders or ():
+                query = f"?order={name}" + (f"&q={FREQUENT_WORD}" if name == "relevance" else "")
+                print(_swept(browser, f"{server.base}/{query}", name), flush=True)
+            if asked.album:
+                with album_by_hand(server.base, folder) as uid:
+                    print(_swept(browser, f"{server.base}/albums/{uid}", "an album by hand"), flush=True)
 
 
-def _row(browser: Any, base: str, name: str, options: dict[str, Any]) -> str:  # noqa: ANN401
+@contextmanager
+def album_by_hand(base: str, folder: Path) -> Iterator[str]:
+    """Add a shuffled album to the library; its UID."""
+    with opened(str(folder)) as connection:
+        uids = list(connection.scalars(select(SearchRow.photo_uid).distinct().order_by(SearchRow.photo_uid)))
+    chosen = random.Random(3).sample(uids, min(_IN_ALBUM, len(uids)))
+    uid = _call(base, folder, "POST", "/albums", {"Title": "By hand", "Order": "manual"})["UID"]
+    try:
+        for at in range(0, len(chosen), _ADDED_AT_ONCE):
+            _call(base, folder, "POST", f"/albums/{uid}/photos", {"photos": chosen[at : at + _ADDED_AT_ONCE]})
+        yield uid
+    finally:
+        _call(base, folder, "DELETE", f"/albums/{uid}")
+
+
+def _call(base: str, folder: Path, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
+    headers = {"X-Auth-Token": (folder / TOKEN_FILE).read_text().strip(), "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{base}/api/v1{path}", data, headers, method=method)
+    with urllib.request.urlopen(request, timeout=300) as answer:
+        return json.load(answer)
+
+
+def _print_screens(browser: Any, base: str) -> None:  # noqa: ANN401
+    print(
+        "| screen | six thumbnails, whole screen ms | sweeps: tasks > 50 ms (processor) | wheel (processor)"
+        " | elements | heap MB |"
+    )
+    print("|---|---|---|---|---|---|")
+    for name, options in _SCREENS.items():
+        print(_row(browser, base, name, options), flush=True)
+
+
+@contextmanager
+def _shown(browser: Any, address: str, options: dict[str, Any]) -> Iterator[tuple[Measured, float, float]]:  # noqa: ANN401
+    """A page at rest on a slow machine, and the times of its first screen."""
     context = browser.new_context(**options)
     context.set_default_timeout(60_000)
     page = context.new_page()
     page.add_init_script(_WATCH)
     measured = Measured(page)
-    page.goto(base)
+    page.goto(address)
     page.wait_for_selector(".scrubber:not([hidden])")
-    first_screen(measured, base)  # once, so that the service has read the library
+    first_screen(measured, address)  # once, so that the service has read the library
     measured.slow_down()
-    six, whole = first_screen(measured, base)
+    six, whole = first_screen(measured, address)
     page.wait_for_selector(".scrubber:not([hidden])")
     page.wait_for_timeout(1500)
     measured.tasks()
-    in_sweeps = measured.traced(sweep)
-    swept = measured.tasks()
-    in_turns = measured.traced(wheel)
-    turned = measured.tasks()
+    yield measured, six, whole
     context.close()
+
+
+def _row(browser: Any, base: str, name: str, options: dict[str, Any]) -> str:  # noqa: ANN401
+    with _shown(browser, base, options) as (measured, six, whole):
+        in_sweeps = measured.traced(sweep)
+        swept = measured.tasks()
+        in_turns = measured.traced(wheel)
+        turned = measured.tasks()
     heaps = f"{measured.heaps[0]:.1f} to {max(measured.heaps):.1f}"
     return (
         f"| {name} | {six:.0f}, {whole:.0f} | {_told(swept)} ({_told(in_sweeps)}) | {_told(turned)} ({_told(in_turns)})"
         f" | {max(measured.elements)} | {heaps} |"
+    )
+
+
+def _swept(browser: Any, address: str, name: str) -> str:  # noqa: ANN401
+    with _shown(browser, address, next(iter(_SCREENS.values()))) as (measured, six, whole):
+        in_sweeps = measured.traced(sweep)
+        swept = measured.tasks()
+    frames = sorted(measured.frames)
+    median, high = frames[len(frames) // 2], frames[len(frames) * 95 // 100]
+    return (
+        f"| {name} | {six:.0f}, {whole:.0f} | {median:.1f}, {high:.1f} | {_told(swept)} ({_told(in_sweeps)})"
+        f" | {max(measured.elements)} |"
     )
 
 
@@ -204,4 +302,4 @@ def _told(tasks: Sequence[float]) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve())
+    main()
