@@ -179,11 +179,6 @@ def delete_and_restore(person: Person) -> None:
     """Delete a photo, and bring it back."""
     person.page.locator(f"{_TILE} a").nth(0).hover()
     person.click(f"{_TILE} >> nth=0 >> .pick")
-    person.click(".actions button[title^=Archive]")
-    person.see(".undo:has-text('1 photo archived')")
-    person.click(".side a:has-text('Archive')")
-    person.page.locator(f"{_TILE} a").nth(0).hover()
-    person.click(f"{_TILE} >> nth=0 >> .pick")
     person.click(".actions button[title^=Delete]")
     person.click("dialog button.danger")
     person.see(".undo:has-text('deleted'), .undo:has-text('trash')")

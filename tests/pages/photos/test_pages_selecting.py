@@ -1,4 +1,4 @@
-"""Selections and their actions in Chromium: marks, what goes wrong in the middle, and deleting from the archive."""
+"""Selections and their actions in Chromium: marks, what goes wrong in the middle, and deleting."""
 
 import pytest
 
@@ -142,7 +142,6 @@ def test_all_photos_that_leave_a_search_leave_a_word_and_come_back(served, page)
 
 def test_archived_photos_are_deleted_after_a_question_and_come_back_from_the_trash(served, page):
     page.focus(f"{FIRST} a")
-    page.keyboard.press("Delete")  # not outside of the archive
     page.keyboard.press("a")
     says(page, "1 photo archived")
     page.goto(f"{served[0]}/?q=archived:true")
@@ -169,6 +168,34 @@ def test_archived_photos_are_deleted_after_a_question_and_come_back_from_the_tra
     page.wait_for_selector(".actions .count:has-text('1')")
     page.keyboard.press("a")
     says(page, "1 photo unarchived")
+
+
+def test_a_photo_of_the_library_moves_to_the_trash_after_a_question_and_comes_back(served, page):
+    page.hover(FIRST)
+    page.click(f"{FIRST} .pick")
+    page.click(".actions [aria-label='Delete (Delete)']")
+    page.wait_for_selector("dialog:has-text('The originals move to the trash and can be restored until')")
+    page.click("dialog .primary.danger:text-is('Delete')")
+    says(page, "1 photo moved to the trash")
+    page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL - 1}'] img.here")
+    assert count(served) == TOTAL - 1
+    page.click(".undo button:text-is('Undo')")
+    says(page, "Undone")
+    page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL}'] img.here")
+    assert count(served, "archived:true") == 0
+
+
+def test_the_viewer_goes_on_to_the_next_photo_when_one_is_deleted(served, page):
+    page.click(f"{FIRST} a")
+    page.wait_for_selector(".pswp--ui-visible")
+    page.click(".pswp [aria-label='Delete (Delete)']")
+    page.click("dialog .primary.danger:text-is('Delete')")
+    says(page, "1 photo moved to the trash")
+    page.wait_for_selector(f".pswp__position:text-is('1 of {TOTAL - 1}')")
+    page.keyboard.press("Control+z")
+    says(page, "Undone")
+    page.wait_for_selector(f".pswp__position:has-text('of {TOTAL}')")
+    assert count(served) == TOTAL
 
 
 def test_forward_opens_the_viewer_again_and_back_while_it_opens_closes_it(served, page):

@@ -137,6 +137,21 @@ def test_only_administrators_are_led_from_the_archive_to_the_trash(alice, ann):
     assert 'href="/administration/library/trash"' in ann.open("/archive", headers=OWN).text
 
 
+@pytest.mark.parametrize(
+    ("settings", "deletes"),
+    [({}, {"/": True, "/archive": True}),
+     ({"delete_originals": False}, {"/": False, "/archive": True}),
+     ({"readonly": True}, {"/": False, "/archive": False})],
+)  # fmt: skip
+def test_photos_that_do_not_move_to_the_trash_are_archived_before_they_can_be_deleted(api, alice, settings, deletes):
+    for name, value in settings.items():
+        object.__setattr__(api.library.app.extensions["photosvc"].settings, name, value)
+    rights = {
+        path: re.search(r'data-may="([\w ]*)"', alice.open(path, headers=OWN).text)[1].split() for path in deletes
+    }
+    assert {path: "delete" in may for path, may in rights.items()} == deletes
+
+
 def test_the_api_is_found_in_settings(alice):
     assert 'href="/api-docs"' not in alice.open("/", headers=OWN).text
     assert 'href="/api-docs">API' in alice.open("/settings/account", headers=OWN).text

@@ -13,7 +13,7 @@ const BUTTONS = [
   ["edit", t("editKey"), "edit", "update"],
   ["remove", t("removeKey"), "remove", "remove"],
   ["archive", t(inArchive ? "unarchiveKey" : "archiveKey"), "archive", "update"],
-  ["delete", t("deleteKey"), "bin", "delete"],
+  ["delete", t(may("remove") ? "delete" : "deleteKey"), "bin", "delete"],
   ["download", t("downloadKey"), "download", "download"],
 ];
 
@@ -28,14 +28,11 @@ export class Bar {
       this.#buttons[action] = made;
       return made;
     };
-    this.#count = make("span", {className: "count"});
-    this.#count.setAttribute("role", "status");
+    this.#count = make("span", {className: "count", role: "status"});
     this.#all = make("button", {type: "button", className: "plain all"});
     this.#all.addEventListener("click", all);
-    this.#element = make("div", {className: "actions", hidden: true}, button("clear", t("clear"), "close"), this.#count, this.#all,
+    this.#element = make("div", {className: "actions", hidden: true, role: "toolbar", ariaLabel: t("selection")}, button("clear", t("clear"), "close"), this.#count, this.#all,
       ...BUTTONS.filter(([, , , needed]) => may(needed)).map(([action, label, picture]) => button(action, label, picture)));
-    this.#element.setAttribute("role", "toolbar");
-    this.#element.setAttribute("aria-label", t("selection"));
     document.querySelector("main").append(this.#element);
   }
 

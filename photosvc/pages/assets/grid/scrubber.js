@@ -13,11 +13,8 @@ export class Scrubber {
     this.#years = make("div", {className: "years"});
     this.#thumb = make("div", {className: "thumb"});
     this.#label = make("span", {className: "bubble", lang: navigator.language, hidden: true});
-    this.#element = make("div", {className: "scrubber", tabIndex: 0, hidden: true}, this.#years, this.#thumb, this.#label);
+    this.#element = make("div", {className: "scrubber", tabIndex: 0, hidden: true, role: "slider", ariaLabel: timeline.label, ariaOrientation: "vertical"}, this.#years, this.#thumb, this.#label);
     const element = this.#element;
-    element.setAttribute("role", "slider");
-    element.setAttribute("aria-label", timeline.label);
-    element.setAttribute("aria-orientation", "vertical");
     root.after(element);
     element.addEventListener("pointerdown", (event) => {
       if (event.button) return;
@@ -47,8 +44,8 @@ export class Scrubber {
     this.#element.hidden = months.length < 2;
     const {height, top: upper} = this.#element.getBoundingClientRect();
     this.#height = height; this.#top = upper;
-    this.#element.setAttribute("aria-valuemin", 0);
-    this.#element.setAttribute("aria-valuemax", Math.max(0, months.length - 1));
+    this.#element.ariaValueMin = 0;
+    this.#element.ariaValueMax = Math.max(0, months.length - 1);
     const marks = [];
     let year = "", below = -LEAST, dot = -9;
     if (this.#timeline.headed) months.forEach(([name], month) => {
@@ -84,8 +81,8 @@ export class Scrubber {
     this.#thumb.style.transform = `translateY(${share * this.#height}px)`;
     if (month === this.#shown) return;
     this.#shown = month;
-    this.#element.setAttribute("aria-valuenow", month);
-    this.#element.setAttribute("aria-valuetext", this.#timeline.told(month));
+    this.#element.ariaValueNow = month;
+    this.#element.ariaValueText = this.#timeline.told(month);
   }
 
   #at(event) {

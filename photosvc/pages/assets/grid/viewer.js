@@ -156,6 +156,7 @@ export class Viewer {
     if (may("update")) add("archive", 9, t("archiveKey"), "archive", () => this.#run("archive"));
     if (may("albums")) add("album", 9, t("albumKey"), "album", () => this.#run("album"));
     if (may("download")) add("download", 9, t("downloadKey"), "download", () => this.#run("download"));
+    if (may("delete")) add("delete", 9, t(may("remove") ? "delete" : "deleteKey"), "bin", () => this.#run("delete"));
     add("info", 9, t("detailsKey"), "info", () => this.#details(), {onInit: (element) => {
       this.#info = element;
       element.setAttribute("aria-pressed", false);
