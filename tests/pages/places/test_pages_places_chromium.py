@@ -107,6 +107,20 @@ def test_without_tiles_the_map_ends_with_its_outline_and_photos_of_a_town_are_sp
             page.wait_for_selector(".summary .total:has-text('1 photo')")
 
 
+@pytest.mark.parametrize("width", [390, 1280, 2560])
+def test_the_farthest_view_shows_no_part_of_the_world_twice(chromium, base, width):
+    with open_page(chromium, base, width=width, height=1440) as page:
+        page.goto(f"{base}/places#3/20/10")
+        page.wait_for_selector("img.outline")
+        page.locator("#map").focus()
+        for _ in range(2):
+            page.keyboard.press("-")
+            page.wait_for_timeout(400)
+        page.wait_for_selector(".leaflet-control-zoom-out.leaflet-disabled")
+        world, view = (page.locator(shown).first.bounding_box() for shown in ("img.outline", "#map"))
+        assert world["width"] >= view["width"] - 1
+
+
 @pytest.mark.parametrize("width", [320, 390, 1280, 2560])
 def test_no_width_scrolls_sideways(chromium, base, width):
     long = "w" * 500

@@ -31,7 +31,7 @@ function start(container) {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const map = L.map(container, {
     attributionControl: false, zoomControl: false, worldCopyJump: true, maxZoom: DEEPEST,
-    minZoom: Math.max(1, Math.floor(Math.log2(container.clientWidth / 256))),
+    minZoom: widest(container),
     zoomAnimation: !still, fadeAnimation: !still, inertia: !still,
   });
   L.control.zoom({zoomInTitle: t("closer"), zoomOutTitle: t("farther")}).addTo(map);
@@ -87,7 +87,11 @@ function start(container) {
   map.on("mousedown", () => { dragged = false; }).on("drag", () => { dragged = true; });
   container.addEventListener("pointerdown", () => { dragged = false; }, true);
   container.addEventListener("click", (event) => { if (dragged) event.preventDefault(); }, true);
-  new ResizeObserver(() => map.invalidateSize({animate: false})).observe(container);
+  new ResizeObserver(() => {
+    const farthest = map.getZoom() === map.getMinZoom();
+    map.invalidateSize({animate: false}).setMinZoom(widest(container));
+    if (farthest) map.setZoom(map.getMinZoom(), {animate: false});
+  }).observe(container);
 
   const place = placeOfHash();
   const begin = (bounds) => {
@@ -99,6 +103,9 @@ function start(container) {
   if (place) begin();
   else extent().then(begin, () => begin());
 }
+
+// The zoom at which the world is as wide as the map, so that nothing is seen twice.
+const widest = (container) => Math.max(1, Math.log2(container.clientWidth / 256));
 
 // Where the photos are. Squares of the whole globe are wide, so that it is asked again for the area that they cover.
 async function extent() {
