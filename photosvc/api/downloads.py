@@ -50,8 +50,6 @@ from photosvc.web.sending import (
     CHECKED,
     SANDBOX,
     FileAnswer,
-    ServerBusyError,
-    TooManyAtOnceError,
     begin_transfer,
     disposition,
     send_file,
@@ -174,18 +172,6 @@ class TooManyArchivesError(PhotosvcError):
     retry_after = _RETRY_AFTER
 
 
-class SelectionsBusyError(ServerBusyError):
-    """The server is selecting files for too many archives: try again in a moment."""
-
-    retry_after = 1
-
-
-class TooManySelectionsError(TooManyAtOnceError):
-    """You are selecting files for several archives already: wait until one is stored."""
-
-    retry_after = 1
-
-
 @downloads.post("/zip")
 @require("photos.download")
 @takes(ZipSelectionSchema, max_body=LONG_BODY)
@@ -195,7 +181,9 @@ class TooManySelectionsError(TooManyAtOnceError):
 def select_files(given: dict[str, Any]) -> Response:
     """Select files to download as one archive, with the same credential or its download token."""
     selection = parse_selection(given)
-    free = take_slot(current_service().selections, SelectionsBusyError, TooManySelectionsError)
+    busy = "The server is selecting files for too many archives: try again in a moment."
+    too_many = "You are selecting files for several archives already: wait until one is stored."
+    free = take_slot(current_service().selections, busy, too_many, retry_after=1)
     try:
         waiting, filename, size = _select(selection, given)
     finally:

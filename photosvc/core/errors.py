@@ -30,20 +30,33 @@ class PhotosvcError(Exception):
     Args:
         message: one sentence; the first line of the class docstring when left out.
         field: name of the invalid parameter, column or option, as the caller wrote it.
+        status: the HTTP status, if not that of the class; errors of worker processes come back with that of the class.
+        exit_code: of the command, likewise.
+        retry_after: seconds after which another try may succeed (RFC 9110 section 10.2.3), likewise.
     """
 
     status: HTTPStatus = HTTPStatus.INTERNAL_SERVER_ERROR
     exit_code: int = 1
     retry_after: int | None = None
-    """Seconds after which another try may succeed (RFC 9110 section 10.2.3)."""
     details: Sequence[Detail] = ()
     """The fault of each field, if `field` and the message do not say everything."""
     done: Mapping[str, object] = MappingProxyType({})
     """The part of the change that was stored nevertheless, under the names of a successful answer."""
 
-    def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        status: HTTPStatus | None = None,
+        exit_code: int | None = None,
+        retry_after: int | None = None,
+    ) -> None:
         self.message = message or (self.__doc__ or "").strip().splitlines()[0]
         self.field = field
+        self.status = status or self.status
+        self.exit_code = exit_code or self.exit_code
+        self.retry_after = retry_after or self.retry_after
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -31,7 +31,7 @@ from photosvc.library.upload_checks import check_disk
 from photosvc.models.engine import begin_write
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
-from photosvc.web.sending import ServerBusyError, TooManyAtOnceError
+from photosvc.web.sending import NoSlotError
 
 Result = TypeVar("Result")
 #: Seconds for which a request waits for a slot; it occupies a thread meanwhile.
@@ -53,7 +53,7 @@ def patiently(act: Callable[[], Result]) -> Result:
     """
     try:
         return act()
-    except (ServerBusyError, TooManyAtOnceError):
+    except NoSlotError:
         free = current_service().patient.take(principal().owner_uid)
         if free is None:
             raise
@@ -63,7 +63,7 @@ def patiently(act: Callable[[], Result]) -> Result:
             time.sleep(_PAUSE)
             try:
                 return act()
-            except (ServerBusyError, TooManyAtOnceError):
+            except NoSlotError:
                 if time.monotonic() > end:
                     raise
     finally:

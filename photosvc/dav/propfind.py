@@ -23,7 +23,7 @@ from photosvc.dav.xml import DAV, XmlError, element, propstat, read_xml
 from photosvc.models import DavLock
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
-from photosvc.web.sending import ServerBusyError, TooManyAtOnceError, take_slot
+from photosvc.web.sending import take_slot
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
@@ -44,14 +44,6 @@ _LOCK_PROPERTIES: Final = (LOCKDISCOVERY, SUPPORTEDLOCK)
 _USUAL: Final = (*LIVE, *_LOCK_PROPERTIES)
 #: The condition of an answer with too many values.
 TOO_MANY_VALUES: Final = "number-of-matches-within-limits"
-
-
-class ListingsBusyError(ServerBusyError):
-    """The server is sending too many long lists of files: try again in a moment."""
-
-
-class TooManyListingsError(TooManyAtOnceError):
-    """You are receiving a long list of files already: wait until it is complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +102,9 @@ def _asked(environ: Mapping[str, Any]) -> Asked:
 
 
 def _take_slot() -> Callable[[], None]:
-    return take_slot(current_service().listings, ListingsBusyError, TooManyListingsError)
+    busy = "The server is sending too many long lists of files: try again in a moment."
+    too_many = "You are receiving a long list of files already: wait until it is complete."
+    return take_slot(current_service().listings, busy, too_many)
 
 
 def _begun(resources: Iterable[Resource], names: int) -> tuple[list[Resource], Iterator[Resource]]:

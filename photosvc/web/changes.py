@@ -38,7 +38,7 @@ from photosvc.search.reading.selection import Selection
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
-from photosvc.web.sending import ServerBusyError, TooManyAtOnceError, take_slot
+from photosvc.web.sending import take_slot
 
 _dump = compile_schema(PhotoSchema())
 
@@ -134,23 +134,16 @@ def change_one(
         return _record_of(session, seen, photo, sees_private=sees_private)
 
 
-class BatchesBusyError(ServerBusyError):
-    """The server is changing too many selections of photos: try again in a moment."""
-
-
-class TooManyBatchesError(TooManyAtOnceError):
-    """You are changing many photos already: wait until that is complete."""
-
-
 @contextmanager
 def one_batch() -> Iterator[None]:
     """Hold the only slot of the principal for changes that take many transactions.
 
     Raises:
-        BatchesBusyError: this process has no slot left.
-        TooManyBatchesError: another such change of the principal goes on.
+        NoSlotError: this process has no slot left, or another such change of the principal goes on.
     """
-    free = take_slot(current_service().batches, BatchesBusyError, TooManyBatchesError)
+    busy = "The server is changing too many selections of photos: try again in a moment."
+    too_many = "You are changing many photos already: wait until that is complete."
+    free = take_slot(current_service().batches, busy, too_many)
     try:
         yield
     finally:

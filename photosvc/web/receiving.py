@@ -26,7 +26,7 @@ from photosvc.models import VISIT
 from photosvc.web.contract import InvalidBodyError
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
-from photosvc.web.sending import ServerBusyError, TooManyAtOnceError, take_slot
+from photosvc.web.sending import take_slot
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -102,14 +102,6 @@ def read_piece(stream: IO[bytes]) -> bytes:
         raise CutBodyError from None
 
 
-class ReceptionsBusyError(ServerBusyError):
-    """The server is receiving too many files: try again in a moment."""
-
-
-class TooManyReceptionsError(TooManyAtOnceError):
-    """You are sending several files already: wait until one is complete."""
-
-
 class Sender(NamedTuple):
     """An account that sends files, or in whose quota a visitor of its link does."""
 
@@ -146,10 +138,11 @@ def receiving() -> Iterator[None]:
     """Hold one of the slots for requests that send files.
 
     Raises:
-        ReceptionsBusyError: this process has no slot left.
-        TooManyReceptionsError: the principal has no slot left.
+        NoSlotError: this process, or the principal, has no slot left.
     """
-    free = take_slot(current_service().receptions, ReceptionsBusyError, TooManyReceptionsError)
+    busy = "The server is receiving too many files: try again in a moment."
+    too_many = "You are sending several files already: wait until one is complete."
+    free = take_slot(current_service().receptions, busy, too_many)
     try:
         yield
     finally:

@@ -53,30 +53,26 @@ _LONGEST_PATH: Final = 2000
 HeaderList = list[tuple[str, str]]
 
 
-class ServerBusyError(PhotosvcError):
-    """The server has too many such requests: try again in a moment."""
-
-    status = HTTPStatus.SERVICE_UNAVAILABLE
-    retry_after = 5
+class NoSlotError(PhotosvcError):
+    """The server, or its client, has too many such requests in progress: try again in a moment."""
 
 
-class TooManyAtOnceError(PhotosvcError):
-    """You have too many such requests in progress: wait until one is complete."""
-
-    status = HTTPStatus.TOO_MANY_REQUESTS
-    retry_after = 5
-
-
-def take_slot(slots: Slots, busy: type[ServerBusyError], too_many: type[TooManyAtOnceError]) -> Callable[[], None]:
+def take_slot(slots: Slots, busy: str, too_many: str, *, retry_after: int = 5) -> Callable[[], None]:
     """Take a slot for the principal of the request; return the function that frees it.
 
+    Args:
+        busy: the sentence to answer with if this process has no slot left.
+        too_many: that if the principal has none left.
+        retry_after: seconds after which clients may try again.
+
     Raises:
-        ServerBusyError: the given class; this process has no slot left.
-        TooManyAtOnceError: the given class; the principal has no slot left.
+        NoSlotError: there is no slot left.
     """
     free = slots.take(principal().owner_uid)
     if free is None:
-        raise busy if slots.is_full else too_many
+        full = slots.is_full
+        status = HTTPStatus.SERVICE_UNAVAILABLE if full else HTTPStatus.TOO_MANY_REQUESTS
+        raise NoSlotError(busy if full else too_many, status=status, retry_after=retry_after)
     return free
 
 
@@ -176,18 +172,6 @@ def range_applies(headers: Headers, etag: str, modified: datetime | None) -> boo
     return modified is not None and parse_date(condition) == modified
 
 
-class TransfersBusyError(ServerBusyError):
-    """The server is sending too many large answers: try again in a moment."""
-
-    retry_after = 10
-
-
-class TooManyTransfersError(TooManyAtOnceError):
-    """You are downloading several large answers already: wait until one is complete."""
-
-    retry_after = 10
-
-
 class TransferredFile(FileIO):
     """An open file whose slot is freed when it is closed."""
 
@@ -195,8 +179,7 @@ class TransferredFile(FileIO):
         """Take over the descriptor, which is closed with this file.
 
         Raises:
-            TransfersBusyError: this process has no slot left.
-            TooManyTransfersError: the principal has no slot left.
+            NoSlotError: this process, or the principal, has no slot left.
         """
         self._free: finalize[[], Any] | None = None
         super().__init__(descriptor)
@@ -219,10 +202,15 @@ def begin_transfer(answer: Any) -> "finalize[[], Any]":  # noqa: ANN401
     It also runs when the answer is dropped unread.
 
     Raises:
-        TransfersBusyError: this process has no slot left.
-        TooManyTransfersError: the principal has no slot left.
+        NoSlotError: this process, or the principal, has no slot left.
     """
-    return finalize(answer, take_slot(current_service().transfers, TransfersBusyError, TooManyTransfersError))
+    return finalize(answer, _take_transfer(current_service()))
+
+
+def _take_transfer(service: Service) -> Callable[[], None]:
+    busy = "The server is sending too many large answers: try again in a moment."
+    too_many = "You are downloading several large answers already: wait until one is complete."
+    return take_slot(service.transfers, busy, too_many, retry_after=10)
 
 
 @contextmanager
@@ -232,13 +220,12 @@ def store_slot(service: Service) -> Iterator[None]:
     A store that keeps silent so occupies no more threads than large answers may.
 
     Raises:
-        TransfersBusyError: this process has no slot left.
-        TooManyTransfersError: the principal has no slot left.
+        NoSlotError: this process, or the principal, has no slot left.
     """
     if service.settings.bucket is None:
         yield
         return
-    free = take_slot(service.transfers, TransfersBusyError, TooManyTransfersError)
+    free = _take_transfer(service)
     try:
         yield
     finally:
