@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
+from photosvc.core.errors import InvalidValueError, PhotosvcError
 
 #: The names of the manifest and of the database in the archive.
 MANIFEST: Final = "manifest.json"
@@ -46,40 +46,8 @@ class NotABackupError(InvalidValueError):
     exit_code = 1
 
 
-class NoRoomError(PhotosvcError):
-    """The disk has no room for the content of the backup."""
-
-
 class NothingToBackUpError(PhotosvcError):
     """There is no library to back up."""
-
-
-class UnreadableDatabaseError(PhotosvcError):
-    """The database cannot be read."""
-
-
-class DumpError(PhotosvcError):
-    """The database of a PostgreSQL server cannot be dumped."""
-
-
-class TargetExistsError(ConflictError):
-    """The archive exists already; give another name."""
-
-
-class DatabaseInUseError(ConflictError):
-    """A process uses the database: first stop the service, `svc watch` and other commands."""
-
-
-class LibraryExistsError(ConflictError):
-    """There is a library already."""
-
-    exit_code = 2
-
-
-class OtherDatabaseError(ConflictError):
-    """The backup is of another kind of database than the settings name."""
-
-    exit_code = 2
 
 
 def instance_files(instance: Path) -> Iterator[str]:

@@ -49,10 +49,6 @@ _PROGRESS: Final = Table(
 )
 
 
-class CopyError(PhotosvcError):
-    """The library cannot be copied."""
-
-
 class _Done(NamedTuple):
     """The rows of a table that the target has."""
 
@@ -94,7 +90,7 @@ def copy_library(source: Engine, target: Engine, report: Callable[[str], object]
         report: gets a line for each table that has any rows, and about tables that are copied again.
 
     Raises:
-        CopyError: the target is not empty, or its rows are not those of the source afterwards: then it is emptied.
+        PhotosvcError: the target is not empty, or its rows are not those of the source afterwards: then it is emptied.
         SchemaError: the target has another encoding than UTF-8.
     """
     unfinished = _require_other(source, target)
@@ -114,18 +110,18 @@ def copy_library(source: Engine, target: Engine, report: Callable[[str], object]
 def _require_other(source: Engine, target: Engine) -> bool:
     """Check both databases, and return whether the target has an unfinished copy."""
     if source.url == target.url:
-        raise CopyError("the target is the database of the service itself")
+        raise PhotosvcError("the target is the database of the service itself")
     with source.connect() as connection:
         if schema.is_newer(connection):
-            raise CopyError("the database has the tables of a newer photosvc, which can copy it")
+            raise PhotosvcError("the database has the tables of a newer photosvc, which can copy it")
     with target.connect() as connection:
         version = schema.schema_version(connection)
     if version is not None and version.startswith(schema.UNFINISHED):
         if version != schema.UNFINISHED + SCHEMA_VERSION:
-            raise CopyError("the target has the unfinished copy of another version: give an empty database")
+            raise PhotosvcError("the target has the unfinished copy of another version: give an empty database")
         return True
     if version not in {None, SCHEMA_VERSION}:
-        raise CopyError(f"the target has tables at schema {version} already: give an empty database")
+        raise PhotosvcError(f"the target has tables at schema {version} already: give an empty database")
     return False
 
 
@@ -162,7 +158,7 @@ class _Copy:
         Their order is that of their keys, in which rows follow those that they refer to.
 
         Raises:
-            CopyError: the target has other rows than the source afterwards.
+            PhotosvcError: the target has other rows than the source afterwards.
         """
         done = self._done(table)
         if done.last is not None and not done.fits(_sum(_read(self.source, table, until=done.last), table)):
@@ -183,7 +179,7 @@ class _Copy:
         if not has_all:
             with write_session(self.target) as session:
                 self._clear(session.connection(), Base.metadata.sorted_tables)
-            raise CopyError(f"the rows of {table.name} are not those of the source; nothing was copied")
+            raise PhotosvcError(f"the rows of {table.name} are not those of the source; nothing was copied")
         if done.rows:
             self.report(f"{table.name}: {done.rows}")
         return done.rows
@@ -213,7 +209,7 @@ def _require_empty(target: Connection) -> None:
         if table.name == LibraryState.__tablename__:
             rows = rows.where(table.c.name != schema.OLDEST_CODE)
         if table.name not in _SEEDED and target.execute(rows).first() is not None:
-            raise CopyError(f"the target has rows in {table.name} already: give an empty database")
+            raise PhotosvcError(f"the target has rows in {table.name} already: give an empty database")
 
 
 def _depending(table: Table) -> list[Table]:

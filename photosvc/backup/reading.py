@@ -25,10 +25,10 @@ from photosvc.backup.archive import (
     MOST_FILES,
     Manifest,
     Member,
-    NoRoomError,
     NotABackupError,
     load,
 )
+from photosvc.core.errors import PhotosvcError
 
 #: Most bytes that are read from the archive at once: its table of contents, which is read whole, must fit.
 _MOST_READ: Final = 4 << 20
@@ -148,11 +148,11 @@ def require_room(folder: Path, size: int) -> None:
     """Make sure that the disk of a folder has room for this many bytes, before they are written.
 
     Raises:
-        NoRoomError: there is not enough; the message says how much is needed.
+        PhotosvcError: there is not enough; the message says how much is needed.
     """
     free = shutil.disk_usage(folder).free
     if size + _SPARE > free:
-        raise NoRoomError(f"The backup needs {size >> 20} MiB in {folder}, which has {free >> 20} MiB free.")
+        raise PhotosvcError(f"The backup needs {size >> 20} MiB in {folder}, which has {free >> 20} MiB free.")
 
 
 class _BoundedFile(io.FileIO):

@@ -27,14 +27,11 @@ from photosvc.backup.archive import (
     FOLDERS,
     INSTANCE,
     SQLITE,
-    DatabaseInUseError,
-    LibraryExistsError,
     Manifest,
-    OtherDatabaseError,
     dump,
 )
 from photosvc.backup.reading import Archive, open_backup, require_room
-from photosvc.core.errors import SettingError
+from photosvc.core.errors import ConflictError, SettingError
 from photosvc.core.machine import exclusive_lock
 from photosvc.core.paths import flush_folder
 from photosvc.settings import Settings, load_settings
@@ -223,10 +220,9 @@ def restore(
 
     Raises:
         NotABackupError: the archive is not a backup, or damaged; as after all other errors, nothing has changed.
-        LibraryExistsError: there is a library, and `replace` is not set.
-        DatabaseInUseError: a process has its database open.
-        OtherDatabaseError: the settings name another kind of database.
-        NoRoomError: a disk has no room.
+        ConflictError: there is a library and `replace` is not set, a process has its database open, or the settings
+            name another kind of database.
+        PhotosvcError: a disk has no room.
     """
     instance.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = exclusive_lock(instance / "restore.lock", "another process restores into this folder already")
@@ -251,7 +247,7 @@ def check(archive: Path, folder: Path, *, progress: Callable[[], None] = lambda:
 
     Raises:
         NotABackupError: it is not a backup, or damaged.
-        NoRoomError: the disk of the folder has no room.
+        PhotosvcError: the disk of the folder has no room.
     """
     with open_backup(archive) as opened:
         require_room(folder, opened.manifest.sizes())
@@ -301,7 +297,8 @@ def _stage_and_move(
     plan = Plan(_identity(manifest), [*_moves(waiting, instance, target, database, now)])
     present = [move.target for move in plan.moves if os.path.lexists(move.target)]
     if present and not replace:
-        raise LibraryExistsError(f"There is a library already ({', '.join(present)}); --replace moves it aside.")
+        msg = f"There is a library already ({', '.join(present)}); --replace moves it aside."
+        raise ConflictError(msg, exit_code=2)
     with _unused(target):
         pass  # fail now rather than after minutes of copying
     if database is not None:
@@ -342,7 +339,7 @@ def _database_of(waiting: Path, instance: Path, environ: Mapping[str, str], mani
 
     Raises:
         SettingError: a setting is not valid.
-        OtherDatabaseError: the settings name another kind of database than the backup has.
+        ConflictError: the settings name another kind of database than the backup has.
     """
     has_key = (waiting / "secret_key").exists()
     settings = load_settings(waiting, environ=environ)
@@ -351,11 +348,12 @@ def _database_of(waiting: Path, instance: Path, environ: Mapping[str, str], mani
     url = make_url(settings.database_uri)
     if (url.get_backend_name() == "sqlite") != (manifest.database == SQLITE):
         msg = f"The backup is of {manifest.database}, and PHOTOSVC_DATABASE_URI names another kind of database."
-        raise OtherDatabaseError(msg)
+        raise ConflictError(msg, exit_code=2)
     if manifest.database != SQLITE:
         return None
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
-        raise OtherDatabaseError("PHOTOSVC_DATABASE_URI names no file that a database can be restored to.")
+        msg = "PHOTOSVC_DATABASE_URI names no file that a database can be restored to."
+        raise ConflictError(msg, exit_code=2)
     path = Path(url.database).absolute()
     return instance / path.relative_to(waiting) if path.is_relative_to(waiting) else path
 
@@ -367,7 +365,7 @@ def _unused(database: Path | None) -> Iterator[None]:
     The lock is taken on the file, as SQLite does, because a database to be replaced may be too damaged to open.
 
     Raises:
-        DatabaseInUseError: a process has it open.
+        ConflictError: a process has it open.
     """
     try:
         file = None if database is None else os.open(database, os.O_RDWR | os.O_CLOEXEC)
@@ -380,7 +378,8 @@ def _unused(database: Path | None) -> Iterator[None]:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, _LOCKED, _LOCK_BYTES)
         except OSError:
-            raise DatabaseInUseError from None
+            msg = "A process uses the database: first stop the service, `svc watch` and other commands."
+            raise ConflictError(msg) from None
         yield
     finally:
         os.close(file)

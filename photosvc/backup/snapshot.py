@@ -12,7 +12,8 @@ from threading import Event
 from typing import Final
 from urllib.parse import quote
 
-from photosvc.backup.archive import NotABackupError, NothingToBackUpError, UnreadableDatabaseError
+from photosvc.backup.archive import NotABackupError, NothingToBackUpError
+from photosvc.core.errors import PhotosvcError
 from photosvc.models import LibraryState, Photo, User
 from photosvc.models.schema import VERSION_TABLE
 
@@ -58,7 +59,7 @@ def snapshot(database: Path) -> Iterator[sqlite3.Connection]:
 
     Raises:
         NothingToBackUpError: there is no database.
-        UnreadableDatabaseError: it is damaged, or locked.
+        PhotosvcError: it is damaged, or locked.
     """
     if not database.is_file():
         raise NothingToBackUpError(f"There is no database at {database}.")
@@ -69,7 +70,7 @@ def snapshot(database: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # starts the transaction
             yield connection
     except sqlite3.Error as error:
-        raise UnreadableDatabaseError(f"The database {database} cannot be read: {error}.") from None
+        raise PhotosvcError(f"The database {database} cannot be read: {error}.") from None
 
 
 def copy(connection: sqlite3.Connection, target: Path, *, progress: Callable[[], None] = lambda: None) -> None:

@@ -34,15 +34,14 @@ from photosvc.backup.archive import (
     MOST_BYTES,
     POSTGRESQL,
     SQLITE,
-    DumpError,
     Manifest,
     Member,
     NothingToBackUpError,
-    TargetExistsError,
     dump,
     instance_files,
 )
 from photosvc.backup.snapshot import State, copy, snapshot, sqlite_state
+from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.paths import flush_folder
 from photosvc.models import Photo, User
 from photosvc.models.schema import schema_version
@@ -117,8 +116,8 @@ def dump_postgres(url: URL, target: Path, *, verify: bool = False) -> None:
         verify: read the whole file again by pg_restore.
 
     Raises:
-        TargetExistsError: there is a file of this name already.
-        DumpError: a program is missing or has failed; its own sentence is part of the message.
+        ConflictError: there is a file of this name already.
+        PhotosvcError: a program is missing or has failed; its own sentence is part of the message.
         OSError: the disk is full or failed.
     """
     if os.path.lexists(target):
@@ -144,10 +143,10 @@ def _run(command: list[str], environ: dict[str, str]) -> None:
             f"{command[0]} is not installed: install the client programs of PostgreSQL, or back the database up by "
             "other means and give --without-database."
         )
-        raise DumpError(msg) from None
+        raise PhotosvcError(msg) from None
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise DumpError(f"{command[0]} failed: {said[0] if said else f'exit code {done.returncode}'}")
+        raise PhotosvcError(f"{command[0]} failed: {said[0] if said else f'exit code {done.returncode}'}")
 
 
 def restore_command(url: URL, dump: Path) -> str:
@@ -210,7 +209,7 @@ def write_backup(
         progress: called from time to time.
 
     Raises:
-        TargetExistsError: there is a file of this name already.
+        ConflictError: there is a file of this name already.
         NothingToBackUpError: there is no database with photosvc tables.
         OSError: the disk is full or failed.
     """
@@ -347,5 +346,5 @@ def _put_in_place(part: Path, target: Path) -> None:
     flush_folder(target.parent)
 
 
-def _exists(target: Path) -> TargetExistsError:
-    return TargetExistsError(f"{target} exists already; give another name.")
+def _exists(target: Path) -> ConflictError:
+    return ConflictError(f"{target} exists already; give another name.")

@@ -17,7 +17,8 @@ from hashlib import sha256
 import pytest
 
 from photosvc.backup import snapshot
-from photosvc.backup.archive import NoRoomError, NotABackupError
+from photosvc.backup.archive import NotABackupError
+from photosvc.core.errors import PhotosvcError
 from tests.backup.test_backup_restoring import names, restore
 from tests.support.files import small_disk
 from tests.support.library import SVC, svc
@@ -157,7 +158,7 @@ def test_a_database_larger_than_the_disk_is_refused_before_it_is_unpacked(backed
     write(backed_up.archive, files)
     assert backed_up.archive.stat().st_size < 1 << 20
     with small_disk.mounted(tmp_path / "disk", 40) as disk:
-        with pytest.raises(NoRoomError, match="The backup needs 64 MiB in "):
+        with pytest.raises(PhotosvcError, match="The backup needs 64 MiB in "):
             restore(backed_up.archive, disk / "new")
         assert names(disk / "new") == set()
 

@@ -15,8 +15,9 @@ import pytest
 from photosvc import __version__
 from photosvc.auth.keys import fingerprint
 from photosvc.backup import restoring, snapshot, writing
-from photosvc.backup.archive import TargetExistsError, instance_files
+from photosvc.backup.archive import instance_files
 from photosvc.backup.writing import Source, archive_name, workspace, write_backup
+from photosvc.core.errors import ConflictError
 from photosvc.models.base import SCHEMA_VERSION
 from photosvc.settings import load_settings
 from tests.backup.conftest import make
@@ -78,7 +79,7 @@ def test_an_archive_never_replaces_a_file(backed_up):
 def test_a_file_that_appears_meanwhile_is_kept(backed_up, tmp_path):
     target = tmp_path / "new.zip"
     source = Source(load_settings(backed_up.instance), backed_up.instance, backed_up.instance / DATABASE, lambda: None)
-    with pytest.raises(TargetExistsError):
+    with pytest.raises(ConflictError, match="exists already; give another name"):
         write_backup(source, target, NOW, progress=lambda: target.write_text("of another"))
     assert target.read_text() == "of another"
     assert left(tmp_path) == []

@@ -13,9 +13,8 @@ from click.testing import CliRunner
 from flask.cli import ScriptInfo
 
 from photosvc.backup import restoring
-from photosvc.backup.archive import NoRoomError
 from photosvc.cli import svc as commands
-from photosvc.core.errors import SettingError
+from photosvc.core.errors import PhotosvcError, SettingError
 from photosvc.models.base import SCHEMA_VERSION
 from tests.backup.conftest import accounts, make
 from tests.support.files import small_disk
@@ -214,7 +213,7 @@ def test_a_disk_without_room_is_told_before_anything_is_written(backed_up, tmp_p
         assert done.returncode == 1
         assert f" MiB in {disk}, which has " in done.stderr
         assert names(disk) == set()
-        with pytest.raises(NoRoomError):
+        with pytest.raises(PhotosvcError, match="The backup needs "):
             restoring.check(backed_up.archive, disk)
 
 
