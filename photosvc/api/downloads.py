@@ -159,19 +159,6 @@ def _harmless(media_type: str) -> str:
     return media_type if kind in {"image", "video"} and "xml" not in media_type else "application/octet-stream"
 
 
-class ArchiveTooLargeError(PhotosvcError):
-    """The archive would be too large: select fewer files."""
-
-    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-
-
-class TooManyArchivesError(PhotosvcError):
-    """You are downloading several archives already: wait until one is complete."""
-
-    status = HTTPStatus.TOO_MANY_REQUESTS
-    retry_after = _RETRY_AFTER
-
-
 @downloads.post("/zip")
 @require("photos.download")
 @takes(ZipSelectionSchema, max_body=LONG_BODY)
@@ -279,15 +266,16 @@ def _check_size(service: Service, connection: Connection, file_ids: Sequence[int
     """Return the total size of the files in bytes.
 
     Raises:
-        ArchiveTooLargeError: there are more files or bytes than one archive may hold.
+        PhotosvcError: there are more files or bytes than one archive may hold.
     """
     if len(file_ids) > MOST_FILES:
-        raise ArchiveTooLargeError(f"more than {MOST_FILES:,} files are selected: select fewer")
+        msg = f"more than {MOST_FILES:,} files are selected: select fewer"
+        raise PhotosvcError(msg, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     size = bytes_of(connection, file_ids)
     if size > service.settings.zip_size * _MIB:
         found, most = -(-size // _MIB), service.settings.zip_size
         msg = f"the selected files have {found:,} MiB, an archive may have {most:,} MiB: select fewer"
-        raise ArchiveTooLargeError(msg)
+        raise PhotosvcError(msg, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     return size
 
 
@@ -305,7 +293,8 @@ def _send_archive(waiting: Waiting) -> Response:
         return ReadyResponse(headers=headers)
     free = service.archives.take(who.owner_uid)
     if free is None:
-        raise TooManyArchivesError
+        msg = "You are downloading several archives already: wait until one is complete."
+        raise PhotosvcError(msg, status=HTTPStatus.TOO_MANY_REQUESTS, retry_after=_RETRY_AFTER)
     # The engine is looked up now: an answer is sent after its request has ended.
     entries = _entries(service, service.engine(), who, waiting.file_ids, request.args.get("name", ""))
     answer = ReadyResponse(stream_zip(entries), headers=headers)

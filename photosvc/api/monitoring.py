@@ -157,10 +157,6 @@ def _gauge(name: str, meaning: str, values: Mapping[str, int], *, label: str = "
     return family
 
 
-class OriginalsAwayError(StorageFailedError):
-    """The folder of originals is missing or empty; is its disk mounted? Searches work without it."""
-
-
 @monitoring.get("/healthz")
 @public
 @answers(json_object("status version", status=TEXT, version=TEXT), "The process is running.")
@@ -181,7 +177,8 @@ def readyz() -> Response:
     service.check_database()
     with service.reading(orm=True) as session:
         if service.settings.bucket is None and are_away(session, service.settings.originals):
-            raise OriginalsAwayError
+            msg = "The folder of originals is missing or empty; is its disk mounted? Searches work without it."
+            raise StorageFailedError(msg)
         replica = service.replica and service.replica.report(session.connection())
     told = {"replica": replica.standing.value} if replica else {}
     return json_answer({"status": "ready", "version": __version__, **told})

@@ -59,17 +59,11 @@ _PIECE_TYPE: Final = "application/offset+octet-stream"
 _MIB: Final = 1 << 20
 
 
-class ExpiredUploadError(PhotosvcError):
-    """The upload was not continued in time."""
-
-    status = HTTPStatus.GONE
-
-
 def append(part: Part, length: int, checksum: "tuple[_Hash, bytes] | None") -> None:
     """Write the request's body to a part.
 
     Raises:
-        CutBodyError: the client disconnected; the bytes that arrived are kept, unless the piece has a checksum.
+        PhotosvcError: the client disconnected; the bytes that arrived are kept, unless the piece has a checksum.
         ChecksumError: the checksum differs; nothing is kept.
         TooLargeError: the file would be longer than announced.
     """
@@ -173,7 +167,7 @@ def find(who: Sender, token: str) -> Upload:
 
     Raises:
         PartMissingError: the sender has no such upload.
-        ExpiredUploadError: it was not continued in time.
+        PhotosvcError: it was not continued in time.
     """
     service = current_service()
     with service.reading(orm=True) as session:
@@ -183,7 +177,7 @@ def find(who: Sender, token: str) -> Upload:
     if upload is None:
         raise PartMissingError
     if upload.expires_at <= service.now():
-        raise ExpiredUploadError
+        raise PhotosvcError("The upload was not continued in time.", status=HTTPStatus.GONE)
     return upload
 
 

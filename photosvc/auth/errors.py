@@ -5,10 +5,6 @@ from http import HTTPStatus
 from photosvc.core.errors import ConflictError, InvalidValueError, PermissionDeniedError, PhotosvcError
 
 
-class UnknownScopeError(InvalidValueError):
-    """A scope has a name that does not exist."""
-
-
 class ScopeTooWideError(InvalidValueError):
     """The requested scope is wider than that of the credential."""
 

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from photosvc.auth.errors import ScopeTooWideError, UnknownScopeError
+from photosvc.auth.errors import ScopeTooWideError
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.words import did_you_mean
 
@@ -131,8 +131,7 @@ def parse_scope(text: str, *, known_only: bool = True) -> Scope:
         known_only: refuse names that this version does not know; scopes stored by a later version keep them.
 
     Raises:
-        UnknownScopeError: a name is unknown; the message suggests the nearest one.
-        InvalidValueError: a word is malformed.
+        InvalidValueError: a word is malformed, or a name unknown; the message then suggests the nearest one.
     """
     if len(text) > _MAX_LENGTH:
         raise InvalidValueError(f"a scope has at most {_MAX_LENGTH} characters", field="scope")
@@ -146,12 +145,9 @@ def _word(word: str, *, known_only: bool) -> str:
     if colon and value not in {"true", "false"}:
         raise InvalidValueError(f'only ":true" and ":false" can follow the scope "{name[:32]}"', field="scope")
     if name not in _KNOWN and (known_only or not _NAME.match(name)):
-        raise UnknownScopeError(_unknown(name), field="scope")
+        hint = did_you_mean(name, sorted(_KNOWN))
+        raise InvalidValueError(f'"{name[:32]}" is not a scope{hint}', field="scope")
     return name + _CLOSED if value == "false" else name
-
-
-def _unknown(name: str) -> str:
-    return f'"{name[:32]}" is not a scope{did_you_mean(name, sorted(_KNOWN))}'
 
 
 def is_within(inner: Scope, outer: Scope) -> bool:

@@ -101,6 +101,12 @@ class PermissionDeniedError(PhotosvcError):
     """True if another credential could be permitted; the answer then says how to authenticate."""
 
 
+class NeverPermittedError(PermissionDeniedError):
+    """Permission denied, with any credential."""
+
+    by_credential = False
+
+
 class SettingError(PhotosvcError):
     """A setting is unknown or invalid."""
 

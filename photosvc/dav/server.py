@@ -57,17 +57,14 @@ class AppPasswordNeededError(InvalidTokenError):
     """Log in with your user name and an app password; WebDAV does not accept the password of the account."""
 
 
-class AccountNeededError(PermissionDeniedError):
-    """WebDAV needs a user account: tokens of clients cannot open it, with any scope."""
-
-
 def logged_in(view: Callable[Args, Response]) -> Callable[Args, Response]:
     """Allow a view only with a credential of a user account, also one in `Authorization: Basic`."""
 
     @wraps(view)
     def with_account(*args: Args.args, **kwargs: Args.kwargs) -> Response:
         if _verified().user_uid is None:
-            raise AccountNeededError
+            msg = "WebDAV needs a user account: tokens of clients cannot open it, with any scope."
+            raise PermissionDeniedError(msg)
         return view(*args, **kwargs)
 
     return with_account

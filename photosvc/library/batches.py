@@ -143,12 +143,6 @@ def _json(value: Any) -> Any:  # noqa: ANN401
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-class BatchTooLongError(PhotosvcError):
-    """The change takes too long: change fewer photos."""
-
-    status = HTTPStatus.SERVICE_UNAVAILABLE
-
-
 class BatchInterruptedError(PhotosvcError):
     """The database is busy or cannot be reached; try again."""
 
@@ -181,7 +175,7 @@ def change_in_portions(
         is_repeatable: True if the same request, sent again, changes the photos that are left.
 
     Raises:
-        BatchTooLongError: photos are left after `_LONGEST` seconds; the others have changed.
+        PhotosvcError: photos are left after `_LONGEST` seconds; the others have changed.
         BatchInterruptedError: the database failed; the photos of earlier transactions have changed.
         PhotosvcError: `change` refuses a photo; or an error of `slot`.
     """
@@ -213,7 +207,7 @@ def _portions(photo_ids: Sequence[int], *, is_repeatable: bool) -> Iterator[Sequ
     The time of a change depends on the photos and on the changed values.
 
     Raises:
-        BatchTooLongError: photos are left after `_LONGEST` seconds.
+        PhotosvcError: photos are left after `_LONGEST` seconds.
     """
     began, start, size = time.monotonic(), 0, _PORTION
     while start < len(photo_ids):
@@ -221,9 +215,8 @@ def _portions(photo_ids: Sequence[int], *, is_repeatable: bool) -> Iterator[Sequ
         if now - began > _LONGEST:
             rest = "send the same request again for the others" if is_repeatable else "select the others again"
             msg = f"{start:,} of {len(photo_ids):,} photos took {now - began:.0f} seconds: {rest}"
-            error = BatchTooLongError(msg, field=None if is_repeatable else "photos")
-            error.retry_after = 1 if is_repeatable else None
-            raise error
+            field, retry_after = (None, 1) if is_repeatable else ("photos", None)
+            raise PhotosvcError(msg, field=field, status=HTTPStatus.SERVICE_UNAVAILABLE, retry_after=retry_after)
         yield photo_ids[start : start + size]
         start += size
         size = max(_LEAST, min(_PORTION, round(size * _HELD / max(time.monotonic() - now, 1e-3))))

@@ -19,7 +19,13 @@ from photosvc.auth.tokens import open_shares
 from photosvc.auth.users import find_user
 from photosvc.core import ids
 from photosvc.core.accounts import SHARE_ROLES
-from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PermissionDeniedError
+from photosvc.core.errors import (
+    ConflictError,
+    InvalidValueError,
+    NeverPermittedError,
+    NotFoundError,
+    PermissionDeniedError,
+)
 from photosvc.library.album_photos import remove_photos
 from photosvc.library.albums import album_to_change
 from photosvc.library.links import account_of, maker_of
@@ -193,13 +199,8 @@ def require_contributor(connection: Connection, user_id: int, album_uid: str) ->
         PermissionDeniedError: it may only see the album.
     """
     if not find_shared(connection, user_id, album_uid).contributes:
-        raise NotContributorError("This album is shared with you for looking at it, not for adding photos.")
-
-
-class NotContributorError(PermissionDeniedError):
-    """The album is shared with the account for looking at it, not for adding photos."""
-
-    by_credential = False
+        msg = "This album is shared with you for looking at it, not for adding photos."
+        raise NeverPermittedError(msg)
 
 
 def own_photos(connection: Connection, user_id: int, album_uid: str) -> list[str]:

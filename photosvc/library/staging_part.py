@@ -14,7 +14,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
-from photosvc.core.errors import ConflictError, InvalidValueError, PermissionDeniedError, PhotosvcError
+from photosvc.core.errors import ConflictError, InvalidValueError, NeverPermittedError, PhotosvcError
 from photosvc.core.paths import clean_name, open_folder
 from photosvc.index.scan import MAX_DEPTH, STAGING_FOLDER, is_too_long
 
@@ -28,10 +28,8 @@ TRIAL: Final = ".trial"
 _FIRST_TIME, _LAST_TIME = -(1 << 31), 1 << 33
 
 
-class ReadOnlyError(PermissionDeniedError):
+class ReadOnlyError(NeverPermittedError):
     """The originals of this service are read-only (PHOTOSVC_READONLY)."""
-
-    by_credential = False
 
 
 class TooLargeError(PhotosvcError):
@@ -76,10 +74,8 @@ class StorageFullError(PhotosvcError):
     status = HTTPStatus.INSUFFICIENT_STORAGE
 
 
-class StorageReadOnlyError(PermissionDeniedError):
+class StorageReadOnlyError(NeverPermittedError):
     """The folder of originals cannot be written to."""
-
-    by_credential = False
 
 
 class StorageFailedError(PhotosvcError):

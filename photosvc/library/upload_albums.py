@@ -15,7 +15,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Exists, Text, delete, exists, func, insert, not_, or_, select, type_coerce, update
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import ConflictError, NotFoundError, PermissionDeniedError, PhotosvcError
+from photosvc.core.errors import ConflictError, NeverPermittedError, NotFoundError, PhotosvcError
 from photosvc.core.words import in_portions
 from photosvc.index import jobs
 from photosvc.index.jobs import ALBUMS, State, Waiting
@@ -55,10 +55,8 @@ class QuotaExceededError(PhotosvcError):
     status = HTTPStatus.INSUFFICIENT_STORAGE
 
 
-class AccountDeletedError(PermissionDeniedError):
+class AccountDeletedError(NeverPermittedError):
     """The account was deleted while its files arrived."""
-
-    by_credential = False
 
 
 class TooManyFilesError(PhotosvcError):

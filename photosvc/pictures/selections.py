@@ -146,13 +146,6 @@ def find(connection: Connection, now: datetime, principal_uid: str, name: str) -
     return Waiting(row.title, orjson.loads(row.file_ids))
 
 
-class SelectionNotStoredError(PhotosvcError):
-    """The selection cannot be stored, because the disk of the cache is full or fails: try again later."""
-
-    status = HTTPStatus.SERVICE_UNAVAILABLE
-    retry_after = 60
-
-
 class SelectionFiles:
     """The files of a folder, one for each selection.
 
@@ -172,7 +165,7 @@ class SelectionFiles:
         Above `MOST_IN_ALL`, the oldest selection of the owner with the most is deleted.
 
         Raises:
-            SelectionNotStoredError: the disk is full or the folder cannot be written.
+            PhotosvcError: the disk is full or the folder cannot be written.
         """
         name = new_name(now)
         temporary = self._folder / f"{_TEMPORARY}{secrets.token_hex(8)}"
@@ -190,7 +183,8 @@ class SelectionFiles:
             finally:
                 temporary.unlink(missing_ok=True)
         except OSError as error:
-            raise SelectionNotStoredError from error
+            msg = "The selection cannot be stored, because the disk of the cache is full or fails: try again later."
+            raise PhotosvcError(msg, status=HTTPStatus.SERVICE_UNAVAILABLE, retry_after=60) from error
         return name
 
     def find(self, now: datetime, owner_uid: str, principal_uid: str, name: str) -> Waiting:

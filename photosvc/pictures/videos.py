@@ -101,18 +101,6 @@ def make_video(job: VideoJob) -> None:
         discard(job.progress)
 
 
-class VideoNotReadyError(PhotosvcError):
-    """The video is being converted; try again in a moment."""
-
-    status = HTTPStatus.SERVICE_UNAVAILABLE
-    retry_after = 5
-
-    def __init__(self, progress: float) -> None:
-        super().__init__(f"The video is being converted ({progress:.0%} done); try again in a moment.")
-        self.progress = progress
-        """Share done, 0 to 1."""
-
-
 class ConversionsBusyError(PhotosvcError):
     """Other videos are being converted; try again later."""
 
@@ -151,7 +139,7 @@ class Videos:
             owner: the owner whose share of places it takes.
 
         Raises:
-            VideoNotReadyError: it was not finished in time, or no place to wait was left.
+            PhotosvcError: it was not finished in time, or no place to wait was left.
             ConversionsBusyError: too many other videos wait to be converted.
             OriginalChangedError: the original is not as the library knows it.
             FileProblemError: it cannot be converted, now or at a try within the last hour.
@@ -177,9 +165,9 @@ class Videos:
                 if future is not None:
                     future.result(max(0.0, deadline - time.monotonic()))
             except NotReadyError:
-                raise VideoNotReadyError(self._progress(original)) from None
+                raise self._not_ready(original) from None
             if time.monotonic() > deadline:
-                raise VideoNotReadyError(self._progress(original))
+                raise self._not_ready(original)
             if future is None:  # another process converts it
                 time.sleep(_POLL_SECONDS)
 
@@ -269,6 +257,10 @@ class Videos:
             with os.fdopen(descriptor, encoding="utf-8") as file, suppress(LookupError, ValueError, TypeError):
                 tries = json.load(file)[2] + 1
         self._cache.write(key, _FAILED, json.dumps([problem.reason, problem.detail, tries]).encode())
+
+    def _not_ready(self, original: Original) -> PhotosvcError:
+        msg = f"The video is being converted ({self._progress(original):.0%} done); try again in a moment."
+        return PhotosvcError(msg, status=HTTPStatus.SERVICE_UNAVAILABLE, retry_after=5)
 
     def _progress(self, original: Original) -> float:
         with suppress(OSError, ValueError):

@@ -20,12 +20,6 @@ _LOG = logging.getLogger(START)
 _SAFE = "/!$&'()*+,;=:@~"
 
 
-class NoIssuerError(PhotosvcError):
-    """PHOTOSVC_BASE_URL is not set, and OAuth names the public address of the service: its operator must set it."""
-
-    status = HTTPStatus.SERVICE_UNAVAILABLE
-
-
 def address_of(service: Service, request: Request, path: str) -> str:
     """Return the address by which clients reach `path`, which begins with a slash."""
     if service.settings.base_url:
@@ -46,11 +40,14 @@ def issuer_of(service: Service) -> str:
     """Return the issuer of tokens and metadata: the public address, or the one at which `svc run` serves.
 
     Raises:
-        NoIssuerError: neither address is known.
+        PhotosvcError: neither address is known.
     """
     known = known_issuer(service)
     if known is None:
-        raise NoIssuerError(field="PHOTOSVC_BASE_URL")
+        msg = (
+            "PHOTOSVC_BASE_URL is not set, and OAuth names the public address of the service: its operator must set it."
+        )
+        raise PhotosvcError(msg, field="PHOTOSVC_BASE_URL", status=HTTPStatus.SERVICE_UNAVAILABLE)
     return known
 
 

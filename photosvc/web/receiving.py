@@ -45,12 +45,6 @@ ALGORITHMS: Final = ("sha1", "sha256")
 MOST_METADATA: Final = 2048
 
 
-class CutBodyError(PhotosvcError):
-    """The request ended, or stopped for too long, before all of its body came."""
-
-    status = HTTPStatus.BAD_REQUEST
-
-
 def form_events(*, max_files: int, max_bytes: int) -> Iterator[Event]:
     """Yield the beginnings of fields and files of the request's form, each followed by its data.
 
@@ -61,7 +55,7 @@ def form_events(*, max_files: int, max_bytes: int) -> Iterator[Event]:
     Raises:
         InvalidBodyError: the body is not a form with files.
         RequestEntityTooLarge: the form has too many parts, too long headers, or is too long.
-        CutBodyError: the client disconnected or stopped sending.
+        PhotosvcError: the client disconnected or stopped sending.
     """
     boundary = request.mimetype_params.get("boundary", "").encode("ascii", "replace")
     if request.mimetype != "multipart/form-data" or not 0 < len(boundary) <= _LONGEST_BOUNDARY:
@@ -91,7 +85,7 @@ def read_piece(stream: IO[bytes]) -> bytes:
     """Return the next bytes of a request's body; empty at its end.
 
     Raises:
-        CutBodyError: the client disconnected or stopped sending.
+        PhotosvcError: the client disconnected or stopped sending.
         RequestEntityTooLarge: the body is longer than allowed.
     """
     try:
@@ -99,7 +93,8 @@ def read_piece(stream: IO[bytes]) -> bytes:
     except RequestEntityTooLarge:
         raise
     except (OSError, ValueError):
-        raise CutBodyError from None
+        msg = "The request ended, or stopped for too long, before all of its body came."
+        raise PhotosvcError(msg, status=HTTPStatus.BAD_REQUEST) from None
 
 
 class Sender(NamedTuple):
@@ -149,12 +144,6 @@ def receiving() -> Iterator[None]:
         free()
 
 
-class VersionError(PhotosvcError):
-    """Send the header Tus-Resumable: 1.0.0."""
-
-    status = HTTPStatus.PRECONDITION_FAILED
-
-
 class ChecksumError(PhotosvcError):
     """The checksum does not match the piece, which was discarded."""
 
@@ -179,9 +168,9 @@ def with_tus_headers(view: Callable[Args, Response]) -> Callable[Args, Response]
 
 
 def check_version() -> None:
-    """Raise `VersionError` unless the client uses this version of the protocol."""
+    """Answer 412 unless the client uses this version of the protocol."""
     if request.headers.get("Tus-Resumable") != VERSION:
-        raise VersionError
+        raise PhotosvcError("Send the header Tus-Resumable: 1.0.0.", status=HTTPStatus.PRECONDITION_FAILED)
 
 
 def whole_number(header: str) -> int:

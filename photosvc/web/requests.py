@@ -18,7 +18,7 @@ from flask import Request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from photosvc.auth.tokens import Origin
-from photosvc.core.errors import PermissionDeniedError
+from photosvc.core.errors import NeverPermittedError
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -160,10 +160,8 @@ class Place(Enum):
     """Originals, which pages link to: no script adds a header to these requests."""
 
 
-class OtherSiteError(PermissionDeniedError):
+class OtherSiteError(NeverPermittedError):
     """Another site or program sent this request from a browser: open the page again and repeat it."""
-
-    by_credential = False
 
 
 def cookie_counts(request: Request, place: Place, base_url: str) -> bool:

@@ -38,13 +38,6 @@ class UnknownLinkError(NotFoundError):
     """The link does not exist, or has ended: ask for a new one."""
 
 
-class LinkPasswordNeededError(LoginError):
-    """The link needs its password."""
-
-    def __init__(self) -> None:
-        super().__init__(field="password")
-
-
 def find_shared(service: Service, token: str) -> FoundLink:
     """Return the link with this token.
 
@@ -65,7 +58,7 @@ def begin_visit(service: Service, token: str, password: str) -> Login:
 
     Raises:
         UnknownLinkError: there is no such link, or it opens nothing any more.
-        LinkPasswordNeededError: the link has a password, and none was sent.
+        LoginError: the link has a password, and none was sent.
         InvalidCredentialsError: the password is wrong.
         ThrottledError: too many tokens or passwords were wrong, or the address begins too many visits.
         BusyError: too many passwords are checked at present.
@@ -74,7 +67,7 @@ def begin_visit(service: Service, token: str, password: str) -> Login:
     if not found.password_hash:
         return _open(found)
     if not password:
-        raise LinkPasswordNeededError
+        raise LoginError("The link needs its password.", field="password")
     charges = [by_address(_PASSWORD_BY_ADDRESS, client_address(request)), Charge(_PASSWORD_BY_LINK, found.uid)]
     try:
         with service.throttle.guarded(service.now(), charges):

@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from photosvc.auth.principal import Principal, Shared
-from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
+from photosvc.core.errors import InvalidValueError, NeverPermittedError, NotFoundError
 from photosvc.core.words import in_portions
 from photosvc.models import SearchRow
 from photosvc.query.nodes import Choice, Everything, Filter, Node, Nothing, Uid, conjunction, leaves
@@ -40,19 +40,13 @@ _OF_ALL: Final = ORDERS - {MANUAL.name}
 _NO_FILE: Final = 0
 
 
-class FilterForVisitorsError(PermissionDeniedError):
-    """Visitors of a link, and guests, can filter by kind, shape and date only."""
-
-    by_credential = False
-
-
 def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
     """Return the request as this principal may make it: that of a visitor or guest inside the albums shared with it.
 
     Without an album, it is about all of them; of smart ones, about `MOST_SMART_ALBUMS`.
 
     Raises:
-        FilterForVisitorsError: the query has words or other filters than `FILTERS`.
+        NeverPermittedError: the query has words or other filters than `FILTERS`.
         InvalidValueError: the order is none of `ORDERS`, or a request without metadata has a cursor.
         NotFoundError: it names another album.
     """
@@ -61,7 +55,8 @@ def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
     if asked.album and not sees_album(who, asked.album):
         raise NotFoundError("there is no such album", field="s")
     if not all(map(_is_open, leaves(asked.node))):
-        raise FilterForVisitorsError(field="q")
+        msg = "Visitors of a link, and guests, can filter by kind, shape and date only."
+        raise NeverPermittedError(msg, field="q")
     if asked.cursor is not None and not who.shared.metadata:
         # Made-up cursors would find the time in UTC step by step, and so the time zone.
         raise InvalidValueError("cursor: pages without metadata have none; send offset", field="cursor")
