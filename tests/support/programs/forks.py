@@ -74,7 +74,7 @@ class Process:
 def start(
     program: str, *arguments: str, environ: dict[str, str], streams: tuple[int, int, int], terminal: bool = False
 ) -> Process:
-    """Start `svc`, `flask` or `gunicorn` with these standard streams; `terminal` makes the first its controlling terminal."""
+    """Start `svc`, `flask` or `gunicorn` with these standard streams; `terminal` makes the first its terminal."""
     order = {"program": program, "arguments": arguments, "environ": environ, "terminal": terminal}
     return Process(_request(_server()[1], order, dict(enumerate(streams))))
 
