@@ -1,6 +1,5 @@
 """The table of search filters: all names that `key:value` and GET parameters may use."""
 
-from photosvc.core.words import did_you_mean
 from photosvc.query.filter_spec import (
     CHOICE,
     FALSE,
@@ -16,7 +15,7 @@ from photosvc.query.filter_spec import (
     text,
     words,
 )
-from photosvc.query.nodes import Choice, InvalidQueryError, Pattern, Range, shown
+from photosvc.query.nodes import Choice, Pattern, Range
 
 TEXTS = (
     # Identity
@@ -308,18 +307,3 @@ FILTERS: dict[str, FilterSpec] = {spec.name: spec for spec in _ROWS}
 """Every filter by its name."""
 NAMES: dict[str, FilterSpec] = FILTERS | {alias: spec for spec in _ROWS for alias in spec.aliases}
 """Every filter by its name and its aliases."""
-
-
-def find_filter(key: str, *, field: str, position: int) -> FilterSpec:
-    """Find the filter with this name or alias, in any case.
-
-    Raises:
-        InvalidQueryError: there is none.
-
-    """
-    spec = NAMES.get(key.lower())
-    if spec is None:
-        raise InvalidQueryError(
-            f"unknown filter {shown(key)}{did_you_mean(key, NAMES)}", field=field, position=position
-        )
-    return spec

@@ -12,9 +12,11 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from photosvc.core.times import local_day
+from photosvc.core.words import did_you_mean
 from photosvc.query.alternatives import read_models, read_place, read_term
 from photosvc.query.areas import locate
-from photosvc.query.filters import FILTERS, NAMES, find_filter
+from photosvc.query.filter_spec import FilterSpec
+from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import Token, TokenKind, check, close_quote, tokens
 from photosvc.query.nodes import (
     Choice,
@@ -156,6 +158,19 @@ def understand(text: str, today: date | None = None) -> list[Understood]:
 def _meant(query: str, field: str) -> Node:
     """Return the condition that words mean; all of its words stand in quotes."""
     return _Parser(query, field, date.min).query()
+
+
+def find_filter(key: str, *, field: str, position: int) -> FilterSpec:
+    """Find the filter with this name or alias, in any case.
+
+    Raises:
+        InvalidQueryError: there is none.
+    """
+    spec = NAMES.get(key.lower())
+    if spec is None:
+        msg = f"unknown filter {shown(key)}{did_you_mean(key, NAMES)}"
+        raise InvalidQueryError(msg, field=field, position=position)
+    return spec
 
 
 class _Parser:

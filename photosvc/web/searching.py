@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Final, ParamSpec, TypeAlias, TypeVar
 from urllib.parse import quote
 
-from flask import g, has_request_context, request, url_for
+from flask import current_app, g, has_request_context, request, url_for
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
@@ -32,7 +32,7 @@ from photosvc.search.reading.request import parse_request
 from photosvc.web.current import Service, current_service
 from photosvc.web.parts import MEDIA
 from photosvc.web.requests import ClientGone
-from photosvc.web.tracing import span_of_search
+from photosvc.web.tracing import TRACER
 
 #: Parameters of the search that are not filters.
 _PARAMETERS: Final = frozenset(
@@ -110,7 +110,8 @@ class _Searching:
         self._reading = service.reading()
 
     def __enter__(self) -> Connection:
-        self._span = span = span_of_search()
+        tracer = current_app.extensions.get(TRACER)
+        self._span = span = None if tracer is None else tracer.start_as_current_span("search")
         if span is None:
             return self._open()
         span.__enter__()

@@ -5,7 +5,6 @@ path or query, which may contain tokens; that of a statement has its text withou
 """
 
 import sqlite3
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
 from flask import Flask, Response, current_app, g, request
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
 #: Key of the tracer in `Flask.extensions`.
-_TRACER: Final = "photosvc_tracer"
+TRACER: Final = "photosvc_tracer"
 #: Most characters of a statement.
 _LONGEST: Final = 2000
 
@@ -55,19 +54,13 @@ def trace_app(app: Flask, provider: "TracerProvider", *engines: Engine, proxies:
         proxies: number of trusted proxies; with one, a request continues the trace that its header names.
     """
     tracer = provider.get_tracer("photosvc", __version__)
-    app.extensions[_TRACER] = tracer
+    app.extensions[TRACER] = tracer
     app.before_request(lambda: _begin(tracer, proxies=proxies))
     app.after_request(_note_answer)
     app.teardown_request(_end)
     for engine in engines:
         _trace_statements(engine, tracer)
     add_to_lines("photosvc", _ids)
-
-
-def span_of_search() -> "AbstractContextManager[Span] | None":
-    """Return a context manager that makes a span for its block; None if requests are not traced."""
-    tracer: Tracer | None = current_app.extensions.get(_TRACER)
-    return None if tracer is None else tracer.start_as_current_span("search")
 
 
 def _begin(tracer: "Tracer", *, proxies: int) -> None:
@@ -116,7 +109,7 @@ def _ids() -> dict[str, str]:
 
 def trace_ids() -> dict[str, str]:
     """Return the ids of the trace and of the span of the current request; empty if requests are not traced."""
-    return _ids() if _TRACER in current_app.extensions else {}
+    return _ids() if TRACER in current_app.extensions else {}
 
 
 class _Statement:

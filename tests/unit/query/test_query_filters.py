@@ -3,9 +3,9 @@
 import pytest
 
 from photosvc.query.filter_spec import EXPECTED, FilterSpec, Kind
-from photosvc.query.filters import FILTERS, NAMES, find_filter
+from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.nodes import Choice, Everything, Filter, InvalidQueryError, conjuncts
-from photosvc.query.parser import parse_query
+from photosvc.query.parser import find_filter, parse_query
 
 ROWS = pytest.mark.parametrize("spec", FILTERS.values(), ids=FILTERS.keys())
 
