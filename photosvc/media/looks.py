@@ -120,12 +120,6 @@ def read_look(picture: "Image") -> Look:
     return Look(first, second, third, fourth, Versions(turnable, tuple(map(_above_median, found))).dump())
 
 
-def perceptual_hash(picture: "Image") -> int | None:
-    """Return the hash as a number of 64 bits; None for a picture without contrast."""
-    low = _frequencies_of(_resized(_grey(picture), _WHOLE))
-    return None if low is None else _above_median(low)
-
-
 def turned(turnable: int) -> tuple[int, ...]:
     """Return the `Versions.turnable` of the picture in its seven other orientations."""
     over = _transposed(turnable)
