@@ -61,7 +61,6 @@ from photosvc.web.sending import (
 downloads = OwnBlueprint("downloads", __name__)
 
 _BINARY: Final = {"type": "string", "format": "binary"}
-#: Browsers must not run scripts in the file, even if they take it for a page.
 #: Files in one archive.
 MOST_FILES: Final = 50_000
 _MIB: Final = 1 << 20
@@ -69,7 +68,6 @@ _MIB: Final = 1 << 20
 _PORTION: Final = 50
 #: Seconds after which an archive of the same owner may be finished.
 _RETRY_AFTER: Final = 30
-_ARCHIVE: Final = {"type": "string", "format": "binary"}
 _STORED: Final = json_object(
     "code message filename count size", code=NUMBER, message=TEXT, filename=TEXT, count=NUMBER, size=NUMBER
 )
@@ -183,7 +181,7 @@ def select_files(given: dict[str, Any]) -> Response:
 @downloads.get("/zip/<name>")
 @require_download
 @takes_query(download_parameters)
-@answers(_ARCHIVE, "The archive.", media_type="application/zip")
+@answers(_BINARY, "The archive.", media_type="application/zip")
 @refuses(404, 413, 429, 503)
 @for_visitors
 def download_selection(name: str) -> Response:
@@ -194,7 +192,7 @@ def download_selection(name: str) -> Response:
 @downloads.get("/albums/<album_uid>/dl")
 @require_download
 @takes_query(download_parameters)
-@answers(_ARCHIVE, "The archive.", media_type="application/zip")
+@answers(_BINARY, "The archive.", media_type="application/zip")
 @refuses(404, 413, 429, 503)
 @for_visitors
 def download_album(album_uid: str) -> Response:

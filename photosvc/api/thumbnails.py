@@ -49,11 +49,8 @@ _HASH: Final = re.compile(r"([0-9a-f]{40})(?:-([0-9a-f]{12}))?")
 #: Longest side sent as WebP, which saves a third of the bytes; larger pictures take too long to encode on demand.
 _WEBP_SIDE: Final = 500
 _TYPES: Final = {"jpg": "image/jpeg", "webp": "image/webp"}
-#: The address contains all that the picture depends on: the hash of the content, and the turn of a turned one. The
-#: token in it makes it private.
 #: Seconds that a page waits for a thumbnail: browsers have few connections, which other requests need too.
 _QUIET_SECONDS: Final = 2.0
-#: For addresses whose picture may change, as that of a turned picture without its turn: clients have to revalidate.
 
 
 @thumbnails.get("/t/<content_hash>/<token>/<size>", strict_slashes=False)

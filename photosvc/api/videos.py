@@ -40,7 +40,6 @@ _CODECS: Final = {
 }
 #: Types of files; a file of the type is sent as it is.
 _TYPES: Final = frozenset(row.name for row in FORMATS if row.media_type == "video") - _PLAYABLE
-#: The address contains the hash of the content; the video of a live photo is another file, which may change.
 
 
 @videos.get("/videos/<content_hash>/<token>/<video_format>", strict_slashes=False)

@@ -35,7 +35,6 @@ from photosvc.models.statements import UNLOADED, among, is_below
 
 #: Files that are looked up at once; further ones are due at the next look.
 _MOST: Final = 1000
-#: Options of statements whose rows no object in the session stands for.
 
 
 def rejection(found: FoundFile, problem: Problem, now: datetime) -> RejectedFile:

@@ -40,7 +40,6 @@ from photosvc.models.engine import Writing
 from photosvc.models.statements import UNLOADED
 from photosvc.settings import Settings
 
-#: A function that begins a write transaction.
 #: Seconds after which a request begins no further deletion.
 _PATIENCE: Final = 20.0
 #: A time later than everything in the trash.
