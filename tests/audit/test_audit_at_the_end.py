@@ -64,7 +64,7 @@ def held(library):
     engine.dispose()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_server_that_stops_records_what_its_workers_counted(empty_library, number):
     with serving(empty_library, options=OWN, workers=2, threads=2) as address:
         refuse(address)

@@ -145,7 +145,7 @@ def test_lists_are_by_name_and_searched_by_beginning(session):
     assert names("100%") == ["100% frame_x"]
 
 
-@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, everyday=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(client_id=st.text(), secret=st.text())
 def test_unknown_credentials_let_no_one_in(session, client_id, secret):
     from authlib.oauth2.rfc6749 import InvalidClientError

@@ -4,6 +4,7 @@ import inspect
 import re
 from pathlib import Path
 
+import pytest
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
@@ -43,6 +44,7 @@ def test_every_attribute_of_a_users_record_is_named():
     assert {name.strip("`") for name in rows("## Your users")} - {"HostUser", "---"} == set(HostUser.__slots__)
 
 
+@pytest.mark.slow
 def test_the_first_example_runs(tmp_path, monkeypatch):
     monkeypatch.setenv("PHOTOSVC_CACHE", str(tmp_path / "cache"))
     example = re.search(r"^    from flask import Flask\n(.*?)\n\n`PhotoService\(\)`", GUIDE, re.DOTALL | re.MULTILINE)[

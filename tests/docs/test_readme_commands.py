@@ -69,6 +69,7 @@ def test_every_feature_of_the_readme_has_a_command():
     assert [row for row in rows if not row.startswith(("`.venv/bin/svc ", "`make "))] == []
 
 
+@pytest.mark.slow
 def test_the_search_finds_what_the_page_shows(clone):
     search, shown, *_ = blocks("Search")
     done = clone(search)

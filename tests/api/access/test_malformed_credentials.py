@@ -14,7 +14,7 @@ from tests.support.programs.server import serve
 
 HEADERS = ("HTTP_AUTHORIZATION", "HTTP_X_AUTH_TOKEN", "HTTP_X_SESSION_ID")
 #: Of each route. What does not reach the database needs no second run.
-MUTATIONS = {"sqlite": 5, "postgresql": 1}
+MUTATIONS = {"sqlite": 3, "postgresql": 1}
 
 
 @pytest.fixture(scope="module", params=list(MUTATIONS))
@@ -101,7 +101,7 @@ def shown(draw, value):
 
 @pytest.mark.parametrize(
     "times",
-    [1, pytest.param(3, marks=pytest.mark.slow), pytest.param(8, marks=[pytest.mark.slow, pytest.mark.long])],
+    [1, pytest.param(4, marks=pytest.mark.slow), pytest.param(14, marks=[pytest.mark.slow, pytest.mark.long])],
 )
 def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(api, database, times):
     draw = random.Random(20260300 + times)

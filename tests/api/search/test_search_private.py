@@ -12,7 +12,7 @@ from tests.support.examples import examples
 from tests.support.factories.varied_library import fill_varied_library, uid, visible_to_all
 from tests.support.queries.query_strategies import QUERIES
 
-QUICK = examples(150, suppress_health_check=list(HealthCheck))
+QUICK = examples(150, everyday=20, suppress_health_check=list(HealthCheck))
 SECRET_ALBUM = uid("a", 2)
 
 
