@@ -71,8 +71,9 @@ def run_killed(library, kills, lines, seed):
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_many_kills_change_nothing_in_the_library_that_comes_of_it(tmp_path, capsys):
-    kills, count = int(os.environ.get("TEST_KILLS", "30")), int(os.environ.get("TEST_PICTURES", "750"))
+@pytest.mark.parametrize(("kills", "count"), [(30, 750), pytest.param(60, 1500, marks=pytest.mark.long)])
+def test_many_kills_change_nothing_in_the_library_that_comes_of_it(tmp_path, capsys, kills, count):
+    kills, count = int(os.environ.get("TEST_KILLS", kills)), int(os.environ.get("TEST_PICTURES", count))
     plain, killed = open_library(tmp_path / "plain"), open_library(tmp_path / "killed")
     for library in (plain, killed):
         fill(library, count)
