@@ -92,6 +92,8 @@ def test_the_trash_is_listed_restored_and_emptied_with_a_question(ann, api):
         api.library.put(f"2024/{number}.jpg", jpeg(30 + number, 20))
     api.library.index()
     assert "The trash is empty." in text_of(shown(ann, TRASH))
+    assert "The trash is empty." in text_of(shown(ann, f"{TRASH}/empty"))
+    assert 'name="expected"' not in shown(ann, f"{TRASH}/empty").text
     trash(api, "2024/1.jpg", "2024/2.jpg", "2024/3.jpg")
     page = shown(ann, TRASH)
     assert "3 files," in text_of(page)
