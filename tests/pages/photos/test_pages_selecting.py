@@ -198,6 +198,24 @@ def test_the_viewer_goes_on_to_the_next_photo_when_one_is_deleted(served, page):
     assert count(served) == TOTAL
 
 
+def test_every_action_on_photos_is_in_reach_of_a_thumb(served, chromium):
+    with open_page(chromium, served[0], width=390, height=844, has_touch=True) as page:
+        ready(page)
+        page.focus(f"{FIRST} a")
+        page.keyboard.press("x")
+        bar = page.locator(".actions button:visible")
+        assert [bar.nth(number).get_attribute("title") for number in range(2, bar.count())][-2:] == [
+            "Delete (Delete)", "Download (d)",
+        ]  # fmt: skip
+        boxes = [button.bounding_box() for button in bar.all()]
+        assert all(box["x"] >= 12 and box["x"] + box["width"] <= 378 and box["width"] >= 40 for box in boxes), boxes
+        page.keyboard.press("x")
+        page.click(f"{FIRST} a")
+        page.wait_for_selector(".pswp--ui-visible")
+        boxes = [button.bounding_box() for button in page.locator(".pswp__top-bar button:visible").all()]
+        assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["width"] >= 44 for box in boxes), boxes
+
+
 def test_forward_opens_the_viewer_again_and_back_while_it_opens_closes_it(served, page):
     page.click(f"{FIRST} a")
     page.wait_for_selector(".pswp--ui-visible")
