@@ -128,6 +128,8 @@ _FIXED: Final = (
     N_("You are changing many photos already: wait until that is complete."),
     N_("The change takes too long: change fewer photos."),
     N_("The database is busy or cannot be reached; try again."),
+    N_("The database is damaged; the operator must restore it."),
+    N_("The body of the request is cut off or not in valid chunks."),
     N_("The library changed while this was read; try again."),
     N_("Another index run is active; wait until it ends."),
     N_("Internal error; the log has details."),

@@ -25,6 +25,8 @@ def said(api, message, language="de"):
     [
         ("Invalid credentials.", "Ungültige Zugangsdaten."),
         ("The password must not be the user name.", "Das Passwort darf nicht der Benutzername sein."),
+        ("The database is damaged; the operator must restore it.",
+         "Die Datenbank ist beschädigt; der Betreiber muss sie wiederherstellen."),
         ("at most 1,000 printable characters", "höchstens 1.000 druckbare Zeichen"),
         ("Title: an album needs a title", "Title: ein Album braucht einen Titel"),
         ('unknown filter "yaer"; did you mean "year"? (character 1)',
