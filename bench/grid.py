@@ -16,19 +16,24 @@ import os
 import random
 import sys
 import tempfile
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
-from bench.libraries.databases import opened
-from bench.libraries.library import FREQUENT_WORD, TOKEN_FILE
+from bench.libraries.library import FREQUENT_WORD
 from bench.peers.serve import serve
-from photosvc.models import SearchRow
+from photosvc.app import create_app
+from photosvc.core import ids
+from photosvc.library.album_photos import add_photos, remove_photos
+from photosvc.models import Album, Photo
+from photosvc.models.engine import begin_write
 from photosvc.pages.photos import ORDERS
+from photosvc.search.reading.orders import MANUAL
+from photosvc.web.current import current_service
 from tests.pages.chromium import open_chromium
 
 _SWEEPS, _STEPS, _STEP_MS = 8, 45, 25
@@ -215,31 +220,33 @@ def main() -> None:
                 query = f"?order={name}" + (f"&q={FREQUENT_WORD}" if name == "relevance" else "")
                 print(_swept(browser, f"{server.base}/{query}", name), flush=True)
             if asked.album:
-                with album_by_hand(server.base, folder) as uid:
+                with album_by_hand(folder) as uid:
                     print(_swept(browser, f"{server.base}/albums/{uid}", "an album by hand"), flush=True)
 
 
 @contextmanager
-def album_by_hand(base: str, folder: Path) -> Iterator[str]:
+def album_by_hand(folder: Path) -> Iterator[str]:
     """Add a shuffled album to the library; its UID."""
-    with opened(str(folder)) as connection:
-        uids = list(connection.scalars(select(SearchRow.photo_uid).distinct().order_by(SearchRow.photo_uid)))
-    chosen = random.Random(3).sample(uids, min(_IN_ALBUM, len(uids)))
-    uid = _call(base, folder, "POST", "/albums", {"Title": "By hand", "Order": "manual"})["UID"]
-    try:
-        for at in range(0, len(chosen), _ADDED_AT_ONCE):
-            _call(base, folder, "POST", f"/albums/{uid}/photos", {"photos": chosen[at : at + _ADDED_AT_ONCE]})
-        yield uid
-    finally:
-        _call(base, folder, "DELETE", f"/albums/{uid}")
-
-
-def _call(base: str, folder: Path, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
-    headers = {"X-Auth-Token": (folder / TOKEN_FILE).read_text().strip(), "Content-Type": "application/json"}
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(f"{base}/api/v1{path}", data, headers, method=method)
-    with urllib.request.urlopen(request, timeout=300) as answer:
-        return json.load(answer)
+    app = create_app(instance=folder, environ={})
+    with app.app_context(), Session(current_service().engine(), expire_on_commit=False) as session:
+        now = current_service().now()
+        album = Album(uid=ids.new_uid("a", now), title="By hand", order=MANUAL.name, created_at=now, updated_at=now)
+        begin_write(session)
+        session.add(album)
+        photos = session.scalars(select(Photo.id).order_by(Photo.id)).all()
+        session.commit()
+        chosen = random.Random(3).sample(photos, min(_IN_ALBUM, len(photos)))
+        try:
+            for at in range(0, len(chosen), _ADDED_AT_ONCE):
+                begin_write(session)
+                add_photos(session, album, chosen[at : at + _ADDED_AT_ONCE], now)
+                session.commit()
+            yield album.uid
+        finally:
+            begin_write(session)
+            remove_photos(session, album, chosen, now)
+            session.delete(album)
+            session.commit()
 
 
 def _print_screens(browser: Any, base: str) -> None:  # noqa: ANN401
