@@ -108,7 +108,7 @@ def measured(who: Sender, upload: Upload) -> int:
     with receiving():
         if not upload.hash:
             with who.staging.resume(upload.token, most_bytes=upload.size, expected_length=upload.size) as part:
-                store(upload, part.sha1, upload.expires_at)
+                store(upload, part.hash, upload.expires_at)
         if not upload.bundle:
             finish(who, upload)
     return size
@@ -306,7 +306,7 @@ def continue_upload(token: str) -> Response:
                     raise ConflictError(f"The next piece begins at {part.size}.", field="Upload-Offset")
                 append(part, upload.size, checksum)
                 size = part.size
-                sha1 = part.sha1 if size == upload.size else ""
+                sha1 = part.hash if size == upload.size else ""
             store(upload, sha1, expires_at)
             if sha1 and not upload.bundle:
                 finish(who, upload)

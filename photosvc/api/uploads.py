@@ -16,8 +16,8 @@ from photosvc.auth.policy import decide
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
 from photosvc.core.words import counted
+from photosvc.library.addition import require_changeable
 from photosvc.library.albums import album_named, album_of_people, make_album, uids_by_title
-from photosvc.library.staging_part import ReadOnlyError
 from photosvc.library.trash_deletion import Deletion, deleting
 from photosvc.library.trash_folder import Trash
 from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED
@@ -73,14 +73,13 @@ def taking_originals() -> Iterator[Deletion | None]:
     """Yield the deletion that moves originals into the trash after a write transaction; None if originals stay.
 
     Raises:
-        ReadOnlyError: originals are to be deleted, but are read-only.
+        PermissionDeniedError: originals are to be deleted, but are read-only, or in a bucket.
     """
     service = current_service()
     if not service.settings.delete_originals:
         yield None
         return
-    if service.settings.readonly:
-        raise ReadOnlyError
+    require_changeable(service.settings)
     with deleting(Trash(service.settings.originals), service.now()) as deletion:
         yield deletion
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Blueprint, Response, request
 
 from photosvc.dav.server import logged_in
-from photosvc.library.staging_part import ReadOnlyError
+from photosvc.library.addition import require_changeable
 from photosvc.web.answers import add_security_headers, finish_request, start_timer
 from photosvc.web.contract import OwnBlueprint, public, undocumented
 from photosvc.web.current import current_service
@@ -64,8 +64,7 @@ def create_dav(url_prefix: str = "") -> Blueprint:
     @logged_in
     @require("webdav.write")
     def write(**_path: str) -> Response:
-        if current_service().settings.readonly:
-            raise ReadOnlyError
+        require_changeable(current_service().settings)
         return server().respond(request.environ)
 
     for name, view, methods in (

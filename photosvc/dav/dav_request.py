@@ -185,7 +185,7 @@ class Request:
         """
         session, settings = self._open(), self.service.settings
         if settings.upload_quota:
-            count_stored(session, settings, self.user_id, (name, part.sha1, part.size), self.service.now())
+            count_stored(session, settings, self.user_id, (name, part.hash, part.size), self.service.now())
 
     def _open(self) -> Session:
         if self._session is None:

@@ -16,7 +16,7 @@ from typing import Final
 from photosvc.core.errors import ConflictError
 from photosvc.core.paths import clean_name, close_folder
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.scan import Unreachable, is_left_out
+from photosvc.index.scan import STAGING_FOLDER, Unreachable, is_left_out
 from photosvc.settings import Settings
 from photosvc.storage.bucket import Bucket, Listed
 
@@ -50,6 +50,7 @@ def refresh(
     """
     close_folder(bucket.mirror)
     root = os.path.join(bucket.mirror, "")  # noqa: PTH118 - faster
+    received = f"{root}{STAGING_FOLDER}/"  # files that are being received, not placeholders
     with closing(sqlite3.connect("")) as database:
         database.executescript(_SCHEMA)
         for listed in bucket.objects(folder):
@@ -62,7 +63,7 @@ def refresh(
                     database.execute("INSERT INTO blocked VALUES (?, ?, ?)", row)
         for path in _placeholders(root + folder):
             name = os.fsencode(path[len(root) :])
-            if path == root:
+            if path == root or path.startswith(received):
                 continue
             if path.endswith("/"):
                 with suppress(OSError):  # it has files
@@ -73,6 +74,15 @@ def refresh(
             listed = Listed(os.fsdecode(name), size, mtime_ns)
             if not _place(root, listed):  # another object has its name as a folder, or the name of its folder
                 note(Unreachable(_shown(listed.key), Problem.of(Reason.UNUSABLE_KEY)))
+
+
+def add_placeholder(bucket: Bucket, listed: Listed) -> None:
+    """Make the placeholder of an object that the service has stored, so that scans need no new list to see it.
+
+    Raises:
+        OSError: the disk of the mirror fails.
+    """
+    _place(os.path.join(bucket.mirror, ""), listed)  # noqa: PTH118 - as in `refresh`
 
 
 def check_listed(settings: Settings) -> None:

@@ -25,6 +25,7 @@ from photosvc.core.paths import open_inside
 from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, system_symbol
 from photosvc.core.times import Clock
 from photosvc.index.scan import FoundFile, Unreachable
+from photosvc.library.addition import add_original
 from photosvc.library.import_folder import ImportFolder, KnownSizes, is_as_found
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import Part, ReadOnlyError, new_hash
@@ -33,6 +34,7 @@ from photosvc.library.uploads import ADDED, DUPLICATE, Admission, Admitted
 from photosvc.media.formats import HEAD_SIZE
 from photosvc.models.engine import UnitOfWork, write_session
 from photosvc.settings import Settings
+from photosvc.storage.bucket import Bucket
 
 _PIECE: Final = 1 << 20
 _NANOSECONDS: Final = 1_000_000_000
@@ -126,9 +128,9 @@ class Portion:
         """
         staged: dict[Path, _Source] = {}
 
-        def place(file: ReceivedFile, name: str) -> None:
+        def place(file: ReceivedFile, name: str, undo: ExitStack) -> None:
             if (part := staged[file.path].part) is not None:
-                part.place(name, replace=False)
+                add_original(self.settings, part, name, undo)
 
         admission = Admission(
             self.settings,
@@ -193,7 +195,7 @@ class Portion:
         for one in sources:
             try:
                 with self.source.open(one.found) as file:
-                    one.received = replace(one.received, hash=_sha1(file))
+                    one.received = replace(one.received, hash=_hash(file, self.settings.bucket))
             except FileProblemError:
                 return False
             # Without albums nothing is written, and others may write meanwhile.
@@ -219,15 +221,15 @@ class Portion:
             except FileProblemError as error:
                 self.observer(Imported.refused(one.found.name, error.problem))
                 continue
-            one.part, one.received = part, replace(one.received, path=part.path, hash=part.sha1)
+            one.part, one.received = part, replace(one.received, path=part.path, hash=part.hash)
             copied.append(one)
         return copied
 
     def _copy(self, one: _Source, parts: ExitStack) -> Part:
         left = one.found.size
         with self.source.open(one.found) as file, ExitStack() as undo:
-            receiving = Staging(self.settings.originals).receive(most_bytes=left, expected_length=left)
-            part = undo.enter_context(receiving)
+            staging = Staging(self.settings.originals, self.settings.bucket)
+            part = undo.enter_context(staging.receive(most_bytes=left, expected_length=left))
             while piece := _read(file, min(left, _PIECE)):
                 part.write(piece)
                 left -= len(piece)
@@ -261,8 +263,8 @@ class Portion:
             return False
 
 
-def _sha1(file: FileIO) -> str:
-    digest = new_hash()
+def _hash(file: FileIO, bucket: Bucket | None) -> str:
+    digest = new_hash(bucket)
     while piece := _read(file, _PIECE):
         digest.update(piece)
     return digest.hexdigest()

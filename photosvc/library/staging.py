@@ -22,9 +22,9 @@ from photosvc.library.staging_part import (
     StorageFullError,
     TooLargeError,
     has_name,
-    new_hash,
     typed_errors,
 )
+from photosvc.storage.bucket import Bucket
 
 #: Parts that no process writes to are deleted after these seconds, and kept parts after the longer time.
 ABANDONED_SECONDS: Final = 3600
@@ -41,6 +41,8 @@ class Staging:
     """The staging folder of a folder of originals."""
 
     originals: Path
+    bucket: Bucket | None = None
+    """The bucket with the originals; the parts are on the local disk, in its mirror."""
 
     @contextmanager
     def receive(self, *, most_bytes: int, expected_length: int | None = None, keep: bool = False) -> Iterator[Part]:
@@ -67,7 +69,8 @@ class Staging:
                         raise StorageFullError
                 file = os.open(name, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
             with _locked(file):
-                part = Part(self.originals, folder, name, file, expected_length, most_bytes, _hash=new_hash())
+                part = Part(self.originals, folder, name, file, expected_length, most_bytes, bucket=self.bucket)
+                part.start_hash()
                 try:
                     yield part
                 except BaseException:
@@ -97,7 +100,8 @@ class Staging:
                 status = os.fstat(file)
                 if status.st_nlink != 1 or not has_name(status, name, folder):
                     raise PartMissingError  # it is an original by now: never write to it
-                part = Part(self.originals, folder, name, file, expected_length, most_bytes, status.st_size)
+                size = status.st_size
+                part = Part(self.originals, folder, name, file, expected_length, most_bytes, size, bucket=self.bucket)
                 verified = _verified(token, folder, part.size)
                 if verified < part.size:
                     part.cut(verified)

@@ -12,11 +12,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NeverPermittedError, PhotosvcError
 from photosvc.core.paths import clean_name, open_folder
 from photosvc.index.scan import MAX_DEPTH, STAGING_FOLDER, is_too_long
+from photosvc.storage.adding import ObjectHash
+from photosvc.storage.bucket import Bucket
 
 #: Errors of file systems without hard links.
 NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
@@ -133,9 +135,19 @@ def checked_name(name: str) -> tuple[str, ...]:
     return parts
 
 
-def new_hash() -> "hashlib._Hash":
-    """Return a new hash of the kind by which the library knows files."""
-    return hashlib.sha1(usedforsecurity=False)
+class ContentHash(Protocol):
+    """A hash of content, as far as it has been read."""
+
+    def update(self, data: bytes | memoryview, /) -> None:
+        """Append bytes."""
+
+    def hexdigest(self) -> str:
+        """Return the hash in lower-case hexadecimal digits."""
+
+
+def new_hash(bucket: Bucket | None) -> ContentHash:
+    """Return a new hash of the kind by which the library knows files: SHA-1, or that of objects in a bucket."""
+    return hashlib.sha1(usedforsecurity=False) if bucket is None else ObjectHash()
 
 
 @dataclass(slots=True)
@@ -150,9 +162,11 @@ class Part:
     _most: int
     size: int = 0
     """Bytes so far."""
-    _hash: "hashlib._Hash | None" = None
+    _hash: ContentHash | None = None
     """None for bytes that another process received: it is computed when needed."""
     is_placed: bool = False
+    bucket: Bucket | None = None
+    """The bucket with the originals; None if they are in the folder."""
 
     @property
     def path(self) -> Path:
@@ -165,10 +179,10 @@ class Part:
         return self._name.partition(".")[0]
 
     @property
-    def sha1(self) -> str:
-        """Return the SHA-1 of all bytes so far, in lower-case hexadecimal digits, as the library writes it."""
+    def hash(self) -> str:
+        """Return the hash of all bytes so far, in lower-case hexadecimal digits, as the library writes it."""
         if self._hash is None:
-            self._hash = new_hash()
+            self._hash = new_hash(self.bucket)
             with typed_errors():
                 position = 0
                 while piece := os.pread(self._file, _PIECE, position):
@@ -237,6 +251,15 @@ class Part:
         finally:
             os.unlink(mark, dir_fd=self._folder)
 
+    def start_hash(self) -> None:
+        """Hash the bytes of a new part while they are written."""
+        self._hash = new_hash(self.bucket)
+
+    def require_whole(self) -> None:
+        """Raise `IncompleteError` if the part is shorter than announced."""
+        if self._expected is not None and self.size != self._expected:
+            raise IncompleteError
+
     def place(
         self,
         name: str,
@@ -266,8 +289,7 @@ class Part:
             StorageFailedError: another error of the disk.
         """
         *folders, last = checked_name(name)
-        if self._expected is not None and self.size != self._expected:
-            raise IncompleteError
+        self.require_whole()
         with typed_errors():
             if modified_at is not None:
                 if not _FIRST_TIME <= modified_at <= _LAST_TIME:

@@ -24,7 +24,8 @@ from photosvc.core.paths import disk_name, open_folder
 from photosvc.core.words import in_portions
 from photosvc.index.scan import GONE_FOLDER
 from photosvc.library import disk
-from photosvc.library.staging_part import NameTakenError, ReadOnlyError, typed_errors
+from photosvc.library.addition import require_changeable
+from photosvc.library.staging_part import NameTakenError, typed_errors
 from photosvc.library.trash_folder import (
     TRASH_FOLDER,
     UNFINISHED,
@@ -128,11 +129,10 @@ def open_trash(writing: Writing, settings: Settings) -> Trash:
     """Return the trash of originals that may be changed, after `finish_deletions`.
 
     Raises:
-        ReadOnlyError: the originals are read-only.
+        PermissionDeniedError: the originals are read-only, or in a bucket.
 
     """
-    if settings.readonly:
-        raise ReadOnlyError
+    require_changeable(settings)
     finish_deletions(writing, settings)
     return Trash(settings.originals)
 
@@ -140,7 +140,7 @@ def open_trash(writing: Writing, settings: Settings) -> Trash:
 def finish_deletions(writing: Writing, settings: Settings) -> None:
     """Finish or undo the deletions of processes that were killed; originals that are read-only stay as they are."""
     trash = Trash(settings.originals)
-    if not settings.readonly and any(folder.endswith(UNFINISHED) for folder in trash.folders()):
+    if not settings.keeps_originals and any(folder.endswith(UNFINISHED) for folder in trash.folders()):
         with writing(library=True) as session:
             recover(session, trash)
 
@@ -292,13 +292,13 @@ def forget_sidecars(session: Session, *which: ColumnElement[bool]) -> None:
 def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
     """Recover unfinished deletions of killed processes, and delete the files for good that are old enough."""
     finish_deletions(writing, settings)
-    if settings.readonly or not settings.trash_days:
+    if settings.keeps_originals or not settings.trash_days:
         return Emptied()
     return empty(writing, Trash(settings.originals), now - timedelta(days=settings.trash_days))
 
 
 def kept_until(kept: Kept, settings: Settings) -> datetime | None:
     """Return the time from which `sweep` deletes a file; None if it stays until the trash is emptied."""
-    if settings.readonly or not settings.trash_days:
+    if settings.keeps_originals or not settings.trash_days:
         return None
     return kept.deleted_at + timedelta(days=settings.trash_days)

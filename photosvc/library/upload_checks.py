@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.machine import usable_cores
-from photosvc.core.paths import clamped_time, open_inside
+from photosvc.core.paths import clamped_time, disk_name, open_inside
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.describe import StackedFile, date_in, taken
 from photosvc.index.extract import Extraction, extract
@@ -33,6 +33,8 @@ from photosvc.media.errors import UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, by_extension, may_have_pixels, sniff
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
 from photosvc.settings import Settings
+from photosvc.storage.adding import find
+from photosvc.storage.bucket import BucketError
 from photosvc.workers.pool import WorkerPool
 
 #: A pool that reads files, each given by its path and a name of its own.
@@ -220,10 +222,12 @@ class KnownOriginals:
     def has_content(self, name: str, file: ReceivedFile) -> bool:
         """Return whether the original of this name has the content of the file, by reading it."""
         try:
+            if self.settings.bucket is not None:
+                return self._object_hash(name) == file.hash
             return os.lstat(disk_path(self.settings.originals, name)).st_size == file.size and (
                 self._hash(name) == file.hash
             )
-        except (OSError, StorageFailedError):
+        except (OSError, StorageFailedError, BucketError):
             return False
 
     def _status(self, session: Session, name: str) -> os.stat_result | None:
@@ -238,7 +242,17 @@ class KnownOriginals:
             raise StorageFailedError from None
         return status if stat.S_ISREG(status.st_mode) else None
 
+    def _object_hash(self, name: str) -> str:
+        """Return the hash of an object as the store describes it; empty if there is none."""
+        found = find(self.settings.bucket, disk_name(name)) if self.settings.bucket else None
+        return found[1] if found else ""
+
     def _hash(self, name: str) -> str:
+        if self.settings.bucket is not None:
+            content = self._object_hash(name)
+            with suppress(OSError):  # without a placeholder, nobody asks again
+                self._read[name, _identity(os.lstat(disk_path(self.settings.originals, name)))] = content
+            return content
         digest = hashlib.sha1(usedforsecurity=False)
         try:
             with os.fdopen(open_inside(self.settings.originals, name), "rb") as original:

@@ -19,7 +19,6 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.requested import wish
-from photosvc.index.scan import STAGING_FOLDER
 from photosvc.index.sidecar_values import companions, is_read, key
 from photosvc.library import disk
 from photosvc.library.staging_part import NameTakenError
@@ -44,8 +43,8 @@ _DIGITS_OF_STRANGERS: Final = _DIGITS[1:]
 #: Files by trust in their time.
 _ORDER: Final = {"raw": 0, "image": 1, "animated": 2, "video": 3}
 ADDED, DUPLICATE, REFUSED = "added", "duplicate", "refused"
-#: A function that places a received file under a name, as `Part.place` does without `replace`.
-Placing: TypeAlias = Callable[[ReceivedFile, str], object]
+#: A function that gives a received file a name, as `add_original` does.
+Placing: TypeAlias = Callable[[ReceivedFile, str, ExitStack], object]
 _NO_PICTURE: Final = Problem.of(Reason.WRONG_CONTENT, "picture or video")
 
 
@@ -316,12 +315,10 @@ class Admission:
         for common in (*common_names(main, content, lengths), *common_names(one.file, content, lengths)):
             name = common + one.ending
             try:
-                self.place(one.file, name)
+                self.place(one.file, name, undo)
             except NameTakenError:
                 # It is the same where a process ended after placing it.
                 if not self.is_same(one.file, name):
                     continue
-            else:
-                undo.callback(disk.rename, self.settings.originals, name, f"{STAGING_FOLDER}/{one.file.path.name}")
             return name
         raise NameTakenError

@@ -68,7 +68,7 @@ def load_settings(
         if name not in values:
             values[name], origins[name] = value, "default"
     if isinstance(values["originals"], tuple):
-        _use_bucket(instance, values, origins)
+        _use_bucket(instance, values)
     elif values["originals"].is_relative_to(_mirrors(instance)):  # its files have no content
         msg = f"PHOTOSVC_ORIGINALS ({origins['originals']}) is the mirror of a bucket; name the bucket: s3://…"
         raise SettingError(msg, field="PHOTOSVC_ORIGINALS")
@@ -78,17 +78,14 @@ def load_settings(
     return Settings(**values, key_file=key_file, origins=origins)
 
 
-def _use_bucket(instance: Path, values: dict[str, Any], origins: dict[str, str]) -> None:
-    """Let `originals` be the mirror of the bucket that it names, which is only read."""
-    if not values["readonly"] and origins["readonly"] != "default":
-        msg = f"PHOTOSVC_READONLY ({origins['readonly']}) is not valid: originals in a bucket are only read"
-        raise SettingError(msg, field="PHOTOSVC_READONLY")
+def _use_bucket(instance: Path, values: dict[str, Any]) -> None:
+    """Let `originals` be the mirror of the bucket that it names."""
     name, prefix = values["originals"]
     # Each bucket has a mirror of its own: that of another one would let its files seem to be gone.
     digest = hashlib.sha256("\n".join((values["s3_endpoint"], name, prefix)).encode()).hexdigest()[:16]
     mirror = _mirrors(instance) / digest
     values["bucket"] = Bucket(name, prefix, values["s3_endpoint"], mirror)
-    values["originals"], values["readonly"] = mirror, True
+    values["originals"] = mirror
 
 
 def _mirrors(instance: Path) -> Path:

@@ -46,13 +46,26 @@ class BucketError(PhotosvcError):
     retry_after = 30
 
 
-class BucketRefusedError(BucketError):
+class StoreAnswerError(BucketError):
+    """The store answers with an error.
+
+    Args:
+        message: one sentence.
+        codes: those of the answer, as S3 defines them.
+    """
+
+    def __init__(self, message: str, codes: frozenset[str] = frozenset()) -> None:
+        super().__init__(message)
+        self.codes = codes
+
+
+class BucketRefusedError(StoreAnswerError):
     """The bucket with the originals refuses the credentials."""
 
     exit_code = 2
 
 
-class NoBucketError(BucketError):
+class NoBucketError(StoreAnswerError):
     """There is no such bucket."""
 
     exit_code = 3
@@ -93,9 +106,9 @@ class Bucket:
             BucketError: the list cannot be read, or not to its end.
         """
         start = self.prefix + (f"{folder}/" if folder else "")
-        asked: dict[str, Any] = {"Bucket": self.name, "Prefix": start, "MaxKeys": _PAGE}
+        asked: dict[str, Any] = {"Prefix": start, "MaxKeys": _PAGE}
         while True:
-            page = self._call("list_objects_v2", **asked)
+            page = self.call("list_objects_v2", **asked)
             for one in page.get("Contents", ()):
                 try:
                     key, size, changed_at = one["Key"], int(one["Size"]), int(one["LastModified"].timestamp())
@@ -117,7 +130,7 @@ class Bucket:
         Raises:
             BucketError: it cannot be.
         """
-        self._call("list_objects_v2", Bucket=self.name, Prefix=self.prefix, MaxKeys=1)
+        self.call("list_objects_v2", Prefix=self.prefix, MaxKeys=1)
 
     def file(self, name: str, size: int, mtime_ns: int) -> RemoteFile:
         """Return the object of a clean name, as a list described it, with a signed link.
@@ -141,9 +154,14 @@ class Bucket:
         """
         return RemoteReader(self.file(name, size, mtime_ns))
 
-    def _call(self, method: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - those of the method
+    def call(self, method: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - those of the method
+        """Return the answer of the store to a request about this bucket.
+
+        Raises:
+            BucketError: the store cannot be reached, or answers with an error.
+        """
         try:
-            answer: dict[str, Any] = _store(self.endpoint, os.getpid()).call_s3(method, **arguments)
+            answer: dict[str, Any] = _store(self.endpoint, os.getpid()).call_s3(method, Bucket=self.name, **arguments)
         except Exception as error:  # noqa: BLE001 - libraries of several authors
             raise self._error(error) from None
         return answer
@@ -164,13 +182,16 @@ class Bucket:
             msg = f"There are no credentials for {self.address}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
             return BucketRefusedError(msg)
         if codes & _CREDENTIALS:
-            return BucketRefusedError(f"The store refuses to list {self.address} with the given credentials.")
+            msg = f"The store refuses to list {self.address} with the given credentials."
+            return BucketRefusedError(msg, frozenset(codes))
         if codes & _REGION:
             return BucketRefusedError(f"The store has {self.address} in another region: set AWS_DEFAULT_REGION.")
         if codes & {"NoSuchBucket", "404"} or "ParamValidationError" in kinds:
-            return NoBucketError(f"There is no bucket {self.name!r} at {self.endpoint or 'Amazon S3'}.")
+            msg = f"There is no bucket {self.name!r} at {self.endpoint or 'Amazon S3'}."
+            return NoBucketError(msg, frozenset(codes))
         if known := codes - {""}:
-            return BucketError(f"The store of {self.address} answers with an error ({min(known)[:60]}).")
+            msg = f"The store of {self.address} answers with an error ({min(known)[:60]})."
+            return StoreAnswerError(msg, frozenset(known))
         return BucketError(f"The store of {self.address} cannot be reached.")
 
 

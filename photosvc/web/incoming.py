@@ -19,6 +19,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
 from photosvc.core.words import in_portions
 from photosvc.index.jobs import is_running
+from photosvc.library.addition import add_original
 from photosvc.library.links import bytes_of_today, count_files, require_uploads
 from photosvc.library.shares import require_contributor, user_id_of
 from photosvc.library.staging import Staging
@@ -86,7 +87,7 @@ def receive_form(who: Sender, bundle: str, most_bytes: int | None = None) -> lis
             bundle=bundle,
             name=name,
             size=part.size,
-            hash=part.sha1,
+            hash=part.hash,
             created_at=now,
             expires_at=now + LIFETIME,
         )
@@ -140,10 +141,10 @@ def add_uploads(
     tokens = {staging.path_of(upload.token): upload.token for upload in uploads}
     files = [ReceivedFile(staging.path_of(upload.token), upload.name, upload.size, upload.hash) for upload in uploads]
 
-    def place(file: ReceivedFile, name: str) -> None:
+    def place(file: ReceivedFile, name: str, undo: ExitStack) -> None:
         try:
             with staging.resume(tokens[file.path], most_bytes=_MOST, expected_length=file.size) as part:
-                part.place(name, replace=False)
+                add_original(service.settings, part, name, undo)
         except PartMissingError:
             raise NameTakenError from None  # a server that was killed placed it: perhaps under this name
 

@@ -255,7 +255,7 @@ def test_originals_in_a_bucket_are_only_read_and_have_a_mirror(tmp_path):
     assert (settings.bucket.address, settings.bucket.endpoint) == ("s3://photos/family", "http://localhost:9000")
     assert settings.originals == settings.bucket.mirror
     assert settings.originals.parent == tmp_path / "bucket"
-    assert settings.readonly is True
+    assert (settings.readonly, settings.keeps_originals) == (False, True)
     assert settings.as_given("originals") == "s3://photos/family"
     other = load_settings(tmp_path, environ={**given, "PHOTOSVC_S3_ENDPOINT": "http://localhost:9001"})
     assert other.originals != settings.originals
@@ -268,10 +268,6 @@ def test_the_mirror_of_a_bucket_is_no_folder_of_originals(tmp_path):
         load_settings(tmp_path, environ={"PHOTOSVC_ORIGINALS": str(mirror)})
 
 
-def test_originals_in_a_bucket_cannot_be_written_to(tmp_path):
-    given = {"PHOTOSVC_ORIGINALS": "s3://photos", "PHOTOSVC_READONLY": "false"}
-    with pytest.raises(SettingError) as raised:
-        load_settings(tmp_path, environ=given)
-    assert raised.value.message == ("PHOTOSVC_READONLY (environment) is not valid: originals in a bucket are only read")
+def test_the_address_of_a_bucket_is_checked(tmp_path):
     with pytest.raises(SettingError, match="expected an address such as s3://bucket"):
         load_settings(tmp_path, environ={"PHOTOSVC_ORIGINALS": "s3://photos/../etc"})

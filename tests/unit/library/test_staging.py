@@ -58,7 +58,7 @@ def test_a_placed_file_has_its_bytes_hash_time_and_mode(staging, originals):
     with staging.receive(most_bytes=MOST, expected_length=6) as part:
         part.write(b"abc")
         part.write(memoryview(b"def"))
-        assert (part.size, part.sha1) == (6, hashlib.sha1(b"abcdef").hexdigest())
+        assert (part.size, part.hash) == (6, hashlib.sha1(b"abcdef").hexdigest())
         assert not (originals / "2024").exists()
         status = part.place("2024/05/a.jpg", replace=False, modified_at=1_000_000_000.5)
     placed = originals / "2024/05/a.jpg"
@@ -295,7 +295,7 @@ def test_a_kept_part_is_continued_from_its_size_on_disk(staging, originals):
         part.cut(4)
         part.write(b"ef")
     with staging.resume(token, most_bytes=MOST, expected_length=6) as part:
-        assert (part.size, part.sha1) == (6, hashlib.sha1(b"abcxef").hexdigest())
+        assert (part.size, part.hash) == (6, hashlib.sha1(b"abcxef").hexdigest())
         part.place("a.jpg", replace=False)
     assert (originals / "a.jpg").read_bytes() == b"abcxef"
     with pytest.raises(PartMissingError):
