@@ -7,7 +7,7 @@ Live Photos and sidecars stay together.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -15,13 +15,15 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple, TypeAlias
 
 from sqlalchemy import delete, insert, select, update
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.requested import wish
 from photosvc.index.sidecar_values import companions, is_read, key
 from photosvc.library import disk
-from photosvc.library.staging_part import NameTakenError
+from photosvc.library.staging_part import NameTakenError, StorageFailedError
 from photosvc.library.upload_albums import QuotaExceededError, bytes_left, lock_account, require_account, wish_albums
 from photosvc.library.upload_checks import (
     Content,
@@ -32,7 +34,7 @@ from photosvc.library.upload_checks import (
     check_disk,
     inspect,
 )
-from photosvc.models import ORIGINALS_ROOT, RejectedFile, UploadedFile
+from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
 from photosvc.models.statements import UNLOADED, insert_into
 from photosvc.settings import Settings
 
@@ -129,6 +131,15 @@ class Admitted:
     """The reason why it was refused."""
 
 
+class _Stored(NamedTuple):
+    """An object that was stored for a received file, before the library notes it."""
+
+    file: ReceivedFile
+    name: str
+    removing: ExitStack
+    """Removes it, if it was not there before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
     """The admission of received files to the originals.
@@ -183,9 +194,14 @@ class Admission:
             groups = [[one] for group in groups for one in group]
         outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.UNRELATED)) for file in left]
         for group in groups:
+            content = contents[group[0].file.path]
             with disk.undo_on_error() as undo:
-                admitted = partial(self._admit_group, group, contents[group[0].file.path], undo)
-                outcomes += self._originals.settle(self.writing, admitted)
+                stored = self._stored(group, content, undo) if self.settings.bucket is not None else None
+                admitted = partial(self._admit_group, group, content, undo, stored)
+                outcomes += (done := self._originals.settle(self.writing, admitted))
+            for one in (stored or {}).values():  # another request may have added the content under another name
+                if all(outcome.placed != one.name for outcome in done):
+                    self._take_back(one)
         order = {file.path: number for number, file in enumerate(files)}
         return sorted(outcomes, key=lambda outcome: order[outcome.file.path])
 
@@ -224,16 +240,56 @@ class Admission:
         check_disk(session, self.settings)
         return self._originals.name_of(session, file)
 
-    def _admit_group(
-        self, group: Sequence[Named], content: Content, undo: ExitStack, session: Session
-    ) -> list[Admitted]:
-        for one in group:  # before anything is placed: it may read originals outside of the transaction
-            self._known_to(one.file, session)
+    def _check_group(self, group: Sequence[Named], session: Session) -> list[Named]:
+        """Check that a group may be added, and return its files that the library does not have."""
+        # Before anything is placed: it may read originals outside of the transaction.
+        new = [one for one in group if not self._known_to(one.file, session)]
         if self.user_id is not None:
             require_account(session, self.user_id)
         if self.require is not None:
             self.require(session)
         self._check_quota(session, group)
+        return new
+
+    def _stored(self, group: Sequence[Named], content: Content, undo: ExitStack) -> dict[Path, _Stored]:
+        """Store the new files of a group in the bucket, outside of a transaction, because a store may take long.
+
+        Returns:
+            The path of each -> its object.
+        """
+        stored = {}
+        for one in self._originals.settle(self.writing, partial(self._check_group, group)):
+            with ExitStack() as own:
+                name = self._placed(group[0].file, content, one, own)
+                stored[one.file.path] = _Stored(one.file, name, own.pop_all())
+            undo.callback(self._take_back, stored[one.file.path])
+        return stored
+
+    def _take_back(self, stored: _Stored) -> None:
+        """Remove an object that the library could not note, or has under another name, unless others use it by now.
+
+        A request that has taken the object for its own waits at the claim, and then looks whether it is still there. If
+        the database fails too, the object stays: another try finds that it has the content.
+        """
+        of_content = UploadedFile.hash == stored.file.hash
+        with suppress(PhotosvcError, SQLAlchemyError), self.writing() as session:
+            is_new = self._claim(session, stored.file)
+            claimed = session.scalar(select(UploadedFile.name).where(of_content).with_for_update())
+            indexed = select(File.id).where(File.root == ORIGINALS_ROOT, File.name == stored.name)
+            if claimed != stored.name and session.scalar(indexed) is None:
+                stored.removing.close()
+            if is_new:
+                session.execute(delete(UploadedFile).where(of_content), execution_options=UNLOADED)
+
+    def _admit_group(
+        self,
+        group: Sequence[Named],
+        content: Content,
+        undo: ExitStack,
+        stored: Mapping[Path, _Stored] | None,
+        session: Session,
+    ) -> list[Admitted]:
+        self._check_group(group, session)
         outcomes = []
         for one in group:
             known = self._known(session, one.file)
@@ -242,7 +298,14 @@ class Admission:
                     self._count_copy(session, one.file, known)
                 outcomes.append(Admitted(one.file, self._again, known))
                 continue
-            name = self._placed(group[0].file, content, one, undo)
+            if stored is None:
+                name = self._placed(group[0].file, content, one, undo)
+            else:
+                if one.file.path not in stored:  # a duplicate, which was removed meanwhile
+                    raise StorageFailedError
+                name = stored[one.file.path].name
+                if not self.is_same(one.file, name):  # the request that had stored it took it back
+                    raise StorageFailedError
             session.execute(
                 update(UploadedFile).where(UploadedFile.hash == one.file.hash).values(name=name),
                 execution_options=UNLOADED,
@@ -269,25 +332,31 @@ class Admission:
     def _known(self, session: Session, file: ReceivedFile) -> str | None:
         """Return the name of the original with this content; None when there is none and this file claims to be it."""
         if not self._originals.name_of(session, file):
-            row = {
-                "hash": file.hash,
-                "user_id": self.user_id,
-                "name": "",
-                "size": file.size,
-                "original_name": file.name,
-                "link_uid": self.link_uid,
-                "apart": self.tells_nothing,
-                "created_at": self.now,
-            }
-            claim = insert_into(UploadedFile, session).values(row).on_conflict_do_nothing()
-            if session.execute(claim.returning(UploadedFile.hash)).first() is not None:
+            if self._claim(session, file):
                 return None
             # Another transaction had claimed it; where its file is gone by now, this one takes its place.
             if not self._originals.name_of(session, file):
-                again = update(UploadedFile).where(UploadedFile.hash == file.hash).values(row)
+                again = update(UploadedFile).where(UploadedFile.hash == file.hash).values(self._row(file))
                 session.execute(again, execution_options=UNLOADED)
                 return None
         return self._originals.name_of(session, file)
+
+    def _claim(self, session: Session, file: ReceivedFile) -> bool:
+        """Note a content as that of this file; return False if it is noted for another one."""
+        claim = insert_into(UploadedFile, session).values(self._row(file)).on_conflict_do_nothing()
+        return session.execute(claim.returning(UploadedFile.hash)).first() is not None
+
+    def _row(self, file: ReceivedFile) -> dict[str, object]:
+        return {
+            "hash": file.hash,
+            "user_id": self.user_id,
+            "name": "",
+            "size": file.size,
+            "original_name": file.name,
+            "link_uid": self.link_uid,
+            "apart": self.tells_nothing,
+            "created_at": self.now,
+        }
 
     def _count_copy(self, session: Session, file: ReceivedFile, name: str) -> None:
         """Count a duplicate in the quota of the account, once, as if it were stored.

@@ -6,6 +6,7 @@ from io import BytesIO
 
 import pytest
 
+from photosvc.library.staging_part import StorageFailedError
 from photosvc.storage.adding import ObjectTakenError, add
 from photosvc.storage.remote import content_key
 from photosvc.web.current import current_service
@@ -157,6 +158,81 @@ def test_an_object_that_a_lost_answer_left_is_found_again(ready, store):
     again = upload(ready, None)
     assert answer.status_code in {200, 503}
     assert (again.status_code, len(objects(ready)), waiting(ready)) == (200, 1, [])
+
+
+def fail(*_):
+    raise StorageFailedError
+
+
+def during_a_request(store, method, act):
+    """Call `act` once, when the store gets a request of this method, before it is carried out."""
+
+    def fault(environ):
+        if environ["REQUEST_METHOD"] == method:
+            store.fault = lambda _: None
+            act()
+
+    store.fault = fault
+
+
+def test_others_change_the_library_while_a_file_is_sent_to_the_store(ready, store):
+    store.put("mine.jpg", jpeg(65, 48))
+    ready.index()
+    (photo,) = ready.find()
+    changes = []
+    during_a_request(store, "PUT", lambda: changes.append(ready.call("POST", f"/photos/{photo['UID']}/like")))
+    (one,) = upload(ready, jpeg()).json["files"]
+    assert (one["status"], len(changes), ready.find()[0]["Favorite"]) == ("added", 1, True)
+
+
+def test_two_uploads_of_one_content_at_the_same_time_are_one_object(ready, store):
+    others = []
+    during_a_request(store, "PUT", lambda: others.append(send_resumable(ready, jpeg())[1].status_code))
+    (one,) = upload(ready, jpeg()).json["files"]
+    (name,) = objects(ready)
+    assert (others, one["status"], content(store, name)) == ([204], "duplicate", jpeg())
+    assert waiting(ready) == []
+
+
+def test_a_file_that_the_library_cannot_note_leaves_no_object_and_waits(ready, store, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("photosvc.library.uploads.wish", fail)
+        assert upload(ready, jpeg()).status_code == 503
+    assert (objects(ready), len(waiting(ready))) == ([], 1)
+    (one,) = upload(ready, None).json["files"]
+    assert (one["status"], len(objects(ready)), waiting(ready)) == ("added", 1, [])
+
+
+def test_an_object_that_an_index_run_has_found_meanwhile_stays(ready, store, monkeypatch):
+    seen = []
+
+    def fault(environ):
+        seen.append(environ["REQUEST_METHOD"])
+        if seen[-2:] == ["PUT", "HEAD"]:  # it is stored
+            store.fault = lambda _: None
+            ready.index()
+
+    store.fault = fault
+    with monkeypatch.context() as patch:
+        patch.setattr("photosvc.library.uploads.Admission._wish_albums", fail)
+        assert upload(ready, jpeg()).status_code == 503
+    (name,) = objects(ready)
+    assert ready.names() == [name]
+    (one,) = upload(ready, None).json["files"]
+    assert (one["status"], one["FileName"], waiting(ready)) == ("duplicate", name, [])
+
+
+def test_a_store_that_goes_away_leaves_the_file_waiting(ready, store, monkeypatch):
+    def go(_environ):
+        raise ConnectionError
+
+    during_a_request(store, "PUT", lambda: setattr(store, "fault", go))
+    monkeypatch.setattr("photosvc.storage.bucket._TRIES", 1)
+    answer = upload(ready, jpeg())
+    assert (answer.status_code, len(waiting(ready))) == (503, 1), answer.text
+    store.fault = lambda _: None
+    (one,) = upload(ready, None).json["files"]
+    assert (one["status"] in {"added", "duplicate"}, len(objects(ready)), waiting(ready)) == (True, 1, [])
 
 
 def test_of_two_writers_of_one_name_the_second_replaces_nothing(ready, store, tmp_path):
