@@ -6,7 +6,7 @@ need a folder.
 
 from contextlib import ExitStack, suppress
 
-from photosvc.core.errors import PermissionDeniedError, PhotosvcError
+from photosvc.core.errors import NeverPermittedError, PhotosvcError
 from photosvc.index.mirror import add_placeholder
 from photosvc.index.scan import STAGING_FOLDER
 from photosvc.library import disk
@@ -16,10 +16,8 @@ from photosvc.storage import adding
 from photosvc.storage.bucket import Bucket, Listed
 
 
-class BucketChangeError(PermissionDeniedError):
+class BucketChangeError(NeverPermittedError):
     """Originals in a bucket are not changed or deleted by this service: it only adds files to the bucket."""
-
-    by_credential = False
 
 
 def require_changeable(settings: Settings) -> None:

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from io import BufferedReader
 from typing import Final
 
-from photosvc.core.errors import ConflictError, PermissionDeniedError, PhotosvcError
+from photosvc.core.errors import ConflictError, NeverPermittedError, PhotosvcError
 from photosvc.storage.bucket import Bucket, BucketError, Listed, StoreAnswerError
 from photosvc.storage.remote import content_key, plain_tag, stamp
 
@@ -26,10 +26,8 @@ class ObjectTakenError(ConflictError):
     """An object of this name exists already."""
 
 
-class MayNotWriteError(PermissionDeniedError):
+class MayNotWriteError(NeverPermittedError):
     """The credentials of the bucket may not write to it: they need the right s3:PutObject."""
-
-    by_credential = False
 
 
 class BucketFullError(PhotosvcError):
