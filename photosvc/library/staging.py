@@ -22,6 +22,7 @@ from photosvc.library.staging_part import (
     StorageFullError,
     TooLargeError,
     has_name,
+    new_hash,
     typed_errors,
 )
 from photosvc.storage.bucket import Bucket
@@ -69,8 +70,16 @@ class Staging:
                         raise StorageFullError
                 file = os.open(name, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
             with _locked(file):
-                part = Part(self.originals, folder, name, file, expected_length, most_bytes, bucket=self.bucket)
-                part.start_hash()
+                part = Part(
+                    self.originals,
+                    folder,
+                    name,
+                    file,
+                    expected_length,
+                    most_bytes,
+                    _hash=new_hash(self.bucket),  # hashed while it is written
+                    bucket=self.bucket,
+                )
                 try:
                     yield part
                 except BaseException:

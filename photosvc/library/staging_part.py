@@ -251,10 +251,6 @@ class Part:
         finally:
             os.unlink(mark, dir_fd=self._folder)
 
-    def start_hash(self) -> None:
-        """Hash the bytes of a new part while they are written."""
-        self._hash = new_hash(self.bucket)
-
     def require_whole(self) -> None:
         """Raise `IncompleteError` if the part is shorter than announced."""
         if self._expected is not None and self.size != self._expected:
