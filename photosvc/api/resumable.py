@@ -130,11 +130,11 @@ def adding_elsewhere(who: Sender, token: str) -> Iterator[None]:
         raise
 
 
-def store(upload: Upload, sha1: str, expires_at: datetime) -> None:
+def store(upload: Upload, content_hash: str, expires_at: datetime) -> None:
     """Store the hash of a complete file, or an empty one, and the time at which the upload expires."""
-    upload.hash = sha1
+    upload.hash = content_hash
     with current_service().writing() as session:
-        change = update(Upload).where(Upload.id == upload.id).values(hash=sha1, expires_at=expires_at)
+        change = update(Upload).where(Upload.id == upload.id).values(hash=content_hash, expires_at=expires_at)
         session.execute(change, execution_options=UNLOADED)
 
 
@@ -306,9 +306,9 @@ def continue_upload(token: str) -> Response:
                     raise ConflictError(f"The next piece begins at {part.size}.", field="Upload-Offset")
                 append(part, upload.size, checksum)
                 size = part.size
-                sha1 = part.hash if size == upload.size else ""
-            store(upload, sha1, expires_at)
-            if sha1 and not upload.bundle:
+                content_hash = part.hash if size == upload.size else ""
+            store(upload, content_hash, expires_at)
+            if content_hash and not upload.bundle:
                 finish(who, upload)
     answer = Response(status=HTTPStatus.NO_CONTENT)
     answer.headers["Upload-Offset"] = str(size)

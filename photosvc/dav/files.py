@@ -192,7 +192,7 @@ def _check_sum(environ: Environ, part: Part) -> None:
     if not given or kind not in _HASHES:
         return
     if kind == "SHA1":
-        digest = part.hash
+        digest = part.hash  # that of a folder: originals in a bucket are not written to
     else:
         with part.path.open("rb") as file:
             digest = hashlib.file_digest(file, _HASHES[kind]).hexdigest()

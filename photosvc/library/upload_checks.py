@@ -250,7 +250,7 @@ class KnownOriginals:
     def _hash(self, name: str) -> str:
         if self.settings.bucket is not None:
             content = self._object_hash(name)
-            with suppress(OSError):  # without a placeholder, nobody asks again
+            with suppress(OSError):  # an object without a placeholder is not asked for again
                 self._read[name, _identity(os.lstat(disk_path(self.settings.originals, name)))] = content
             return content
         digest = hashlib.sha1(usedforsecurity=False)

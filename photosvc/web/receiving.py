@@ -168,7 +168,7 @@ def with_tus_headers(view: Callable[Args, Response]) -> Callable[Args, Response]
 
 
 def check_version() -> None:
-    """Answer 412 unless the client uses this version of the protocol."""
+    """Raise `PhotosvcError` with status 412 unless the client uses this version of the protocol."""
     if request.headers.get("Tus-Resumable") != VERSION:
         raise PhotosvcError("Send the header Tus-Resumable: 1.0.0.", status=HTTPStatus.PRECONDITION_FAILED)
 
