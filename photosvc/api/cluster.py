@@ -88,5 +88,4 @@ def show_cluster_health() -> Response:
     service = current_service()
     with service.reading(orm=True) as session:
         found = look_at_cluster(session, service.clock, service.replica)
-    findings = [{"code": one.fault.value, "name": one.name, "reason": one.fault.sentence} for one in found.findings]
-    return json_answer({"status": _status(found), "findings": findings})
+    return json_answer({"status": _status(found), "findings": [one.as_record() for one in found.findings]})

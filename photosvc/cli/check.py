@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from photosvc.cli.cluster import look, record_of, record_of_replica
+from photosvc.cli.cluster import look, record_of_replica
 from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import with_database
 from photosvc.cli.terminal import chosen_format, format_options, print_figures, progress_bar
@@ -83,7 +83,7 @@ def _print(report: "Report", listed: "list[Finding]", cluster: "Cluster") -> Non
         **counts,
         "sound": report.is_sound,
         "faults": faults,
-        "findings": [record_of(one) for one in listed],
+        "findings": [one.as_record() for one in listed],
         **({"replica": replica} if (replica := record_of_replica(cluster)) else {}),
         "seconds": round(report.seconds, 3),
     }

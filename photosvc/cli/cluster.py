@@ -9,7 +9,6 @@ from photosvc.cli.group import with_database
 from photosvc.cli.terminal import chosen_format, format_options, print_json, print_list
 
 if TYPE_CHECKING:
-    from photosvc.index.check import Finding
     from photosvc.index.nodes import Cluster, NodeReport, Role
     from photosvc.web.current import Service
     from photosvc.workers.scheduler import Scheduler
@@ -43,7 +42,7 @@ def cluster(service: "Service") -> None:
     found = look(service)
     rows = [_row(node) for node in found.nodes]
     if chosen_format() == "json":
-        findings = [record_of(one) for one in found.findings]
+        findings = [one.as_record() for one in found.findings]
         print_json({"nodes": rows, "replica": record_of_replica(found), "findings": findings})
     else:
         print_list(_HEADINGS, [{**row, "jobs": ", ".join(job["kind"] for job in row["jobs"])} for row in rows])
@@ -59,16 +58,6 @@ def look(service: "Service") -> "Cluster":
 
     with service.reading(orm=True) as session:
         return look_at_cluster(session, service.clock, service.replica)
-
-
-def record_of(finding: "Finding") -> dict[str, Any]:
-    """Return a finding as JSON has it."""
-    return {
-        "code": finding.fault.value,
-        "name": finding.name,
-        "count": finding.number,
-        "reason": finding.fault.sentence,
-    }
 
 
 def record_of_replica(found: "Cluster") -> dict[str, Any] | None:

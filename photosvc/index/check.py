@@ -77,6 +77,10 @@ class Finding(NamedTuple):
     number: int = 1
     """The number of rows or files that it stands for."""
 
+    def as_record(self) -> dict[str, str | int]:
+        """Return the finding as JSON has it."""
+        return {"code": self.fault.value, "name": self.name, "count": self.number, "reason": self.fault.sentence}
+
 
 @dataclass(slots=True)
 class Report:

@@ -253,6 +253,7 @@ def test_the_cluster_and_a_check_tell_of_the_replica(library, replica):
             {
                 "code": "replica_away",
                 "name": "replica",
+                "count": 1,
                 "reason": "the replica of the database does not answer; the primary is asked instead",
             }
         ]
