@@ -7,7 +7,8 @@ other load of the machine lengthens, and the longest ones in brackets by the tim
 
 `--order NAME …` sweeps the grid in these orders instead, without names in every order of the page, and `--album` an
 album of 100,000 photos arranged by hand, which is added to the library and deleted again. The best match is that for a
-frequent word. A frame is the time between two pictures of the screen while the scrubber is held.
+frequent word. A frame is the time between two pictures of the screen while the scrubber is held. The first row is a
+bare page without a library (`bench.grid_app`), because all of these times depend on the machine.
 """
 
 import argparse
@@ -216,6 +217,7 @@ def main() -> None:
                 " | elements |"
             )
             print("|---|---|---|---|---|")
+            print(_swept(browser, f"{server.base}/bare", "a bare page"), flush=True)
             for name in known if orders == [] else orders or ():
                 query = f"?order={name}" + (f"&q={FREQUENT_WORD}" if name == "relevance" else "")
                 print(_swept(browser, f"{server.base}/{query}", name), flush=True)

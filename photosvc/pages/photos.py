@@ -58,7 +58,7 @@ from photosvc.web.searching import searching
 BY_TIME, IN_ORDER = (
     tuple(
         f"grid/{name}.js"
-        for name in f"main {kind} list window api tile layouts near span rows words icons beside "
+        for name in f"main {kind} list window api tile layouts span rows words icons beside "
         "tools scrubber selection actions bar line keys viewing suggest upload news".split()
     )
     for kind in ("timeline", "sequence")

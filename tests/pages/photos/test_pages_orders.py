@@ -148,6 +148,34 @@ def test_the_scrubber_tells_positions_and_the_address_keeps_them_over_a_reload(s
     page.wait_for_selector(f"{LAST} img.here")
 
 
+def test_pictures_wait_while_the_scrubber_is_held_and_are_there_when_it_rests(service, page):
+    _, base, _ = service
+    opened(page, base, "/?order=title")
+    scrubber = page.locator(".scrubber")
+    for key, shown in (("End", LAST), ("Home", FIRST)):  # so that the photos at both ends are known
+        scrubber.press(key)
+        page.wait_for_selector(f"{shown} img.here")
+    box = scrubber.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"]
+    page.mouse.move(x, y + 2)
+    page.mouse.down()
+    # The callback is asked for after that of the scrubber, and so runs right behind it in the same frame.
+    held = page.evaluate(
+        """([clientX, clientY]) => new Promise((done) => {
+          const element = document.querySelector(".scrubber");
+          element.dispatchEvent(new PointerEvent("pointermove", {clientX, clientY, pointerId: 1, isPrimary: true}));
+          requestAnimationFrame(() => done([...document.querySelectorAll(".tiles li")].map((item) =>
+            [Number(item.getAttribute("aria-posinset")), item.querySelector("img").hasAttribute("src")])));
+        })""",
+        [x, y + box["height"] - 3],
+    )
+    assert max(position for position, _ in held) > TOTAL - 60
+    assert not any(shown for position, shown in held if position > TOTAL / 2)
+    page.mouse.up()
+    page.wait_for_selector(f"{LAST} img.here")
+    page.wait_for_selector(".tiles li:is(.blank, :not(:has(img.here)))", state="detached")
+
+
 def test_shuffled_photos_stay_in_their_order_when_the_page_is_loaded_again(service, page):
     _, base, _ = service
     opened(page, base, "/?order=random")

@@ -7,6 +7,7 @@ const KEPT = 24;
 const AT_ONCE = 4;  // entries of a selection that are asked for at once
 const TRIES = 3;     // to read photos of one version while others are added
 const AGAIN = 3000; // milliseconds
+const PAUSE = 100;   // milliseconds between two entries during scrubbing, which would cost a frame each
 
 export class List extends EventTarget {
   months = [];   // [name, count] of each entry
@@ -96,7 +97,7 @@ export class List extends EventTarget {
       if (this.#last === null) { this.#busy = false; return; }
       const wanted = this.#last;
       this.#busy = true; this.#last = null;
-      this.want(wanted).then(next, next);
+      this.want(wanted).then(() => setTimeout(next, PAUSE));
     };
     next();
   }

@@ -1,6 +1,7 @@
-// The months in the page, one below the other: the position and the element of each.
+// The months in the page, one below the other: the position and the element of each, and what of them is near the screen.
 
 import {make} from "./icons.js";
+import {dayOf} from "./layouts.js";
 
 export class Span {
   first = 0; tops = []; heights = [];
@@ -25,7 +26,7 @@ export class Span {
     }
     this.#box.style.height = `${Math.max(top, 1)}px`;
     for (const [month, section] of this.#sections) {
-      if (!this.has(month)) { drop(month); section.remove(); this.#sections.delete(month); }
+      if (!this.has(month)) { section.remove(); drop(month); this.#sections.delete(month); }
     }
     for (let month = first; month <= last; month++) {
       let section = this.#sections.get(month);
@@ -40,7 +41,7 @@ export class Span {
   }
 
   clear(drop) {
-    for (const [month, section] of this.#sections) { drop(month); section.remove(); }
+    for (const [month, section] of this.#sections) { section.remove(); drop(month); }
     this.#sections.clear();
     this.#box.style.height = "0";
     this.first = 0; this.tops = []; this.heights = [];
@@ -54,4 +55,55 @@ export class Span {
     while (number + 1 < this.tops.length && this.tops[number + 1] < at + 1) number++;
     return {month: this.first + number, offset: Math.max(0, at - (this.tops[number] ?? 0)), height: this.heights[number] || 1};
   }
+}
+
+// The days and photos between two heights of the span, by keys: `wanted` photos as [month, index, day, layout] and `days` as [month, box];
+// `shown` are the months there, and `missing` those whose columns are not loaded. The photo at `held` is always wanted.
+export function near(span, layouts, upper, lower, held) {
+  const wanted = new Map(), days = new Map(), shown = [], missing = [], {first, tops, heights} = span;
+  for (let number = 0; number < tops.length; number++) {
+    const top = tops[number], month = first + number;
+    if (top > lower || top + heights[number] < upper) continue;
+    const laid = layouts.of(month);
+    if (!laid) { missing.push(month); continue; }
+    shown.push(month);
+    for (let day = firstBelow(laid.days, upper - top); day < laid.days.length; day++) {
+      const box = laid.days[day];
+      if (box.top + top > lower) break;
+      if (box.top + box.height + top < upper) continue;
+      days.set(`${month}:${day}`, [month, box]);
+      for (let index = firstTile(laid, box, upper - top - box.top); index < box.last; index++) {
+        if (laid.y[index] + box.top + top > lower) break;
+        wanted.set(`${month}:${index}`, [month, index, day, laid]);
+      }
+    }
+  }
+  if (held) {
+    const [month, index] = held, laid = span.has(month) && layouts.of(month), day = laid ? dayOf(laid, index) : -1;
+    if (day >= 0) {
+      wanted.set(`${month}:${index}`, [month, index, day, laid]);
+      days.set(`${month}:${day}`, [month, laid.days[day]]);
+    }
+  }
+  return {wanted, days, shown, missing};
+}
+
+// The first day that may reach below this height.
+function firstBelow(days, top) {
+  let low = 0, high = days.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (days[middle].top + days[middle].height < top) low = middle + 1; else high = middle;
+  }
+  return Math.max(0, low - 12);  // days of one row end at the same height, or nearly
+}
+
+// The first photo of a day that reaches below this height.
+function firstTile(laid, box, top) {
+  let low = box.first, high = box.last;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (laid.y[middle] + laid.h[middle] < top) low = middle + 1; else high = middle;
+  }
+  return low;
 }

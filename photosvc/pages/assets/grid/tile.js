@@ -36,7 +36,7 @@ export class Tile {
     style.left = `${laid.x[index]}px`; style.top = `${laid.y[index]}px`;
     style.width = `${this.#width}px`; style.height = `${this.#height}px`;
     this.kind = columns.type[index];
-    this.item.className = `c${columns.color[index]}`;
+    this.item.className = `c${columns.color[index]} blank`;  // until it is at rest
     // Without a total, positions are not known yet.
     if (total) {
       this.item.setAttribute("aria-posinset", position);
@@ -74,6 +74,7 @@ export class Tile {
   // Leaves the page, and what it still loads is not wanted any longer.
   clear() {
     this.item.remove();
+    if (!this.#src) return;
     this.photo = null; this.stale = true; this.#src = "";
     this.image.removeAttribute("srcset"); this.image.removeAttribute("src");
     this.image.className = ""; this.image.alt = "";

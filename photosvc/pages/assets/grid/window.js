@@ -5,14 +5,14 @@
 import {beside} from "./beside.js";
 import {make} from "./icons.js";
 import {Layouts, dayOf} from "./layouts.js";
-import {near} from "./near.js";
-import {Span} from "./span.js";
+import {Span, near} from "./span.js";
 import {Tile} from "./tile.js";
 import {dayName, locale, photos} from "./words.js";
 
 const SPARE = 3;  // screens of months on each side when the window is built; less than one is left when it is built again
 const REST = 90;  // milliseconds without movement after which pictures are loaded
 const POOL = 100;  // tiles that wait to be used again
+const AT_ONCE = 20;  // tiles that get their pictures in one frame
 
 export class Window extends EventTarget {
   #root; #timeline; #layouts; #span; #box; #days = new Map(); #tiles = new Map(); #pool = []; #kept = new Map();
@@ -112,6 +112,7 @@ export class Window extends EventTarget {
   }
 
   #scrolled() {
+    if (scrollY === this.#scroll) return;  // our own
     this.#scroll = scrollY;
     // Pictures wait while more than seven screens pass in a second.
     const now = performance.now();
@@ -160,17 +161,21 @@ export class Window extends EventTarget {
     for (const [key, tile] of this.#tiles) if (!wanted.has(key)) this.#release(key, tile);
     for (const [key, day] of this.#days) if (!days.has(key)) { day.remove(); this.#days.delete(key); }
     for (const [key, [month, box]] of days) if (!this.#days.has(key)) this.#days.set(key, this.#day(month, box));
-    let low = Infinity, high = -1, needed = -1;
+    let low = Infinity, high = -1, needed = -1, room = AT_ONCE;
     const need = () => { if (high >= 0 && !this.#fast && !this.#timeline.rests) this.#timeline.need(needed, low, high + 1).catch(() => {}); };
     for (const [key, [month, index, day, laid]] of wanted) {
       const photo = this.#timeline.photo(month, index);
       const tile = this.#tiles.get(key) || this.#place(key, month, index, day, laid, photo);
-      if (photo && tile.stale) tile.show(photo, this.#timeline.nameOf(month, index), laid.days[day].day);
+      if (!this.#fast) {
+        tile.item.classList.remove("blank");
+        if (photo && tile.stale && room-- > 0) tile.show(photo, this.#timeline.nameOf(month, index), laid.days[day].day);
+      }
       if (photo) { this.decorate(tile, photo); continue; }
       if (month !== needed) { need(); needed = month; low = Infinity; high = -1; }
       low = Math.min(low, index); high = Math.max(high, index);
     }
     need();
+    if (room < 0) this.#schedule();
     if (this.#fast) return;
     const {month} = this.place();
     for (const next of [month, month + 1, month - 1]) if (this.#timeline.months[next]) this.#timeline.want(next);
