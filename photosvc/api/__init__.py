@@ -6,9 +6,7 @@ from flask import Blueprint, Response, request
 
 from photosvc.api import (
     albums,
-    audit,
     batch,
-    cluster,
     config,
     downloads,
     folders,
@@ -60,10 +58,10 @@ _RESOURCES = {
         imports.imports,
         trash.trash,
     ),
-    parts.SESSION: (session.session, users.users, audit.audit),
+    parts.SESSION: (session.session, users.users, monitoring.audit),
     parts.OAUTH: (oauth.oauth,),
     parts.MEDIA: (thumbnails.thumbnails, videos.videos, downloads.downloads),
-    "": (monitoring.monitoring, cluster.cluster, config.config),
+    "": (monitoring.monitoring, monitoring.cluster, config.config),
 }
 
 

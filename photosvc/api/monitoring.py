@@ -1,5 +1,6 @@
-"""Checks and metrics: GET /healthz, /readyz and /metrics for monitors, /credential for proxies, /status for clients.
+"""For operators: checks and metrics, the cluster (/cluster), and the security log (/audit).
 
+GET /healthz, /readyz and /metrics are for monitors, /credential for proxies, /status for clients.
 The metrics are in the text format 0.0.4 of Prometheus: counters of requests, and gauges of the library and its upkeep,
 the disks that it uses, and the processes that answer, measured at each request.
 """
@@ -10,14 +11,19 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from flask import Response
+from flask import Response, request
 from sqlalchemy.orm import Session
 
 from photosvc import __version__
+from photosvc.auth import audit_store
+from photosvc.auth.audit_log import parse_events
 from photosvc.auth.policy import may
 from photosvc.core.errors import PermissionDeniedError
+from photosvc.core.times import parse_since, parse_until
+from photosvc.index.jobs import State
+from photosvc.index.nodes import Cluster, count_jobs, database_of, look_at_cluster
 from photosvc.index.run_log import last_run
 from photosvc.index.scan import are_away
 from photosvc.library.problems import count_failed, disk_of, trash_use
@@ -28,11 +34,25 @@ from photosvc.models.engine import session_on
 from photosvc.models.library import BACKED_UP, named_number
 from photosvc.models.replica import Report
 from photosvc.pictures.cache import PictureCache, cache_use
+from photosvc.records.accounts import AuditEntrySchema
+from photosvc.records.upkeep import NodeSchema
 from photosvc.search.limits import ClientGoneError, SearchesBusyError, SearchTooLongError
 from photosvc.search.reading.figures import Figures, figures
+from photosvc.search.reading.photos import parse_number
 from photosvc.settings import Settings
 from photosvc.web.answers import json_answer
-from photosvc.web.contract import TEXT, OwnBlueprint, answers, for_visitors, json_object, public, refuses
+from photosvc.web.contract import (
+    NUMBER,
+    TEXT,
+    OwnBlueprint,
+    answers,
+    describe,
+    for_visitors,
+    json_object,
+    public,
+    refuses,
+    takes_query,
+)
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.request_counts import BOUNDS, Latency, Series
@@ -48,6 +68,15 @@ monitoring: OwnBlueprint = OwnBlueprint("monitoring", __name__)
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 #: The end of the name of the endpoint that answers even if the database fails.
 ALIVE = ".healthz"
+cluster = OwnBlueprint("cluster", __name__)
+audit = OwnBlueprint("audit", __name__)
+_node, _entries = NodeSchema(), AuditEntrySchema(many=True)
+_OBJECT: Final = {"type": "object"}
+_ARRAY: Final = {"type": "array", "items": _OBJECT}
+_STATUS: Final = {"type": "string", "enum": ["ok", "warning"]}
+#: Most entries of the security log in one answer, and the highest number that one may have.
+_MOST: Final = 1000
+_LAST: Final = 10**10 - 1
 
 
 def of_library(found: Figures, *, away: bool) -> "Iterator[Metric]":
@@ -269,3 +298,109 @@ def _requests(counts: Mapping[Series, Latency]) -> "Iterator[Metric]":
         taken.add_metric([route], [*zip(bounds, buckets, strict=True)], sum(latency.seconds for latency in latencies))
     yield answered
     yield taken
+
+
+def _status(found: Cluster) -> str:
+    return "warning" if found.findings else "ok"
+
+
+@cluster.get("/cluster")
+@require("cluster.view")
+@answers(
+    json_object(
+        "service version status database nodes jobs",
+        service=TEXT,
+        version=TEXT,
+        status=_STATUS,
+        database=_OBJECT,
+        nodes=NUMBER,
+        jobs=_OBJECT,
+    ),
+    "The service, its database, and the numbers of machines and jobs.",
+)
+def show_cluster() -> Response:
+    """Show version and database of the service, and the numbers of its machines and jobs.
+
+    The database is `embedded` (SQLite), the `primary`, or a `standby`, which refuses changes. `replica` is `in step`,
+    `behind` or `away`, with the bytes that it is `behind`; null if searches are not read from a replica.
+    """
+    service = current_service()
+    with service.reading(orm=True) as session:
+        found = look_at_cluster(session, service.clock, service.replica)
+        counts, database = count_jobs(session), database_of(session)
+    replica = found.replica
+    told = {"replica": replica.standing.value, "behind": replica.behind} if replica else {"replica": None}
+    return json_answer(
+        {
+            "service": "photosvc",
+            "version": __version__,
+            "status": _status(found),
+            "database": {**database._asdict(), **told},
+            "nodes": len(found.nodes),
+            "jobs": {"waiting": counts[State.WAITING], "running": counts[State.RUNNING]},
+        }
+    )
+
+
+@cluster.get("/cluster/nodes")
+@require("cluster.view")
+@answers(NodeSchema, "The machines, by name and role.", many=True)
+def list_nodes() -> Response:
+    """List the machines by their heartbeats: one entry for each machine and role, at most 1000.
+
+    A machine is `silent` 90 seconds after its last heartbeat, and forgotten after a day. One that ended properly is
+    not listed.
+    """
+    service = current_service()
+    with service.reading(orm=True) as session:
+        return json_answer([_node.dump(node) for node in look_at_cluster(session, service.clock, None).nodes])
+
+
+@cluster.get("/cluster/health")
+@require("cluster.view")
+@answers(json_object("status findings", status=_STATUS, findings=_ARRAY), "What is wrong with the machines.")
+def show_cluster_health() -> Response:
+    """Tell which machines have another version or a wrong clock or fell silent, and whether the replica is away.
+
+    The status is `warning` if there is a finding; the answer is 200 also then.
+    """
+    service = current_service()
+    with service.reading(orm=True) as session:
+        found = look_at_cluster(session, service.clock, service.replica)
+    return json_answer({"status": _status(found), "findings": [one.as_record() for one in found.findings]})
+
+
+def _parameters() -> list[dict[str, Any]]:
+    count = {"type": "integer", "minimum": 1, "maximum": _MOST, "default": 100}
+    described: dict[str, tuple[dict[str, Any], str]] = {
+        "count": (count, "The most entries in the answer."),
+        "before": ({"type": "integer"}, "Only entries with a lower `id`: that of the last entry of the previous page."),
+        "since": (TEXT, "Only entries of this time or later: `12h`, `2d`, `2026-02-28` or `2026-02-28T12:00:00Z`."),
+        "until": (TEXT, "Only entries before this time, in the same forms; a day is included as a whole."),
+        "event": (TEXT, "Only these events or parts of the log, with commas: `login.refused`, `changes`."),
+        "user": (TEXT, "Only entries by or about the account with this name, or the account or client with this UID."),
+    }
+    return describe(described)
+
+
+@audit.get("/audit")
+@require("audit.view")
+@takes_query(_parameters)
+@answers(AuditEntrySchema, "The entries, the newest first.", many=True)
+@refuses(400)
+def list_audit_entries() -> Response:
+    """List the security log: log-ins, refusals, and changes of accounts, credentials and settings of access.
+
+    `times` counts the event: equal refusals within a minute are one entry for the first and one for the others.
+    """
+    given, service = request.args, current_service()
+    count = parse_number(given.get("count", ""), "count", 1, _MOST, 100)
+    before = parse_number(given.get("before", ""), "before", 1, _LAST, _LAST)
+    since = parse_since(given["since"], service.now()) if given.get("since", "").strip() else None
+    until = parse_until(given["until"], service.now()) if given.get("until", "").strip() else None
+    events = parse_events(given.get("event", ""))
+    with service.reading() as connection:
+        found = audit_store.latest(
+            connection, count=count, since=since, until=until, before=before, user=given.get("user", ""), events=events
+        )
+        return json_answer(_entries.dump(found))

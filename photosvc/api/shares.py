@@ -54,8 +54,9 @@ from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 
 shares = OwnBlueprint("shares", __name__)
+links = OwnBlueprint("links", __name__)
 
-_schema = ShareSchema()
+_schema, _link_schema = ShareSchema(), LinkSchema()
 _album_schema = AlbumResultSchema()
 _told_schema = SharedAlbumSchema(only=("Role", "SharedBy", "SharedAt"))
 _FILE: Final = json_object(
@@ -65,11 +66,6 @@ _ADDED: Final = json_object("code message files", code=NUMBER, message=TEXT, fil
 _TAKEN_OUT: Final = json_object(
     "code message photos", code=NUMBER, message=TEXT, photos={"type": "array", "items": TEXT}
 )
-
-
-links = OwnBlueprint("links", __name__)
-
-_link_schema = LinkSchema()
 
 
 @shares.get("/albums/<album_uid>/accounts")
