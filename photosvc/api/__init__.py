@@ -10,7 +10,6 @@ from photosvc.api import (
     config,
     downloads,
     folders,
-    imports,
     index_runs,
     labels,
     monitoring,
@@ -26,7 +25,6 @@ from photosvc.api import (
     trash,
     uploads,
     users,
-    videos,
     viewer,
 )
 from photosvc.web import parts
@@ -55,12 +53,12 @@ _RESOURCES = {
         uploads.uploads,
         resumable.resumable,
         index_runs.index_runs,
-        imports.imports,
+        index_runs.imports,
         trash.trash,
     ),
     parts.SESSION: (session.session, users.users, monitoring.audit),
     parts.OAUTH: (oauth.oauth,),
-    parts.MEDIA: (thumbnails.thumbnails, videos.videos, downloads.downloads),
+    parts.MEDIA: (thumbnails.thumbnails, thumbnails.videos, downloads.downloads),
     "": (monitoring.monitoring, monitoring.cluster, config.config),
 }
 

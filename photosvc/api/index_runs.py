@@ -1,4 +1,4 @@
-"""Index runs (/index), the jobs that requests asked for (/jobs), and the files that failed (/errors).
+"""Index runs (/index) and imports (/import), the jobs of requests (/jobs), and the files that failed (/errors).
 
 A process of its own does the work: `svc watch`, or one that the request starts.
 """
@@ -7,16 +7,29 @@ from typing import Any, Final
 
 from flask import Response, request
 
+from photosvc.api.uploads import albums_by_name
 from photosvc.auth.principal import Principal
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import NotFoundError
 from photosvc.core.words import counted
 from photosvc.index import requested, run_log
 from photosvc.index.jobs import State, is_running
+from photosvc.library import import_jobs
+from photosvc.library.import_folder import ImportFolder
 from photosvc.library.names import is_asked_by
 from photosvc.library.problems import failed_files, forget_import_failures
+from photosvc.library.staging_part import ReadOnlyError
 from photosvc.models import Job
-from photosvc.records.upkeep import FailedFileSchema, IndexReportSchema, IndexRunSchema, IndexWishSchema, JobSchema
+from photosvc.records.upkeep import (
+    FailedFileSchema,
+    ImportReportSchema,
+    ImportRunSchema,
+    ImportWishSchema,
+    IndexReportSchema,
+    IndexRunSchema,
+    IndexWishSchema,
+    JobSchema,
+)
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
 from photosvc.web.contract import (
     FLAG,
@@ -29,12 +42,14 @@ from photosvc.web.contract import (
     refuses,
     takes,
     takes_query,
+    uses,
 )
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal, require
 
 index_runs = OwnBlueprint("index_runs", __name__)
+imports = OwnBlueprint("imports", __name__)
 
 INDEXER: Final = {"type": "string", "enum": [indexer.value for indexer in Indexer]}
 MESSAGES: Final = {
@@ -42,7 +57,7 @@ MESSAGES: Final = {
     Indexer.STARTED: "An indexer was started for it.",
     Indexer.NONE: "It waits for svc watch.",
 }
-#: Runs in the list.
+#: Index runs and imports in their lists.
 SHOWN: Final = 20
 _wish, _report = IndexWishSchema(), IndexReportSchema()
 _ARRAY: Final = {"type": "array", "items": {"type": "object"}}
@@ -53,6 +68,11 @@ _LAST = 2**63 - 1
 _failed = FailedFileSchema()
 #: Characters of the longest part of a name to look for.
 _LONGEST: Final = 1024
+_import_wish, _import_report = ImportWishSchema(), ImportReportSchema()
+#: Failed files of each import; `/errors` lists more of these files.
+_SHOWN_FAILURES: Final = 20
+_LISTED_IMPORTS: Final = json_object("waiting imports", waiting=_ARRAY, imports=_ARRAY)
+_STARTED = json_object("code message indexer", code=NUMBER, message=TEXT, indexer=INDEXER)
 
 
 @index_runs.get("/index")
@@ -158,3 +178,73 @@ def clear_failures() -> Response:
     with current_service().writing() as session:
         files = forget_import_failures(session)
     return json_answer({"code": 200, "message": f"{counted(files, 'failure')} of imports forgotten", "files": files})
+
+
+@imports.get("/import", strict_slashes=False)
+@require("files.imports")
+@answers(_LISTED_IMPORTS, "The imports.")
+def list_imports() -> Response:
+    """List the imports that wait, and the last ones that began, with their counts and the first files that failed."""
+    with current_service().reading(orm=True) as session:
+        waiting = [_import_wish.dump(one) for one in import_jobs.waiting(session)]
+        began = [
+            _import_report.dump(one) for one in import_jobs.reports(session, count=SHOWN, failures=_SHOWN_FAILURES)
+        ]
+    return json_answer({"waiting": waiting, "imports": began})
+
+
+@imports.post("/import", strict_slashes=False)
+@require("files.import")
+@uses("albums.update", "albums.create")
+@takes(ImportRunSchema, any_type=True)
+@answers(_STARTED, "The indexer that takes the job.")
+@refuses(400, 404, 409, 429, 503)
+def start_import(given: dict[str, Any]) -> Response:
+    """Request an import of the import folder, or of a folder in it, into the originals.
+
+    Its files are copied or moved, named by the time at which they were taken, and indexed. Files that the originals
+    have already are not stored again. A request replaces an earlier one for the same folder that still waits.
+    """
+    return _start(given, given["path"] or "")
+
+
+@imports.post("/import/<path:folder>")
+@require("files.import")
+@uses("albums.update", "albums.create")
+@takes(ImportRunSchema, any_type=True)
+@answers(_STARTED, "The indexer that takes the job.")
+@refuses(400, 404, 409, 429, 503)
+def start_import_of_folder(given: dict[str, Any], folder: str) -> Response:
+    """Request an import of the folder that the path names, below the import folder."""
+    return _start(given, folder)
+
+
+def _start(given: dict[str, Any], path: str) -> Response:
+    service = current_service()
+    if service.settings.readonly:
+        raise ReadOnlyError
+    now = service.now()
+    source = ImportFolder(service.settings.import_folder)
+    folder = source.check(service.settings.originals, path.strip("/"))
+    albums = albums_by_name(service, given["albums"] or (), now)
+    with service.writing() as session:
+        one = import_jobs.Wish(folder, bool(given["move"]), principal().user_id, tuple(albums), now)
+        import_jobs.wish(session, one)
+    indexer = wake_indexer(service)
+    return json_answer({"code": 200, "message": MESSAGES[indexer], "indexer": indexer.value})
+
+
+@imports.delete("/import", strict_slashes=False)
+@require("files.import")
+@answers(json_object("code message stopped", code=NUMBER, message=TEXT, stopped=FLAG), "Whether a run was stopped.")
+@refuses(503)
+def stop_import() -> Response:
+    """Ask the running import to stop after the files that it is copying, and drop the imports that wait.
+
+    Files that are imported already stay.
+    """
+    service = current_service()
+    with service.writing() as session:
+        stopped = import_jobs.withdraw(session, service.now())
+    message = "The import is stopping." if stopped else "No import is running."
+    return json_answer({"code": 200, "message": message, "stopped": stopped})

@@ -180,7 +180,7 @@ def test_an_import_on_request_goes_on_at_once_after_its_indexer_was_killed(tmp_p
             (card / name).write_bytes(data)
             os.utime(card / name, (0, 0))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("photosvc.api.imports.wake_indexer", lambda _: Indexer.NONE)
+            patch.setattr("photosvc.api.index_runs.wake_indexer", lambda _: Indexer.NONE)
             assert api.call("POST", "/import", api.app_password("ann", "*"), json={"move": True}).status_code == 200
         environ = {
             **SURROUNDINGS,

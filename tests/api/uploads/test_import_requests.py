@@ -22,7 +22,7 @@ from tests.support.factories.indexing_requests import InlinePool, index_at_once
 def api(tmp_path, monkeypatch):
     for name in ("photosvc.library.upload_checks", "photosvc.index.run"):
         monkeypatch.setattr(f"{name}.WorkerPool", InlinePool)
-    monkeypatch.setattr("photosvc.api.imports.wake_indexer", lambda _: Indexer.STARTED)
+    monkeypatch.setattr("photosvc.api.index_runs.wake_indexer", lambda _: Indexer.STARTED)
     with open_api(tmp_path) as api, changed(api, watch_settle=0):
         (api.library.instance / "import").mkdir()
         yield api
