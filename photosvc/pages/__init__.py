@@ -8,13 +8,13 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     album_forms,
     albums,
     api_docs,
-    asset_files,
     clients,
     devices,
     errors,
     filters,
     folders,
     frame,
+    layout,
     library,
     links,
     look_alikes,
@@ -34,8 +34,7 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     trash,
     upload,
 )
-from photosvc.pages.blueprint import BLUEPRINT, pages
-from photosvc.pages.layout import add_page_headers
+from photosvc.pages.layout import BLUEPRINT, add_page_headers, pages
 from photosvc.web.answers import finish_request, start_timer
 from photosvc.web.auditing import write_due_refusals
 from photosvc.web.current import current_service

@@ -12,11 +12,10 @@ from photosvc.core.accounts import USER
 from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Credential, User
 from photosvc.pages import wording
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_
-from photosvc.pages.layout import see_other
+from photosvc.pages.layout import pages, see_other
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal

@@ -14,10 +14,9 @@ from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.ids import digest
 from photosvc.library.albums import album_of_people, album_to_change, change_album
 from photosvc.models import Album
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, sentence
 from photosvc.pages.language import N_, _, country_label
-from photosvc.pages.layout import page, see_other
+from photosvc.pages.layout import page, pages, see_other
 from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.tiles import month_label
 from photosvc.records.albums import AlbumEditSchema

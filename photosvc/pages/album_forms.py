@@ -44,10 +44,9 @@ from photosvc.pages.album import (
     values_of,
     version_of,
 )
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import chosen, page_number, read_form
 from photosvc.pages.language import N_
-from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.photos import COUNT, Found, find_page
 from photosvc.pages.tiles import Asked, Tile
 from photosvc.query.areas import locate

@@ -14,9 +14,8 @@ from photosvc.auth.principal import Principal
 from photosvc.library.albums import deleted_album
 from photosvc.models import Album
 from photosvc.pages.album import KINDS, Kind, subtitle_of, title_of
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
-from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.tiles import COVERS, cover_sizes
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.albums import ALBUM, AlbumRecord, AlbumsRequest

@@ -23,8 +23,7 @@ from photosvc.pages.api_samples import (
     rows_of,
     within_quotes,
 )
-from photosvc.pages.blueprint import pages
-from photosvc.pages.layout import API_DOCUMENT, public_page, show, templates
+from photosvc.pages.layout import API_DOCUMENT, pages, public_page, show, templates
 from photosvc.pages.signing_in import present
 from photosvc.web.addresses import address_of
 from photosvc.web.answers import revalidated

@@ -12,11 +12,10 @@ from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS,
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.models import Client, User
 from photosvc.pages import wording
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.frame import TYPED, administration_page, chosen_scope, show_administration
 from photosvc.pages.language import N_
-from photosvc.pages.layout import see_other
+from photosvc.pages.layout import pages, see_other
 from photosvc.web.auditing import operating
 from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service

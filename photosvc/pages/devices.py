@@ -10,11 +10,10 @@ from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import ACCESS_TOKEN
 from photosvc.pages import wording
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.frame import administration_page, chosen_scope, show_administration
 from photosvc.pages.language import N_
-from photosvc.pages.layout import see_other
+from photosvc.pages.layout import pages, see_other
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 

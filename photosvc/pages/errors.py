@@ -7,9 +7,8 @@ from flask import Request, Response, request, url_for
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.core.errors import PhotosvcError
-from photosvc.pages.blueprint import pages
 from photosvc.pages.language import N_
-from photosvc.pages.layout import add_page_headers, form_path, present_path, see_other, show
+from photosvc.pages.layout import add_page_headers, form_path, pages, present_path, see_other, show
 from photosvc.web.errors import Failure, error_answer
 from photosvc.web.protector import by_cookie, clear_cookie
 from photosvc.web.requests import OtherSiteError

@@ -8,9 +8,8 @@ from flask import Response, request
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.vocabulary import COLORS
-from photosvc.pages.blueprint import pages
 from photosvc.pages.language import N_, _, country_label, month_names
-from photosvc.pages.layout import page, show
+from photosvc.pages.layout import page, pages, show
 from photosvc.pages.photo import with_value
 from photosvc.pages.photo_values import STARS
 from photosvc.pages.tiles import Asked, chips_of, read_asked, with_condition

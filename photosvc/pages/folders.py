@@ -14,10 +14,9 @@ from sqlalchemy import Connection
 from photosvc.auth.policy import decide
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
 from photosvc.pages.language import N_, _
-from photosvc.pages.layout import page, show
+from photosvc.pages.layout import page, pages, show
 from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.tiles import Thumbnails
 from photosvc.query.alternatives import quote

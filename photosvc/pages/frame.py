@@ -10,10 +10,9 @@ from photosvc.auth import accounts
 from photosvc.auth.errors import LoginError, PasswordNeededError, ThrottledError
 from photosvc.auth.policy import check_recent_proof
 from photosvc.core.errors import InvalidValueError, PhotosvcError
-from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
-from photosvc.pages.layout import form_path, page, safe_path, sections_of, see_other
+from photosvc.pages.layout import form_path, page, pages, safe_path, sections_of, see_other
 from photosvc.web import sessions
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal

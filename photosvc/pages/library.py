@@ -32,11 +32,10 @@ from photosvc.library.thumbnails import last_progress, wish_thumbnails
 from photosvc.library.trash_folder import Trash
 from photosvc.models import Photo
 from photosvc.pages import wording
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_, P_, _, grouped, ngettext
-from photosvc.pages.layout import see_other
+from photosvc.pages.layout import pages, see_other
 from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails
 from photosvc.pictures.cache import cache_use

@@ -14,11 +14,10 @@ from photosvc.library.shares import change_share, end_share, find_share, list_sh
 from photosvc.models import AlbumShare, Link
 from photosvc.pages import wording
 from photosvc.pages.album import read_own_album
-from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.language import N_, _, grouped
-from photosvc.pages.layout import page, see_other
+from photosvc.pages.layout import page, pages, see_other
 from photosvc.web.addresses import address_of
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service

@@ -13,11 +13,10 @@ from photosvc.library.batches import Flagging, archive, change_flags, selected_p
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
 from photosvc.pages import wording
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, whole_number
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_
-from photosvc.pages.layout import see_other
+from photosvc.pages.layout import pages, see_other
 from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails
 from photosvc.search.reading.files import turns_of

@@ -20,10 +20,9 @@ from photosvc.library.changing import changing, load_photos
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
 from photosvc.models.statements import among
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import chosen, read_form
 from photosvc.pages.language import N_, NP_, P_, _, ngettext
-from photosvc.pages.layout import page, safe_path, see_other
+from photosvc.pages.layout import page, pages, safe_path, see_other
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching

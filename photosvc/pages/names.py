@@ -11,11 +11,10 @@ from marshmallow import Schema
 from photosvc.auth.policy import may
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.library.names import Asked
-from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.language import N_, _
-from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.photo import with_value
 from photosvc.pages.tiles import Thumbnails
 from photosvc.pictures.sizes import Area

@@ -15,9 +15,8 @@ from photosvc.auth.policy import may
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.times import ZERO_TIME
-from photosvc.pages.blueprint import pages
 from photosvc.pages.language import N_, _, decimal
-from photosvc.pages.layout import page, show
+from photosvc.pages.layout import page, pages, show
 from photosvc.pages.marks import Marked, acts_of, read_marked
 from photosvc.pages.shelves import NAMED
 from photosvc.pages.tiles import Asked, Thumbnails, alt_text, date_label, duration_text, read_asked, taken_label

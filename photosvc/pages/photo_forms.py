@@ -9,10 +9,9 @@ from flask import Response, request, url_for
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.library.apply import apply
 from photosvc.library.people import name_area
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import read_form, sentence
 from photosvc.pages.language import N_
-from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.photo_values import (
     field_of_area,
     groups_of,

@@ -21,10 +21,9 @@ from photosvc.auth.policy import may
 from photosvc.auth.principal import Principal
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import SearchRow
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number
 from photosvc.pages.language import N_
-from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.marks import acts, read_marked
 from photosvc.pages.tiles import (
     DEFAULT_ORDER,

@@ -10,9 +10,8 @@ from flask import Response, request, url_for
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.index.places import country_name
-from photosvc.pages.blueprint import pages
 from photosvc.pages.language import languages
-from photosvc.pages.layout import allow_pictures, page, show
+from photosvc.pages.layout import allow_pictures, page, pages, show
 from photosvc.pages.tiles import Asked, Chip, chips_of, grid_data, narrowed, read_asked
 from photosvc.query.alternatives import quote
 from photosvc.query.place_names import country_in

@@ -8,9 +8,9 @@ from typing import Any, Final
 import orjson
 from flask import Response, request
 
-from photosvc.pages.blueprint import pages
 from photosvc.pages.filters import COLOR_LABELS
 from photosvc.pages.language import ENGLISH, _, country_label, language
+from photosvc.pages.layout import pages
 from photosvc.pages.messages import message_text
 from photosvc.pages.wording import TYPES
 

@@ -8,9 +8,9 @@ from photosvc.auth import audit_store
 from photosvc.auth.audit_log import ACCESSES, CHANGES, REFUSALS, Event, parse_events
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.times import parse_since, parse_until
-from photosvc.pages.blueprint import pages
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_
+from photosvc.pages.layout import pages
 from photosvc.web.current import current_service
 
 #: The parts of the log, first the one that people read after an incident.

@@ -11,11 +11,10 @@ from photosvc.core.accounts import CREDENTIAL_LIFETIME
 from photosvc.core.errors import InvalidValueError, PhotosvcError
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION
 from photosvc.pages import wording
-from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.language import LANGUAGES, N_, choose_language, chosen_language
-from photosvc.pages.layout import page, see_other
+from photosvc.pages.layout import page, pages, see_other
 from photosvc.web import sessions
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service

@@ -23,11 +23,10 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.library.staging_part import TooLargeError
 from photosvc.library.uploads import ADDED, Admitted
 from photosvc.models import Link, User
-from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.language import _
-from photosvc.pages.layout import public_page, see_other, show
+from photosvc.pages.layout import pages, public_page, see_other, show
 from photosvc.pages.shared_pictures import NoPictureError, Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.wording import day
 from photosvc.web.addresses import address_of

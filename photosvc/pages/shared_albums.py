@@ -19,10 +19,9 @@ from photosvc.library.shares import (
     user_id_of,
 )
 from photosvc.library.uploads import ADDED, Admitted
-from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form, whole_number
-from photosvc.pages.layout import page, see_other, show
+from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.shared_pictures import Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.tiles import Thumbnails
 from photosvc.search.reading.shared import narrowed

@@ -6,9 +6,8 @@ from typing import Final
 from flask import Response
 
 from photosvc.auth.policy import may
-from photosvc.pages.blueprint import pages
 from photosvc.pages.language import N_
-from photosvc.pages.layout import page
+from photosvc.pages.layout import page, pages
 from photosvc.pages.photos import ORDERS, show_search
 from photosvc.web.contract import uses
 from photosvc.web.protector import principal

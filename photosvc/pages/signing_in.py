@@ -26,11 +26,10 @@ from photosvc.auth.throttle import FIRST_ACCOUNT_BY_ADDRESS, by_address
 from photosvc.core.accounts import ADMIN
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError, PhotosvcError
 from photosvc.models import User
-from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.language import N_
-from photosvc.pages.layout import public_page, safe_path, see_other, show
+from photosvc.pages.layout import pages, public_page, safe_path, see_other, show
 from photosvc.web.auditing import operating, operation_in
 from photosvc.web.contract import for_visitors, uses
 from photosvc.web.current import Service, current_service

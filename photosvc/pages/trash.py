@@ -13,11 +13,10 @@ from photosvc.library.trash import MOST_RESTORED, chosen_files, every_file, phot
 from photosvc.library.trash_deletion import END_OF_TIME, count, empty_in_request, kept_until, open_trash
 from photosvc.library.trash_folder import Kept, Trash
 from photosvc.pages import wording
-from photosvc.pages.blueprint import pages
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_
-from photosvc.pages.layout import see_other
+from photosvc.pages.layout import pages, see_other
 from photosvc.pages.photo import size_text
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal

@@ -10,10 +10,9 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from photosvc.core.errors import PhotosvcError
 from photosvc.library.staging_part import TooLargeError
 from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED, Admitted
-from photosvc.pages.blueprint import pages
 from photosvc.pages.errors import show_form
 from photosvc.pages.language import N_, _
-from photosvc.pages.layout import page, public_page, see_other
+from photosvc.pages.layout import page, pages, public_page, see_other
 from photosvc.pages.messages import message_text
 from photosvc.pages.tiles import Asked, grid_data
 from photosvc.web.current import current_service

@@ -57,7 +57,7 @@ def test_a_server_that_does_not_answer_counts_as_no_connection(base, chromium):
 
 def test_a_long_touch_of_a_tile_selects_and_shows_no_preview_of_its_link():
     """Chromium has no such preview, and no such property: the style sheet of iPhones is read as a text."""
-    from photosvc.pages.asset_files import _contents
+    from photosvc.pages.layout import _contents
 
     (rule,) = [line for line in _contents()["grid/grid.css"].decode().splitlines() if line.startswith(".tiles a {")]
     assert "-webkit-touch-callout: none" in rule
