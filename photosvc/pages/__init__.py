@@ -29,7 +29,6 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     settings,
     shared,
     shared_albums,
-    shelves,
     signing_in,
     trash,
     upload,

@@ -18,7 +18,7 @@ from photosvc.core.times import ZERO_TIME
 from photosvc.pages.language import N_, _, decimal
 from photosvc.pages.layout import page, pages, show
 from photosvc.pages.marks import Marked, acts_of, read_marked
-from photosvc.pages.shelves import NAMED
+from photosvc.pages.photos import NAMED
 from photosvc.pages.tiles import Asked, Thumbnails, alt_text, date_label, duration_text, read_asked, taken_label
 from photosvc.pictures.sizes import SIZES, thumbnail_size
 from photosvc.query.alternatives import quote
