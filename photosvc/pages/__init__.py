@@ -9,7 +9,6 @@ from photosvc.pages import (  # noqa: F401 - each module adds its routes to the 
     albums,
     api_docs,
     clients,
-    devices,
     errors,
     filters,
     folders,

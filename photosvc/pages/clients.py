@@ -1,16 +1,19 @@
-"""Administration > Clients: the list of OAuth2 clients with a form for new ones, and the page of each client."""
+"""Administration > Clients and > Devices: OAuth2 clients, and tokens of devices and programs without an account.
+
+Clients have a list with a form for new ones, and a page each.
+"""
 
 from typing import Any, Final
 
 from flask import Response, request, url_for
 from sqlalchemy.orm import Session
 
-from photosvc.auth import clients, users
+from photosvc.auth import bearer, clients, credentials, users
 from photosvc.auth.grants import use_of_tokens
 from photosvc.auth.scopes import parse_scope
-from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS, NO_LIMIT, OPAQUE
+from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS, CREDENTIAL_LIFETIME, NO_LIMIT, OPAQUE
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
-from photosvc.models import Client, User
+from photosvc.models import ACCESS_TOKEN, Client, User
 from photosvc.pages import wording
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.frame import TYPED, administration_page, chosen_scope, show_administration
@@ -35,6 +38,8 @@ _CLIENT_DONE: Final = {
     "disabled": N_("Client disabled. It gets no tokens, and its existing ones are refused."),
     "enabled": N_("Client enabled."),
 }
+_TOKENS_DONE: Final = {"revoked": N_("Token revoked.")}
+_EMPTY_TOKEN: Final = {"scope": wording.TOKEN_CHOICES[0].scope, "lifetime": str(CREDENTIAL_LIFETIME)}
 
 
 @pages.get("/administration/clients", endpoint="clients")
@@ -209,3 +214,59 @@ def _values(client: Client) -> dict[str, str]:
         "token_format": client.token_format,
         "owner": client.user.name if client.user else "",
     }
+
+
+@pages.get("/administration/devices", endpoint="devices")
+@administration_page("tokens.list")
+def list_devices() -> Response:
+    """List the tokens, the most recently used first, or those that the search finds."""
+    return _devices()
+
+
+@pages.post("/administration/devices")
+@administration_page("tokens.add")
+def add_device() -> Response:
+    """Make a token; only this page shows it."""
+    form = read_form()
+    name = form.get("name", "").strip()
+    try:
+        lifetime = read_number(form, "lifetime")
+        wanted = parse_scope(chosen_scope(form))
+        with operating() as operation:
+            secret = credentials.issue(operation, name=name, scope=wanted, lifetime=lifetime).secret
+    except InvalidValueError as error:
+        return _devices(error, given=form)
+    return _devices(name=name, secret=secret)
+
+
+@pages.post("/administration/devices/<credential>/revoke")
+@administration_page("tokens.remove")
+def revoke_device(credential: str) -> Response:
+    """Revoke a token."""
+    with operating() as operation:
+        credentials.revoke_owned(operation, None, ACCESS_TOKEN, credential)
+    return see_other(url_for(".devices", done="revoked"))
+
+
+def _devices(
+    error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, name: str = "", secret: str = ""
+) -> Response:
+    import segno
+
+    search = request.args.get("q", "").strip()
+    with current_service().reading(orm=True) as session:
+        found = bearer.list_credentials(session, kinds=[ACCESS_TOKEN], search=search, limit=_MOST + 1)
+        return show_administration(
+            "devices",
+            "devices",
+            error=error,
+            told=_TOKENS_DONE,
+            tokens=found[:_MOST],
+            more=len(found) > _MOST,
+            search=search,
+            given=given or _EMPTY_TOKEN,
+            name=name,
+            secret=secret,
+            qr=segno.make(secret, error="m", micro=False).svg_inline(scale=4, border=2) if secret else "",
+            wording=wording,
+        )
