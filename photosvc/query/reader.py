@@ -19,7 +19,6 @@ from photosvc.query.areas import (
     read_near,
     read_plus_code,
 )
-from photosvc.query.dates import read_after, read_before, read_days, read_since
 from photosvc.query.filter_spec import BOOLEANS, EXPECTED, MOST_WILDCARDS, FilterSpec, Kind
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words
@@ -40,18 +39,22 @@ from photosvc.query.nodes import (
     negation,
     shown,
 )
-from photosvc.query.numbers import (
+from photosvc.query.place_names import country_named, own_names, text_words
+from photosvc.query.values import (
+    read_after,
+    read_before,
     read_bytes,
     read_calendar,
     read_chroma,
+    read_days,
     read_decimal,
     read_least,
     read_month,
     read_range,
     read_signed,
+    read_since,
     read_weekday,
 )
-from photosvc.query.place_names import country_named, own_names, text_words
 
 #: Codes of countries by further names in use, as folded words.
 _FURTHER: Final = {

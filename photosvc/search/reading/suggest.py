@@ -37,9 +37,9 @@ from photosvc.query.filter_spec import FilterSpec
 from photosvc.query.filter_spec import Kind as ValueKind
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words, words_recurring
-from photosvc.query.numbers import MONTHS, WEEKDAYS
 from photosvc.query.reader import STATES
 from photosvc.query.typed import Typed
+from photosvc.query.values import MONTHS, WEEKDAYS
 from photosvc.search.reading.compile import visible, visible_albums
 from photosvc.search.reading.figures import years
 from photosvc.search.reading.people import names_of_hidden
