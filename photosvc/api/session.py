@@ -33,9 +33,8 @@ from photosvc.web.contract import (
 )
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal, require, token_of
+from photosvc.web.sessions import begin_visit, log_in_by_token, sweep_sessions
 from photosvc.web.sessions import log_in as log_in_account
-from photosvc.web.sessions import log_in_by_token, sweep_sessions
-from photosvc.web.visits import begin_visit
 
 session: OwnBlueprint = OwnBlueprint("session", __name__)
 

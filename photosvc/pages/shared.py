@@ -35,7 +35,7 @@ from photosvc.web.current import Service, current_service
 from photosvc.web.incoming import contribute
 from photosvc.web.protector import is_secure
 from photosvc.web.searching import searching
-from photosvc.web.visits import begin_visit, find_shared
+from photosvc.web.sessions import begin_visit, find_shared
 
 Args = ParamSpec("Args")
 _NOT_FOUND: Final = 404

@@ -45,7 +45,7 @@ from photosvc.web.current import Service, current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from photosvc.web.protector import principal
 from photosvc.web.receiving import Sender, form_events, receiving, sender
-from photosvc.web.visits import count_upload
+from photosvc.web.sessions import count_upload
 
 #: Seconds to wait for an idle indexer to index some files, and for one that is busy with another run.
 _WAIT: Final = 20.0

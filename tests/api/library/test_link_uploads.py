@@ -11,7 +11,7 @@ from photosvc.index.jobs import ALBUMS
 from photosvc.library import links
 from photosvc.library.uploads import Admission
 from photosvc.models import File, Photo, Upload, UploadedFile, User
-from photosvc.web import incoming, visits
+from photosvc.web import incoming, sessions
 from tests.support.api_client import check_error
 from tests.support.clients.upload_client import (
     FORM,
@@ -276,7 +276,7 @@ def test_files_and_bytes_of_a_link_are_limited_in_a_day(visiting, monkeypatch):
 
 
 def test_requests_of_one_address_are_limited(visiting, monkeypatch):
-    monkeypatch.setattr(visits, "_UPLOADS_BY_ADDRESS", Allowance("link-uploads", burst=2, seconds=60))
+    monkeypatch.setattr(sessions, "_UPLOADS_BY_ADDRESS", Allowance("link-uploads", burst=2, seconds=60))
     for seed in (11, 12):
         assert visiting.add(("new.jpg", picture(seed))).status_code == 200
     check_error(visiting.add(("new.jpg", picture(13))), 429)
@@ -286,10 +286,10 @@ def test_requests_of_one_address_are_limited(visiting, monkeypatch):
 
 def test_requests_of_all_links_of_an_account_are_limited_from_all_addresses_together(visiting, monkeypatch):
     """Each leaves a job until its files are indexed, and the jobs of the account that made the links are limited."""
-    assert visits._UPLOADS_BY_ACCOUNT.burst < ALBUMS.most_waiting
-    monkeypatch.setattr(visits, "_UPLOADS_BY_ACCOUNT", Allowance("link-requests", burst=2, seconds=60))
-    sessions = [visiting.visit, visiting.open(visiting.link()), visiting.open(visiting.link())]
-    for host, (visit, status) in enumerate(zip(sessions, (200, 200, 429), strict=True), 1):
+    assert sessions._UPLOADS_BY_ACCOUNT.burst < ALBUMS.most_waiting
+    monkeypatch.setattr(sessions, "_UPLOADS_BY_ACCOUNT", Allowance("link-requests", burst=2, seconds=60))
+    visits = [visiting.visit, visiting.open(visiting.link()), visiting.open(visiting.link())]
+    for host, (visit, status) in enumerate(zip(visits, (200, 200, 429), strict=True), 1):
         answer = visiting.add(("new.jpg", picture(host + 10)), visit=visit, address=f"203.0.113.{host}")
         assert answer.status_code == status, answer.text
     of_another = visiting.open(visiting.ask_link(visiting.api.session_of("ann")).json)
