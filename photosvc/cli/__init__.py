@@ -12,7 +12,7 @@ svc = LazyGroup(
     commands={
         "albums": ("photosvc.cli.albums:albums", "List, show, fill and delete albums."),
         "audit": (
-            "photosvc.cli.audit:audit",
+            "photosvc.cli.upkeep:audit",
             "Show the newest entries of the security log, the newest first: log-ins, refusals, changes.",
         ),
         "auth": ("photosvc.cli.auth:auth", "Create, list and revoke app passwords, access tokens and login sessions."),
@@ -24,10 +24,10 @@ svc = LazyGroup(
             "photosvc.cli.thumbs:cache",
             "Show or clear the cache of thumbnails and videos, which are made again when needed.",
         ),
-        "check": ("photosvc.cli.check:check", "Check the library, or one SUBFOLDER of its originals."),
+        "check": ("photosvc.cli.upkeep:check", "Check the library, or one SUBFOLDER of its originals."),
         "clients": ("photosvc.cli.clients:clients", "Register, list, change and remove OAuth2 clients."),
         "cluster": (
-            "photosvc.cli.cluster:cluster",
+            "photosvc.cli.upkeep:cluster",
             "List the machines that serve the library, and what is wrong with them or with the database's replica.",
         ),
         "db": ("photosvc.cli.db:db", "Upgrade, check or copy the database."),
@@ -51,7 +51,7 @@ svc = LazyGroup(
         "links": ("photosvc.cli.links:links", "Make, list, change and end public links to albums."),
         "passwd": ("photosvc.cli.users:passwd", "Change an account's password."),
         "purge": (
-            "photosvc.cli.purge:purge",
+            "photosvc.cli.upkeep:purge",
             "Mark files that are gone from the originals as missing, or remove them with --hard.",
         ),
         "restore": (
@@ -66,7 +66,7 @@ svc = LazyGroup(
             "Show settings, scopes, the policy, search filters, sizes of thumbnails and formats.",
         ),
         "status": (
-            "photosvc.cli.status:status",
+            "photosvc.cli.upkeep:status",
             "Print the size of the library, its last index runs, and the files that failed.",
         ),
         "thumbs": ("photosvc.cli.thumbs:thumbs", "Make thumbnails of the photos that match QUERY, by default of all."),

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from photosvc.cli.cluster import heartbeat_of, scheduler_of, scheduler_option
 from photosvc.cli.completion import complete_folders
 from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
 from photosvc.cli.terminal import lines_option, print_json, progress_bar, progress_lines
+from photosvc.cli.upkeep import heartbeat_of, scheduler_of, scheduler_option
 from photosvc.core.words import counted
 
 if TYPE_CHECKING:

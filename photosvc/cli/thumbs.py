@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from photosvc.cli.cluster import scheduler_of, scheduler_option
 from photosvc.cli.group import LazyGroup, with_database, with_service
 from photosvc.cli.terminal import confirm, format_options, print_figures, print_record, progress_bar, yes_option
+from photosvc.cli.upkeep import scheduler_of, scheduler_option
 from photosvc.core.errors import ConflictError
 from photosvc.core.words import counted
 
