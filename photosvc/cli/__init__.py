@@ -40,7 +40,7 @@ svc = LazyGroup(
             "List photos that look alike, in groups, the best file of each first.",
         ),
         "import": (
-            "photosvc.cli.imports:import_folder",
+            "photosvc.cli.index:import_folder",
             "Import pictures and videos of FOLDER, by default PHOTOSVC_IMPORT_FOLDER, into the originals.",
         ),
         "index": ("photosvc.cli.index:index", "Index the originals, or one SUBFOLDER of them."),

@@ -1,6 +1,6 @@
-"""`svc index`: an index run over the originals and its report; and `svc watch`, which keeps the library up to date.
+"""`svc index`: a run over the originals and its report; `svc watch`, which keeps the library up to date; `svc import`.
 
-The option `--parent` of both ends an indexer that `svc run` started together with the server.
+The option `--parent` of the first two ends an indexer that `svc run` started together with the server.
 """
 
 import os
@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -18,6 +18,7 @@ from photosvc.cli.group import as_called, with_database
 from photosvc.cli.originals import keep_folder, replace_option, warn_of_missing_originals
 from photosvc.cli.terminal import lines_option, print_json, progress_bar, progress_lines
 from photosvc.cli.upkeep import heartbeat_of, scheduler_of, scheduler_option
+from photosvc.core.errors import ConflictError
 from photosvc.core.words import counted
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from photosvc.index.run import Progress
     from photosvc.index.run_log import IndexOptions, Outcome, Summary
+    from photosvc.library.import_run import Fate, Imported
     from photosvc.web.current import Service
 
 #: Seconds in which the watcher must end after a signal; a call of the database or of the disk may take longer.
@@ -292,3 +294,78 @@ def _print_run(folder: str, summary: "Summary", now: str, *, as_json: bool) -> N
     else:
         listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         click.echo(f"{folder or 'originals'}: {listed or 'search rows rendered again'} in {summary.seconds:.1f} s")
+
+
+@click.command("import")
+@click.argument("folder", default="")
+@click.option(
+    "--move/--copy", "moves", default=False, help="Remove source files after they are imported; default: --copy."
+)
+@click.option("--dry-run", is_flag=True, help="Only print what would be imported.")
+@lines_option
+@with_database
+def import_folder(service: "Service", folder: str, moves: bool, dry_run: bool, as_json: bool) -> None:
+    """Import pictures and videos of FOLDER, by default PHOTOSVC_IMPORT_FOLDER, into the originals.
+
+    Each gets a name by the time it was taken, such as 2024/05/20240501_120000_1A2B3C4D.jpg, and so do its sidecars.
+    Files that the originals have already are not stored again. The exit code is 1 if files cannot be read.
+    """
+    from pathlib import Path
+
+    from photosvc.library.import_folder import ImportFolder
+    from photosvc.library.import_run import Fate, ImportOptions, ImportRun
+
+    counts = dict.fromkeys(Fate, 0)
+
+    def observe(file: "Imported") -> None:
+        counts[file.fate] += 1
+        if as_json:
+            _print_imported(file)
+        elif file.problem is not None:
+            click.echo(f"{file.fate.value} {file.name}: {file.problem.sentence}", err=True)
+
+    source = ImportFolder(Path(folder).absolute() if folder else service.settings.import_folder)
+    options = ImportOptions(moves=moves, dry_run=dry_run)
+    run = ImportRun(service.engine(), service.settings, service.clock, source, options, observe)
+    with progress_bar("Importing") as progress, closing(run.portions()) as portions:
+        total = run.count() if progress else 0
+        done = 0
+        for count in portions:
+            done += count
+            if progress:
+                progress(done, total)
+    if not dry_run:
+        _index_imported(service)
+    _print_fates(counts, dry_run=dry_run, as_json=as_json)
+    if counts[Fate.FAILED]:
+        raise click.exceptions.Exit(1)
+
+
+def _index_imported(service: "Service") -> None:
+    """Index the imported files, also those of killed runs, unless another process is indexing."""
+    from photosvc.cli.thumbs import chores_of
+    from photosvc.index.watcher import RequestedIndexer, indexer_lock
+
+    chores = chores_of(service)
+    with suppress(ConflictError), indexer_lock(service.settings, chores.owner) as former:
+        chores.take_over(former)
+        RequestedIndexer(service.engine(), service.settings, service.clock, chores).fulfil(at_once=True)
+        chores.often()
+
+
+def _print_imported(file: "Imported") -> None:
+    record: dict[str, object] = {"name": file.name, "status": file.fate.value}
+    if file.placed:
+        record["original"] = file.placed
+    if file.problem:
+        record |= {"code": file.problem.reason.value, "reason": file.problem.sentence}
+    print_json(record, indented=False)
+
+
+def _print_fates(counts: "dict[Fate, int]", *, dry_run: bool, as_json: bool) -> None:
+    by_name = {fate.value: count for fate, count in counts.items()}
+    if as_json:
+        print_json({**by_name, "dry_run": dry_run}, indented=False)
+        return
+    words = {"imported": "would be imported"} if dry_run else {}
+    click.echo(", ".join(f"{count} {words.get(name, name)}" for name, count in by_name.items()))
