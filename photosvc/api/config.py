@@ -14,8 +14,7 @@ from photosvc.auth import policy, tokens
 from photosvc.auth.principal import Principal
 from photosvc.core.vocabulary import DOCUMENT, MOMENT, NAMES, parse_kinds
 from photosvc.pictures.sizes import SIZES, Size
-from photosvc.records.accounts import ConfigSchema
-from photosvc.records.settings import FEATURES, OptionsSchema, SettingsSchema
+from photosvc.records.accounts import FEATURES, ConfigSchema, OptionsSchema, SettingsSchema
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.figures import Counts
 from photosvc.settings import Settings

@@ -1,10 +1,10 @@
-"""Records of accounts, clients, credentials, log-ins, the security log and the configuration that clients read.
+"""Records of accounts, clients, credentials, log-ins, the security log, and the configuration and settings in force.
 
 They contain no stored passwords, secrets or digests.
 """
 
 from collections.abc import Collection
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from marshmallow import Schema, fields
 
@@ -13,6 +13,39 @@ from photosvc.records.fields import LenientSchema, NullableTimestamp, Timestamp
 
 #: The type of computed fields, for the OpenAPI document.
 _FLAG = {"type": "boolean"}
+#: Features of user interfaces. Nothing here serves `services`, `settings` and `share`, which are always false.
+FEATURES: Final = (
+    "account",
+    "albums",
+    "archive",
+    "calendar",
+    "delete",
+    "download",
+    "edit",
+    "estimates",
+    "favorites",
+    "files",
+    "folders",
+    "import",
+    "labels",
+    "library",
+    "logs",
+    "moments",
+    "people",
+    "places",
+    "private",
+    "ratings",
+    "review",
+    "search",
+    "services",
+    "settings",
+    "share",
+    "upload",
+    "videos",
+)
+_TEXT: Final = {"type": "string"}
+
+FeaturesSchema: Final = Schema.from_dict({name: fields.Boolean() for name in FEATURES}, name="FeaturesSchema")
 
 
 class UserSchema(Schema):
@@ -272,3 +305,40 @@ class ConfigSchema(ClientConfigSchema):
     videoUri = fields.String(attribute="api_uri", dump_only=True)  # noqa: N815
     count = fields.Nested(CountsSchema)
     thumbs = fields.List(fields.Nested(ThumbSizeSchema))
+
+
+class StackSchema(Schema):
+    """The properties that make files one photo: the same document, the same moment and place, or numbered names."""
+
+    uuid = fields.Boolean()
+    meta = fields.Boolean()
+    name = fields.Boolean()
+
+
+class SettingsSchema(Schema):
+    """The settings that user interfaces read."""
+
+    features = fields.Nested(FeaturesSchema)
+    stack = fields.Nested(StackSchema)
+
+
+def _path(name: str) -> fields.Field[Any]:
+    return fields.Function(lambda settings: str(getattr(settings, name)), metadata=_TEXT)
+
+
+class OptionsSchema(Schema):
+    """The options of the service; sizes are in MB, times in seconds."""
+
+    OriginalsPath = _path("originals")
+    OriginalsLimit = fields.Integer(attribute="max_file_size")
+    ImportPath = _path("import_folder")
+    CachePath = _path("cache")
+    DatabaseDriver = fields.Function(
+        lambda settings: "sqlite" if settings.database_uri.startswith("sqlite") else "postgres", metadata=_TEXT
+    )
+    ReadOnly = fields.Boolean(attribute="readonly")
+    SiteUrl = fields.String(attribute="base_url")
+    SiteTitle = fields.String(attribute="site_name")
+    SessionMaxAge = fields.Integer(attribute="session_max_age")
+    SessionTimeout = fields.Integer(attribute="session_idle")
+    Workers = fields.Integer(attribute="index_workers")

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from photosvc.records.settings import OptionsSchema
+from photosvc.records.accounts import OptionsSchema
 from tests.support.factories.varied_library import fill_varied_library
 from tests.support.library import SURROUNDINGS, open_library
 from tests.support.programs.server import serve
