@@ -19,7 +19,7 @@ from typing import Any
 from PIL import Image, ImageCms
 
 from photosvc.index.extract import extract
-from photosvc.media.cameras import make_name, model_name
+from photosvc.media.metadata import make_name, model_name
 from photosvc.media.text import to_utc
 from tests.support.pictures import clouds, jxl, swapped_profile, video
 

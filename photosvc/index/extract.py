@@ -18,14 +18,13 @@ from typing import Any, BinaryIO, Final
 from photosvc.core.paths import clamped_time
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
 from photosvc.media.colours import Colors, read_colors
-from photosvc.media.described import read_video_metadata
 from photosvc.media.embedded import embedded_duration
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, by_extension, sniff
 from photosvc.media.looks import Look, read_look
 from photosvc.media.metadata import Metadata
 from photosvc.media.picture import Decoded, read_picture
-from photosvc.media.video import read_video
+from photosvc.media.video import read_video, read_video_metadata
 from photosvc.pictures.ahead import UsualThumbnails
 from photosvc.storage.remote import RemoteFile, RemoteReader
 

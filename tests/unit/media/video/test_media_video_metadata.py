@@ -8,9 +8,9 @@ import pytest
 
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.extract import extract
-from photosvc.media.described import read_video_metadata
 from photosvc.media.isobmff import XMP_BOX
 from photosvc.media.metadata import Metadata
+from photosvc.media.video import read_video_metadata
 from tests.support.files.containers import box
 from tests.support.pictures import video, xmp
 
