@@ -19,9 +19,8 @@ import orjson
 
 from photosvc.core.problems import FileProblemError, Reason
 from photosvc.media import text
-from photosvc.media.cameras import lens_name, make_name, model_name
 from photosvc.media.exif import exposure
-from photosvc.media.metadata import Metadata, Region, valid_altitude, valid_position
+from photosvc.media.metadata import Metadata, Region, lens_name, make_name, model_name, valid_altitude, valid_position
 from photosvc.media.text import clean, is_plausible, parse_date, parse_offset
 from photosvc.media.xmp import read_sidecar as read_packet
 from photosvc.media.xmp_tree import MAX_PACKET

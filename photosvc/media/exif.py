@@ -13,9 +13,18 @@ from io import BytesIO
 from typing import Any, BinaryIO, Final
 
 from photosvc.media import text
-from photosvc.media.cameras import lens_name, lens_of_range, make_name, model_name
 from photosvc.media.isobmff import canon_parts
-from photosvc.media.metadata import Metadata, WrittenDate, read_date, valid_altitude, valid_position
+from photosvc.media.metadata import (
+    Metadata,
+    WrittenDate,
+    lens_name,
+    lens_of_range,
+    make_name,
+    model_name,
+    read_date,
+    valid_altitude,
+    valid_position,
+)
 from photosvc.media.packets import IPTC_RESOURCE, resource
 from photosvc.media.text import DESCRIPTION, LINE, clean, parse_date, parse_offset
 from photosvc.media.tiff import Directory, TiffReader, open_tiff

@@ -13,9 +13,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import BinaryIO, Final
 
 from photosvc.media import text
-from photosvc.media.cameras import make_name, model_name
 from photosvc.media.isobmff import XMP_BOX, boxes
-from photosvc.media.metadata import Metadata, valid_altitude, valid_position
+from photosvc.media.metadata import Metadata, make_name, model_name, valid_altitude, valid_position
 from photosvc.media.text import clean, parse_date, to_utc
 
 _MAX_XMP: Final = 1 << 21

@@ -17,10 +17,9 @@ from PIL import Image
 
 from photosvc.core.machine import available_memory
 from photosvc.core.problems import Reason
-from photosvc.media.cameras import lens_name, make_name, model_name
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
 from photosvc.media.exif import MAX_F_NUMBER, MAX_FOCAL_LENGTH, MAX_ISO, Exif, exposure, read_exif_file
-from photosvc.media.metadata import Metadata
+from photosvc.media.metadata import Metadata, lens_name, make_name, model_name
 from photosvc.media.slices import Slice, read_at
 from photosvc.media.text import clean, is_plausible
 from photosvc.media.tiff import Directory, TiffReader, open_tiff

@@ -13,9 +13,19 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from photosvc.media import text
-from photosvc.media.cameras import lens_name, make_name, model_name
 from photosvc.media.exif import MAX_F_NUMBER, MAX_FOCAL_LENGTH, MAX_ISO, exposure
-from photosvc.media.metadata import Metadata, Region, WrittenDate, merge, read_date, valid_altitude, valid_position
+from photosvc.media.metadata import (
+    Metadata,
+    Region,
+    WrittenDate,
+    lens_name,
+    make_name,
+    merge,
+    model_name,
+    read_date,
+    valid_altitude,
+    valid_position,
+)
 from photosvc.media.text import clean, parse_date, to_utc
 from photosvc.media.xmp_tree import Properties, attribute, items, parse_packet, properties, tag
 

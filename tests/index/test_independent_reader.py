@@ -8,7 +8,7 @@ from subprocess import run
 import pytest
 
 from photosvc.index.extract import extract
-from photosvc.media.cameras import make_name, model_name
+from photosvc.media.metadata import make_name, model_name
 from tests.support.library import CAMERA_ORIGINALS
 
 EXIFTOOL = shutil.which("exiftool")

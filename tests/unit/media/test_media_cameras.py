@@ -1,6 +1,6 @@
 import pytest
 
-from photosvc.media.cameras import camera_type, lens_name, lens_of_range
+from photosvc.media.metadata import camera_type, lens_name, lens_of_range
 
 
 @pytest.mark.parametrize(
