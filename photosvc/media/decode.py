@@ -16,6 +16,7 @@ from PIL import Image, UnidentifiedImageError
 from photosvc.core.paths import PASSING
 from photosvc.core.problems import Reason, system_symbol
 from photosvc.media.colour_spaces import profile_of_bmp, profile_of_heif, profile_of_jp2
+from photosvc.media.containers import open_shown_chunks
 from photosvc.media.cost import check_cost, leave_out_pixels, read_levels, vast_webp
 from photosvc.media.errors import (
     DecodeError,
@@ -29,7 +30,6 @@ from photosvc.media.exif import read_exif_file
 from photosvc.media.formats import Format
 from photosvc.media.isobmff import boxes, clean_aperture, is_whole
 from photosvc.media.jxl import read_colours, without_linearity
-from photosvc.media.png import open_shown_chunks
 from photosvc.media.psd import PsdImageFile
 from photosvc.media.raw import open_raw
 from photosvc.media.vips import open_scaled

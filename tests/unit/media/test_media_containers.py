@@ -9,13 +9,12 @@ import pytest
 
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.extract import extract
-from photosvc.media.containers import read_embedded, read_gif
+from photosvc.media.containers import read_embedded, read_gif, read_png
 from photosvc.media.errors import register_heic
 from photosvc.media.formats import sniff
 from photosvc.media.isobmff import XMP_BOX, read_heif
 from photosvc.media.packets import Packets, resource
 from photosvc.media.picture import open_shown
-from photosvc.media.png import read_png
 from tests.support.files.containers import (
     bigtiff,
     box,
