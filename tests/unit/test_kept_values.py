@@ -40,7 +40,7 @@ KEPT = {
     "media/errors.py register_jxl": _FIXED,
     "media/colours.py color_id": _PURE,
     "media/psd.py _curve_of_floats": _FIXED,
-    "media/vips.py _library": _FIXED,
+    "media/decode.py _library": _FIXED,
     "query/parser.py _meant": _PURE,
     "query/spoken.py _regions": _FIXED,
     "migrations.py _register": _FIXED,

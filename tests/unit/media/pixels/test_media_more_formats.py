@@ -260,10 +260,10 @@ def test_a_vast_svg_is_drawn_small():
     ],
 )
 def test_a_missing_extra_is_named(monkeypatch, module, extra, extension, data):
-    from photosvc.media import vips
+    from photosvc.media import decode
 
     extras.register_jxl.cache_clear()
-    vips._library.cache_clear()
+    decode._library.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
     found = read_picture(BytesIO(data), row(extension))
     assert found.problem.sentence == f"needs the extra \"{extra}\": pip install 'photosvc[{extra}]'"
