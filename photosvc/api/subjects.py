@@ -7,7 +7,7 @@ import orjson
 from flask import Response, request
 from sqlalchemy import Connection, select
 
-from photosvc.api.names import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters
+from photosvc.api.labels import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters
 from photosvc.api.photos import change_asked
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import FILE, MARKER, is_uid
