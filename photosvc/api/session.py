@@ -13,7 +13,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import PROOF_SECONDS, VISITOR
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, VISIT, User
-from photosvc.models.plain import plain
+from photosvc.models.statements import plain
 from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordSchema
 from photosvc.web import sessions
 from photosvc.web.answers import json_answer

@@ -10,8 +10,7 @@ from photosvc.core.geo import cell_token
 from photosvc.index.places import FoundPlace, Gazetteer
 from photosvc.media.metadata import Metadata, camera_type
 from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, Camera, Cell, Keyword, Lens, Photo, Place, Subject, SubjectName
-from photosvc.models.plain import insert_plain, next_ids, plain, select_plain
-from photosvc.models.statements import among
+from photosvc.models.statements import among, insert_plain, next_ids, plain, select_plain
 from photosvc.query.fold import fold
 
 Shared = TypeVar("Shared", Camera, Lens, Cell, Place, Keyword)

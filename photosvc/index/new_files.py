@@ -25,8 +25,7 @@ from photosvc.index.scan import FoundFile
 from photosvc.index.sidecar_links import Folders
 from photosvc.index.stack_rules import keys_of, split_name
 from photosvc.models import ORIGINALS_ROOT, File, Photo, StackKey, UploadedFile, photo_keywords
-from photosvc.models.plain import insert_of, insert_plain, next_ids, plain
-from photosvc.models.statements import among, run_many, unindexed
+from photosvc.models.statements import among, insert_of, insert_plain, next_ids, plain, run_many, unindexed
 
 _FILES: Any = File.__table__
 _PHOTO = joinedload(File.photo)

@@ -39,7 +39,6 @@ from photosvc.library.journal import (
     wire_name,
 )
 from photosvc.models import File, Keyword, Marker, Photo, PhotoChange, photo_keywords
-from photosvc.models.plain import insert_plain, next_ids, plain
 from photosvc.models.statements import (
     Prepared,
     Updates,
@@ -47,6 +46,9 @@ from photosvc.models.statements import (
     among_parameter,
     as_parameter,
     changed_values,
+    insert_plain,
+    next_ids,
+    plain,
     prepare_statement,
     run_many,
 )

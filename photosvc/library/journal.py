@@ -25,8 +25,7 @@ from photosvc.index.file_columns import added_areas, choose_orientation, chosen_
 from photosvc.media.metadata import Region
 from photosvc.models import Camera, JournalSize, Lens, Photo, PhotoChange, Place
 from photosvc.models.photo import PLAIN_VALUES
-from photosvc.models.plain import insert_of
-from photosvc.models.statements import UNLOADED, Prepared, insert_into, prepare_statement, run_many
+from photosvc.models.statements import UNLOADED, Prepared, insert_into, insert_of, prepare_statement, run_many
 
 KEYWORDS: Final = "keywords"
 #: Source column -> the columns that it is the source of.

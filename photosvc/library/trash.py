@@ -51,8 +51,7 @@ from photosvc.models import (
     file_sidecars,
 )
 from photosvc.models.engine import Writing
-from photosvc.models.plain import insert_of
-from photosvc.models.statements import UNLOADED, Updates, among, run_many
+from photosvc.models.statements import UNLOADED, Updates, among, insert_of, run_many
 from photosvc.settings import Settings
 
 _MOVE_UPLOADED: Final = (

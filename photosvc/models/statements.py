@@ -2,16 +2,18 @@
 
 SQLAlchemy needs ten times as long to build a frequent query and wrap its rows as SQLite needs to answer it, and twice
 as long to convert the values of a row as SQLite needs to store it with all indexes. A condition on many values has the
-same text for any number of values, so it too is compiled once.
+same text for any number of values, so it too is compiled once. Plain objects stand in place of mapped ones for many
+rows: untracked by sessions, read or inserted by one statement.
 """
 
+import itertools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
-from operator import itemgetter
-from typing import Any, Final
+from functools import cache, lru_cache
+from operator import attrgetter, itemgetter
+from typing import Any, Final, TypeVar, cast
 
 import orjson
 from sqlalchemy import (
@@ -22,6 +24,8 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Float,
+    Insert,
+    Table,
     Text,
     Update,
     and_,
@@ -31,7 +35,9 @@ from sqlalchemy import (
     column,
     false,
     func,
+    insert,
     select,
+    text,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -51,6 +57,9 @@ Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 #: Options of a statement that changes rows: objects that the session has loaded are not compared with them.
 UNLOADED: Final = {"synchronize_session": False}
 _SIGN: Final[custom_op[Any]] = custom_op("+")
+Plain = TypeVar("Plain", bound=Base)
+#: The parameter of `select_plain`.
+_VALUES: Final = "given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,3 +345,87 @@ def _statement(mapped: type[Base], key: str, names: tuple[str, ...]) -> Update:
     table: Any = mapped.__table__
     statement = update(table).where(table.c[key] == bindparam("row"))
     return statement.values({name: bindparam(f"new_{name}") for name in names})
+
+
+def plain(mapped: type[Plain], **values: object) -> Plain:
+    """Return an object with the columns, defaults and properties of a mapped class, and these further attributes."""
+    one = plain_class(mapped)()
+    vars(one).update(values)
+    return one
+
+
+def insert_plain(session: Session, mapped: type[Plain], rows: Iterable[Plain]) -> None:
+    """Insert plain objects by one statement."""
+    names, read = _table(mapped).columns.keys(), _reader(mapped)
+    given = [dict(zip(names, read(row), strict=True)) for row in rows]
+    run_many(session.connection(), insert_of(mapped), given)
+
+
+@cache
+def insert_of(mapped: type[Base]) -> Insert:
+    """Return the INSERT for `run_many` into the table of a mapped class."""
+    return insert(_table(mapped))
+
+
+def select_plain(
+    session: Session, mapped: type[Plain], key: str, values: Collection[int] | Collection[str], *, locked: bool = False
+) -> list[Plain]:
+    """Return the rows whose column `key` has one of these values, in the order of their ids, as plain objects.
+
+    Args:
+        session: the session, whose unflushed changes are not seen.
+        key: a column of integers or texts.
+        values: texts without null characters.
+        locked: on PostgreSQL, lock these rows against changes until the transaction ends; SQLite has one writer anyway.
+    """
+    if not values:
+        return []
+    connection = session.connection()
+    dialect = connection.dialect
+    read = _prepared(dialect, mapped, key, locked=locked and dialect.name == "postgresql")
+    made, names = plain_class(mapped), _table(mapped).columns.keys()
+    found: list[Plain] = []
+    for row in read.run(connection, {_VALUES: as_parameter(dialect.name, values)}):
+        one = made()
+        vars(one).update(zip(names, row, strict=True))
+        found.append(one)
+    return found
+
+
+@lru_cache(256)
+def _prepared(dialect: Dialect, mapped: type[Base], key: str, *, locked: bool) -> Prepared:
+    table = _table(mapped)
+    query = select(table).where(among_parameter(dialect.name, table.c[key], _VALUES)).order_by(table.c.id)
+    return prepare_statement(query.with_for_update() if locked else query, dialect)
+
+
+def next_ids(session: Session, mapped: type[Plain], count: int) -> Iterator[int]:
+    """Return ids for at least this number of new rows, as the database would give them in this write transaction."""
+    table = _table(mapped)
+    if session.get_bind().dialect.name != "postgresql":
+        return itertools.count((session.scalar(select(func.max(table.c.id))) or 0) + 1)
+    drawn = text("SELECT nextval(pg_get_serial_sequence(:name, 'id')) FROM generate_series(1, :count)")
+    return iter(session.scalars(drawn, {"name": table.fullname, "count": count}).all())
+
+
+def _table(mapped: type[Base]) -> Table:
+    return cast("Table", mapped.__table__)
+
+
+def plain_class(mapped: type[Plain]) -> type[Plain]:
+    """Return the class of the plain objects that stand for this mapped class."""
+    return cast("type[Plain]", _plain_class(mapped))
+
+
+@cache
+def _plain_class(mapped: type[Base]) -> type[object]:
+    defaults = {
+        column.key: getattr(column.default, "arg", None) for column in _table(mapped).columns if not column.primary_key
+    }
+    properties = {name: value for name, value in vars(mapped).items() if isinstance(value, property)}
+    return type(f"Plain{mapped.__name__}", (), defaults | properties)
+
+
+@cache
+def _reader(mapped: type[Base]) -> Callable[[object], tuple[Any, ...]]:
+    return attrgetter(*_table(mapped).columns.keys())

@@ -13,8 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, joinedload, selectinl
 
 from photosvc.core.ids import PHOTO, is_hash, is_uid
 from photosvc.models import Album, AlbumPhoto, File, Marker, Photo, SearchRow
-from photosvc.models.plain import plain
-from photosvc.models.statements import Prepared, prepare_statement
+from photosvc.models.statements import Prepared, plain, prepare_statement
 from photosvc.search.reading.compile import EVERY_SWITCH, visible, visible_albums
 from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.window import prepare

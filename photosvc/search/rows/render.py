@@ -30,9 +30,15 @@ from photosvc.models import (
     Place,
     photo_keywords,
 )
-from photosvc.models.plain import plain_class, select_plain
 from photosvc.models.search_values import LONGEST_WORDS, FileSource, gear_name, photo_source, word_text
-from photosvc.models.statements import Prepared, among_parameter, as_parameter, prepare_statement
+from photosvc.models.statements import (
+    Prepared,
+    among_parameter,
+    as_parameter,
+    plain_class,
+    prepare_statement,
+    select_plain,
+)
 from photosvc.query.fold import fold
 from photosvc.records.fields import compile_schema
 from photosvc.records.photo import FileSchema, PhotoResultSchema, without_empty

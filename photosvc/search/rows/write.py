@@ -19,7 +19,6 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.times import ZERO_TIME
 from photosvc.models import Album, AlbumPhoto, File, Marker, Photo, SearchAlbum, SearchDocument, SearchRow, SearchText
-from photosvc.models.plain import insert_of
 from photosvc.models.search import record_change
 from photosvc.models.search_values import is_hidden, is_set, last_changed, microseconds
 from photosvc.models.statements import (
@@ -30,6 +29,7 @@ from photosvc.models.statements import (
     as_parameter,
     changed_values,
     insert_for,
+    insert_of,
     run_many,
     run_text,
 )
