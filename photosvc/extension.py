@@ -37,7 +37,6 @@ class PhotoService:
     Routes, error handlers and models of the host are not touched. `photosvc.app.create_app` uses this class too.
 
     Args:
-        app: the host app; without one, call `init_app` later.
         options: further arguments of `init_app`.
     """
 
@@ -65,7 +64,6 @@ class PhotoService:
         """Mount the service on `app`.
 
         Args:
-            app: the host app.
             db: the host's Flask-SQLAlchemy extension, initialised on `app`.
             url_prefix: prefix of all paths of the API: `/media` for `/media/api/v1/photos`.
             bind_key: key of the host's engine that holds our tables; None for the default one.

@@ -105,10 +105,6 @@ def list_entries(
     """Answer with a page of the entries that the caller may see; `with_covers` adds the hashes of their covers.
 
     Args:
-        name: the name of the list.
-        kept: all entries.
-        schema: the schema of an entry.
-        with_covers: returns entries with the hashes of their covers.
         hidden: whether hidden entries are listed, or the others; None where none can be hidden.
 
     Raises:

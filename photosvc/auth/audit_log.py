@@ -208,8 +208,6 @@ def new_entry(
     """Return an entry with clean texts.
 
     Args:
-        event: what happened.
-        actor: who did it.
         subject: the account or client that it happened to.
         target: the UID of the credential, session or key that was made or ended.
         detail: a short phrase with further facts; must not contain anything secret, nor anything that a person typed
@@ -252,7 +250,6 @@ def changes(before: User | Client, given: Mapping[str, object]) -> str:
     """Return the changes, named by columns or options; call it before they are made.
 
     Args:
-        before: the account or client as it is.
         given: the new values; None and unknown names change nothing.
     """
     phrases = []

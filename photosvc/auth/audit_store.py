@@ -103,7 +103,6 @@ def add(session: Session, entries: Sequence[Entry], *, keep: int) -> None:
     """Add entries in the session's write transaction.
 
     Args:
-        session: in a write transaction.
         entries: in the order in which they happened.
         keep: the number of entries that each part keeps.
     """
@@ -138,7 +137,6 @@ def latest(
     """Return the newest entries, the newest first.
 
     Args:
-        count: at most this many.
         since: only entries of this time or later.
         until: only entries before this time.
         before: only entries with smaller ids: the next page.
@@ -190,7 +188,6 @@ class Pending:
         """Count a refusal; return the entries to log now, which from now on also wait for the database.
 
         Args:
-            entry: the refusal.
             typed: a digest of the name that was shown, whether or not it exists.
         """
         with self._lock:

@@ -48,10 +48,7 @@ def issue(
 
     Args:
         session: flushed, not committed.
-        name: the name of the application, at most 160 characters.
-        scope: a scope that covers something.
         lifetime: seconds; -1 for no limit.
-        user: the owner of an app password.
 
     Raises:
         InvalidValueError: the name, scope or lifetime (field `expires`) is not valid.
@@ -124,10 +121,7 @@ def list_credentials(
     """Return credentials with their users and clients, the most recently used first.
 
     Args:
-        user: only credentials of this owner.
-        kinds: only these kinds; empty for all.
         search: a UID, or the beginning of a name, user name or kind.
-        limit: at most this many.
     """
     statement = (
         select(Credential)

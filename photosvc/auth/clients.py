@@ -285,7 +285,6 @@ def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, n
     """Change a client; tokens that it could not get any more are revoked.
 
     Args:
-        client_id: the client's `client_id`.
         values: the new values, as `Changes` takes them; the security log has them in this order.
         new_secret: make a new secret; the old one and the tokens are refused from now on.
 

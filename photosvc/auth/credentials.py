@@ -42,9 +42,6 @@ def issue(
     """Issue an app password of `user` or, without a user, an access token for a device.
 
     Args:
-        user: the owner of an app password.
-        name: the name of the app, device or program.
-        scope: its scopes, at most those of the credential that makes it.
         lifetime: seconds, or -1.
 
     Raises:
@@ -76,8 +73,6 @@ def revoke_owned(operation: Operation, user_uid: str | None, kind: str, uid: str
 
     Args:
         user_uid: the owner; None for a credential without an owner.
-        kind: the kind of the credential.
-        uid: its UID.
 
     Raises:
         NotFoundError: the account has no such credential.

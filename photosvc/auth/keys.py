@@ -71,7 +71,6 @@ def encrypt(key: bytes, text: str, *, owner: str, nonce: bytes) -> str:
 
     Args:
         key: 32 bytes.
-        text: the plain text.
         owner: authenticated, not encrypted.
         nonce: 12 random bytes, never used twice with the same key.
     """
@@ -178,10 +177,6 @@ def recovery_keys(settings: Settings, user: User) -> list[bytes]:
 def check_key(settings: Settings, stored: int) -> None:
     """Raise `OtherServiceKeyError` unless this process has the database's key; log whether a replacement was killed.
 
-    Args:
-        settings: the keys of this process.
-        stored: the fingerprint in the database.
-
     Raises:
         OtherServiceKeyError: the process does not have the key; the message says where the key belongs.
     """
@@ -252,8 +247,6 @@ def prepare(settings: Settings, stored: int | None, given: str | None) -> str:
     A replacement was interrupted if its second step was done but not its third.
 
     Args:
-        settings: the path of the key file.
-        stored: the fingerprint in the database.
         given: the caller's own key; needed if the key is a setting.
 
     Raises:

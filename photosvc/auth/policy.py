@@ -173,7 +173,6 @@ def decide(principal: Principal, action: str, *, owner_uid: str | None = None) -
     """Return the rule that lets `principal` do `action`.
 
     Args:
-        principal: who acts.
         action: a key of `RULES`.
         owner_uid: the UID of the user account that is acted on, where there is one.
 

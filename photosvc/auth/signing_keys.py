@@ -64,14 +64,7 @@ class SigningKey:
 
 
 class SigningKeys:
-    """The keys in the database. Every worker and machine notices a rotation with its next request.
-
-    Args:
-        reading: opens a connection in a read transaction.
-        writing: opens a session in a write transaction.
-        settings: returns the settings, which have the service key.
-        clock: returns the present time.
-    """
+    """The keys in the database. Every worker and machine notices a rotation with its next request."""
 
     def __init__(
         self,

@@ -164,11 +164,6 @@ class Throttle:
 
     Its context managers wrap an attempt: they commit before the wrapped code begins and after it ends, so the wrapped
     code must open and end its own transactions.
-
-    Args:
-        reading: opens a read transaction (`Service.reading`).
-        writing: opens a write transaction (`Service.writing`).
-        write_if_free: does a write that may be left out (`Service.write_if_free`).
     """
 
     def __init__(

@@ -127,8 +127,6 @@ def change_user(
 
     Args:
         session: flushed, not committed.
-        role: `admin`, `user` or `viewer`.
-        disabled: True refuses all credentials of the account.
         display_name: at most 255 printable characters.
         email: an address such as `me@example.org`, or empty for none.
         keep_admin: refuse to lose the last enabled administrator. Only the command line passes False.

@@ -216,7 +216,6 @@ def restore(
     Args:
         environ: source of the settings that are in no file.
         replace: replace an existing library; its files are kept aside.
-        progress: called from time to time.
 
     Raises:
         NotABackupError: the archive is not a backup, or damaged; as after all other errors, nothing has changed.
@@ -243,7 +242,6 @@ def check(archive: Path, folder: Path, *, progress: Callable[[], None] = lambda:
 
     Args:
         folder: an empty folder for the database.
-        progress: called from time to time.
 
     Raises:
         NotABackupError: it is not a backup, or damaged.

@@ -111,7 +111,6 @@ def dump_postgres(url: URL, target: Path, *, verify: bool = False) -> None:
     """Write a PostgreSQL database to a file that only its owner may read, by pg_dump.
 
     Args:
-        url: the address of the database.
         target: the file, which appears only when all of it is on the disk.
         verify: read the whole file again by pg_restore.
 
@@ -202,11 +201,6 @@ def write_backup(
     """Write the archive, which only its owner may read, and return its manifest.
 
     The target appears only when all of it is on the disk.
-
-    Args:
-        source: the library to back up.
-        target: the archive.
-        progress: called from time to time.
 
     Raises:
         ConflictError: there is a file of this name already.

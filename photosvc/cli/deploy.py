@@ -102,7 +102,6 @@ def files_of(program: str, deployment: Deployment) -> dict[str, str]:
 
     Args:
         program: a key of `FILES`.
-        deployment: the values to fill in.
 
     Raises:
         PlainError: a value cannot be written in such a file.

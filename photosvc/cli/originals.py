@@ -29,7 +29,6 @@ def choose_folder(service: "Service", given: Path | None, *, replace: bool) -> P
 
     Args:
         service: the service; its tables must exist.
-        given: the folder on the command line.
         replace: allows another folder than before without a question.
 
     Raises:

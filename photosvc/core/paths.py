@@ -45,7 +45,6 @@ def close_folder(folder: Path, *, passable: bool = False) -> None:
     """Make a folder with its parents if it does not exist, and close it to other accounts.
 
     Args:
-        folder: the folder.
         passable: true if other accounts may pass through it, as nginx must in order to send files below it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -201,7 +201,6 @@ class FileProblemError(PhotosvcError):
     """A file cannot be used.
 
     Args:
-        reason: why.
         details: values of the `{}` in the sentence of the reason.
     """
 

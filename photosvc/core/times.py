@@ -48,10 +48,6 @@ def parse_duration(text: str) -> int | None:
 def parse_since(text: str, now: datetime, *, field: str = "since") -> datetime:
     """Return the moment of a text: a time ago such as `90m`, `12h`, `2d` or `1w`, a day in UTC, or an RFC 3339 time.
 
-    Args:
-        text: the text that a person wrote.
-        field: the name of the field, for the error.
-
     Raises:
         InvalidValueError: it is none of these.
     """

@@ -64,7 +64,6 @@ def read_picture(
     """Read all contents of a picture; unreadable ones are left out, with the reason in `problem`.
 
     Args:
-        row: its format, as sniffed.
         decode: False reads only the metadata, by readers of our own.
         keep: called with the decoded picture, unless the colours come from a smaller version of it.
     """
@@ -204,8 +203,6 @@ def open_shown(source: BinaryIO, row: Format, longest: int) -> Iterator[tuple[Im
     enough, else developed; a video as its first frame that shows something.
 
     Args:
-        source: the file, open for reading.
-        row: its format, as sniffed.
         longest: pixels the longer side should have, if the file has as many.
 
     Raises:

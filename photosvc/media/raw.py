@@ -310,7 +310,6 @@ def open_raw(source: BinaryIO, longest: int = 0) -> Iterator[Image.Image]:
     already, and the `exif` of the preview if it has any.
 
     Args:
-        source: the file, open for reading.
         longest: pixels the longer side should have, if a development at half size has as many.
 
     Raises:

@@ -41,7 +41,6 @@ def keywords(values: Iterable[str | bytes], *, split: bool = False) -> tuple[str
     """Return the first `KEYWORDS` clean keywords in their order; words that differ only in case count as one.
 
     Args:
-        values: raw keywords.
         split: split each value at commas and semicolons.
     """
     found: dict[str, str] = {}

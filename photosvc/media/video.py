@@ -305,7 +305,6 @@ def read_video_metadata(source: BinaryIO, tags: Mapping[str, str] | None = None)
     """Return the metadata of a video, and whether the file is cut off before the end of its media data.
 
     Args:
-        source: the file, open for reading.
         tags: tags that a decoder found; they complete the metadata.
     """
     source.seek(0)

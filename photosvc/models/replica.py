@@ -65,11 +65,7 @@ def moment(connection: Connection) -> Moment:
 
 
 class Replica:
-    """The replica as the searches of one process see it; one line of the log tells when it fails or stays behind.
-
-    Args:
-        address: the address of its database.
-    """
+    """The replica as the searches of one process see it; one line of the log tells when it fails or stays behind."""
 
     def __init__(self, address: str) -> None:
         self._address = address

@@ -116,11 +116,7 @@ class Docs(NamedTuple):
 
 @lru_cache(maxsize=_KEPT)
 def read_docs(document: bytes) -> Docs:
-    """Convert the OpenAPI document for the page.
-
-    Args:
-        document: the document as JSON.
-    """
+    """Convert the OpenAPI document for the page."""
     whole = orjson.loads(document)
     known: Mapping[str, Schema] = whole["components"]["schemas"]
     described = [(path, method, one) for path, methods in whole["paths"].items() for method, one in methods.items()]

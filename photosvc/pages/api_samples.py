@@ -101,7 +101,6 @@ def rows_of(schema: Schema, known: Mapping[str, Schema], before: str = "", depth
     """Yield a row for each property of an object and of unnamed objects within it; none for other schemas.
 
     Args:
-        schema: the schema of the object, or of a list of objects.
         known: the named schemas of the document; a named schema within another has a table of its own.
         before: the prefix of all names.
         depth: the number of objects around it.
@@ -167,8 +166,6 @@ def curl(path: str, method: str, operation: Mapping[str, Any], known: Mapping[st
 
     Args:
         path: the path of the operation, below that address.
-        method: the method in lower case.
-        operation: the operation from the document.
         known: the named schemas of the document.
     """
     parts = ["curl -sS", *_arguments(method, operation, known)]

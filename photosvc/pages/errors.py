@@ -72,10 +72,7 @@ def show_form(
     """Render a page with a form, and the error of the form that was sent.
 
     Args:
-        template: its name, as for `show`.
-        error: the error that the template shows beside the form.
         unauthorized: the status in place of 401, which is for credentials in headers and must name their scheme.
-        context: further values of the template.
     """
     if error is None:
         return show(template, error=None, **context)

@@ -134,15 +134,7 @@ def _show(asked: str) -> Response:
 
 
 def _list(connection: Connection, albums: Sequence[AlbumRecord], path: str, who: Principal) -> Listing:
-    """Return the page of folders that the request names.
-
-    Args:
-        connection: the connection.
-        albums: all folders with photos.
-        path: the path of the folder that is shown.
-        who: the principal who is signed in.
-
-    """
+    """Return the page of folders that the request names."""
     text = request.args.get("find", "").strip().replace("\0", "")[:_LONGEST]
     sort = request.args.get("sort", "")
     sort = sort if sort in _SORTS else next(iter(_SORTS))

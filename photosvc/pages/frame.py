@@ -61,9 +61,7 @@ def show_administration(
 
     Args:
         section: the endpoint of the section that the page belongs to.
-        error: the error of the form that was sent.
         told: the messages of success, by the value of `done` in the address to which forms lead.
-        context: further values of the template.
     """
     return show_form(
         f"administration/{template}",

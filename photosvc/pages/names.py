@@ -271,8 +271,6 @@ def _save(
     """Save the form of a name, and lead to the list.
 
     Args:
-        kind: its kind.
-        one: the label or person.
         schema: the schema of changes at the API, which checks the name.
         kept: the list of all.
         change: changes the name and the mark; returns whether a job does the rest.
@@ -322,12 +320,9 @@ def _form(
     """Show the form of a name.
 
     Args:
-        kind: its kind.
-        one: the label or person.
         typed: the name in the field; None: the present one.
         favorite: the box; None: as it is.
         other: one that has the typed name, with which it would be merged.
-        error: the error of the name.
 
     """
     answer = show_form(

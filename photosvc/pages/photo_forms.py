@@ -139,9 +139,6 @@ def _form(
     """Show the form.
 
     Args:
-        record: the photo as it is now.
-        values: the values of the fields.
-        status: the status of the answer.
         errors: messages by field.
         present: the values that others saved meanwhile, of the fields that were changed here, too.
 

@@ -190,7 +190,6 @@ def merge(typed: Mapping[str, str], present: Mapping[str, str], version: str) ->
 
     Args:
         typed: the values of the form, see `typed_values`.
-        present: the values of the photo.
         version: the text that `version_of` returned for the values with which the form was opened.
 
     """

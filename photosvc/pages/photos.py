@@ -229,7 +229,6 @@ def show_search(
     """Show the photos of the search that the request names.
 
     Args:
-        template: the name of the page's template.
         album: the UID of the album that is searched; empty: all photos.
         usual: the order when the request names none.
         rights: the rights on this album of principals that may change albums, by their names in the scripts.
@@ -282,8 +281,6 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
     """Find a page of this search, as this principal may see it.
 
     Args:
-        asked: the search.
-        who: the principal.
         hinted: the parameters of the search, if hints are wanted for an empty first page.
 
     """

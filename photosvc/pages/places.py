@@ -54,7 +54,6 @@ def countries_of(found: Iterable[CountedTown], search: str, languages: Sequence[
     """Group towns by country, the countries with the most photos first.
 
     Args:
-        found: the towns.
         search: the query that found their photos, as `narrowed` gives it.
         languages: those in which countries are named, the preferred one first; else in English.
 

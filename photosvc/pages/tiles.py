@@ -208,7 +208,6 @@ class Thumbnails:
         """Prepare them.
 
         Args:
-            who: the principal that they are for.
             turns: those of the files that a person turned, by hash (`turns_of`).
             waits: wait for thumbnails that are not ready, on pages without a script that asks for them again.
 
@@ -277,8 +276,6 @@ def days_of(records: Iterable[Record], thumbs: Thumbnails, *, by_day: bool) -> l
     """Group the results by day, or all together.
 
     Args:
-        records: search results in their order.
-        thumbs: the addresses of their thumbnails.
         by_day: True if the order follows the time at which photos were taken.
 
     """
@@ -380,8 +377,6 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
     """Return the data attributes of the grid for its scripts; none where the API that they call is not mounted.
 
     Args:
-        who: the principal who is signed in.
-        search: the search that the page shows.
         of_album: further rights of principals that may change albums.
 
     """

@@ -147,8 +147,6 @@ def is_sound(path: str, name: str, whole: tuple[int, int], turn: int = 1) -> boo
     It is true for derived files of other kinds, and for files that count as missing, which are made again anyway.
 
     Args:
-        path: path of the file.
-        name: its name in the cache.
         whole: pixels of the upright original; zeros when unknown.
         turn: Exif orientation that the library applies to the original; thumbnails with other turns are older.
     """

@@ -141,12 +141,7 @@ class Waiters:
 
 
 class Making:
-    """A picture whose thumbnails are being made in this process.
-
-    Args:
-        work: the result of the workers.
-        kept: whether the cache keeps the thumbnails.
-    """
+    """A picture whose thumbnails are being made in this process."""
 
     __slots__ = ("callers", "finished", "is_wanted", "kept", "work")
 
@@ -241,8 +236,6 @@ class Thumbnails:
         """Find the thumbnail in the cache, or make it.
 
         Args:
-            original: the original to show.
-            target: the part of it to show, and the size.
             owner: the owner whose share of places and workers it takes.
             keep: whether the cache keeps a new thumbnail; others are made last.
             seconds: shorter wait for a new thumbnail, for callers that ask again; it is started even if too many other

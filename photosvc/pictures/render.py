@@ -196,8 +196,6 @@ def render_file(
     """Make the encoded thumbnails of an open file, in the order of `targets`.
 
     Args:
-        file: open for reading.
-        row: its format, as sniffed.
         whole: pixels of the upright picture; zeros when unknown.
         targets: at least one, all with the same turn.
         decoded: the picture, if it is decoded already; the file is then not read.

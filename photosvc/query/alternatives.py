@@ -53,7 +53,6 @@ def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase 
     article: `l'été` is `été`.
 
     Args:
-        text: the text.
         quoted: true if it stood in quotes.
         whole: true if a word without a `*` is never the start of a longer one.
 

@@ -142,7 +142,6 @@ def other_forms(word: str, *, prefix: bool) -> tuple[str, ...]:
     """Return the singular of a folded English plural, else the plural; nothing for words with other letters.
 
     Args:
-        word: the word.
         prefix: true if the word already stands for all words that begin with it.
 
     """

@@ -23,7 +23,6 @@ class InvalidQueryError(InvalidValueError):
     """The search query is not valid.
 
     Args:
-        message: what is wrong and what would be valid.
         field: the request parameter with the error: `q`, `filter` or the name of a filter.
         position: the number of characters before the error in the text of the field, if it has a position.
     """

@@ -445,8 +445,6 @@ def overlay(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
     """Join the conditions of both; a filter at the top of `query` replaces parameters of the same name.
 
     Args:
-        query: the parsed query.
-        parameters: the conditions of the parameters.
         unset: names of filters that the query mentions without a condition; see `unset_filters`.
 
     """

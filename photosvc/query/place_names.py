@@ -80,7 +80,6 @@ def country_in(languages: Sequence[str], code: str) -> str | None:
 
     Args:
         languages: tags such as `de` or `de-AT`, the preferred one first.
-        code: the code of the country, in lower case.
 
     """
     for tag in languages[:_MOST_LANGUAGES]:

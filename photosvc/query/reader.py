@@ -310,9 +310,7 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     """Read a value of the filter `spec`, and return the condition; `Everything` if there is no value.
 
     Args:
-        spec: the filter.
         raw: its value as written, with quotes and operators, as `alternatives` describes it.
-        source: the position of the value.
 
     Raises:
         InvalidQueryError: the value is not valid for this filter.

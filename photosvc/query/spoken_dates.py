@@ -239,7 +239,6 @@ def read_dates(text: str, today: date) -> Meaning | None:
 
     Args:
         text: folded words, with single blanks between them.
-        today: the present day.
     """
     text = " ".join(_CODES.get(word, word) for word in text.split(" "))
     bound, _, rest = text.partition(" ")

@@ -78,7 +78,6 @@ def note_access(answer: Response, began: float | None = None) -> Response:
     """Log the request once its answer is sent.
 
     Args:
-        answer: the answer to the current request.
         began: time of the beginning, by `perf_counter`; None for a request without a route of this service.
     """
     environ = request.environ

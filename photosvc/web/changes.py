@@ -103,9 +103,6 @@ def change_one(
     """Change one photo in a write transaction; return its new record and entity tag.
 
     Args:
-        photo_uid: the photo.
-        action: the action for the journal.
-        change: the change.
         expected: the entity tags of states that may be changed; None: any state.
 
     Raises:

@@ -142,7 +142,6 @@ def read_json(
     """Return the request's JSON object as loaded by `schema`.
 
     Args:
-        schema: the schema of the body.
         any_type: read JSON without regard to the `Content-Type`; three known clients log in with another, or none.
         quoted: also read a JSON text that holds the object.
         max_body: longest body in bytes.
@@ -318,7 +317,6 @@ def takes(
     """Read the request's JSON object by `schema` and pass it to the view as the first argument.
 
     Args:
-        schema: the schema of the body.
         any_type: read JSON without regard to the `Content-Type`.
         quoted: also read a JSON text that holds the object, which a known client sends.
         max_body: longest body in bytes.

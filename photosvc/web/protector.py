@@ -284,7 +284,6 @@ def verify(service: Service, token: str, instead: Callable[[], Principal | None]
     """Return the principal of a token of this request; note its use, or count the failure.
 
     Args:
-        token: the token that the request shows.
         instead: returns the principal if the token is not one of photosvc, or None.
 
     Raises:

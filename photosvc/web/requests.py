@@ -47,7 +47,6 @@ class PublicPath:
     in `X-Forwarded-Prefix`. An app that another one has mounted somewhere has a `SCRIPT_NAME` and keeps it.
 
     Args:
-        app: the app.
         base_url: the public address, or empty.
         proxies: number of proxies whose headers are trusted.
     """

@@ -78,7 +78,6 @@ def work(given: Work, items: Sequence[Any], threads: int) -> tuple[list[bytes], 
     """Apply the function to the items, and return an answer for each, and the seconds that they took.
 
     Args:
-        given: the function.
         items: at most `MOST_ITEMS`.
         threads: of this dask worker: it gets as many processes.
 

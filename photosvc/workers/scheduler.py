@@ -191,7 +191,6 @@ class SchedulerPool(Generic[Item, Result]):
     """A pool of workers on other machines.
 
     Args:
-        scheduler: the connection to it.
         given: the function, and the limits of the processes that apply it.
     """
 

@@ -340,9 +340,7 @@ def folders_in(albums: Iterable[AlbumRecord], path: str, *, recursive: bool) -> 
     """Return the folders in a folder by path, from all albums of the type folder.
 
     Args:
-        albums: the albums, with their paths and the numbers of their photos.
         path: the path of the folder; empty for the originals.
-        recursive: whether folders further down are included.
     """
     own = [fold_recurring(part) for part in path.split("/") if part]
     names: dict[tuple[str, ...], str] = {}
@@ -364,12 +362,7 @@ def folders_in(albums: Iterable[AlbumRecord], path: str, *, recursive: bool) -> 
 
 
 def find_folder(albums: Iterable[AlbumRecord], path: str) -> Folder | None:
-    """Return the folder with this path in any case; None if no photo is in it or below it.
-
-    Args:
-        albums: all albums of the type folder, as for `folders_in`.
-        path: the path of a folder below the originals.
-    """
+    """Return the folder with this path in any case; None if no photo is in it or below it."""
     around, wanted = path.rpartition("/")[0], fold(path)
     return next((one for one in folders_in(albums, around, recursive=False) if fold(one.path) == wanted), None)
 

@@ -177,11 +177,7 @@ def most_selective(
     """Return the candidates of the most selective conjuncts; None if all exceed the counter's limit.
 
     Args:
-        parts: the conjuncts.
         walked: the conjuncts whose value has an index in the order, which needs no sorting.
-        context: the database and the rights of the search.
-        connection: where candidates are counted.
-        counter: the counter of the candidates.
     """
     best, fewest = None, 0
     for candidates in _candidates(parts, walked, context, connection, counter):

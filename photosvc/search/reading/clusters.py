@@ -98,10 +98,6 @@ def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int
     """Return at most `MOST_CLUSTERS` clusters of the photos in the box, the largest first.
 
     Args:
-        connection: in a read transaction.
-        query: the query for the photos.
-        box: the area.
-        zoom: the zoom of the map.
         apart: photos of cells with at most so many are clusters of their own, unless these are too many.
 
     Raises:

@@ -52,11 +52,6 @@ class Explanation:
 def explain(connection: Connection, request: SearchRequest, query: str = "", *, sees_private: bool) -> Explanation:
     """Explain the statement that finds the rows of a page.
 
-    Args:
-        connection: in a read transaction.
-        query: the text of its query.
-        sees_private: whether private photos are shown.
-
     Raises:
         NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
     """

@@ -192,10 +192,8 @@ def load_photo(
     """Return the photo of these files, which `files_of_photo` found in the same transaction.
 
     Args:
-        session: for reading.
         seen: at least one file.
         photo: the photo, if it is already loaded with all that belongs to it.
-        sees_private: whether private albums are named.
 
     """
     photo = photo or session.scalars(_PHOTO, {"photo_id": seen[0].photo_id}).one()

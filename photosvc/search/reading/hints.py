@@ -95,10 +95,6 @@ def find_hints(
     """Return hints for a search that found nothing, the best first.
 
     Args:
-        connection: in a read transaction.
-        pairs: the parameters of the search.
-        names: the names of values in the library.
-        sees_private: whether private photos are shown.
         seconds: the time after which nothing further is looked for; `LONGEST` if it is left out.
     """
     seconds = LONGEST if seconds is None else seconds

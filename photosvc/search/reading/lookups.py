@@ -172,8 +172,6 @@ def _known(name: str, region: str, *, called: bool) -> _City | None:
     """Return the largest city that has this name in another language.
 
     Args:
-        name: its folded words.
-        region: the state or country that it must be in, if given.
         called: whether the gazetteer has places of this very name there, which come first unless they are far smaller.
 
     """
@@ -364,9 +362,7 @@ class Lookups:
     Where a photo or place is `required`, an unknown one is an error; elsewhere it is left out.
 
     Args:
-        connection: in a read transaction.
         field: the parameter that errors name.
-        sees_private: whether the caller may see private photos.
     """
 
     def __init__(self, connection: Connection, field: str, *, sees_private: bool) -> None:

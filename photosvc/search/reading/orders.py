@@ -126,7 +126,6 @@ def order_named(name: str, *, merged: bool = False, field: str = "order") -> Ord
 
     Args:
         name: the name, in any case.
-        merged: whether results are merged.
         field: the parameter that errors name.
 
     Raises:

@@ -121,7 +121,6 @@ def areas_on_covers(connection: Connection, people: Sequence[Person]) -> dict[st
     """Return the largest area of each person on their latest photo, as left, top, width and height, by their UIDs.
 
     Args:
-        connection: the connection.
         people: some hundreds at most, with the hashes of their latest photos.
 
     """

@@ -95,8 +95,6 @@ def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) 
     """Return the photos of this query.
 
     Args:
-        connection: where names are looked up and candidates are counted.
-        query: the query for the photos.
         rows_needed: see `make_plan`.
 
     Raises:

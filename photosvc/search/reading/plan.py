@@ -152,9 +152,6 @@ def make_plan(
 
     Args:
         node: the resolved query.
-        order: the name of the order.
-        context: the database and the rights of the search.
-        connection: where candidates are counted.
         rows_needed: the rows of the page and those that its offset skips.
         ranked: the terms that the order ranks by.
         in_order: whether rows are read in the order. Otherwise, all rows that no index finds are read as they are

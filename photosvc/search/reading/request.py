@@ -160,7 +160,6 @@ def parse_node(pairs: Iterable[tuple[str, str]], today: date | None = None) -> N
     """Return the query that `q` and filters as parameters make together, within the scope of `filter`.
 
     Args:
-        pairs: names and values of parameters.
         today: the present day; that of the clock if it is left out.
 
     Raises:

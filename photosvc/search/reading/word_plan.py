@@ -206,7 +206,6 @@ def tiers(words: Node, ranked: Sequence[Term], context: Context, connection: Con
     Args:
         words: a query of words, `And` and `Or` alone.
         ranked: the terms that the order ranks by.
-        context: the database.
         connection: where the ranks are read, from the text of each photo.
     """
     rank = points(ranked, context).label("rank")

@@ -60,7 +60,6 @@ def matching(words: Node, expanded: Mapping[str, Sequence[str]], context: Contex
     Args:
         words: a query of words, phrases, `And` and `Or` alone, as `needed` gives it.
         expanded: SQLite: all words that some prefixes stand for; other prefixes are left to the index.
-        context: the database.
     """
     if context.on_postgresql:
         return select(SearchText.photo_id).where(in_index(words, context))
@@ -240,8 +239,6 @@ def contains(section: str, term: Term, context: Context) -> Condition:
 
     Args:
         section: a column of `SearchText`, such as `words` (all of them) or `title`.
-        term: a word or phrase.
-        context: the database.
     """
     found = _has_term(getattr(SearchText, section), term, context)
     if not context.words_as_sets:
