@@ -113,7 +113,6 @@ def show_cover(found: SeenFile, size: str) -> Response:
     Raises:
         NotFoundError: there is no such size.
         FileProblemError: the file cannot be shown.
-
     """
     target, _ = _target(found.hash, size)
     return _show(found, target, keep=True, cached=CHECKED)

@@ -154,7 +154,6 @@ def describe(
         catalog: finds or adds cameras, places and keywords.
         now: the present.
         extractions: those of files that need not be read from the columns, by name.
-
     """
     files = sorted((file for file in photo.files if not file.missing), key=lambda file: file.name)
     if not files:

@@ -112,7 +112,6 @@ def extract(
         UnsupportedFileError: it is empty, too large, or neither picture, video nor sidecar.
         UnreadableFileError: it cannot be opened or read.
         FileChangedError: it changed or vanished meanwhile.
-
     """
     try:
         with _opened(path) as (file, state):
@@ -162,7 +161,6 @@ def content_hash(path: Path | RemoteFile) -> str:
 
     Raises:
         UnreadableFileError: there is none of this name, or it cannot be read.
-
     """
     try:
         if isinstance(path, RemoteFile):
@@ -311,7 +309,6 @@ def extract_and_show(
 
     Returns:
         the extraction, the number of thumbnails made, and why the cache could not be written, empty if it could.
-
     """
     from photosvc.pictures.render import render_file
 

@@ -102,7 +102,6 @@ def linked_rows(
         session: to read by.
         file_ids: the changed files; their keys are stored.
         keys: the keys of these files, the former ones included.
-
     """
     rows: dict[int, Row] = {}
     links: dict[int, set[int]] = defaultdict(set)
@@ -247,7 +246,6 @@ def remove_empty(session: Session, photos: list[Photo], heirs: Mapping[int, int]
         photos: loaded in the session.
         heirs: id of a photo -> id of the photo that took over its first file, and takes over its journal and
             the decisions about its look-alikes.
-
     """
     session.flush()
     uids = {photo.id: photo.uid for photo in photos}
@@ -300,7 +298,6 @@ def restack(
         new_ids: their ids, as far as there are any; the database gives others.
         is_outdated: whether the file of a name is yet to be read, so that its row may move away from there. Such a file
             stays in its photo, and its photo apart from others, until it is stored and stacked itself.
-
     """
     rows, links = linked_rows(session, keys, write_keys(session, keys))
     waiting = {row.id for row in rows.values() if row.id not in keys and is_outdated(row.name)}
@@ -370,7 +367,6 @@ def unstack(session: Session, catalog: Catalog, file: File, now: datetime) -> Ph
 
     Raises:
         ConflictError: the file is the only one of its photo.
-
     """
     left = file.photo
     if not any(other is not file and not other.missing and not other.sidecar for other in left.files):

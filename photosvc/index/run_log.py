@@ -211,7 +211,6 @@ class Reporter:
 
         Raises:
             ConflictError: another run has taken over.
-
         """
         with write_session(self.lease.engine) as session:
             note_run(session, self.lease.clock(), whole=not folder)

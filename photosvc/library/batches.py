@@ -52,7 +52,6 @@ def selected_photos(connection: Connection, given: Mapping[str, Any], *, most: i
         InvalidValueError: nothing or too much is selected, or `expected` is missing.
         InvalidQueryError: the query is not valid.
         ConflictError: the query finds another number of photos than `expected`.
-
     """
     uids, query = list(dict.fromkeys(given["photos"] or ())), (given["q"] or "").strip()
     if not (uids or query):

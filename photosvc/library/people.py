@@ -241,7 +241,6 @@ def name_area(session: Session, photo: Photo, marker_uid: str, name: str | None)
     Raises:
         NotFoundError: no file of the photo has this area.
         ConflictError: the areas of the file are others than when it was indexed.
-
     """
     file, marker = _area(photo, marker_uid)
     if marker.src == MANUAL:
@@ -260,7 +259,6 @@ def remove_area(photo: Photo, marker_uid: str) -> Marker:
     Raises:
         NotFoundError: no file of the photo has this area.
         ConflictError: it is in the file.
-
     """
     file, marker = _area(photo, marker_uid)
     if marker.src != MANUAL:

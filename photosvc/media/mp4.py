@@ -351,7 +351,6 @@ def _degrees(sign: str, digits: str, fraction: str | None, width: int) -> float:
         digits: degrees, then minutes and seconds with two digits each if they are given.
         fraction: point and digits.
         width: most digits of the degrees.
-
     """
     parts: list[str] = []
     while len(digits) > width:

@@ -141,7 +141,6 @@ def load(values: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         InvalidBodyError: a value is not valid; the error names it.
-
     """
     return load_values(_schema, {name: value for name, value in values.items() if name in _MAY_BE_EMPTY or value})
 
@@ -220,7 +219,6 @@ def _read_album(uid: str, who: Principal) -> AlbumRecord:
 
     Raises:
         NotFoundError: there is none, or it may not be seen.
-
     """
     with searching(who.owner_uid, "uid") as connection:
         found = current_service().albums.find(connection, uid, sees_private=who.sees_private, counted=False)
@@ -236,7 +234,6 @@ def read_own_album(uid: str) -> AlbumRecord:
     Raises:
         NotFoundError: there is none, or it may not be seen.
         ConflictError: it is made by the library: a month, folder or region.
-
     """
     who = principal()
     with current_service().reading(orm=True) as session:

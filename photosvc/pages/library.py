@@ -154,7 +154,6 @@ def columns(years: Mapping[int, int], search: Callable[[str], str]) -> Sequence[
     Args:
         years: the number of photos of each year; years below 1 are left out.
         search: returns the address of the photos that a query finds.
-
     """
     known = {year: photos for year, photos in years.items() if year > 0}
     if not known:
@@ -277,7 +276,6 @@ def _check_folder(path: Path) -> None:
 
     Raises:
         InvalidValueError: it is not, or no file can have its name.
-
     """
     with suppress(OSError, ValueError):
         if path.is_dir():

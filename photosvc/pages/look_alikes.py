@@ -142,7 +142,6 @@ def _flag(uids: list[str], action: str, flagging: Flagging) -> None:
 
     Raises:
         InvalidValueError: nothing is chosen, or not only photos.
-
     """
     if not uids:
         msg = N_("No photo is selected.")

@@ -176,7 +176,6 @@ def _change(uids: Sequence[str], act: Act) -> list[str]:
 
     Raises:
         PhotosvcError: one of `selected_photos` or `change_in_portions`.
-
     """
     service, who, changed = current_service(), principal(), list[str]()
     now, entry = service.now(), Change(act.journal, Actor.of(who))

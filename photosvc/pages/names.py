@@ -274,7 +274,6 @@ def _save(
         schema: the schema of changes at the API, which checks the name.
         kept: the list of all.
         change: changes the name and the mark; returns whether a job does the rest.
-
     """
     form, who = read_form(), principal()
     typed, favorite = form.get("name", ""), form.get("favorite") == "yes"
@@ -323,7 +322,6 @@ def _form(
         typed: the name in the field; None: the present one.
         favorite: the box; None: as it is.
         other: one that has the typed name, with which it would be merged.
-
     """
     answer = show_form(
         "name-edit",

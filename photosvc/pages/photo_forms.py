@@ -77,7 +77,6 @@ def _read(uid: str) -> tuple[dict[str, Any], str]:
 
     Raises:
         NotFoundError: the photo does not exist, or may not be seen.
-
     """
     try:
         body, tag = read_record(uid)
@@ -141,7 +140,6 @@ def _form(
     Args:
         errors: messages by field.
         present: the values that others saved meanwhile, of the fields that were changed here, too.
-
     """
     return show(
         "photo-edit",

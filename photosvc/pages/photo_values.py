@@ -191,7 +191,6 @@ def merge(typed: Mapping[str, str], present: Mapping[str, str], version: str) ->
     Args:
         typed: the values of the form, see `typed_values`.
         version: the text that `version_of` returned for the values with which the form was opened.
-
     """
     opened = dict(part.rpartition(":")[::2] for part in version.split())
     values, changed, clashes = dict[str, str](), dict[str, str](), dict[str, str]()
@@ -221,7 +220,6 @@ def request_of(changed: Mapping[str, str]) -> dict[str, Any]:
 
     Raises:
         InvalidValueError: a number or position is none; the error names its field.
-
     """
     body, details = dict[str, Any](), dict[str, Any]()
     for name, text in changed.items():

@@ -151,7 +151,6 @@ def totals_of(connection: Connection, query: PhotoQuery) -> Totals:
 
     Raises:
         NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
-
     """
     state = library_state(connection)
     key = (state, query)
@@ -237,7 +236,6 @@ def show_search(
         folder: the path of the folder of which this is the album; empty: none.
         scripted: whether scripts may make the grid.
         context: further values of the template, among them `orders`: keys and labels of the orders to choose from.
-
     """
     query, order, seed = (request.args.get(name, "").strip() for name in ("q", "order", "seed"))
     search, number = Asked(close_quote(query), order, seed, album, usual, shelf, folder), page_number()
@@ -282,7 +280,6 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
 
     Args:
         hinted: the parameters of the search, if hints are wanted for an empty first page.
-
     """
     hints: Sequence[Hint] = ()
     with searching(who.owner_uid) as connection:

@@ -56,7 +56,6 @@ def countries_of(found: Iterable[CountedTown], search: str, languages: Sequence[
     Args:
         search: the query that found their photos, as `narrowed` gives it.
         languages: those in which countries are named, the preferred one first; else in English.
-
     """
     towns = defaultdict[str, list[CountedTown]](list)
     for town in found:

@@ -210,7 +210,6 @@ class Thumbnails:
         Args:
             turns: those of the files that a person turned, by hash (`turns_of`).
             waits: wait for thumbnails that are not ready, on pages without a script that asks for them again.
-
         """
         token = preview_token(current_service().settings, who)
         asked: dict[str, Any] = {} if waits else {"quiet": 1}
@@ -277,7 +276,6 @@ def days_of(records: Iterable[Record], thumbs: Thumbnails, *, by_day: bool) -> l
 
     Args:
         by_day: True if the order follows the time at which photos were taken.
-
     """
     groups = groupby(records, key=lambda record: _day(record) if by_day else "")
     return [_group(iso, list(found), thumbs, by_day=by_day) for iso, found in groups]
@@ -378,7 +376,6 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
 
     Args:
         of_album: further rights of principals that may change albums.
-
     """
     if not is_mounted("photos.timeline"):
         return {}

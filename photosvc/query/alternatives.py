@@ -58,7 +58,6 @@ def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase 
 
     Raises:
         ValueError: a `*` stands between the characters of an unquoted word.
-
     """
     if text.isascii() and text.isalnum():  # most words: they need neither folding nor splitting
         return _word(text[:LONGEST_WORD].lower(), starred=False, quoted=quoted, whole=whole)

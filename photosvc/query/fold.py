@@ -143,7 +143,6 @@ def other_forms(word: str, *, prefix: bool) -> tuple[str, ...]:
 
     Args:
         prefix: true if the word already stands for all words that begin with it.
-
     """
     if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()):
         return ()

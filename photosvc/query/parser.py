@@ -77,7 +77,6 @@ def refuse_comparison(word: str, source: Source) -> None:
 
     Raises:
         InvalidQueryError: the word is such a comparison; the message shows the right form.
-
     """
     found = _COMPARISON.fullmatch(word)
     if found is None:
@@ -135,7 +134,6 @@ def parse_query(text: str, field: str = "q", today: date | None = None) -> Node:
 
     Raises:
         InvalidQueryError: the text is not a query; the message says where and why.
-
     """
     check(text, field)
     return _Parser(text, field, today or local_day()).query()
@@ -146,7 +144,6 @@ def understand(text: str, today: date | None = None) -> list[Understood]:
 
     Raises:
         InvalidQueryError: the text is not a query.
-
     """
     text, _ = split_order(text)
     parser = _Parser(text, "q", today or local_day())
@@ -381,7 +378,6 @@ def split_order(text: str) -> tuple[str, str]:
 
     Raises:
         InvalidQueryError: the text is too long, or contains characters that no database can store.
-
     """
     check(text, "q")
     order, depth = "", 0
@@ -405,7 +401,6 @@ def parse_parameters(pairs: Pairs) -> Node:
 
     Raises:
         InvalidQueryError: a value is not valid; the error names its parameter.
-
     """
     given: dict[str, tuple[str, str]] = {}
     for key, text in _flat(pairs):
@@ -425,7 +420,6 @@ def parse_scope(pairs: Pairs, today: date | None = None) -> Node:
 
     Raises:
         InvalidQueryError: the text is not a query.
-
     """
     texts = [text for key, text in _flat(pairs) if key == "filter" and text.strip()]
     return locate(parse_query(texts[-1], "filter", today)) if texts else Everything()
@@ -436,7 +430,6 @@ def combine(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
 
     Raises:
         InvalidQueryError: `lat` or `lng` is given without the other.
-
     """
     return locate(overlay(query, parameters, unset))
 
@@ -446,7 +439,6 @@ def overlay(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
 
     Args:
         unset: names of filters that the query mentions without a condition; see `unset_filters`.
-
     """
     named = {name for part in conjuncts(query) if (name := _name(part))}.union(unset)
     return conjunction([*conjuncts(query), *(p for p in conjuncts(parameters) if _name(p) not in named)])

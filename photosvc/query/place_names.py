@@ -80,7 +80,6 @@ def country_in(languages: Sequence[str], code: str) -> str | None:
 
     Args:
         languages: tags such as `de` or `de-AT`, the preferred one first.
-
     """
     for tag in languages[:_MOST_LANGUAGES]:
         parts = tag.lower().replace("_", "-").split("-")

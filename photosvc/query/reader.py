@@ -126,7 +126,6 @@ def read_states(spec: FilterSpec, groups: Sequence[Sequence[Alternative]], sourc
 
     Raises:
         InvalidQueryError: a state is unknown.
-
     """
     return conjunction(_read_group(spec, group, source) for group in groups)
 
@@ -314,7 +313,6 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
 
     Raises:
         InvalidQueryError: the value is not valid for this filter.
-
     """
     groups = read_groups(raw, spec.operators, empties=spec.kind is Kind.PROSE)
     if spec.kind is Kind.STATE:

@@ -109,7 +109,6 @@ def read_spoken(typed: Sequence[str], today: date) -> Meaning | None:
 
     Args:
         typed: words of a query, as they were typed; a phrase in quotes may follow `near` and `in album`.
-
     """
     if typed[0].lower() in LEADING_WORDS and not (len(typed) > 1 and _may_follow(typed[1])):
         return None

@@ -113,7 +113,6 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
         Raises:
             AppImportError: a setting is not valid, or the database belongs to another service key.
-
         """
         try:
             super().load_wsgi()
@@ -398,7 +397,6 @@ def _check_service(app: Flask, service: Service) -> None:
 
     Raises:
         OtherServiceKeyError: it belongs to another service key.
-
     """
     with app.app_context(), suppress(SQLAlchemyError, SchemaError):
         service.require_schema()

@@ -248,7 +248,6 @@ def page_parameters(entries: str, count: str = "") -> Parameters:
     Args:
         entries: what the list contains, in the plural, such as `files`.
         count: the entries that `count` limits; by default, those on a page.
-
     """
     limits = {"type": "integer", "minimum": 1, "default": DEFAULT_COUNT}
     name = entries.capitalize()
@@ -278,7 +277,6 @@ def read_page() -> PageOfList:
 
     Raises:
         InvalidValueError: `count` or `offset` is not valid.
-
     """
     asked = parse_request({name: request.args.get(name, "") for name in ("count", "offset")})
     return PageOfList(asked.count, asked.offset)

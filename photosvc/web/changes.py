@@ -72,7 +72,6 @@ def read_record(photo_uid: str) -> tuple[bytes, str]:
 
     Raises:
         NotFoundError: the photo does not exist, or may not be seen.
-
     """
     service, sees_private = current_service(), principal().sees_private
     with service.reading() as connection:
@@ -108,7 +107,6 @@ def change_one(
     Raises:
         NotFoundError: the photo does not exist, or may not be seen.
         PhotoChangedError: the photo has another state than those expected.
-
     """
     service, who = current_service(), principal()
     now = service.now()
@@ -193,7 +191,6 @@ def find_label(uid: str) -> Label:
 
     Raises:
         NotFoundError: there is none that the principal may see.
-
     """
     found = next((label for label in every_label() if label.uid == uid), None)
     if found is None:
@@ -210,7 +207,6 @@ def change_label(label: Label, name: str | None, *, favorite: bool | None = None
         InvalidValueError: the name has no letters or digits.
         NotFoundError: no photo in searches has the new label.
         PhotosvcError: one of `change_all`.
-
     """
     if name is not None:
         check_name(name)
@@ -252,7 +248,6 @@ def find_person(uid: str) -> Person:
 
     Raises:
         NotFoundError: there is none whom the principal may see.
-
     """
     service, who = current_service(), principal()
     with searching(who.owner_uid, "subject_uid") as connection:
@@ -268,7 +263,6 @@ def check_name_of_person(name: str) -> None:
 
     Raises:
         InvalidValueError: it has no letters or digits.
-
     """
     if not words(name):
         raise InvalidValueError("Name: send a name with letters or digits", field="Name")
@@ -284,7 +278,6 @@ def change_person(
     Raises:
         InvalidValueError: the name has no letters or digits, or is a new one of a person who is to be hidden.
         PhotosvcError: one of `change_all`.
-
     """
     if name is not None:
         check_name_of_person(name)

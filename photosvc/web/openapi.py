@@ -123,7 +123,6 @@ def tag_of(path: str) -> str:
 
     Raises:
         LookupError: `TAGS` has no tag for the path.
-
     """
     part = path.removeprefix("/")
     while part and part not in _NAMES:
@@ -151,7 +150,6 @@ def operations(routes: Map, views: Mapping[str, Callable[..., Any]], root: str) 
 
     Raises:
         LookupError: a view has no contract, or its path has no tag.
-
     """
     for rule in routes.iter_rules():
         view = views[rule.endpoint]
@@ -258,7 +256,6 @@ def document(root: str) -> bytes:
 
     Args:
         root: the path of the API as the routes of this app have it.
-
     """
     known = current_app.extensions.setdefault(_DOCUMENTS, lru_cache(maxsize=_MOUNTS)(_describe))
     described: bytes = known(root, address_of(current_service(), request, "/api/v1"))
@@ -271,7 +268,6 @@ def _describe(root: str, address: str) -> bytes:
     Args:
         root: the path in the routes.
         address: the address for clients.
-
     """
     from apispec import APISpec  # only this view needs it
     from apispec.ext.marshmallow import MarshmallowPlugin

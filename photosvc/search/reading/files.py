@@ -119,7 +119,6 @@ def matching_ids(connection: Connection, request: SearchRequest, *, sees_private
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-
     """
     found = prepare(connection, request, sees_private=sees_private).window(request.start, request.count)
     return array("q", (row[0] for row in found))
@@ -194,7 +193,6 @@ def load_photo(
     Args:
         seen: at least one file.
         photo: the photo, if it is already loaded with all that belongs to it.
-
     """
     photo = photo or session.scalars(_PHOTO, {"photo_id": seen[0].photo_id}).one()
     files = {file.id: file for file in photo.files}

@@ -134,7 +134,6 @@ def find_town(name: str, region: str) -> tuple[tuple[float, float], ...]:
     Raises:
         NotFoundError: there is no such place.
         InvalidValueError: too many places have the name.
-
     """
     cities = _cities(_EXACTLY, name, region)
     known = _known(name, region, called=bool(cities))
@@ -173,7 +172,6 @@ def _known(name: str, region: str, *, called: bool) -> _City | None:
 
     Args:
         called: whether the gazetteer has places of this very name there, which come first unless they are far smaller.
-
     """
     places = [place for place in places_named(name) if place.kind == "city"]
     others = [place for place in places if text_words(place.own) != name]

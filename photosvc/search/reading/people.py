@@ -122,7 +122,6 @@ def areas_on_covers(connection: Connection, people: Sequence[Person]) -> dict[st
 
     Args:
         people: some hundreds at most, with the hashes of their latest photos.
-
     """
     shown = {(person.thumb, name): person.uid for person in people if person.thumb for name in person.names}
     query = select(SearchRow.hash, Marker.name, Marker.x, Marker.y, Marker.w, Marker.h)

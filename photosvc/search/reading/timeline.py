@@ -73,7 +73,6 @@ def parse_order(text: str) -> bool:
 
     Raises:
         InvalidValueError: it is another order.
-
     """
     name = text.strip().lower() or NEWEST
     if name not in {NEWEST, OLDEST}:
@@ -87,7 +86,6 @@ def parse_month(text: str) -> int:
 
     Raises:
         InvalidValueError: it is no month.
-
     """
     if not _MONTH.fullmatch(text):
         msg = "month must be a month such as 2023-05, or 0000-00 for photos whose month is unknown"
@@ -105,7 +103,6 @@ def count_months(connection: Connection, query: PhotoQuery, *, oldest_first: boo
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-
     """
     photos = find_photos(connection, query, rows_needed=ALL_ROWS)
     day = SearchRow.timeline_day if photos.covered else unindexed(SearchRow.timeline_day)
@@ -122,7 +119,6 @@ def month_columns(connection: Connection, query: PhotoQuery, month: int, *, olde
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-
     """
     columns = (SearchRow.timeline_day, SearchRow.aspect_ratio, SearchRow.color, SearchRow.photo_type)
     return to_columns(_month_rows(connection, query, month, columns, oldest_first=oldest_first))
@@ -136,7 +132,6 @@ def months_between(
     Raises:
         InvalidValueError: they have more than `MOST_SHOWN` photos, or one of them is the unknown month.
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-
     """
     columns = (
         SearchRow.timeline_day, SearchRow.aspect_ratio, SearchRow.color, SearchRow.photo_type, SearchRow.file_id,
@@ -181,7 +176,6 @@ def photos_of_month(
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-
     """
     rows = _month_rows(connection, query, month, (SearchRow.file_id,), oldest_first=oldest_first)
     file_ids = [row[1] for row in rows[start : start + count]]
@@ -261,7 +255,6 @@ def count_photos(connection: Connection, query: PhotoQuery) -> int:
 
     Raises:
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-
     """
     photos = find_photos(connection, query, rows_needed=ALL_ROWS)
     return connection.scalar(photos.select(photos.count)) or 0
@@ -273,7 +266,6 @@ def position_of(connection: Connection, request: SearchRequest, uid: str, *, see
     Raises:
         NotFoundError: the search does not find it; or its album or the photo of `near` does not exist, or may not be
             seen.
-
     """
     search = _prepare(connection, replace(request, cursor=None, offset=0), sees_private=sees_private)
     photo_id = connection.scalar(select(Photo.id).where(Photo.uid == uid))
@@ -292,7 +284,6 @@ def read_stretch(connection: Connection, request: SearchRequest, start: int, *, 
         InvalidValueError: the cursor is behind `start`.
         NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
         LibraryChangedError: one of them was removed meanwhile.
-
     """
     passed = request.cursor.position if request.cursor else 0
     if start < passed:
