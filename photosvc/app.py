@@ -96,11 +96,7 @@ def create_app(
 
 
 def _open_database(app: Flask, address: str) -> SQLAlchemy:
-    """Return the extension with the engine of the database, and close its file to other accounts of the machine.
-
-    Raises:
-        SettingError: the driver of the database is not installed.
-    """
+    """Return the extension with the engine of the database, and close its file to other accounts of the machine."""
     app.config["SQLALCHEMY_DATABASE_URI"] = address
     try:
         db = SQLAlchemy(app, engine_options=engine_options(address))
@@ -119,11 +115,7 @@ def _open_database(app: Flask, address: str) -> SQLAlchemy:
 
 
 def _trace(app: Flask, service: Service) -> None:
-    """Send traces of the requests to the collector of the settings.
-
-    Raises:
-        SettingError: the libraries for it are not installed.
-    """
+    """Send traces of the requests to the collector of the settings."""
     with app.app_context():
         engines = [service.engine()] + ([service.replica.engine()] if service.replica else [])
     trace_app(app, provider_of(service.settings.traces), *engines, proxies=service.settings.proxies)

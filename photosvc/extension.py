@@ -176,11 +176,7 @@ class PhotoService:
             return thumbnail_url(content_hash, size, principal)
 
     def _host(self) -> Flask:
-        """Return the current app if it has photosvc, else the app on which the service was mounted last.
-
-        Raises:
-            RuntimeError: there is none.
-        """
+        """Return the current app if it has photosvc, else the app on which the service was mounted last."""
         if current_app and EXTENSION in current_app.extensions:
             return current_app._get_current_object()  # type: ignore[attr-defined,no-any-return] # noqa: SLF001
         if self._app is None:

@@ -193,9 +193,6 @@ def _batch(
         most: the largest number of photos.
         around: a context around each transaction.
         more: returns further fields of the answer, also if the batch stops after some photos.
-
-    Raises:
-        PhotosvcError: one of `selected_photos` or `change_in_portions`.
     """
     service, who = current_service(), principal()
     now = service.now()

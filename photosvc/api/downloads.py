@@ -261,11 +261,7 @@ def _title(connection: Connection, selection: Selection, now: datetime, *, sees_
 
 
 def _check_size(service: Service, connection: Connection, file_ids: Sequence[int]) -> int:
-    """Return the total size of the files in bytes.
-
-    Raises:
-        PhotosvcError: there are more files or bytes than one archive may hold.
-    """
+    """Return the total size of the files in bytes."""
     if len(file_ids) > MOST_FILES:
         msg = f"more than {MOST_FILES:,} files are selected: select fewer"
         raise PhotosvcError(msg, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)

@@ -128,7 +128,6 @@ def _own_token(session_id: str | None) -> str:
 
     Raises:
         InvalidValueError: the path contains the token, which it must not: servers and proxies log addresses.
-        PermissionDeniedError: the path names another session than the token's own.
     """
     token = token_of(request) or ""
     if session_id is not None:

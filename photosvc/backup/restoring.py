@@ -333,12 +333,7 @@ def _new_folder(now: datetime, parents: set[Path]) -> str:
 
 
 def _database_of(waiting: Path, instance: Path, environ: Mapping[str, str], manifest: Manifest) -> Path | None:
-    """Return the path of the database by the settings of backup and machine; None on PostgreSQL.
-
-    Raises:
-        SettingError: a setting is not valid.
-        ConflictError: the settings name another kind of database than the backup has.
-    """
+    """Return the path of the database by the settings of backup and machine; None on PostgreSQL."""
     has_key = (waiting / "secret_key").exists()
     settings = load_settings(waiting, environ=environ)
     if not has_key:
@@ -361,9 +356,6 @@ def _unused(database: Path | None) -> Iterator[None]:
     """Keep other processes from opening the present database inside the block.
 
     The lock is taken on the file, as SQLite does, because a database to be replaced may be too damaged to open.
-
-    Raises:
-        ConflictError: a process has it open.
     """
     try:
         file = None if database is None else os.open(database, os.O_RDWR | os.O_CLOEXEC)

@@ -313,11 +313,7 @@ def _outer_settings(settings: Settings) -> dict[str, str]:
 
 
 def _small(path: Path) -> bytes:
-    """Return the content of a file of the instance folder.
-
-    Raises:
-        NothingToBackUpError: it is larger than `MOST_BYTES`.
-    """
+    """Return the content of a file of the instance folder."""
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:

@@ -259,11 +259,7 @@ def _paths(deployment: Deployment) -> tuple[Path, ...]:
 
 
 def _line(value: object) -> str:
-    """Return a value for one line of a file.
-
-    Raises:
-        PlainError: it has characters that would end the line.
-    """
+    """Return a value for one line of a file."""
     text = str(value)
     if _CONTROL.search(text):
         raise PlainError(f"{text!r} has control characters, which no configuration file can contain.", 2)
@@ -271,11 +267,7 @@ def _line(value: object) -> str:
 
 
 def _nginx(value: str) -> str:
-    """Return a quoted text of nginx.
-
-    Raises:
-        PlainError: it has a dollar sign, for which nginx has no way of writing.
-    """
+    """Return a quoted text of nginx."""
     if "$" in value:
         raise PlainError(f"nginx cannot serve the folder {value!r}, because of the dollar sign in it.", 2)
     escaped = _line(value).replace("\\", "\\\\").replace('"', '\\"')

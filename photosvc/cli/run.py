@@ -110,11 +110,7 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
 
 
 def _require_alone(app: "Flask") -> None:
-    """Make sure that the server, which makes an app of its own, serves the library of this app.
-
-    Raises:
-        PlainError: the server would open another database, or have other settings.
-    """
+    """Make sure that the server, which makes an app of its own, serves the library of this app."""
     from photosvc.web.current import EXTENSION
 
     service: Service = app.extensions[EXTENSION]

@@ -120,11 +120,7 @@ def check(service: "Service", subfolder: str, sample: str | None) -> None:
 
 
 def _parse_sample(sample: str | None) -> tuple[int | None, float | None]:
-    """Return the number of files, or the percentage, in the value of `--sample`.
-
-    Raises:
-        click.BadParameter: the text is neither.
-    """
+    """Return the number of files, or the percentage, in the value of `--sample`."""
     if sample is None:
         return None, None
     if re.fullmatch(r"[1-9][0-9]{0,11}", sample):

@@ -158,11 +158,7 @@ class Replica:
 
 
 def _moment_of_replica(connection: Connection, needed: Moment) -> Moment:
-    """Return the moment that a replica shows.
-
-    Raises:
-        NoReplicaError: this is no replica of that library.
-    """
+    """Return the moment that a replica shows."""
     if not connection.execute(select(func.pg_is_in_recovery())).scalar_one():
         raise NoReplicaError("PHOTOSVC_READ_DATABASE_URI names a database that is no streaming replica")
     found = moment(connection)

@@ -215,11 +215,7 @@ def favor_album(uid: str) -> Response:
 
 
 def _read_album(uid: str, who: Principal) -> AlbumRecord:
-    """Return the album with this UID, without counting the photos of a saved search.
-
-    Raises:
-        NotFoundError: there is none, or it may not be seen.
-    """
+    """Return the album with this UID, without counting the photos of a saved search."""
     with searching(who.owner_uid, "uid") as connection:
         found = current_service().albums.find(connection, uid, sees_private=who.sees_private, counted=False)
     if found is None or found.type not in {*KINDS, FOLDER}:

@@ -272,11 +272,7 @@ def make_thumbnails() -> Response:
 
 
 def _check_folder(path: Path) -> None:
-    """Check that this is a folder.
-
-    Raises:
-        InvalidValueError: it is not, or no file can have its name.
-    """
+    """Check that this is a folder."""
     with suppress(OSError, ValueError):
         if path.is_dir():
             return

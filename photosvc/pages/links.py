@@ -152,11 +152,7 @@ def remove_account(uid: str, account: str) -> Response:
 
 
 def _values(form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of the form for a new link.
-
-    Raises:
-        InvalidValueError: a value is not valid.
-    """
+    """Return the values of the form for a new link."""
     shows = form.get("shows", "")
     return {
         "expires": read_number(dict(form), "lifetime"),

@@ -138,11 +138,7 @@ def _chosen(form: dict[str, str]) -> list[str]:
 
 
 def _flag(uids: list[str], action: str, flagging: Flagging) -> None:
-    """Change the flags of these photos as the batches of the API do.
-
-    Raises:
-        InvalidValueError: nothing is chosen, or not only photos.
-    """
+    """Change the flags of these photos as the batches of the API do."""
     if not uids:
         msg = N_("No photo is selected.")
         raise InvalidValueError(msg, field="photos")

@@ -172,11 +172,7 @@ def _with(address: str, **more: str | Sequence[str]) -> str:
 
 
 def _change(uids: Sequence[str], act: Act) -> list[str]:
-    """Do an action with photos, and return the UIDs of those that it changed.
-
-    Raises:
-        PhotosvcError: one of `selected_photos` or `change_in_portions`.
-    """
+    """Do an action with photos, and return the UIDs of those that it changed."""
     service, who, changed = current_service(), principal(), list[str]()
     now, entry = service.now(), Change(act.journal, Actor.of(who))
     with searching(who.owner_uid, "photo") as connection:

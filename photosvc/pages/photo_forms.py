@@ -73,11 +73,7 @@ def change(uid: str) -> Response:
 
 
 def _read(uid: str) -> tuple[dict[str, Any], str]:
-    """Return the record of a photo and its entity tag.
-
-    Raises:
-        NotFoundError: the photo does not exist, or may not be seen.
-    """
+    """Return the record of a photo and its entity tag."""
     try:
         body, tag = read_record(uid)
     except NotFoundError:

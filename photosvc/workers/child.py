@@ -50,11 +50,7 @@ def main() -> None:
 
 
 def _receive(descriptor: int) -> bytes:
-    """Return the next message of the pool.
-
-    Raises:
-        EOFError: the pool closed the connection.
-    """
+    """Return the next message of the pool."""
     (size,) = _HEAD.unpack(_read(descriptor, _HEAD.size))
     return _read(descriptor, size)
 

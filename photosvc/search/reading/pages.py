@@ -204,11 +204,7 @@ def _single_files(search: Search) -> _Window:
 
 
 def _merged_window(search: Search) -> _Window:
-    """Return the photos that the page of the request's window shows.
-
-    Raises:
-        LibraryChangedError: the last photo was removed meanwhile.
-    """
+    """Return the photos that the page of the request's window shows."""
     request = search.request
     groups, count, last = Groups(), 0, None
     peek = request.cursor is None and request.offset > 0
