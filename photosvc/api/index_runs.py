@@ -150,13 +150,9 @@ def _is_own(job: Job, who: Principal) -> bool:
     return is_asked_by(job.arguments, who.owner_uid)  # clients and users of host apps have no account here
 
 
-def _parameters() -> list[dict[str, Any]]:
-    return describe({**page_parameters("files"), "q": (TEXT, "Part of the name.")})
-
-
 @index_runs.get("/errors")
 @require("errors.view")
-@takes_query(_parameters)
+@takes_query(lambda: describe({**page_parameters("files"), "q": (TEXT, "Part of the name.")}))
 @answers(FailedFileSchema, "A page of files that failed.", many=True, headers=page_headers("files"))
 def list_failures() -> Response:
     """List the files that could not be indexed, shown or imported, the last one first.

@@ -46,13 +46,9 @@ _EMPTIED: Final = json_object(
 _kept = KeptSchema()
 
 
-def _parameters() -> list[dict[str, Any]]:
-    return describe({**page_parameters("files"), "q": (TEXT, "Part of the former name.")})
-
-
 @trash.get("/trash")
 @require("trash.view")
-@takes_query(_parameters)
+@takes_query(lambda: describe({**page_parameters("files"), "q": (TEXT, "Part of the former name.")}))
 @answers(KeptSchema, "A page of the files in the trash.", many=True, headers=page_headers("files"))
 def list_trash() -> Response:
     """List the originals that were deleted or replaced, the last ones first, each with its former photo."""

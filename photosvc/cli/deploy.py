@@ -176,10 +176,6 @@ def _of_prometheus(deployment: Deployment) -> dict[str, Any]:
     return {"tls": address.scheme == "https", "path": _line(address.path.rstrip("/")), "target": address.netloc}
 
 
-def _of_grafana(_deployment: Deployment) -> dict[str, Any]:
-    return {}
-
-
 def _of_compose(deployment: Deployment) -> dict[str, Any]:
     """Return the values of all files for containers; the service is reached as `web`, and sends files itself."""
     port = deployment.bind.rpartition(":")[2]
@@ -248,7 +244,7 @@ _VALUES: Final[Mapping[str, Callable[[Deployment], dict[str, Any]]]] = {
     "gunicorn": _of_gunicorn,
     "systemd": _of_systemd,
     "prometheus": _of_prometheus,
-    "grafana": _of_grafana,
+    "grafana": lambda _: {},
     "compose": _of_compose,
     "kubernetes": _of_kubernetes,
 }

@@ -214,7 +214,7 @@ def merge(sources: Sequence[Metadata], *, written: Sequence[Metadata] | None = N
         order = sources if written is None or group[0] not in _WRITTEN else written
         if group[0] == "lat":
             order = sorted(order, key=lambda one: one.unfixed)
-        source = next((one for name in group for one in order if _has(one, name)), _UNSET)
+        source = next((one for name in group for one in order if getattr(one, name) != getattr(_UNSET, name)), _UNSET)
         merged |= {name: getattr(source, name) for name in group}
     return Metadata(**merged)
 
@@ -230,13 +230,9 @@ def merge_file(exif: Metadata, iptc: Metadata, xmp: Metadata) -> Metadata:
     return replace(
         merged,
         keywords=keywords((*xmp.keywords, *iptc.keywords, *exif.keywords)),
-        description="" if _is_boilerplate(merged.description) else merged.description,
+        description="" if _BOILERPLATE.fullmatch(merged.description) else merged.description,
         taken_utc=_trusted_utc(taken_utc, merged),
     )
-
-
-def _has(source: Metadata, name: str) -> bool:
-    return bool(getattr(source, name) != getattr(_UNSET, name))
 
 
 def _trusted_utc(utc: datetime | None, found: Metadata) -> datetime | None:
@@ -254,11 +250,6 @@ def _trusted_utc(utc: datetime | None, found: Metadata) -> datetime | None:
     from_step = (difference + _ZONE_STEP / 2) % _ZONE_STEP - _ZONE_STEP / 2
     fits = found.utc_offset is None or (found.lat is not None and not found.unfixed and abs(from_step) <= _STEP_ERROR)
     return utc if fits and abs(difference) <= _FURTHEST else None
-
-
-def _is_boilerplate(description: str) -> bool:
-    """Return whether a camera wrote the description rather than a person."""
-    return _BOILERPLATE.fullmatch(description) is not None
 
 
 def valid_position(lat: float | None, lng: float | None) -> tuple[float, float] | None:

@@ -36,7 +36,8 @@ def render_page(failure: Failure) -> Response:
     if isinstance(failure.error, InvalidTokenError):
         return _lead_to_sign_in()
     title = _TITLES.get(failure.status, N_("Something went wrong"))
-    answer = show("error", failure.status, title=title, message=failure.message, other=_is_other(failure))
+    is_other = isinstance(failure.error, OtherSiteError)
+    answer = show("error", failure.status, title=title, message=failure.message, other=is_other)
     return add_page_headers(answer)
 
 
@@ -44,10 +45,6 @@ def wants_page(request: Request) -> bool:
     """Return whether a browser opens an address that belongs neither to the API nor to WebDAV."""
     inside = request.path.startswith(("/api/", "/.well-known/", "/originals/"))
     return not inside and request.method == "GET" and "text/html" in request.headers.get("Accept", "")
-
-
-def _is_other(failure: Failure) -> bool:
-    return isinstance(failure.error, OtherSiteError)
 
 
 def _lead_to_sign_in() -> Response:

@@ -199,16 +199,13 @@ class BatchValuesSchema(PhotoEditSchema):
         if not isinstance(data, dict):
             return data
         every = {
-            name: value if _is_action(value) else {"action": _UPDATE, "value": value} for name, value in data.items()
+            name: value if isinstance(value, dict) and "action" in value else {"action": _UPDATE, "value": value}
+            for name, value in data.items()
         }
         unknown = [name for name, given in every.items() if given["action"] not in (_UPDATE, _LEAVE)]
         if unknown:
             raise ValidationError(f"action is {_UPDATE}, with a value, or {_LEAVE}", field_name=str(unknown[0]))
         return {name: given.get("value") for name, given in every.items() if given["action"] == _UPDATE}
-
-
-def _is_action(value: object) -> bool:
-    return isinstance(value, dict) and "action" in value
 
 
 class EditBatchSchema(BatchSchema):

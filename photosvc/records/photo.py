@@ -221,10 +221,6 @@ def _milliseconds(moment: datetime) -> int:
     return 0 if moment == ZERO_TIME else int(moment.timestamp() * 1000)
 
 
-def _color(number: int) -> str:
-    return COLORS[number] if number >= 0 else ""
-
-
 class DetailsSchema(Schema):
     """The texts of a photo."""
 
@@ -333,7 +329,7 @@ class FileEntitySchema(FileSchema):
     OrientationSrc = fields.String(attribute="orientation_src")
     Projection = fields.String(attribute="projection")
     ColorProfile = fields.String(attribute="color_profile")
-    MainColor = fields.Function(lambda file: _color(file.main_color), metadata=_TEXT)
+    MainColor = fields.Function(lambda file: COLORS[file.main_color] if file.main_color >= 0 else "", metadata=_TEXT)
     HDR = fields.Constant(False, metadata=_FLAG)
     Watermark = fields.Constant(False, metadata=_FLAG)
     Software = fields.String(attribute="photo.software")

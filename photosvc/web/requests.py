@@ -208,7 +208,8 @@ def is_own(request: Request, base_url: str) -> bool:
     public = urlsplit(base_url)
     return request.headers.get("Origin", "").lower() in {
         _origin(public.scheme, public.netloc),
-        _origin(request.scheme, _host(request)),
+        # `request.host` would leave out ports by the scheme and refuse some names.
+        _origin(request.scheme, str(request.environ.get("HTTP_HOST", ""))),
     }
 
 
@@ -219,11 +220,6 @@ def is_navigation(request: Request) -> bool:
 
 def _is_marked(request: Request) -> bool:
     return request.headers.get(MARK) == "1"
-
-
-def _host(request: Request) -> str:
-    # `request.host` would leave out ports by the scheme and refuse some names.
-    return str(request.environ.get("HTTP_HOST", ""))
 
 
 def _origin(scheme: str, host: str) -> str:

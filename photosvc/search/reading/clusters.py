@@ -6,9 +6,9 @@ more than `MOST_CLUSTERS` have photos.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Integer, Label, and_, cast, func, or_, select
 
@@ -228,9 +228,7 @@ def _shown(connection: Connection, newest_keys: list[int]) -> dict[int, tuple[st
         .join(Place, Place.id == Photo.place_id)
         .where(SearchRow.photo_id.in_(photo_ids), unindexed(SearchRow.newest_key).in_(newest_keys))
     )
-    return dict(_named(connection.execute(statement)))
-
-
-def _named(rows: Iterable[Any]) -> Iterator[tuple[int, tuple[str, str, int]]]:
-    for newest_key, content_hash, turn, place_id, label in rows:
-        yield newest_key, (content_hash, "" if place_id == UNKNOWN_PLACE else label, turn)
+    return {
+        newest_key: (content_hash, "" if place_id == UNKNOWN_PLACE else label, turn)
+        for newest_key, content_hash, turn, place_id, label in connection.execute(statement)
+    }

@@ -320,17 +320,13 @@ def suggest(connection: Connection, typed: Typed, names: Names, *, sees_private:
         return []
     if typed.key:
         return _for_value(connection, typed, names, sees_private=sees_private)[:MOST_SUGGESTED]
-    filters = [_filter(spec) for spec in _filters(typed.text)]
+    filters = [Suggestion("filter", f"{one.name}:", one.name, one.help, None) for one in _filters(typed.text)]
     if not words(typed.text):
         return filters
     found = _most_frequent(
         connection, tuple(KINDS), typed.text, names, sees_private=sees_private, of_kind=_MOST_OF_KIND
     )
     return [*filters, *found][:MOST_SUGGESTED]
-
-
-def _filter(spec: FilterSpec) -> Suggestion:
-    return Suggestion("filter", f"{spec.name}:", spec.name, spec.help, None)
 
 
 def _filters(text: str) -> list[FilterSpec]:
