@@ -60,6 +60,17 @@ class Kind:
     """The most characters of a name."""
     nothing: str
     """The message when there are none."""
+    missing: str
+    """The message when there is no such one."""
+    find: Callable[[str], Named]
+    """Finds one by its UID."""
+    change: Callable[..., object]
+    """Changes the name and the mark of one; returns an `Asked` if a job does the rest."""
+    schema: Schema
+    """The schema of changes at the API, which checks the name."""
+    kept: Callable[[], Kept[list[Any]]]
+    """Returns the list of all."""
+    with_covers: Callable[..., list[Any]]
 
 
 LABELS: Final = Kind(
@@ -71,6 +82,12 @@ LABELS: Final = Kind(
     "labels.update",
     255,
     N_("There are no labels yet. They are the keywords of photos: from their files, or typed when a photo is edited."),
+    N_("This label does not exist, or you have no permission to see it."),
+    find_label,
+    change_label,
+    LabelEditSchema(),
+    lambda: current_service().labels,
+    with_covers_of_labels,
 )
 PEOPLE: Final = Kind(
     "people",
@@ -81,6 +98,12 @@ PEOPLE: Final = Kind(
     "people.update",
     160,
     N_("There are no people yet. They come from areas with names, which other programs mark in pictures."),
+    N_("This person does not exist, or you have no permission to see them."),
+    find_person,
+    change_person,
+    SubjectEditSchema(),
+    lambda: current_service().people,
+    with_covers_of_people,
 )
 _ORDERS: Final[dict[str, tuple[str, Callable[[Named], Any]]]] = {
     "name": (N_("By name"), lambda one: fold(one.name)),
@@ -114,28 +137,28 @@ class Card:
 @page("labels.search")
 def show_labels() -> Response:
     """List the labels, a page at a time."""
-    return _list(LABELS, current_service().labels, with_covers_of_labels)
+    return _list(LABELS)
 
 
 @pages.get("/people", endpoint="people")
 @page("people.search")
 def show_people() -> Response:
     """List the people, or the hidden ones, a page at a time."""
-    return _list(PEOPLE, current_service().people, with_covers_of_people)
+    return _list(PEOPLE)
 
 
-def _list(kind: Kind, kept: Kept[list[Any]], with_covers: Callable[..., list[Any]]) -> Response:
+def _list(kind: Kind) -> Response:
     who, number = principal(), page_number()
     text, order = request.args.get("q", "").strip().replace("\0", "")[:_LONGEST], request.args.get("order", "")
     order = order if order in _ORDERS else next(iter(_ORDERS))
     with searching(who.owner_uid) as connection:
-        every: Sequence[Named] = kept.read(connection, sees_private=who.sees_private)
+        every: Sequence[Named] = kind.kept().read(connection, sees_private=who.sees_private)
         hidden, shown = [one for one in every if _is_hidden(one)], [one for one in every if not _is_hidden(one)]
         is_hidden = kind is PEOPLE and bool(request.args.get("hidden"))
         every = hidden if is_hidden else shown
         found = sorted((one for one in every if fold(text) in fold(one.name)), key=_ORDERS[order][1])
         shown = found[(number - 1) * COUNT : number * COUNT]
-        shown = with_covers(connection, shown, sees_private=who.sees_private)
+        shown = kind.with_covers(connection, shown, sees_private=who.sees_private)
         turns = turns_of(connection, {one.thumb for one in shown if one.thumb})
         faces = areas_on_covers(connection, [one for one in shown if isinstance(one, Person)])
     thumbs = Thumbnails(who, turns) if is_mounted("photos.preview") else None
@@ -195,49 +218,35 @@ def _card(one: Named, kind: Kind, thumbs: Thumbnails | None, face: tuple[float, 
 @page("labels.update")
 def edit_label(uid: str) -> Response:
     """Show the form of a label."""
-    return _form(LABELS, _label(uid))
+    return _form(LABELS, _find(LABELS, uid))
 
 
 @pages.post("/labels/<uid>", endpoint="change_label")
 @page("labels.update")
 def send_label(uid: str) -> Response:
     """Rename a label, or make it a favorite or not; two are merged only if this was asked for."""
-    label = _label(uid)
-    return _save(
-        LABELS,
-        label,
-        LabelEditSchema(),
-        current_service().labels,
-        lambda name, mark: isinstance(change_label(label, name, favorite=mark), Asked),
-    )
+    return _save(LABELS, _find(LABELS, uid))
 
 
 @pages.post("/labels/<uid>/remove", endpoint="remove_label")
 @page("labels.update")
 def remove_label(uid: str) -> Response:
     """Remove a label from all photos."""
-    return _leave(LABELS, "removed", by_job=isinstance(remove_labels([_label(uid)]), Asked))
+    return _leave(LABELS, "removed", by_job=isinstance(remove_labels([_find(LABELS, uid)]), Asked))
 
 
 @pages.get("/people/<uid>", endpoint="person")
 @page("people.update")
 def edit_person(uid: str) -> Response:
     """Show the form of a person."""
-    return _form(PEOPLE, _person(uid))
+    return _form(PEOPLE, _find(PEOPLE, uid))
 
 
 @pages.post("/people/<uid>", endpoint="change_person")
 @page("people.update")
 def send_person(uid: str) -> Response:
     """Rename a person, or make them a favorite or not; two are merged only if this was asked for."""
-    person = _person(uid)
-    return _save(
-        PEOPLE,
-        person,
-        SubjectEditSchema(),
-        current_service().people,
-        lambda name, mark: isinstance(change_person(person, name, favorite=mark), Asked),
-    )
+    return _save(PEOPLE, _find(PEOPLE, uid))
 
 
 @pages.post("/people/<uid>/hide", endpoint="hide_person")
@@ -245,46 +254,29 @@ def send_person(uid: str) -> Response:
 def hide_person(uid: str) -> Response:
     """Hide a person, or show them again."""
     hidden = read_form().get("hidden") != "no"
-    change_person(_person(uid), None, hidden=hidden)
+    change_person(_find(PEOPLE, uid), None, hidden=hidden)
     return see_other(url_for(".people", done="hidden" if hidden else "shown", person=uid if hidden else None))
 
 
-def _label(uid: str) -> Label:
+def _find(kind: Kind, uid: str) -> Any:  # noqa: ANN401 - a label or a person, as the kind changes them
     try:
-        return find_label(uid)
+        return kind.find(uid)
     except NotFoundError:
-        msg = N_("This label does not exist, or you have no permission to see it.")
-        raise NotFoundError(msg) from None
+        raise NotFoundError(kind.missing) from None
 
 
-def _person(uid: str) -> Person:
-    try:
-        return find_person(uid)
-    except NotFoundError:
-        msg = N_("This person does not exist, or you have no permission to see them.")
-        raise NotFoundError(msg) from None
-
-
-def _save(
-    kind: Kind, one: Named, schema: Schema, kept: Kept[list[Any]], change: Callable[[str, bool], bool]
-) -> Response:
-    """Save the form of a name, and lead to the list.
-
-    Args:
-        schema: the schema of changes at the API, which checks the name.
-        kept: the list of all.
-        change: changes the name and the mark; returns whether a job does the rest.
-    """
+def _save(kind: Kind, one: Named) -> Response:
+    """Save the form of a name, and lead to the list."""
     form, who = read_form(), principal()
     typed, favorite = form.get("name", ""), form.get("favorite") == "yes"
     try:
-        name: str = load_values(schema, {"Name": typed})["name"]
+        name: str = load_values(kind.schema, {"Name": typed})["name"]
         with searching(who.owner_uid) as connection:
-            every: Sequence[Named] = kept.read(connection, sees_private=who.sees_private)
+            every: Sequence[Named] = kind.kept().read(connection, sees_private=who.sees_private)
         other = next((known for known in every if known.uid != one.uid and fold(known.name) == fold(name)), None)
         if other is not None and form.get("merge") != other.uid:
             return _form(kind, one, typed=name, favorite=favorite, other=other)
-        by_job = change(name, favorite)
+        by_job = isinstance(kind.change(one, name, favorite=favorite), Asked)
     except NotFoundError:  # it is gone meanwhile, or has only archived photos
         return _leave(kind, "saved", by_job=False)
     except InvalidValueError as error:
