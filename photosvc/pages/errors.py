@@ -63,14 +63,18 @@ def show_form(
     template: str,
     error: PhotosvcError | None = None,
     *,
+    told: dict[str, str] | None = None,
     unauthorized: HTTPStatus = HTTPStatus.BAD_REQUEST,
     **context: Any,  # noqa: ANN401 - what templates read
 ) -> Response:
     """Render a page with a form, and the error of the form that was sent.
 
     Args:
+        told: the messages of success, by the value of `done` in the address to which forms lead.
         unauthorized: the status in place of 401, which is for credentials in headers and must name their scheme.
     """
+    if told is not None:
+        context["done"] = told.get(request.args.get("done", ""), "") if error is None else ""
     if error is None:
         return show(template, error=None, **context)
     status = unauthorized if error.status == HTTPStatus.UNAUTHORIZED else error.status

@@ -49,29 +49,15 @@ def administration_page(action: str) -> Callable[[Callable[Args, Response]], Cal
     return protect
 
 
-def show_administration(
-    template: str,
-    section: str,
-    *,
-    error: PhotosvcError | None = None,
-    told: dict[str, str] | None = None,
-    **context: Any,  # noqa: ANN401 - what templates read
-) -> Response:
-    """Render `photosvc/administration/<template>.html` within the frame of Administration.
-
-    Args:
-        section: the endpoint of the section that the page belongs to.
-        told: the messages of success, by the value of `done` in the address to which forms lead.
-    """
-    return show_form(
-        f"administration/{template}",
-        error,
-        sections=sections_of(principal()),
-        here=section,
-        done=(told or {}).get(request.args.get("done", ""), "") if error is None else "",
-        now=current_service().now(),
-        **context,
-    )
+def show_administration(template: str, section: str, **context: Any) -> Response:  # noqa: ANN401 - what templates read
+    """Render `administration/<template>` as `show_form` does, with the navigation at the endpoint `section`."""
+    frame: dict[str, Any] = {
+        "sections": sections_of(principal()),
+        "here": section,
+        "told": {},
+        "now": current_service().now(),
+    }
+    return show_form(f"administration/{template}", **{**frame, **context})
 
 
 def chosen_scope(form: dict[str, str]) -> str:

@@ -200,6 +200,7 @@ def _show(
     return show_form(
         "links",
         error,
+        told=_DONE,
         shown=album,
         links=links,
         shares=shares,
@@ -211,5 +212,4 @@ def _show(
         shows=_SHOWS,
         now=service.now(),
         wording=wording,
-        done=_DONE.get(request.args.get("done", ""), ""),
     )

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from flask import Response, request, url_for
+from flask import Response, url_for
 
 from photosvc.auth import accounts, bearer, credentials, users
 from photosvc.auth.errors import AppPasswordLimitError, LoginError, SecondFactorStateError, ThrottledError
@@ -44,7 +44,7 @@ def settings() -> Response:
 @page("users.view", own=True)
 def show_account() -> Response:
     """Show the own account."""
-    return _account(done=_DONE.get(request.args.get("done", ""), ""))
+    return _account()
 
 
 @pages.post("/settings/account/name")
@@ -88,12 +88,12 @@ def own_uid() -> str:
     return principal().user_uid or ""
 
 
-def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, done: str = "") -> Response:
+def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
     with current_service().reading(orm=True) as session:
         user = users.find_user(session, own_uid())
         names = given or {"display_name": user.display_name, "email": user.email}
         return show_form(
-            "account", error, user=user, names=names, done=done, languages=LANGUAGES, chosen=chosen_language()
+            "account", error, told=_DONE, user=user, names=names, languages=LANGUAGES, chosen=chosen_language()
         )
 
 
@@ -101,7 +101,7 @@ def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None
 @page("users.app_passwords.list", own=True)
 def show_apps() -> Response:
     """Show the app passwords and sessions."""
-    return _apps(done=_APPS_DONE.get(request.args.get("done", ""), ""))
+    return _apps()
 
 
 @pages.post("/settings/account/apps")
@@ -163,7 +163,6 @@ def _apps(
     *,
     given: dict[str, str] | None = None,
     made: dict[str, Any] | None = None,
-    done: str = "",
 ) -> Response:
     import segno
 
@@ -174,6 +173,7 @@ def _apps(
         return show_form(
             "apps",
             error,
+            told=_APPS_DONE,
             apps=sorted(apps, key=lambda app: app.created_at, reverse=True),
             sessions=bearer.list_sessions(session, user, now),
             present=principal().credential_id,
@@ -182,7 +182,6 @@ def _apps(
             given=given or {"scope": wording.CHOICES[0].scope, "lifetime": str(CREDENTIAL_LIFETIME)},
             made=made,
             qr=segno.make(made["secret"], error="m", micro=False).svg_inline(scale=4, border=2) if made else "",
-            done=done,
         )
 
 
@@ -190,7 +189,7 @@ def _apps(
 @page("users.view", own=True)
 def show_two_factor() -> Response:
     """Show whether two-factor authentication is on, and the form to change it."""
-    return _two_factor(done=_TWO_FACTOR_DONE.get(request.args.get("done", ""), ""))
+    return _two_factor()
 
 
 @pages.post("/settings/account/two-factor/start")
@@ -234,8 +233,9 @@ def _two_factor(
     enrolment: Enrolment | None = None,
     starting: bool = False,
     codes: tuple[str, ...] = (),
-    done: str = "",
 ) -> Response:
     with current_service().reading(orm=True) as session:
         on = users.find_user(session, own_uid()).totp_confirmed
-    return show_form("two-factor", error, on=on, enrolment=enrolment, starting=starting, codes=codes, done=done)
+    return show_form(
+        "two-factor", error, told=_TWO_FACTOR_DONE, on=on, enrolment=enrolment, starting=starting, codes=codes
+    )

@@ -4,6 +4,7 @@ Signing in takes a password and, with two-factor authentication, a code; the ses
 """
 
 from http import HTTPStatus
+from typing import Any
 
 from flask import Response, g, request, url_for
 from sqlalchemy.orm import Session
@@ -142,7 +143,7 @@ def _refused(error: PhotosvcError, target: str, half: str, name: str, *, stay: b
         if half == code_again
         else N_("The code came too late, or the password has changed: sign in again.")
     )
-    context = {"next": target, "half": code_again, "stay": stay, "name": name, "message": message}
+    context: dict[str, Any] = {"next": target, "half": code_again, "stay": stay, "name": name, "message": message}
     return show_form("sign-in", error, unauthorized=HTTPStatus.FORBIDDEN, **context)
 
 
