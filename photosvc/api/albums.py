@@ -63,17 +63,13 @@ albums = OwnBlueprint("albums", __name__)
 #: Requests that delete more albums than this run one at a time for each account: each album is a transaction.
 _BATCH: Final = 500
 _UIDS: Final = {"type": "array", "items": TEXT}
-_DELETED: Final = json_object("code message albums", code=NUMBER, message=TEXT, albums=_UIDS)
+_DELETED: Final = json_object(code=NUMBER, message=TEXT, albums=_UIDS)
 _schema = AlbumResultSchema()
 _ALBUM: Final = {"type": "object"}
-_CHANGED: Final = {"type": "array", "items": json_object("PhotoUID AlbumUID", PhotoUID=TEXT, AlbumUID=TEXT)}
-_ADDED: Final = json_object(
-    "code message album photos added", code=NUMBER, message=TEXT, album=_ALBUM, photos=_UIDS, added=_CHANGED
-)
-_REMOVED: Final = json_object(
-    "code message album photos removed", code=NUMBER, message=TEXT, album=_ALBUM, photos=_UIDS, removed=_CHANGED
-)
-_ORDER: Final = json_object("photos", photos=_UIDS)
+_CHANGED: Final = {"type": "array", "items": json_object(PhotoUID=TEXT, AlbumUID=TEXT)}
+_ADDED: Final = json_object(code=NUMBER, message=TEXT, album=_ALBUM, photos=_UIDS, added=_CHANGED)
+_REMOVED: Final = json_object(code=NUMBER, message=TEXT, album=_ALBUM, photos=_UIDS, removed=_CHANGED)
+_ORDER: Final = json_object(photos=_UIDS)
 
 
 def _list_parameters() -> list[dict[str, Any]]:

@@ -35,15 +35,14 @@ MOST: Final = 20_000
 MOST_EDITED: Final = 10_000
 #: Photos in one deletion, which also moves their originals.
 MOST_DELETED: Final = 10_000
-_COUNTED: Final = json_object("code message photos", code=NUMBER, message=TEXT, photos=NUMBER)
+_COUNTED: Final = json_object(code=NUMBER, message=TEXT, photos=NUMBER)
 _EDITED: Final = json_object(
-    "code message photos change",
     code=NUMBER,
     message=TEXT,
     photos=NUMBER,
     change={"type": ["integer", "null"], "description": "The number of the edit, for undo; null if nothing changed."},
 )
-_UNDONE: Final = json_object("code message photos left", code=NUMBER, message=TEXT, photos=NUMBER, left=NUMBER)
+_UNDONE: Final = json_object(code=NUMBER, message=TEXT, photos=NUMBER, left=NUMBER)
 _MEANING: Final = "Number of changed photos."
 
 

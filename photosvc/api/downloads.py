@@ -68,9 +68,7 @@ _MIB: Final = 1 << 20
 _PORTION: Final = 50
 #: Seconds after which an archive of the same owner may be finished.
 _RETRY_AFTER: Final = 30
-_STORED: Final = json_object(
-    "code message filename count size", code=NUMBER, message=TEXT, filename=TEXT, count=NUMBER, size=NUMBER
-)
+_STORED: Final = json_object(code=NUMBER, message=TEXT, filename=TEXT, count=NUMBER, size=NUMBER)
 
 
 def download_parameters() -> list[dict[str, object]]:

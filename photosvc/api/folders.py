@@ -38,9 +38,7 @@ _ALL: Final = 1 << 31
 #: Most names of an import folder in one answer.
 _MOST_NAMES: Final = 10_000
 _ARRAY: Final = {"type": "array", "items": {"type": "object"}}
-_LISTED: Final = json_object(
-    "root path folders files recursive", root=TEXT, path=TEXT, folders=_ARRAY, files=_ARRAY, recursive=FLAG
-)
+_LISTED: Final = json_object(root=TEXT, path=TEXT, folders=_ARRAY, files=_ARRAY, recursive=FLAG)
 _folder, _moment = FolderSchema(), MomentSchema()
 
 

@@ -61,7 +61,7 @@ MESSAGES: Final = {
 SHOWN: Final = 20
 _wish, _report = IndexWishSchema(), IndexReportSchema()
 _ARRAY: Final = {"type": "array", "items": {"type": "object"}}
-_LISTED: Final = json_object("running waiting runs", running=FLAG, waiting=_ARRAY, runs=_ARRAY)
+_LISTED: Final = json_object(running=FLAG, waiting=_ARRAY, runs=_ARRAY)
 _job = JobSchema()
 #: The largest integer that both databases store.
 _LAST = 2**63 - 1
@@ -71,8 +71,8 @@ _LONGEST: Final = 1024
 _import_wish, _import_report = ImportWishSchema(), ImportReportSchema()
 #: Failed files of each import; `/errors` lists more of these files.
 _SHOWN_FAILURES: Final = 20
-_LISTED_IMPORTS: Final = json_object("waiting imports", waiting=_ARRAY, imports=_ARRAY)
-_STARTED = json_object("code message indexer", code=NUMBER, message=TEXT, indexer=INDEXER)
+_LISTED_IMPORTS: Final = json_object(waiting=_ARRAY, imports=_ARRAY)
+_STARTED = json_object(code=NUMBER, message=TEXT, indexer=INDEXER)
 
 
 @index_runs.get("/index")
@@ -94,9 +94,7 @@ def list_index_runs() -> Response:
 @index_runs.post("/index")
 @require("photos.index")
 @takes(IndexRunSchema, any_type=True)
-@answers(
-    json_object("code message indexer", code=NUMBER, message=TEXT, indexer=INDEXER), "The indexer that takes the job."
-)
+@answers(json_object(code=NUMBER, message=TEXT, indexer=INDEXER), "The indexer that takes the job.")
 @refuses(400, 503)
 def start_index(given: dict[str, Any]) -> Response:
     """Request an index run over the originals or one of their folders. Equal waiting requests are merged."""
@@ -109,7 +107,7 @@ def start_index(given: dict[str, Any]) -> Response:
 
 @index_runs.delete("/index")
 @require("photos.index")
-@answers(json_object("code message stopped", code=NUMBER, message=TEXT, stopped=FLAG), "Whether a run was stopped.")
+@answers(json_object(code=NUMBER, message=TEXT, stopped=FLAG), "Whether a run was stopped.")
 @refuses(503)
 def stop_index() -> Response:
     """Ask the running index run to stop before its next batch, and drop the requests that wait.
@@ -168,7 +166,7 @@ def list_failures() -> Response:
 
 @index_runs.delete("/errors")
 @require("errors.clear")
-@answers(json_object("code message files", code=NUMBER, message=TEXT, files=NUMBER), "Number of removed entries.")
+@answers(json_object(code=NUMBER, message=TEXT, files=NUMBER), "Number of removed entries.")
 def clear_failures() -> Response:
     """Forget the files that could not be imported; files that index runs cannot read are still listed."""
     with current_service().writing() as session:
@@ -232,7 +230,7 @@ def _start(given: dict[str, Any], path: str) -> Response:
 
 @imports.delete("/import", strict_slashes=False)
 @require("files.import")
-@answers(json_object("code message stopped", code=NUMBER, message=TEXT, stopped=FLAG), "Whether a run was stopped.")
+@answers(json_object(code=NUMBER, message=TEXT, stopped=FLAG), "Whether a run was stopped.")
 @refuses(503)
 def stop_import() -> Response:
     """Ask the running import to stop after the files that it is copying, and drop the imports that wait.

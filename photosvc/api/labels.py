@@ -61,7 +61,7 @@ labels = OwnBlueprint("labels", __name__)
 
 _label, _entity = LabelSchema(), LabelEntitySchema()
 _UIDS: Final = {"type": "array", "items": TEXT}
-_DELETED: Final = json_object("code message labels photos", code=NUMBER, message=TEXT, labels=_UIDS, photos=NUMBER)
+_DELETED: Final = json_object(code=NUMBER, message=TEXT, labels=_UIDS, photos=NUMBER)
 #: The `Uncertainty` by which clients remove a label from a photo.
 _ABSENT = 100
 PAGE_HEADERS: Final = page_headers("entries")
@@ -75,7 +75,7 @@ _ORDERS: Final[dict[str, Callable[[Person | Label], Any]]] = {
 }
 #: The answer of a view that leaves a change to a job.
 JOB: Final = Contract(
-    json_object("code message job indexer", code=NUMBER, message=TEXT, job=NUMBER, indexer=INDEXER),
+    json_object(code=NUMBER, message=TEXT, job=NUMBER, indexer=INDEXER),
     meaning="Over 1,000 photos have it, so a job changes them; its `State` says whether it is done.",
     status=202,
     headers={"Location": Header("string", "The address of the job's progress.")},

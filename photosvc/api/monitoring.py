@@ -188,7 +188,7 @@ def _gauge(name: str, meaning: str, values: Mapping[str, int], *, label: str = "
 
 @monitoring.get("/healthz")
 @public
-@answers(json_object("status version", status=TEXT, version=TEXT), "The process is running.")
+@answers(json_object(status=TEXT, version=TEXT), "The process is running.")
 def healthz() -> Response:
     """Answer `alive`, even if the database fails: if this gets no answer, the process has to be restarted."""
     return json_answer({"status": "alive", "version": __version__})
@@ -215,7 +215,7 @@ def readyz() -> Response:
 
 @monitoring.get("/status")
 @public
-@answers(json_object("status version", status=TEXT, version=TEXT), "The service can answer.")
+@answers(json_object(status=TEXT, version=TEXT), "The service can answer.")
 def status() -> Response:
     """Answer `operational`; 503 while the database is down, has another schema, or belongs to another service key."""
     current_service().check_database()
@@ -307,15 +307,7 @@ def _status(found: Cluster) -> str:
 @cluster.get("/cluster")
 @require("cluster.view")
 @answers(
-    json_object(
-        "service version status database nodes jobs",
-        service=TEXT,
-        version=TEXT,
-        status=_STATUS,
-        database=_OBJECT,
-        nodes=NUMBER,
-        jobs=_OBJECT,
-    ),
+    json_object(service=TEXT, version=TEXT, status=_STATUS, database=_OBJECT, nodes=NUMBER, jobs=_OBJECT),
     "The service, its database, and the numbers of machines and jobs.",
 )
 def show_cluster() -> Response:
@@ -358,7 +350,7 @@ def list_nodes() -> Response:
 
 @cluster.get("/cluster/health")
 @require("cluster.view")
-@answers(json_object("status findings", status=_STATUS, findings=_ARRAY), "What is wrong with the machines.")
+@answers(json_object(status=_STATUS, findings=_ARRAY), "What is wrong with the machines.")
 def show_cluster_health() -> Response:
     """Tell which machines have another version or a wrong clock or fell silent, and whether the replica is away.
 

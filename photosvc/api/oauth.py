@@ -342,13 +342,7 @@ _CLIENT = dict.fromkeys(("client_id", "client_secret"), TEXT)
 _TOKEN_REQUEST = json_object(
     "grant_type", grant_type={"const": "client_credentials"}, scope=TEXT, resource=TEXT, **_CLIENT
 )
-_TOKEN = json_object(
-    "access_token token_type expires_in scope",
-    access_token=TEXT,
-    token_type={"const": "Bearer"},
-    expires_in=NUMBER,
-    scope=TEXT,
-)
+_TOKEN = json_object(access_token=TEXT, token_type={"const": "Bearer"}, expires_in=NUMBER, scope=TEXT)
 _NAMED_TOKEN = json_object("token", token=TEXT, token_type_hint=TEXT, **_CLIENT)
 
 
@@ -383,7 +377,7 @@ def revoke() -> Response:
 @public
 @uses("oauth.introspect")
 @takes_client_form(_NAMED_TOKEN)
-@answers(json_object("active", active=FLAG), "The state of the token.")
+@answers(json_object(active=FLAG), "The state of the token.")
 @refuses(401, 403, 429)
 def introspect() -> Response:
     """Show whether a token is valid, and for which scope (RFC 7662)."""

@@ -52,7 +52,7 @@ photos = OwnBlueprint("photos", __name__)
 _YAML: Final = "text/x-yaml; charset=utf-8"
 _dump_file = compile_schema(FileEntitySchema())
 #: The contract of answers that wrap the photo, as clients expect for like, approve and undo.
-WRAPPED = json_object("photo", photo={"type": "object"})
+WRAPPED = json_object(photo={"type": "object"})
 _MOST: Final = 1000
 _LAST: Final = 10**10 - 1
 _schema = ChangeSchema()

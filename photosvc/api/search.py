@@ -104,25 +104,14 @@ PAGE_HEADERS = {
     "X-Preview-Token": Header("string", "Opens thumbnails.", "photos.preview"),
     "X-Download-Token": Header("string", "Opens originals, for an hour.", "photos.download"),
 }
-_VALUE = json_object("value label count", value={"type": ["string", "integer"]}, label=TEXT, count=NUMBER)
+_VALUE = json_object(value={"type": ["string", "integer"]}, label=TEXT, count=NUMBER)
 _FACETS = {"type": "object", "additionalProperties": {"type": "array", "items": _VALUE}}
 _KINDS: Final = {"type": "string", "enum": ["filter", "value", *KINDS]}
 _SUGGESTION: Final = json_object(
-    "kind text label help count more",
-    kind=_KINDS,
-    text=TEXT,
-    label=TEXT,
-    help=TEXT,
-    count={"type": ["integer", "null"]},
-    more=FLAG,
+    kind=_KINDS, text=TEXT, label=TEXT, help=TEXT, count={"type": ["integer", "null"]}, more=FLAG
 )
 _HINT: Final = json_object(
-    "kind text label count more",
-    kind={"type": "string", "enum": ["word", "part"]},
-    text=TEXT,
-    label=TEXT,
-    count=NUMBER,
-    more=FLAG,
+    kind={"type": "string", "enum": ["word", "part"]}, text=TEXT, label=TEXT, count=NUMBER, more=FLAG
 )
 _HINT_FIELDS: Final = ("kind", "text", "label", "count", "more")
 _SUGGESTIONS: Final = json_object(

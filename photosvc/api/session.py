@@ -38,9 +38,9 @@ from photosvc.web.sessions import log_in as log_in_account
 
 session: OwnBlueprint = OwnBlueprint("session", __name__)
 
-_ENDED = json_object("code status session_id", code=NUMBER, status=TEXT, session_id=TEXT)
+_ENDED = json_object(code=NUMBER, status=TEXT, session_id=TEXT)
 _PROVIDERS: Final = {LOGIN_SESSION: "local", VISIT: "link"}
-_CONFIRMED = json_object("code message confirmed_for", code=NUMBER, message=TEXT, confirmed_for=NUMBER)
+_CONFIRMED = json_object(code=NUMBER, message=TEXT, confirmed_for=NUMBER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,10 +62,8 @@ _told_schema = SharedAlbumSchema(only=("Role", "SharedBy", "SharedAt"))
 _FILE: Final = json_object(
     "name status", name=TEXT, status={"type": "string", "enum": [ADDED, REFUSED]}, hash=TEXT, code=TEXT, reason=TEXT
 )
-_ADDED: Final = json_object("code message files", code=NUMBER, message=TEXT, files={"type": "array", "items": _FILE})
-_TAKEN_OUT: Final = json_object(
-    "code message photos", code=NUMBER, message=TEXT, photos={"type": "array", "items": TEXT}
-)
+_ADDED: Final = json_object(code=NUMBER, message=TEXT, files={"type": "array", "items": _FILE})
+_TAKEN_OUT: Final = json_object(code=NUMBER, message=TEXT, photos={"type": "array", "items": TEXT})
 
 
 @shares.get("/albums/<album_uid>/accounts")

@@ -49,9 +49,8 @@ _LAST_POSITION = 2**31 - 1
 _NUMBERS = {"type": "array", "items": NUMBER}
 _PAIR = {"type": "array", "prefixItems": [NUMBER, NUMBER], "minItems": 2, "maxItems": 2}
 _MONTH = {"type": "array", "prefixItems": [TEXT, NUMBER], "minItems": 2, "maxItems": 2}
-_MONTHS = json_object("total version months", total=NUMBER, version=TEXT, months={"type": "array", "items": _MONTH})
+_MONTHS = json_object(total=NUMBER, version=TEXT, months={"type": "array", "items": _MONTH})
 _COLUMNS = json_object(
-    "version month days ratio color type",
     version=TEXT,
     month=TEXT,
     days={"type": "array", "items": _PAIR},
@@ -60,7 +59,6 @@ _COLUMNS = json_object(
     type={"type": "string", "pattern": "^[0-7]*$"},
 )
 _PHOTO = json_object(
-    "uid hash duration favorite private width height turn text",
     uid=TEXT,
     hash=TEXT,
     duration=NUMBER,
@@ -71,17 +69,15 @@ _PHOTO = json_object(
     turn=NUMBER,
     text=TEXT,
 )
-_PHOTOS = json_object(
-    "version month from photos", version=TEXT, month=TEXT, **{"from": NUMBER}, photos={"type": "array", "items": _PHOTO}
-)
-_PROGRESS = json_object("done total", done=NUMBER, total=NUMBER)
-_STATE = json_object("version indexing", version=TEXT, indexing={"anyOf": [_PROGRESS, {"type": "null"}]})
+_PHOTOS = json_object(version=TEXT, month=TEXT, **{"from": NUMBER}, photos={"type": "array", "items": _PHOTO})
+_PROGRESS = json_object(done=NUMBER, total=NUMBER)
+_STATE = json_object(version=TEXT, indexing={"anyOf": [_PROGRESS, {"type": "null"}]})
 _FULL_MONTH = json_object(
     "month days ratio color type photos",
     **{name: _COLUMNS["properties"][name] for name in ("month", "days", "ratio", "color", "type")},
     photos={"type": "array", "items": _PHOTO},
 )
-_FULL_MONTHS = json_object("version months", version=TEXT, months={"type": "array", "items": _FULL_MONTH})
+_FULL_MONTHS = json_object(version=TEXT, months={"type": "array", "items": _FULL_MONTH})
 _SEQUENCE = json_object(
     "version from ratio color type photos next",
     version=TEXT,
@@ -98,10 +94,7 @@ _CLUSTER = {
     "maxItems": 6,
 }
 _CLUSTERS = json_object(
-    "version cell clusters",
-    version=TEXT,
-    cell=_DEGREES,
-    clusters={"type": "array", "items": _CLUSTER, "maxItems": MOST_CLUSTERS},
+    version=TEXT, cell=_DEGREES, clusters={"type": "array", "items": _CLUSTER, "maxItems": MOST_CLUSTERS}
 )
 
 

@@ -36,13 +36,8 @@ from photosvc.web.protector import principal, require
 trash = OwnBlueprint("trash", __name__)
 
 _NAMES: Final = {"type": "array", "items": TEXT}
-_RESTORED: Final = json_object(
-    "code message files photos taken complete", code=NUMBER, message=TEXT, files=_NAMES, photos=_NAMES, taken=_NAMES,
-    complete=FLAG,
-)  # fmt: skip
-_EMPTIED: Final = json_object(
-    "code message files bytes complete", code=NUMBER, message=TEXT, files=NUMBER, bytes=NUMBER, complete=FLAG
-)
+_RESTORED: Final = json_object(code=NUMBER, message=TEXT, files=_NAMES, photos=_NAMES, taken=_NAMES, complete=FLAG)
+_EMPTIED: Final = json_object(code=NUMBER, message=TEXT, files=NUMBER, bytes=NUMBER, complete=FLAG)
 _kept = KeptSchema()
 
 

@@ -46,7 +46,6 @@ uploads = OwnBlueprint("uploads", __name__)
 #: The token in the address of an upload, which the client chooses.
 UPLOAD_TOKEN: Final = re.compile(r"[\w.~-]{1,200}", re.ASCII)
 _RECEIVED: Final = json_object(
-    "code message files",
     code=NUMBER,
     message=TEXT,
     files={"type": "array", "items": json_object("name size hash", name=TEXT, size=NUMBER, hash=TEXT)},
@@ -63,9 +62,7 @@ _FILE: Final = json_object(
     FileUID=TEXT,
     reason=TEXT,
 )
-_ADDED: Final = json_object(
-    "code message indexed files", code=NUMBER, message=TEXT, indexed=FLAG, files={"type": "array", "items": _FILE}
-)
+_ADDED: Final = json_object(code=NUMBER, message=TEXT, indexed=FLAG, files={"type": "array", "items": _FILE})
 
 
 @contextmanager

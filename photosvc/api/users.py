@@ -34,10 +34,10 @@ users = OwnBlueprint("users", __name__)
 
 _MOST = 1000
 _ENROLMENT = EnrolmentSchema()
-_CODES = json_object("code recovery_codes", code=NUMBER, recovery_codes={"type": "array", "items": TEXT})
+_CODES = json_object(code=NUMBER, recovery_codes={"type": "array", "items": TEXT})
 _CREDENTIAL, _CREDENTIALS = CredentialSchema(), CredentialSchema(many=True)
-_CREATED = {"allOf": [{"$ref": "#/components/schemas/Credential"}, json_object("secret", secret=TEXT)]}
-_ENDED = json_object("code message ended", code=NUMBER, message=TEXT, ended=NUMBER)
+_CREATED = {"allOf": [{"$ref": "#/components/schemas/Credential"}, json_object(secret=TEXT)]}
+_ENDED = json_object(code=NUMBER, message=TEXT, ended=NUMBER)
 
 
 def _schema(*, many: bool = False) -> UserSchema:

@@ -44,25 +44,17 @@ _PLAYABLE: Final = frozenset({"animated", "live", "video"})
 _ON_MAP: Final = parse_node([("geo", "true"), ("primary", "true")])
 _FEW_HEADERS: Final = {name: header for name, header in PAGE_HEADERS.items() if not name.endswith("Token")}
 _TIME: Final = {"type": "string", "format": "date-time"}
-_THUMB: Final = json_object("w h src", w=NUMBER, h=NUMBER, src=TEXT)
+_THUMB: Final = json_object(w=NUMBER, h=NUMBER, src=TEXT)
 _VIEW: Final = json_object(
-    "UID Type Title TakenAtLocal Description Caption Favorite Playable Hash Mime DownloadUrl Width Height Thumbs",
     UID=TEXT, Type=TEXT, Title=TEXT, TakenAtLocal=_TIME, Description=TEXT, Caption=TEXT, Favorite=FLAG, Playable=FLAG,
     Hash=TEXT, Mime=TEXT, DownloadUrl=TEXT, Width=NUMBER, Height=NUMBER,
-    Thumbs=json_object(" ".join(size.name for size in _SHOWN), **{size.name: _THUMB for size in _SHOWN}),
+    Thumbs=json_object(**{size.name: _THUMB for size in _SHOWN}),
 )  # fmt: skip
 _POINT: Final = json_object(
-    "type coordinates",
-    type={"const": "Point"},
-    coordinates={"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+    type={"const": "Point"}, coordinates={"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 )
-_MARKED: Final = json_object(
-    "UID Hash Title Type TakenAt Favorite",
-    UID=TEXT, Hash=TEXT, Title=TEXT, Type=TEXT, TakenAt=_TIME, Favorite=FLAG,
-)  # fmt: skip
-_FEATURE: Final = json_object(
-    "type id geometry properties", type={"const": "Feature"}, id=TEXT, geometry=_POINT, properties=_MARKED
-)
+_MARKED: Final = json_object(UID=TEXT, Hash=TEXT, Title=TEXT, Type=TEXT, TakenAt=_TIME, Favorite=FLAG)
+_FEATURE: Final = json_object(type={"const": "Feature"}, id=TEXT, geometry=_POINT, properties=_MARKED)
 _COLLECTION: Final = json_object(
     "type features",
     type={"const": "FeatureCollection"},

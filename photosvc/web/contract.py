@@ -248,13 +248,13 @@ Headers: TypeAlias = Mapping[str, Header]
 ETAG = {"ETag": Header("string", "The state of the answer; send it back as `If-None-Match`.")}
 
 
-def json_object(required: str, **properties: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of an object; `required` names the properties that are always present."""
-    return {"type": "object", "required": required.split(), "properties": properties}
+def json_object(required: str = "", /, **properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of an object; `required` names the properties that are always present, by default all."""
+    return {"type": "object", "required": required.split() or [*properties], "properties": properties}
 
 
 #: The answer of actions that have no other result.
-MESSAGE = json_object("code message", code=NUMBER, message=TEXT)
+MESSAGE = json_object(code=NUMBER, message=TEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +343,7 @@ def takes_client_form(form: dict[str, Any]) -> Callable[[View], View]:
 def takes_files(meaning: str) -> Callable[[View], View]:
     """Declare that the view reads a form with files."""
     file = {"type": "string", "format": "binary"}
-    form = json_object("files", files={"type": "array", "items": file, "description": meaning})
+    form = json_object(files={"type": "array", "items": file, "description": meaning})
     return _with(body=form, body_type="multipart/form-data")
 
 

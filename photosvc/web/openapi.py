@@ -68,7 +68,7 @@ _ERROR = json_object(
     "code error",
     code={"type": "integer", "description": "The status, or another number where clients distinguish cases by it."},
     error={"type": "string", "description": "Error and remedy."},
-    details={"type": "array", "items": json_object("field message", field=TEXT, message=TEXT)},
+    details={"type": "array", "items": json_object(field=TEXT, message=TEXT)},
     photos={"type": "integer", "description": "If a batch stopped: the number of photos that it had changed."},
     change={"type": ["integer", "null"], "description": "If an edit stopped: its number, for undo."},
     left={
