@@ -250,8 +250,7 @@ def record_of_album(uid: str) -> dict[str, Any]:
 
 
 def _no_album() -> NotFoundError:
-    msg = "there is no such album"
-    return NotFoundError(msg, field="uid")
+    return NotFoundError("there is no such album", field="uid")
 
 
 @albums.get("/albums/<album_uid>/photos")

@@ -128,5 +128,4 @@ def _listed(root: str, path: str, folders: list[dict[str, Any]], recursive: bool
 
 
 def _no_folder() -> NotFoundError:
-    msg = "there is no such folder"
-    return NotFoundError(msg, field="path")
+    return NotFoundError("there is no such folder", field="path")

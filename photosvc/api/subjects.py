@@ -234,5 +234,4 @@ def _photo_of(connection: Connection, marker_uid: str) -> str:
 
 
 def _no_file() -> NotFoundError:
-    msg = "there is no such file"
-    return NotFoundError(msg, field="FileUID")
+    return NotFoundError("there is no such file", field="FileUID")

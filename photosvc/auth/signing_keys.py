@@ -164,5 +164,4 @@ def _key(number: int, text: str, newer: SigningKey | None) -> SigningKey:
 
 
 def _unusable(error: Exception) -> SettingError:
-    msg = f"the signing keys cannot be used: {type(error).__name__}"
-    return SettingError(msg)
+    return SettingError(f"the signing keys cannot be used: {type(error).__name__}")

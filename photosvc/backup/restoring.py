@@ -345,8 +345,7 @@ def _database_of(waiting: Path, instance: Path, environ: Mapping[str, str], mani
     if manifest.database != SQLITE:
         return None
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
-        msg = "PHOTOSVC_DATABASE_URI names no file that a database can be restored to."
-        raise ConflictError(msg, exit_code=2)
+        raise ConflictError("PHOTOSVC_DATABASE_URI names no file that a database can be restored to.", exit_code=2)
     path = Path(url.database).absolute()
     return instance / path.relative_to(waiting) if path.is_relative_to(waiting) else path
 

@@ -219,8 +219,7 @@ def _read_album(uid: str, who: Principal) -> AlbumRecord:
     with searching(who.owner_uid, "uid") as connection:
         found = current_service().albums.find(connection, uid, sees_private=who.sees_private, counted=False)
     if found is None or found.type not in {*KINDS, FOLDER}:
-        msg = N_("This album does not exist, or you have no permission to see it.")
-        raise NotFoundError(msg)
+        raise NotFoundError(N_("This album does not exist, or you have no permission to see it."))
     return found
 
 

@@ -105,8 +105,7 @@ def add() -> Response:
 
 def _check(album: str) -> None:
     if not is_uid(album, ALBUM):
-        msg = N_("Choose an album.")
-        raise InvalidValueError(msg, field="album")
+        raise InvalidValueError(N_("Choose an album."), field="album")
 
 
 def photos_in(given: Sequence[str]) -> list[str]:
@@ -117,8 +116,7 @@ def photos_in(given: Sequence[str]) -> list[str]:
 def _choices(photos: Sequence[str], error: PhotosvcError | None = None) -> Response:
     who, text = principal(), request.args.get("q", "").strip().replace("\0", "")[:_LONGEST]
     if not photos:
-        msg = N_("There are no photos to add.")
-        raise NotFoundError(msg)
+        raise NotFoundError(N_("There are no photos to add."))
     asked = AlbumsRequest(OF_PEOPLE, "edited", text, _ALL, 0)
     with searching(who.owner_uid) as connection:
         every = current_service().albums.page(connection, asked, sees_private=who.sees_private, counted=False)
@@ -179,19 +177,16 @@ def arrange(uid: str) -> Response:
 
 def _arranging_check(photos: Sequence[str], act: str, before: str) -> None:
     if not photos or not all(is_uid(photo, PHOTO) for photo in photos):
-        msg = N_("Select photos first.")
-        raise InvalidValueError(msg, field="photo")
+        raise InvalidValueError(N_("Select photos first."), field="photo")
     if act not in _ACTS and not before:
-        msg = N_("Choose an action for the selected photos.")
-        raise InvalidValueError(msg, field="act")
+        raise InvalidValueError(N_("Choose an action for the selected photos."), field="act")
 
 
 def _move(album_uid: str, photos: Sequence[str], before: str | None, *, last: bool) -> None:
     """Move photos before another one, to the beginning or to the end, and set the album's order to manual."""
     service, who = current_service(), principal()
     if before in photos:
-        msg = N_("Choose a place between photos that are not selected.")
-        raise InvalidValueError(msg, field="before")
+        raise InvalidValueError(N_("Choose a place between photos that are not selected."), field="before")
     with service.writing(library=True) as session:
         album, now = album_to_change(session, album_uid, sees_private=who.sees_private), service.now()
         try:
@@ -372,12 +367,10 @@ def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
     """Make the album, and return its UID."""
     service, query = current_service(), values["Filter"].strip()
     if kind != CHOSEN and not query:
-        msg = N_("Type a search.")
-        raise InvalidValueError(msg, field="Filter")
+        raise InvalidValueError(N_("Type a search."), field="Filter")
     loaded = load({**values, "Filter": query if kind == FOLLOWING else ""})
     if not loaded["title"]:
-        msg = N_("An album needs a title.")
-        raise InvalidValueError(msg, field="Title")
+        raise InvalidValueError(N_("An album needs a title."), field="Title")
     ids: list[int] = []
     if kind == FOUND:
         locate(parse_query(query, "Filter"))

@@ -217,8 +217,7 @@ def show_docs() -> Response:
     """Show the operations that contain all words of `q`."""
     who = present()
     if API_DOCUMENT not in current_app.view_functions:
-        msg = "this app does not mount the API"
-        raise NotFoundError(msg)
+        raise NotFoundError("this app does not mount the API")
     rule = next(current_app.url_map.iter_rules(API_DOCUMENT))
     described = document(str(rule).removesuffix("/openapi.json"))
     docs = read_docs(described)

@@ -60,8 +60,7 @@ def typed_twice(form: dict[str, str], field: str = "password") -> str:
         InvalidValueError: they differ.
     """
     if form.get(field, "") != form.get("again", ""):
-        msg = N_("The passwords do not match.")
-        raise InvalidValueError(msg, field="again")
+        raise InvalidValueError(N_("The passwords do not match."), field="again")
     return form.get(field, "")
 
 
@@ -75,6 +74,5 @@ def read_number(form: dict[str, str], field: str, *, empty: int | None = None) -
     if not text and empty is not None:
         return empty
     if not _NUMBER.fullmatch(text):
-        msg = _("%(field)s: a whole number", field=field)
-        raise InvalidValueError(msg, field=field)
+        raise InvalidValueError(_("%(field)s: a whole number", field=field), field=field)
     return int(text)

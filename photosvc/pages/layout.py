@@ -236,8 +236,7 @@ def send_asset(version: str, name: str) -> Response:
     """Send a file that pages load; its address changes with its content."""
     content = _contents().get(name)
     if content is None:
-        msg = "there is no such file"
-        raise NotFoundError(msg)
+        raise NotFoundError("there is no such file")
     packed = _packed(name) if request.accept_encodings["gzip"] else None
     answer = Response(packed or content, content_type=_TYPES[Path(name).suffix])
     if packed:

@@ -276,8 +276,7 @@ def _check_folder(path: Path) -> None:
     with suppress(OSError, ValueError):
         if path.is_dir():
             return
-    msg = N_("This folder does not exist in the originals.")
-    raise InvalidValueError(msg, field="path")
+    raise InvalidValueError(N_("This folder does not exist in the originals."), field="path")
 
 
 def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:

@@ -140,8 +140,7 @@ def _chosen(form: dict[str, str]) -> list[str]:
 def _flag(uids: list[str], action: str, flagging: Flagging) -> None:
     """Change the flags of these photos as the batches of the API do."""
     if not uids:
-        msg = N_("No photo is selected.")
-        raise InvalidValueError(msg, field="photos")
+        raise InvalidValueError(N_("No photo is selected."), field="photos")
     service, who = current_service(), principal()
     given = {"photos": uids, "q": None, "expected": None}
     with service.writing(library=True) as session:

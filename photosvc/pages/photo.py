@@ -70,8 +70,7 @@ def show_photo(uid: str) -> Response:
     with current_service().reading() as connection:
         seen = files_of_photo(connection, uid, sees_private=who.sees_private) if is_uid(uid, PHOTO) else ()
     if not seen:
-        msg = N_("This photo does not exist, or you have no permission to see it.")
-        raise NotFoundError(msg)
+        raise NotFoundError(N_("This photo does not exist, or you have no permission to see it."))
     with current_service().reading(orm=True) as session:
         record = without_empty(_dump_photo(load_photo(session, seen, sees_private=who.sees_private)))
     beside = _beside(who.owner_uid, search, seen[0].photo_id, sees_private=who.sees_private)

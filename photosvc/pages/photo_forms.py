@@ -77,8 +77,7 @@ def _read(uid: str) -> tuple[dict[str, Any], str]:
     try:
         body, tag = read_record(uid)
     except NotFoundError:
-        msg = N_("This photo does not exist, or you have no permission to see it.")
-        raise NotFoundError(msg) from None
+        raise NotFoundError(N_("This photo does not exist, or you have no permission to see it.")) from None
     return orjson.loads(body), tag
 
 
@@ -101,8 +100,7 @@ def _checked_name(area: str, name: str) -> str:
     except InvalidBodyError as error:
         raise InvalidValueError(error.details[0]["message"], field=field_of_area(area)) from None
     if checked and not words(checked):
-        msg = N_("Type a name with letters or digits.")
-        raise InvalidValueError(msg, field=field_of_area(area))
+        raise InvalidValueError(N_("Type a name with letters or digits."), field=field_of_area(area))
     return checked
 
 

@@ -251,8 +251,7 @@ def _number(text: str, name: str) -> float:
         value = float(text.replace(",", ".").replace("−", "-"))
         return int(value) if value == int(value) else value
     except (ValueError, OverflowError):
-        msg = N_("Type a number.")
-        raise InvalidValueError(msg, field=name) from None
+        raise InvalidValueError(N_("Type a number."), field=name) from None
 
 
 def _position(text: str) -> dict[str, float | None]:

@@ -153,8 +153,7 @@ def end_other_sessions() -> Response:
 def _lifetime(text: str) -> int:
     known = {str(seconds): seconds for seconds, _ in wording.LIFETIMES}
     if text not in known:
-        msg = N_("choose an expiry")
-        raise InvalidValueError(msg, field="lifetime")
+        raise InvalidValueError(N_("choose an expiry"), field="lifetime")
     return known[text]
 
 

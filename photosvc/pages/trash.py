@@ -54,8 +54,7 @@ def restore_file() -> Response:
         with service.reading(orm=True) as session:
             files = chosen_files(session, trash, [item])
         if not files:
-            msg = N_("This file is no longer in the trash.")
-            raise NotFoundError(msg)
+            raise NotFoundError(N_("This file is no longer in the trash."))
         taken = _restore(service, files[:1])
     except PhotosvcError as error:
         return _trash(error)

@@ -309,8 +309,7 @@ def _receive(staging: Staging, settings: Settings, left: int | None) -> list[tup
                         open_part.close()
                         part = None
         if not received:
-            msg = "send at least one file, in a part named files"
-            raise InvalidBodyError(msg)
+            raise InvalidBodyError("send at least one file, in a part named files")
         undo.pop_all()
     return received
 

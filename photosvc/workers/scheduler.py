@@ -96,8 +96,7 @@ class Scheduler:
         if self.fit:
             self._fit_at = now
         elif now - self._fit_at > PATIENCE:
-            msg = f"The scheduler {self.address} has no worker that can be used."
-            raise SchedulerError(msg)
+            raise SchedulerError(f"The scheduler {self.address} has no worker that can be used.")
 
     def refuse(self, address: str, reason: str) -> None:
         """Give a worker no more work."""
@@ -119,8 +118,7 @@ class Scheduler:
         try:
             return self.client.sync(question, *arguments, **options, callback_timeout=_ANSWER)
         except (OSError, TimeoutError, ValueError) as error:
-            msg = f"The scheduler {self.address} does not answer any more."
-            raise SchedulerError(msg) from error
+            raise SchedulerError(f"The scheduler {self.address} does not answer any more.") from error
 
 
 @contextmanager
@@ -138,16 +136,14 @@ def connected(address: str, folder: str, report: Callable[[str], None]) -> Itera
     try:
         from distributed import Client
     except ImportError:
-        msg = "A scheduler needs the extra \"cluster\": pip install 'photosvc[cluster]'"
-        raise SchedulerError(msg) from None
+        raise SchedulerError("A scheduler needs the extra \"cluster\": pip install 'photosvc[cluster]'") from None
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         _knock(address)
         client = Client(address, timeout=_ANSWER, set_as_default=False, name="photosvc")
     except (OSError, TimeoutError, ValueError, RuntimeError, TypeError) as error:
-        msg = f"No scheduler of dask answers at {address}."
-        raise SchedulerError(msg) from error
+        raise SchedulerError(f"No scheduler of dask answers at {address}.") from error
     try:
         yield Scheduler(address, client, Landmarks.of(folder), report)
     finally:

@@ -55,8 +55,7 @@ def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
     if asked.album and not sees_album(who, asked.album):
         raise NotFoundError("there is no such album", field="s")
     if not all(map(_is_open, leaves(asked.node))):
-        msg = "Visitors of a link, and guests, can filter by kind, shape and date only."
-        raise NeverPermittedError(msg, field="q")
+        raise NeverPermittedError("Visitors of a link, and guests, can filter by kind, shape and date only.", field="q")
     if asked.cursor is not None and not who.shared.metadata:
         # Made-up cursors would find the time in UTC step by step, and so the time zone.
         raise InvalidValueError("cursor: pages without metadata have none; send offset", field="cursor")
