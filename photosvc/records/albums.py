@@ -5,7 +5,16 @@ from typing import Any
 from marshmallow import Schema, fields, pre_load, validate
 
 from photosvc.core.accounts import MAX_LINK_COMMENT, MAX_LINK_VISITS, SHARE_ROLES
-from photosvc.records.fields import ALBUM_UID, PHOTO_UID, AnyCaseSchema, CleanText, NullableTimestamp, Timestamp
+from photosvc.records.fields import (
+    ALBUM_UID,
+    PHOTO_UID,
+    AnyCaseSchema,
+    CleanText,
+    Flag,
+    NullableTimestamp,
+    Timestamp,
+    texts,
+)
 from photosvc.records.photo import AlbumSchema
 
 _TITLE, _LONG = 200, 4096
@@ -38,8 +47,8 @@ class AlbumEditSchema(AnyCaseSchema):
     Description = CleanText(_LONG, attribute="description")
     Filter = CleanText(_LONG, attribute="filter", metadata={"description": "The query of a smart album."})
     Order = CleanText(32, attribute="order")
-    Favorite = fields.Boolean(attribute="favorite", truthy={True}, falsy={False})
-    Private = fields.Boolean(attribute="private", truthy={True}, falsy={False})
+    Favorite = Flag(attribute="favorite")
+    Private = Flag(attribute="private")
 
     @pre_load
     def _without_null(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -49,12 +58,7 @@ class AlbumEditSchema(AnyCaseSchema):
 class AlbumSelectionSchema(AnyCaseSchema):
     """A selection of albums."""
 
-    albums = fields.List(
-        fields.String(),
-        load_default=None,
-        allow_none=True,
-        metadata={"description": "Album UIDs.", "example": [ALBUM_UID]},
-    )
+    albums = texts("Album UIDs.", ALBUM_UID)
 
 
 class ArrangementSchema(AnyCaseSchema):
@@ -97,31 +101,17 @@ class MomentSchema(Schema):
 class AdditionSchema(AnyCaseSchema):
     """A request to add uploaded files to the library, and to albums."""
 
-    albums = fields.List(
-        fields.String(validate=validate.Length(1, 255)),
-        load_default=None,
-        allow_none=True,
-        validate=validate.Length(max=50),
-        metadata={
-            "description": "UIDs of albums, or titles of new ones, that the photos are added to.",
-            "example": ["Summer"],
-        },
+    albums = texts(
+        "UIDs of albums, or titles of new ones, that the photos are added to.", "Summer", most=50, longest=255
     )
 
 
 class ZipSelectionSchema(AnyCaseSchema):
     """The selection of an archive, in the form in which known clients send selections of all kinds."""
 
-    photos = fields.List(
-        fields.String(),
-        load_default=None,
-        allow_none=True,
-        metadata={"description": "Photo UIDs.", "example": [PHOTO_UID]},
-    )
-    files = fields.List(
-        fields.String(), load_default=None, allow_none=True, metadata={"description": "File UIDs or hashes."}
-    )
-    albums = fields.List(fields.String(), load_default=None, allow_none=True, metadata={"description": "Album UIDs."})
+    photos = texts("Photo UIDs.", PHOTO_UID)
+    files = texts("File UIDs or hashes.")
+    albums = texts("Album UIDs.")
     q = fields.String(load_default=None, allow_none=True, metadata={"description": "A query, as in the search."})
 
 
@@ -173,22 +163,15 @@ class LinkEditSchema(AnyCaseSchema):
         metadata={"description": "The most visits; 0: any number."},
     )
     Password = fields.String(attribute="password", metadata={"description": "Empty: none."})
-    CanDownload = fields.Boolean(
-        attribute="downloads",
-        truthy={True},
-        falsy={False},
-        metadata={"description": "Visitors may download originals; needs `ShowMetadata`."},
+    CanDownload = Flag(
+        attribute="downloads", metadata={"description": "Visitors may download originals; needs `ShowMetadata`."}
     )
-    ShowMetadata = fields.Boolean(
+    ShowMetadata = Flag(
         attribute="metadata_shown",
-        truthy={True},
-        falsy={False},
         metadata={"description": "Visitors see places, cameras, people, texts and names of files."},
     )
-    CanUpload = fields.Boolean(
+    CanUpload = Flag(
         attribute="uploads",
-        truthy={True},
-        falsy={False},
         metadata={
             "description": "Visitors may add photos to the album, in the quota of the account that made the link."
         },

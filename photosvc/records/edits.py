@@ -11,7 +11,16 @@ from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, pre_load, validate
 
-from photosvc.records.fields import PHOTO_UID, AnyCaseSchema, CleanText, Timestamp, clean_text
+from photosvc.records.fields import (
+    PHOTO_UID,
+    AnyCaseSchema,
+    CleanText,
+    Flag,
+    Timestamp,
+    clean_text,
+    texts,
+    whole_number,
+)
 
 #: Longest texts, in characters, as in the metadata of files.
 _SHORT, _TITLE, _LONG = 255, 200, 4096
@@ -60,10 +69,6 @@ class Keywords(fields.Field[list[str]]):
         if sum(len(word.encode()) for word in clean) > _KEYWORD_BYTES:
             raise ValidationError(f"at most {_KEYWORD_BYTES} bytes in all (UTF-8)")
         return clean
-
-
-def _flag(name: str) -> fields.Boolean:
-    return fields.Boolean(attribute=name, allow_none=True, truthy={True}, falsy={False})
 
 
 def _number(name: str, least: int, most: int) -> fields.Integer:
@@ -127,10 +132,10 @@ class PhotoEditSchema(AnyCaseSchema):
     Rating = _number("rating", -1, 5)
     Stack = _number("stack", -1, 1)
     OriginalName = _text(_SHORT, attribute="original_name")
-    Favorite = _flag("favorite")
-    Private = _flag("private")
-    Scan = _flag("scan")
-    Panorama = _flag("panorama")
+    Favorite = Flag(attribute="favorite", allow_none=True)
+    Private = Flag(attribute="private", allow_none=True)
+    Scan = Flag(attribute="scan", allow_none=True)
+    Panorama = Flag(attribute="panorama", allow_none=True)
     Details = fields.Nested(DetailsEditSchema, attribute="details", allow_none=True)
 
 
@@ -163,30 +168,17 @@ class ChangeSchema(Schema):
 class BatchSchema(AnyCaseSchema):
     """The photos that a batch changes, in the form in which known clients send selections of all kinds."""
 
-    photos = fields.List(
-        fields.String(),
-        load_default=None,
-        allow_none=True,
-        metadata={"description": "Photo UIDs.", "example": [PHOTO_UID]},
-    )
+    photos = texts("Photo UIDs.", PHOTO_UID)
     q = fields.String(load_default=None, allow_none=True, metadata={"description": "A query instead of UIDs."})
-    expected = fields.Integer(
-        load_default=None,
-        allow_none=True,
-        strict=True,
-        validate=validate.Range(0),
-        metadata={"description": "The number of photos that `q` must find; with another one nothing is changed."},
-    )
+    expected = whole_number("The number of photos that `q` must find; with another one nothing is changed.", 0)
 
 
 class PrivateBatchSchema(BatchSchema):
     """A batch that makes photos private or public."""
 
-    private = fields.Boolean(
+    private = Flag(
         load_default=None,
         allow_none=True,
-        truthy={True},
-        falsy={False},
         metadata={"description": "Without it, private photos become public and the others private.", "example": True},
     )
 

@@ -66,6 +66,37 @@ class CleanText(fields.String):
         return clean_text(super()._deserialize(value, attr, data, **kwargs))
 
 
+class Flag(fields.Boolean):
+    """A flag of JSON: `true` or `false`, not the texts and numbers that Marshmallow takes for them."""
+
+    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(truthy={True}, falsy={False}, **kwargs)
+
+
+def texts(
+    description: str, example: str = "", *, most: int | None = None, longest: int | None = None
+) -> fields.List[Any]:
+    """Return a field of texts that may be absent or null: at most `most`, each of 1 to `longest` characters."""
+    return fields.List(
+        fields.String(validate=validate.Length(1, longest) if longest else None),
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(max=most) if most else None,
+        metadata={"description": description, **({"example": [example]} if example else {})},
+    )
+
+
+def whole_number(description: str, least: int, most: int | None = None, **metadata: object) -> fields.Integer:
+    """Return a field of a whole number within these bounds that may be absent or null."""
+    return fields.Integer(
+        load_default=None,
+        allow_none=True,
+        strict=True,
+        validate=validate.Range(least, most),
+        metadata={"description": description, **metadata},
+    )
+
+
 class Timestamp(fields.Field[datetime]):
     """A time in UTC by RFC 3339, with whole seconds and `Z`; an unset time is the zero timestamp."""
 

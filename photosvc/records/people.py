@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from photosvc.records.fields import FILE_UID, LABEL_UID, AnyCaseSchema, Decimal, never
+from photosvc.records.fields import FILE_UID, LABEL_UID, AnyCaseSchema, Decimal, Flag, never, texts
 from photosvc.records.photo import slug
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -87,17 +87,14 @@ class _NamedEditSchema(AnyCaseSchema):
     """Changes of a person or label: the name, and the mark as a favourite."""
 
     Name = _Name(attribute="name", validate=validate.Length(1, _LONGEST), metadata={"example": "Ada Lovelace"})
-    Favorite = fields.Boolean(attribute="favorite", truthy={True}, falsy={False})
+    Favorite = Flag(attribute="favorite")
 
 
 class SubjectEditSchema(_NamedEditSchema):
     """Changes of a person: the name, and the marks as a favourite and as hidden."""
 
-    Hidden = fields.Boolean(
-        attribute="hidden",
-        truthy={True},
-        falsy={False},
-        metadata={"description": "True leaves the person out of lists, facets and suggestions."},
+    Hidden = Flag(
+        attribute="hidden", metadata={"description": "True leaves the person out of lists, facets and suggestions."}
     )
 
 
@@ -148,12 +145,7 @@ class MarkerEditSchema(AnyCaseSchema):
             "example": "Ada Lovelace",
         },
     )
-    Invalid = fields.Boolean(
-        attribute="invalid",
-        truthy={True},
-        falsy={False},
-        metadata={"description": "True removes an area that a person added."},
-    )
+    Invalid = Flag(attribute="invalid", metadata={"description": "True removes an area that a person added."})
 
 
 class NewMarkerSchema(AnyCaseSchema):
@@ -181,10 +173,4 @@ class NewMarkerSchema(AnyCaseSchema):
 class LabelSelectionSchema(AnyCaseSchema):
     """A selection of labels."""
 
-    labels = fields.List(
-        fields.String(),
-        load_default=None,
-        allow_none=True,
-        validate=validate.Length(max=1000),
-        metadata={"description": "Label UIDs.", "example": [LABEL_UID]},
-    )
+    labels = texts("Label UIDs.", LABEL_UID, most=1000)

@@ -4,7 +4,16 @@ from typing import Final
 
 from marshmallow import Schema, fields, validate
 
-from photosvc.records.fields import PHOTO_UID, LenientSchema, NullableTimestamp, Timestamp, rfc3339
+from photosvc.records.fields import (
+    PHOTO_UID,
+    Flag,
+    LenientSchema,
+    NullableTimestamp,
+    Timestamp,
+    rfc3339,
+    texts,
+    whole_number,
+)
 
 _TIME: Final = Timestamp()
 
@@ -15,10 +24,8 @@ def _path(description: str) -> fields.String:
     )
 
 
-def _flag(description: str) -> fields.Boolean:
-    return fields.Boolean(
-        load_default=False, truthy={True}, falsy={False}, allow_none=True, metadata={"description": description}
-    )
+def _flag(description: str) -> Flag:
+    return Flag(load_default=False, allow_none=True, metadata={"description": description})
 
 
 class IndexRunSchema(LenientSchema):
@@ -33,15 +40,8 @@ class ImportRunSchema(LenientSchema):
 
     path = _path("A folder below that of PHOTOSVC_IMPORT_FOLDER; without it all of that.")
     move = _flag("Remove files from the import folder after they are imported.")
-    albums = fields.List(
-        fields.String(validate=validate.Length(1, 255)),
-        load_default=None,
-        allow_none=True,
-        validate=validate.Length(max=50),
-        metadata={
-            "description": "UIDs of albums, or titles of new ones, that the photos are added to.",
-            "example": ["Summer"],
-        },
+    albums = texts(
+        "UIDs of albums, or titles of new ones, that the photos are added to.", "Summer", most=50, longest=255
     )
 
 
@@ -183,39 +183,13 @@ class KeptSchema(Schema):
 class RestoreSchema(LenientSchema):
     """A request to restore files from the trash."""
 
-    items = fields.List(
-        fields.String(validate=validate.Length(1, 8192)),
-        load_default=None,
-        allow_none=True,
-        validate=validate.Length(max=1000),
-        metadata={"description": "`Item`s of the list, or what stands before the first slash of one."},
-    )
-    photos = fields.List(
-        fields.String(),
-        load_default=None,
-        allow_none=True,
-        validate=validate.Length(max=1000),
-        metadata={"description": "UIDs of photos.", "example": [PHOTO_UID]},
-    )
-    all = fields.Boolean(
-        load_default=False, truthy={True}, falsy={False}, metadata={"description": "Everything in the trash."}
-    )
+    items = texts("`Item`s of the list, or what stands before the first slash of one.", most=1000, longest=8192)
+    photos = texts("UIDs of photos.", PHOTO_UID, most=1000)
+    all = Flag(load_default=False, metadata={"description": "Everything in the trash."})
 
 
 class EmptySchema(LenientSchema):
     """A request to empty the trash."""
 
-    days = fields.Integer(
-        load_default=None,
-        allow_none=True,
-        strict=True,
-        validate=validate.Range(0, 36_500),
-        metadata={"description": "Only files deleted at least so many days ago.", "example": 30},
-    )
-    expected = fields.Integer(
-        load_default=None,
-        allow_none=True,
-        strict=True,
-        validate=validate.Range(0),
-        metadata={"description": "Expected number of files; with another number none is deleted."},
-    )
+    days = whole_number("Only files deleted at least so many days ago.", 0, 36_500, example=30)
+    expected = whole_number("Expected number of files; with another number none is deleted.", 0)
