@@ -177,7 +177,6 @@ class Worklist:
         """Return the files to read for which this hash was noted.
 
         Args:
-            content: the hash.
             changed: return only known names that have a changed file, which is not stored yet.
         """
         which = f"phase = {_KNOWN} AND changed AND NOT stored" if changed else "phase > 0"
@@ -348,9 +347,7 @@ def find_changes(
     """Scan `folder` below `root` and compare; files that need no reading are counted in the summary.
 
     Args:
-        root: the folder of originals.
         folder: the folder to scan, relative to `root`.
-        known: the files in the database.
         summary: takes unchanged, skipped and unreadable files.
         work: takes the files to read and those that are gone.
         force: read unchanged files again.

@@ -151,8 +151,6 @@ def describe(
     Args:
         photo: its files are stored. Of a plain object, the caller writes `updated_at`.
         sidecars: those of its files, by the id of the file.
-        catalog: finds or adds cameras, places and keywords.
-        now: the present.
         extractions: those of files that need not be read from the columns, by name.
     """
     files = sorted((file for file in photo.files if not file.missing), key=lambda file: file.name)

@@ -58,7 +58,6 @@ def estimate(at: datetime, before: Located | None, after: Located | None) -> Est
     """Return the estimate of a photo taken at this wall time; None when nothing is known.
 
     Args:
-        at: wall time of the photo.
         before: the last located photo before it, or at the same time.
         after: the first one after it.
     """

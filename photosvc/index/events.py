@@ -58,7 +58,6 @@ class FolderEvents:
     """The events of folders that change, reported until it is stopped.
 
     Args:
-        root: the folder of originals.
         report: called by another thread.
 
     Raises:

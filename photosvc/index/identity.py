@@ -54,10 +54,8 @@ class Contents:
     """The contents of originals during a run; a file is opened only if its size and time do not tell its content.
 
     Args:
-        root: the folder of originals.
         work: what the run has to do; None outside of runs.
         folder: the folder that the run scans, empty for all originals.
-        bucket: the bucket whose mirror the root is.
     """
 
     def __init__(
@@ -118,9 +116,6 @@ class Contents:
         """Return the row that a file takes, and the row that loses its name to the file.
 
         Args:
-            session: to look other files up.
-            name: of the file.
-            content: its hash.
             named: the row of this name.
             same: the rows with this content, preferred ones first.
         """
@@ -143,11 +138,6 @@ class Contents:
         Unknown content belongs there: a private picture may have been edited and copied. A known name leaves it to
         others only if the former content of its own row is elsewhere, or if that row never had any: it only keeps the
         name of a private photo that moved away.
-
-        Args:
-            session: to look other files up.
-            content: its hash, which no row has.
-            named: the row of this name.
         """
         names = self._names_with(content, found.size, besides=found.name, changed=True)
         if not names or (named is not None and self._was_edited(session, named)):

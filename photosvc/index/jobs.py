@@ -106,10 +106,6 @@ def add(
     """Add a job, in a write transaction, and return its id; it replaces a waiting job of its kind and subject.
 
     Args:
-        session: in a write transaction.
-        kind: of the job.
-        subject: the thing that the job is about.
-        arguments: for its handler.
         large: true if it gives way to the others.
         user_id: the account that asks.
         asker: for jobs without an account, the beginning of the subjects that count as one's own.

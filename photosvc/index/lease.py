@@ -84,9 +84,6 @@ class Lease:
         """Begin a run, which does the jobs that wait and that it covers as well.
 
         Args:
-            kind: of the run.
-            subject: the thing that the run is about.
-            arguments: of the run.
             covers: whether the run does a job of its kind.
             former: the owners of runs that have ended for certain, however they did.
 
@@ -125,7 +122,6 @@ class Lease:
         """Begin the run of a job that is due, small ones first or alone, and return it; None when there is none.
 
         Args:
-            kinds: of the job.
             small: leave out the large ones.
             sooner: called for the condition of jobs that may begin before their time.
         """
@@ -341,7 +337,6 @@ def release_dead(session: Session, now: datetime, former: Sequence[str] = ()) ->
     """Let go of the jobs of runs that ended without doing so, in a write transaction.
 
     Args:
-        session: of the transaction.
         former: the owners of runs that have ended for certain, however they did.
     """
     lock_jobs(session)

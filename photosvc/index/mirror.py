@@ -40,7 +40,6 @@ def refresh(
     """Bring the placeholders of a folder up to date with the list of the bucket.
 
     Args:
-        bucket: the bucket.
         folder: a path on disk, relative; empty for all.
         note: called with each key that cannot be the path of a file.
 

@@ -99,7 +99,6 @@ def linked_rows(
     """Return the files that may share a photo with these ones, themselves included, and the keys that link them.
 
     Args:
-        session: to read by.
         file_ids: the changed files; their keys are stored.
         keys: the keys of these files, the former ones included.
     """
@@ -242,8 +241,6 @@ def remove_empty(session: Session, photos: list[Photo], heirs: Mapping[int, int]
     """Delete the photos without files among these, and return their ids.
 
     Args:
-        session: in a write transaction.
-        photos: loaded in the session.
         heirs: id of a photo -> id of the photo that took over its first file, and takes over its journal and
             the decisions about its look-alikes.
     """
@@ -291,10 +288,8 @@ def restack(
     equals the oldest. Files that are missing stay in their photos until they return.
 
     Args:
-        session: inside a write transaction; flushed.
         keys: of each changed file, see `stack_rules.keys_of`.
         kinds: the kinds of stacks that are on.
-        now: the time of new photos.
         new_ids: their ids, as far as there are any; the database gives others.
         is_outdated: whether the file of a name is yet to be read, so that its row may move away from there. Such a file
             stays in its photo, and its photo apart from others, until it is stored and stacked itself.

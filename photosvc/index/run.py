@@ -79,8 +79,6 @@ def run_index(
 
     Args:
         session: outside of a transaction.
-        options: of this run.
-        progress: called with the progress of the run.
         observer: called with every file.
         within: the lease of the run that pauses for this one.
         chore: further small jobs; called in each pause.

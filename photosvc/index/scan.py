@@ -298,7 +298,6 @@ def are_away(session: Session, originals: Path, name: str = "", *, within: bool 
     for index runs: on the folder that a disk is mounted on, there may be a note.
 
     Args:
-        originals: their folder.
         name: of a file or folder, as the library writes it; empty for the folder of originals.
         within: true if a disk that is mounted somewhere below it counts, too.
     """

@@ -68,7 +68,6 @@ def album_named(session: Session, name: str, titles: Mapping[str, Sequence[str]]
     """Return the album with this UID or whole title, private ones included; the case of letters does not count.
 
     Args:
-        name: the UID or title.
         titles: of `uids_by_title`, where several albums are looked up.
 
     Raises:

@@ -19,7 +19,6 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
 
     Args:
         values: as `PhotoEditSchema` loads them; a value that is absent stays, None gives it back to the files.
-        catalog: finds cameras, places and keywords.
 
     Raises:
         InvalidValueError: values contradict each other, or name something that does not exist; it has the field.

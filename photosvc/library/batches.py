@@ -163,8 +163,6 @@ def change_in_portions(
     """Change photos, the first `_PORTION` together or not at all; return the number of changed photos.
 
     Args:
-        writing: opens a write transaction.
-        photo_ids: the ids of the photos.
         change: gets a transaction's session, the ids of some photos and the value of `around`; returns the number of
             photos that it changed.
         done: a past participle for the error message, such as `changed`.

@@ -247,8 +247,6 @@ def changing(
     The list that the block gets contains the changed photos afterwards.
 
     Args:
-        session: in a write transaction.
-        loaded: the photos.
         change: for the journal.
     """
     photos = loaded.photos
@@ -284,8 +282,6 @@ def store_and_project(session: Session, loaded: LoadedPhotos, photos: Sequence[P
     """Write changes of photos that are no edits of a person, and the search rows of these photos.
 
     Args:
-        session: in a write transaction.
-        loaded: the photos.
         photos: those of them that changed, or to whose search rows something else has changed.
     """
     marked = [photo for photo in photos if loaded.has_other_markers(photo)]
@@ -301,7 +297,6 @@ def undo_batch(
     """Take an edit of many photos back.
 
     Args:
-        session: in a write transaction.
         photo_ids: of edited photos, some hundreds at most.
         first: the edit's first change in the journal, of which the others have the time and the actor.
         change: for the journal.

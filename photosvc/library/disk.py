@@ -26,8 +26,6 @@ def rename(originals: Path, source: str, target: str, *, make_folders: bool = Fa
 
     Args:
         originals: the folder that both names are relative to.
-        source: the name.
-        target: the new name.
         make_folders: make the folders around the target that do not exist.
     """
     with _at(originals, source) as (folder, last), _at(originals, target, create=make_folders) as (inner, name):

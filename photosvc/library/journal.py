@@ -296,7 +296,6 @@ def changes_of(
     """Return the last changes of a photo, the newest first.
 
     Args:
-        count: changes at most.
         before: only changes with a lower id.
         sees_private: false leaves out the changes up to the last one from or to a private photo.
     """

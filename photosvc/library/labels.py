@@ -58,7 +58,6 @@ def replace_in(
     """Replace keywords of photos by another one, or remove them; return how many photos changed.
 
     Args:
-        session: in a write transaction.
         photo_ids: some hundreds at most.
         folded: the keywords to replace, without case and accents.
         name: the keyword that replaces them; None: they are removed.

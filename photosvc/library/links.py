@@ -104,8 +104,6 @@ def find_link(session: Session, uid: str, album_uid: str = "") -> Link:
     """Return the link with this UID.
 
     Args:
-        session: for reading or writing.
-        uid: the UID of the link.
         album_uid: the album that it must belong to; empty: any.
 
     Raises:
@@ -151,7 +149,6 @@ def add_link(
     Args:
         operation: by the account or client that makes it, or by the command line.
         album: must not be private.
-        values: of the link.
         password_hash: see `new_password_hash`.
         account: the name or UID of the account that the link belongs to, for the command line, which has none.
 

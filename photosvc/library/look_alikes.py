@@ -284,7 +284,6 @@ def read_groups(connection: Connection, *, after: int, count: int) -> Page:
 
     Args:
         after: the number of the group before the first one.
-        count: groups at most.
     """
     waiting = select(LookAlike.number).where(_waits(), LookAlike.number > after).group_by(LookAlike.number)
     waiting = waiting.having(func.count() > 1).order_by(LookAlike.number).limit(count + 1)

@@ -38,9 +38,7 @@ def choose_name(session: Session, person: Person, name: str, now: datetime, *, f
     on, also those that are indexed later.
 
     Args:
-        session: in a write transaction.
         person: of `search.reading.overview.people`.
-        name: the new one.
         favorite: whether they are a favourite; None: as before.
     """
     # One renaming at a time: two could make two rows of one name.
@@ -157,9 +155,6 @@ def mark(
     """Make a person a favourite or hidden, or not, in a write transaction; the names on markers stay as they are.
 
     Args:
-        session: in a write transaction.
-        person: the person.
-        now: the time.
         favorite: whether they are a favourite; None: as before.
         hidden: whether they are hidden; None: as before.
     """
@@ -186,7 +181,6 @@ def rename_photos(
     """Replace names of markers on photos, project these photos, and return their number.
 
     Args:
-        session: in a write transaction.
         photo_ids: some hundreds at most.
         names: of markers.
         name: the one that replaces them.
@@ -213,7 +207,6 @@ def rename_seen(
     """Replace names of the marked areas of some photos, as edits of these; return how many photos changed.
 
     Args:
-        session: in a write transaction.
         photo_ids: some hundreds at most, which the actor may see.
         names: of markers.
         name: the one that replaces them.

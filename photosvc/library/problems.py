@@ -56,8 +56,6 @@ def failed_files(session: Session, *, text: str, count: int, offset: int) -> Seq
 
     Args:
         text: part of their names, in any case; empty: any name.
-        count: files at most.
-        offset: files before them.
     """
     every = _every(text)
     page = select(every).order_by(every.c.at.desc(), every.c.id.desc()).limit(count).offset(offset)

@@ -45,10 +45,6 @@ class Relocation:
     """The changes of rows after originals changed on disk.
 
     Names are those of the library, relative to the originals, without a slash at the end.
-
-    Args:
-        session: in a write transaction.
-        actor: for the journal.
     """
 
     session: Session
@@ -81,7 +77,6 @@ class Relocation:
         """Hide the files that were deleted, and free their names.
 
         Args:
-            name: that they had.
             is_folder: true if it is that of a folder around them.
             kept: the name in the trash, where they moved.
         """

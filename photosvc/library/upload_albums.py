@@ -200,7 +200,6 @@ def wish_albums(
     """Ask for the photos of some files to be put into albums, and return the subject of the job.
 
     Args:
-        session: in a write transaction.
         subject: the result of this function for other files of the same albums: they share a job while it waits and has
             space. Empty for the first ones.
         files: the SHA-1 of the content of files that belong together, which share a job.

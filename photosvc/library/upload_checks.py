@@ -124,7 +124,6 @@ def kind_of(name: str, size: int, head: bytes, settings: Settings) -> tuple[str,
 
     Args:
         name: without folders; its extension only chooses within a family.
-        size: in bytes.
         head: the first `media.formats.HEAD_SIZE` bytes.
     """
     if size == 0:

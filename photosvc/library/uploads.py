@@ -145,8 +145,6 @@ class Admission:
     """The admission of received files to the originals.
 
     Args:
-        writing: begins a write transaction.
-        place: gives a received file its name.
         user_id: the account in whose quota they count; None for those of an import.
         albums: UIDs of albums that their photos are added to once they are indexed.
         pool: reads the files; by default each call of `admit` starts one.
