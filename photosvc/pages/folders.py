@@ -19,8 +19,8 @@ from photosvc.pages.language import N_, _
 from photosvc.pages.layout import page, pages, show
 from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.tiles import Thumbnails
-from photosvc.query.alternatives import quote
 from photosvc.query.fold import fold
+from photosvc.query.lexer import quote
 from photosvc.search.reading.albums import (
     AlbumRecord,
     AlbumsRequest,

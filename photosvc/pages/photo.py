@@ -21,7 +21,7 @@ from photosvc.pages.marks import Marked, acts_of, read_marked
 from photosvc.pages.photos import NAMED
 from photosvc.pages.tiles import Asked, Thumbnails, alt_text, date_label, duration_text, read_asked, taken_label
 from photosvc.pictures.sizes import SIZES, thumbnail_size
-from photosvc.query.alternatives import quote
+from photosvc.query.lexer import quote
 from photosvc.records.fields import compile_schema, rfc3339
 from photosvc.records.photo import PhotoSchema, without_empty
 from photosvc.search.limits import SearchEndedError

@@ -13,7 +13,7 @@ from photosvc.index.places import country_name
 from photosvc.pages.language import languages
 from photosvc.pages.layout import allow_pictures, page, pages, show
 from photosvc.pages.tiles import Asked, Chip, chips_of, grid_data, narrowed, read_asked
-from photosvc.query.alternatives import quote
+from photosvc.query.lexer import quote
 from photosvc.query.place_names import country_in
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.photos import CountedTown, PhotoQuery, find_towns

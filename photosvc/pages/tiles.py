@@ -22,8 +22,7 @@ from photosvc.core.vocabulary import UNKNOWN
 from photosvc.models.library import UNKNOWN_PLACE
 from photosvc.pages.language import N_, _, date_text
 from photosvc.pictures.sizes import NAMED, Area, thumbnail_size
-from photosvc.query.alternatives import quote
-from photosvc.query.lexer import TokenKind, close_quote, tokens
+from photosvc.query.lexer import TokenKind, close_quote, quote, tokens
 from photosvc.query.parser import OPERATOR_WORDS, negates, split_order, understand
 from photosvc.search.reading.request import best_order
 from photosvc.web.contract import is_mounted

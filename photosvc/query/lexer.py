@@ -1,13 +1,44 @@
-"""The lexer of queries; each character belongs to one token, up to a quote that is not closed."""
+r"""The lexer of queries, and the syntax of filter values: alternatives, groups, wildcards, negation and quotes.
+
+Each character of a query belongs to one token, up to a quote that is not closed. The value of a filter:
+
+    value       = group { "&" group }                  all groups must match
+    group       = alternative { "|" alternative }      any may match, but none of those with a sign
+    alternative = [ "!" | "-" ] text                   the sign outside of quotes
+    text        = { character | "*" | quoted | "\" one of \ " | & * }
+
+Quotes protect parentheses, colons, signs and blanks, also blanks at the ends of the quoted text. `|`, `&` and `*`
+remain operators inside quotes, as in the queries that PhotoPrism's own clients write (`people:"Jane Doe & John Doe"`),
+unless a backslash precedes them. An operator that the filter's row does not list is an ordinary character.
+
+The rule for words decides whether a piece of text is a word or a phrase; free text follows it too.
+"""
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from photosvc.query.nodes import InvalidQueryError
+from photosvc.query.fold import LONGEST_WORD, other_forms, umlaut_forms, words
+from photosvc.query.nodes import InvalidQueryError, Phrase, Word
+from photosvc.query.place_names import names_in_text
 
 LONGEST_QUERY = 4096
+#: Beginnings of the Unicode names of digits and of letters in scripts whose words have many letters.
+_MANY_LETTERS = ("LATIN", "GREEK", "CYRILLIC", "DIGIT", "MODIFIER")
+#: Articles and pronouns that lose their vowel in front of another word, as in `l'été` and `d'anniversaire`.
+_ELIDED = re.compile(r"(?:[cdjlmnst]|qu|all|dell|nell|sull|un)['\u2019\u02bc](?=\w\w)", re.IGNORECASE)
+#: Names of models as people write them, without blanks: `iphone11`, `a7iii`.
+_MODEL = re.compile(r"([a-z]{1,12})(\d{1,4})([a-z]{0,4})", re.ASCII)
+_SHORTEST_MODEL = 4
+#: Sony cameras, which call themselves ILCE-7M3.
+_SONY = re.compile(r"a(\d{1,4})([rsc]?)(ii|iii|iv|v)?", re.ASCII)
+_ROMAN = {"ii": "m2", "iii": "m3", "iv": "m4", "v": "m5"}
+_PLAIN = re.compile(r"[^\W_][\w./-]*\Z")
+_SPECIAL = re.compile(r'[\\"|&*]')
+_PIECE = re.compile(r'\\(?P<escaped>[\\"|&*])|(?P<quote>")|(?P<operator>[|&*])|[^\\"|&*]+|\\')
 
 
 class TokenKind(StrEnum):
@@ -37,7 +68,7 @@ class Token(NamedTuple):
     key: str = ""
 
 
-#: `alternatives` reads the quotes and backslashes inside a value. A key starts with a letter, so that 12:30 is a word;
+#: `read_groups` reads the quotes and backslashes inside a value. A key starts with a letter, so that 12:30 is a word;
 #: a colon before two slashes makes an address, which is a word too. A sign with nothing after it is punctuation.
 #: Possessive repeats keep the scan linear.
 _TOKEN = re.compile(
@@ -96,3 +127,193 @@ def tokens(text: str) -> Iterator[Token]:
             yield Token(kind, text[start:end], start, end, match["key"] or "")
             if kind is TokenKind.STRAY:
                 return
+
+
+def quote(text: str, *, always: bool = False) -> str:
+    """Return the text as a value of a filter, in quotes if it needs them, or always."""
+    if _PLAIN.match(text) and not always:
+        return text
+    return '"' + _SPECIAL.sub(r"\\\g<0>", text) + '"'
+
+
+def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase | None:
+    """Return the condition for a piece of text; None if it contains no letter, digit or emoji.
+
+    Text of several words, quoted or joined by punctuation (`IMG_1234`), is a phrase. The last word may be the start of
+    a longer one if a `*` follows it, or if it is long enough and the text is not quoted. A single word that is neither
+    quoted nor followed by a `*` also stands for its plural or singular, and for itself with other letters in place of
+    umlauts: `muenchen` and `münchen`. A `*` in front of words is ignored, and unless the text is quoted, an elided
+    article: `l'été` is `été`.
+
+    Args:
+        quoted: true if it stood in quotes.
+        whole: true if a word without a `*` is never the start of a longer one.
+
+    Raises:
+        ValueError: a `*` stands between the characters of an unquoted word.
+    """
+    if text.isascii() and text.isalnum():  # most words: they need neither folding nor splitting
+        return _word(text[:LONGEST_WORD].lower(), starred=False, quoted=quoted, whole=whole)
+    body = text.rstrip("*")
+    if not quoted:
+        body = _ELIDED.sub("", body, 1) if _ELIDED.match(body) else body
+    if "*" in body.lstrip("*") and not quoted:
+        raise ValueError("in free text * may only end a word")
+    found = words(body)
+    if not found:
+        return None
+    starred = text.endswith("*") and not body[-1].isspace()
+    if len(found) == 1:
+        word = _word(found[0], starred=starred, quoted=quoted, whole=whole)
+        further = () if starred or quoted or body.isascii() else umlaut_forms(body)
+        return replace(word, forms=(*word.forms, *further)) if further else word
+    return Phrase(found, starred or not (quoted or whole or len(found[-1]) < shortest_prefix(found[-1])))
+
+
+def _word(word: str, *, starred: bool, quoted: bool, whole: bool) -> Word:
+    if starred or quoted:
+        return Word(word, starred)
+    prefix = not whole and len(word) >= shortest_prefix(word)
+    return Word(word, prefix, other_forms(word, prefix=prefix) + umlaut_forms(word))
+
+
+def read_models(text: str) -> list[Phrase]:
+    """Return the names of models that a word without blanks may be, as `iphone11` is `iPhone 11`."""
+    word = text.lower()
+    found = _MODEL.fullmatch(word) if len(word) >= _SHORTEST_MODEL else None
+    if found is None:
+        return []
+    name, number, version = found.groups()
+    phrases = [Phrase((name, number + version))]
+    if version:
+        phrases += [Phrase((name + number, version)), Phrase((name, number, version))]
+    if sony := _SONY.fullmatch(word):
+        phrases.append(Phrase(("ilce", f"{sony[1]}{sony[2]}{_ROMAN.get(sony[3], '')}")))
+    return phrases
+
+
+def read_place(name: str) -> list[Word | Phrase]:
+    """Return the names in the gazetteer of the places that have this name, given by its folded words, in free text."""
+    return [found for own in names_in_text(name) if (found := read_term(own, quoted=True))]
+
+
+def shortest_prefix(word: str) -> int:
+    """Return the number of characters from which an unquoted word also stands for the words that start with it.
+
+    Words of two letters are frequent in Latin, Greek and Cyrillic script; in other scripts, such as Hangul, they are
+    more selective.
+    """
+    return 3 if unicodedata.name(word[0], "LATIN").startswith(_MANY_LETTERS) else 2
+
+
+class Alternative(NamedTuple):
+    """An alternative: its text between wildcards, and its position in the value.
+
+    A named tuple, because one query may have hundreds.
+    """
+
+    pieces: tuple[str, ...]
+    negated: bool
+    quoted: bool
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """Return the text with its wildcards."""
+        return "*".join(self.pieces)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An alternative that is being read."""
+
+    start: int
+    quoted: bool = False
+    negated: bool = False
+    pieces: list[str] = field(default_factory=lambda: [""])
+    after_operator: bool = False
+    """True if an operator inside quotes precedes it; blanks beside such an operator are ignored."""
+    protected: int = 0
+    """The number of characters of the last piece up to the end of its quoted text."""
+    empties: bool = False
+    """True if `""` is an alternative."""
+
+    @property
+    def untouched(self) -> bool:
+        return not self.quoted and self.pieces == [""]
+
+    def add(self, text: str, *, inside: bool) -> None:
+        """Append text, which may come from inside quotes."""
+        self.pieces[-1] += text
+        if inside:
+            self.protected = len(self.pieces[-1])
+
+    def add_wildcard(self) -> None:
+        """Append a wildcard."""
+        self.pieces.append("")
+        self.protected = 0
+
+    def finish(self, end: int, *, inside: bool = False) -> list[Alternative]:
+        """Return the alternative as a list, empty if there is no text; `inside` says that it ends inside quotes."""
+        last = self.pieces[-1]
+        kept = 0 if inside else self.protected
+        self.pieces[-1] = last[:kept] + last[kept:].rstrip()
+        if len(self.pieces) == 1 and not self.pieces[0].strip():
+            empty = self.empties and self.quoted and not (self.after_operator or self.pieces[0])
+            return [Alternative(("",), self.negated, True, self.start, end)] if empty else []
+        return [Alternative(tuple(self.pieces), self.negated, self.quoted, self.start, end)]
+
+
+def read_groups(raw: str, operators: str, *, empties: bool = False) -> list[list[Alternative]]:
+    """Return the groups of alternatives in `raw`, in which the characters of `operators` are operators.
+
+    Empty alternatives and groups are left out: `a||b` is `a|b`. With `empties`, `""` is an alternative. A quote that is
+    not closed ends with the value.
+    """
+    if '"' not in raw and "\\" not in raw:
+        return _read_unquoted(raw, operators)
+    groups: list[list[Alternative]] = [[]]
+    draft, inside = _Draft(0, empties=empties), False
+    for match in _PIECE.finditer(raw):
+        operator = match["operator"]
+        if match["quote"]:
+            draft.quoted = draft.quoted or draft.untouched
+            inside = not inside
+        elif operator == "*" and "*" in operators:
+            draft.add_wildcard()
+        elif operator and operator in operators:
+            groups[-1] += draft.finish(match.start(), inside=inside)
+            draft = _Draft(match.end(), quoted=inside, after_operator=inside, empties=empties)
+            if operator == "&":
+                groups.append([])
+        else:
+            text = match["escaped"] or match[0]
+            if draft.untouched and not match["escaped"]:
+                text = text.lstrip()
+                if text.startswith(("!", "-")) and text[0] in operators:
+                    draft.negated, text = True, text[1:].lstrip()
+            elif draft.after_operator and draft.pieces == [""]:
+                text = text.lstrip()
+            draft.add(text, inside=inside)
+    groups[-1] += draft.finish(len(raw), inside=inside)
+    return [group for group in groups if group]
+
+
+def _read_unquoted(raw: str, operators: str) -> list[list[Alternative]]:
+    """Return the groups of a value without quotes and backslashes, which is faster to split."""
+    groups, start = [], 0
+    for part in raw.split("&") if "&" in operators else (raw,):
+        group = []
+        for piece in part.split("|") if "|" in operators else (part,):
+            text, end = piece.strip(), start + len(piece)
+            negated = text.startswith(("!", "-")) and text[0] in operators
+            if negated:
+                text = text[1:].lstrip()
+            if text:
+                pieces = tuple(text.split("*")) if "*" in operators else (text,)
+                group.append(Alternative(pieces, negated, False, start, end))
+            start = end + 1
+        if group:
+            groups.append(group)
+    return groups

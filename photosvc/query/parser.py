@@ -13,11 +13,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 from photosvc.core.times import local_day
 from photosvc.core.words import did_you_mean
-from photosvc.query.alternatives import read_models, read_place, read_term
 from photosvc.query.areas import locate
 from photosvc.query.filter_spec import FilterSpec
 from photosvc.query.filters import FILTERS, NAMES
-from photosvc.query.lexer import Token, TokenKind, check, close_quote, tokens
+from photosvc.query.lexer import Token, TokenKind, check, close_quote, read_models, read_place, read_term, tokens
 from photosvc.query.nodes import (
     Choice,
     Everything,
@@ -109,7 +108,7 @@ def parse_query(text: str, field: str = "q", today: date | None = None) -> Node:
         term    = { "-" | "!" | "not" } ( "(" either ")" | phrase | filter | spoken | word )
         phrase  = '"' text ( '"' | end of the query )
         spoken  = word { word }                 words that mean a filter, as in `spoken`
-        filter  = key ":" value                 a name of `FILTERS`; the value as in `alternatives`
+        filter  = key ":" value                 a name of `FILTERS`; the value as in `lexer`
         word    = characters other than blanks and ( ) | & "
 
     - `and` binds tighter than `or`. The two words are operators in any case of letters, but only between terms;

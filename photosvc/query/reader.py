@@ -9,7 +9,6 @@ from photosvc import data
 from photosvc.core.ids import ALBUM, FILE, PHOTO, SUBJECT, is_hash, is_uid
 from photosvc.core.vocabulary import COLOR_NUMBERS, COLORS
 from photosvc.core.words import did_you_mean
-from photosvc.query.alternatives import Alternative, read_groups, read_models, read_place, read_term
 from photosvc.query.areas import (
     read_box,
     read_cell,
@@ -22,6 +21,7 @@ from photosvc.query.areas import (
 from photosvc.query.filter_spec import BOOLEANS, EXPECTED, MOST_WILDCARDS, FilterSpec, Kind
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words
+from photosvc.query.lexer import Alternative, read_groups, read_models, read_place, read_term
 from photosvc.query.nodes import (
     UNNAMED,
     Choice,
@@ -309,7 +309,7 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     """Read a value of the filter `spec`, and return the condition; `Everything` if there is no value.
 
     Args:
-        raw: its value as written, with quotes and operators, as `alternatives` describes it.
+        raw: its value as written, with quotes and operators, as `lexer` describes it.
 
     Raises:
         InvalidQueryError: the value is not valid for this filter.

@@ -13,8 +13,8 @@ from typing import Final
 
 from photosvc.core.vocabulary import COLOR_NUMBERS
 from photosvc.data import PlacesTable
-from photosvc.query.alternatives import quote
 from photosvc.query.fold import fold, words
+from photosvc.query.lexer import quote
 from photosvc.query.place_names import is_frequent_word, own_names, text_words
 from photosvc.query.reader import country_code, country_codes
 from photosvc.query.spoken_dates import FIRST_WORDS, LEADING_WORDS, Meaning, read_dates

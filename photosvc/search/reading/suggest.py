@@ -32,11 +32,11 @@ from photosvc.models import (
 from photosvc.models.library import UNKNOWN_ID, UNKNOWN_PLACE
 from photosvc.models.search_values import gear_name
 from photosvc.models.statements import Prepared, prepare_statement, unindexed
-from photosvc.query.alternatives import quote
 from photosvc.query.filter_spec import FilterSpec
 from photosvc.query.filter_spec import Kind as ValueKind
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words, words_recurring
+from photosvc.query.lexer import quote
 from photosvc.query.reader import STATES
 from photosvc.query.typed import Typed
 from photosvc.query.values import MONTHS, WEEKDAYS

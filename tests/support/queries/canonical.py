@@ -8,9 +8,9 @@ from types import UnionType
 
 from photosvc.core.geo import Box
 from photosvc.core.vocabulary import COLORS
-from photosvc.query.alternatives import read_models, read_term
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
+from photosvc.query.lexer import read_models, read_term
 from photosvc.query.nodes import (
     And,
     Cell,

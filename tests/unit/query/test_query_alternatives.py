@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.query.alternatives import Alternative, read_groups
+from photosvc.query.lexer import Alternative, read_groups
 from tests.support.examples import examples
 
 ALL = "|!-*&"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from photosvc.query.alternatives import read_place
 from photosvc.query.areas import locate
 from photosvc.query.filters import FILTERS, NAMES
+from photosvc.query.lexer import read_place
 from photosvc.query.nodes import And, Choice, Everything, Filter, InvalidQueryError, Node, Not, Nothing, Or, TakenOut
 from photosvc.query.parser import combine, parse_parameters, parse_query
 from photosvc.query.place_names import text_words

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.query.alternatives import quote, read_groups
+from photosvc.query.lexer import quote, read_groups
 from photosvc.query.typed import Typed, find_typed
 
 
