@@ -32,13 +32,12 @@ from photosvc.models.engine import is_of_schema
 from photosvc.models.replica import Replica
 from photosvc.models.schema import check_schema
 from photosvc.pictures.service import Pictures, Slots
-from photosvc.search.limits import Limits
+from photosvc.search.limits import Limits, Turns, Watch
 from photosvc.search.reading.albums import KnownAlbums
 from photosvc.search.reading.facets import KnownFacets
 from photosvc.search.reading.figures import Counts, Kept, Statistics, count, read_statistics, years
 from photosvc.search.reading.people import Label, Person, labels, people
 from photosvc.search.reading.suggest import Names, read_names
-from photosvc.search.turns import Turns, Watch
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
 from photosvc.web.requests import OtherSiteError, changes, client_address, has_unread_proxy, is_own

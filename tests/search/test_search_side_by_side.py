@@ -64,8 +64,8 @@ from pathlib import Path
 from threading import Thread
 from sqlalchemy import StaticPool, create_engine, text
 from photosvc.search.limits import Limits, Read, begin_read, end_read
-from photosvc.search.turns import Turns
-from photosvc.search.turns import Watch
+from photosvc.search.limits import Turns
+from photosvc.search.limits import Watch
 
 engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
 limits = Limits(20.0, Turns(Path(sys.argv[1]), places=4), Watch())

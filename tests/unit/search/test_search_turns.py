@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from photosvc.search.turns import Turns
+from photosvc.search.limits import Turns
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_a_core_that_another_process_uses_is_not_free_until_that_dies(turns, tmp
     program = f"""
 import sys
 from pathlib import Path
-from photosvc.search.turns import Turns
+from photosvc.search.limits import Turns
 
 turns = Turns(Path({str(tmp_path)!r}, "searches.lock"), places=6, cores=1)
 print(turns.take_core(turns.join("ann")), flush=True)

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from photosvc.core.ids import digest
 from photosvc.models import Credential
-from photosvc.search.turns import Turns
+from photosvc.search.limits import Turns
 from photosvc.web.current import current_service
 from tests.support.api_client import check_error
 from tests.support.factories.slow_rows import slow_rows
