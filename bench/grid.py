@@ -33,7 +33,7 @@ from photosvc.library.album_photos import add_photos, remove_photos
 from photosvc.models import Album, Photo
 from photosvc.models.engine import begin_write
 from photosvc.pages.photos import ORDERS
-from photosvc.search.reading.orders import MANUAL
+from photosvc.search.reading.request import MANUAL
 from photosvc.web.current import current_service
 from tests.pages.chromium import open_chromium
 

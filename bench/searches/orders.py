@@ -13,10 +13,9 @@ from statistics import median
 from sqlalchemy import Connection
 
 from bench.libraries.databases import clock_of, opened
-from photosvc.search.reading.orders import ORDERS
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.photos import PhotoQuery, parse_query
-from photosvc.search.reading.request import parse_request
+from photosvc.search.reading.request import ORDERS, parse_request
 from photosvc.search.reading.timeline import count_photos, read_stretch
 
 _REPEATS = 3

@@ -21,10 +21,18 @@ from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, parse_facets
 from photosvc.search.reading.figures import library_state, page_tag, state_tag
 from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of
-from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, ORDER_ALIASES, PRIME
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.photos import parse_number
-from photosvc.search.reading.request import is_short, last_value, parse_node, parse_request
+from photosvc.search.reading.request import (
+    ALBUM_ORDERS,
+    DEFAULT_ORDER,
+    ORDER_ALIASES,
+    PRIME,
+    is_short,
+    last_value,
+    parse_node,
+    parse_request,
+)
 from photosvc.search.reading.shared import confine
 from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, suggest
 from photosvc.web.addresses import address_of

@@ -17,9 +17,8 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.index.run_log import progress
 from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_APART, MOST_CLUSTERS, find_clusters, parse_box
 from photosvc.search.reading.figures import state_tag
-from photosvc.search.reading.orders import ALBUM_ORDERS, DEFAULT_ORDER, PRIME
 from photosvc.search.reading.photos import PhotoQuery, parse_number, parse_query, version_of
-from photosvc.search.reading.request import SearchRequest, parse_request
+from photosvc.search.reading.request import ALBUM_ORDERS, DEFAULT_ORDER, PRIME, SearchRequest, parse_request
 from photosvc.search.reading.timeline import (
     DEFAULT_SHOWN,
     MOST_SHOWN,

@@ -89,7 +89,7 @@ def _scopes(_service: "Service", typed: str) -> Iterable[tuple[str, str]]:
 
 
 def _orders(_service: "Service", typed: str) -> Iterable[tuple[str, str]]:
-    from photosvc.search.reading.orders import ORDERS
+    from photosvc.search.reading.request import ORDERS
 
     return [(name, "") for name in ORDERS if name.startswith(typed)]
 

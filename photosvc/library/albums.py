@@ -19,7 +19,7 @@ from photosvc.query.fold import fold
 from photosvc.query.parser import parse_query
 from photosvc.search.reading.compile import visible_albums
 from photosvc.search.reading.library_albums import find_library_album
-from photosvc.search.reading.orders import ALBUM_ORDERS, MANUAL
+from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
 
 MOST_ALBUMS: Final = 20_000
 #: Most smart albums: each is a search whenever its photos are counted.

@@ -22,7 +22,7 @@ from photosvc.pages.tiles import month_label
 from photosvc.records.albums import AlbumEditSchema
 from photosvc.search.reading.albums import ALBUM, AlbumRecord
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE
-from photosvc.search.reading.orders import ALBUM_ORDERS, MANUAL
+from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
 from photosvc.web.contract import load_values, uses
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal

@@ -54,8 +54,7 @@ from photosvc.query.parser import parse_query, split_order
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.albums import ALBUM as OF_PEOPLE
 from photosvc.search.reading.albums import AlbumRecord, AlbumsRequest
-from photosvc.search.reading.orders import MANUAL
-from photosvc.search.reading.request import parse_request
+from photosvc.search.reading.request import MANUAL, parse_request
 from photosvc.search.reading.selection import Selection
 from photosvc.web.changes import change_photos
 from photosvc.web.contract import uses

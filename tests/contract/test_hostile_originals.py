@@ -8,7 +8,7 @@ import pytest
 from test_record_fields import EXTRA, RESULT, check, check_library
 
 from photosvc.core.paths import disk_name
-from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import ORDERS
 from tests.support.library import hashes, open_library, reasons
 from tests.support.pictures import encoded, exif, jpeg, png_bomb, quarters, rational, xmp
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from photosvc.cli import svc
 from photosvc.query.filters import FILTERS
-from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import ORDERS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from photosvc.api.search import parse_facets
 from photosvc.cli.show import show
 from photosvc.search.reading.facets import FACETS
-from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import ORDERS
 from tests.support.factories.varied_library import fill_varied_library
 from tests.support.library import SURROUNDINGS, open_library
 from tests.support.programs.server import serve

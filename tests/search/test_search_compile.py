@@ -15,8 +15,7 @@ from photosvc.models.engine import configure_engine
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
 from photosvc.search.reading.columns import column_named
-from photosvc.search.reading.orders import ORDERS
-from photosvc.search.reading.request import parse_node, parse_request
+from photosvc.search.reading.request import ORDERS, parse_node, parse_request
 from photosvc.search.reading.window import prepare
 from tests.support.examples import examples
 from tests.support.factories.varied_library import KEYWORDS, PEOPLE, fill_varied_library, uid, visible_to_all

@@ -21,8 +21,7 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.models import FileKey, SearchDocument, SearchRow
 from photosvc.models.statements import run_text
 from photosvc.records.photo import bare_file, bare_head
-from photosvc.search.reading.orders import Cursor
-from photosvc.search.reading.request import SearchRequest
+from photosvc.search.reading.request import Cursor, SearchRequest
 from photosvc.search.reading.window import Found, Search, photo_of, prepare
 
 _TABLE = SearchDocument.__tablename__

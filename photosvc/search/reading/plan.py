@@ -65,7 +65,7 @@ from photosvc.search.reading.candidates import (
 )
 from photosvc.search.reading.columns import Condition, Context
 from photosvc.search.reading.compile import compile_all, compile_query, visible
-from photosvc.search.reading.orders import MANUAL
+from photosvc.search.reading.request import MANUAL
 from photosvc.search.reading.word_plan import (
     Candidates,
     Counted,

@@ -15,9 +15,8 @@ from photosvc.search.reading.columns import identified
 from photosvc.search.reading.compile import EVERY_SWITCH, visible, visible_albums
 from photosvc.search.reading.files import matching_ids
 from photosvc.search.reading.library_albums import find_library_album
-from photosvc.search.reading.orders import ALBUM_ORDERS
 from photosvc.search.reading.plan import plan_all
-from photosvc.search.reading.request import parse_request
+from photosvc.search.reading.request import ALBUM_ORDERS, parse_request
 from photosvc.search.reading.window import matching, prepare
 
 #: The most UIDs and hashes in one selection.

@@ -17,9 +17,8 @@ from photosvc.core.words import in_portions
 from photosvc.models import SearchRow
 from photosvc.query.nodes import Choice, Everything, Filter, Node, Nothing, Uid, conjunction, leaves
 from photosvc.search.reading.files import SeenFile, files_with_hash
-from photosvc.search.reading.orders import MANUAL
 from photosvc.search.reading.plan import plan_all
-from photosvc.search.reading.request import SearchRequest, parse_request
+from photosvc.search.reading.request import MANUAL, SearchRequest, parse_request
 from photosvc.search.reading.resolve import MOST_SMART_ALBUMS
 from photosvc.search.reading.window import matching, prepare
 

@@ -21,11 +21,10 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.vocabulary import UNKNOWN
 from photosvc.models import TIMELINE_KEYS, File, FileKey, Photo, SearchRow
 from photosvc.models.statements import unindexed
-from photosvc.search.reading.orders import Cursor
 from photosvc.search.reading.pages import LibraryChangedError
 from photosvc.search.reading.photos import PhotoQuery, find_photos, is_single
 from photosvc.search.reading.plan import ALL_ROWS
-from photosvc.search.reading.request import SearchRequest
+from photosvc.search.reading.request import Cursor, SearchRequest
 from photosvc.search.reading.window import Found, Search, photo_of, prepare
 
 #: The types of photos in the order of their digits.

@@ -22,9 +22,8 @@ from photosvc.query.nodes import Everything, Node, conjuncts
 from photosvc.search.reading import words
 from photosvc.search.reading.columns import Context, select_ids
 from photosvc.search.reading.compile import asked_open, compile_all, visible
-from photosvc.search.reading.orders import MANUAL, PRIME, UNINDEXED_ORDERS, Cursor, Order, order_named
 from photosvc.search.reading.plan import Driver, Plan, Walk, make_plan, one_album, plan_all
-from photosvc.search.reading.request import SearchRequest
+from photosvc.search.reading.request import MANUAL, PRIME, UNINDEXED_ORDERS, Cursor, Order, SearchRequest, order_named
 from photosvc.search.reading.resolve import resolve
 from photosvc.search.reading.word_plan import Tier, by_indexes_alone
 

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, assume, example, given
 from hypothesis import strategies as st
 
 from photosvc.search.reading import window
-from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import ORDERS
 from tests.support.examples import examples
 from tests.support.factories.varied_library import fill_varied_library
 from tests.support.library import open_library

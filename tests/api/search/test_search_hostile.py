@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from photosvc.models import File
 from photosvc.query.filters import NAMES
-from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import ORDERS
 from tests.support.examples import examples
 from tests.support.factories.varied_library import fill_varied_library, visible_to_all
 from tests.support.library import Library, open_library

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from photosvc.models import Photo
-from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import ORDERS
 from tests.support.clients.oauth_client import open_oauth_api
 from tests.support.examples import examples
 from tests.support.factories.varied_library import fill_varied_library, uid, visible_to_all

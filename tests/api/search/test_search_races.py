@@ -253,8 +253,7 @@ def test_long_parameters_are_not_kept_in_memory():
 
 
 def test_all_pages_of_a_search_share_one_parsed_request():
-    from photosvc.search.reading.orders import Cursor
-    from photosvc.search.reading.request import _parse, parse_request
+    from photosvc.search.reading.request import Cursor, _parse, parse_request
 
     asked = {"count": "7", "q": "shared by pages"}
     pages = [{**asked, "cursor": str(Cursor("newest", 0, place, (place, place)))} for place in range(1, 50)]
@@ -267,8 +266,7 @@ def test_all_pages_of_a_search_share_one_parsed_request():
 
 def test_a_long_name_of_an_order_in_a_cursor_is_not_kept_in_memory():
     from photosvc.core.errors import InvalidValueError
-    from photosvc.search.reading.orders import Cursor
-    from photosvc.search.reading.request import _parse, parse_request
+    from photosvc.search.reading.request import Cursor, _parse, parse_request
 
     before = _parse.cache_info().currsize
     with pytest.raises(InvalidValueError, match="cursor belongs to another search"):

@@ -5,8 +5,15 @@ from hypothesis import strategies as st
 from photosvc.core.errors import InvalidValueError
 from photosvc.query import parser
 from photosvc.search.reading import request
-from photosvc.search.reading.orders import DEFAULT_ORDER, ORDERS, Cursor, order_named, parse_cursor
-from photosvc.search.reading.request import best_order, parse_request
+from photosvc.search.reading.request import (
+    DEFAULT_ORDER,
+    ORDERS,
+    Cursor,
+    best_order,
+    order_named,
+    parse_cursor,
+    parse_request,
+)
 from tests.support.examples import examples
 
 INT64 = st.integers(-(2**63), 2**63 - 1)

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.models import Photo
-from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import ORDERS
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos, edit_photos, new_extraction, store_extractions
 from tests.support.library import open_library

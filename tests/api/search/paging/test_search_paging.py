@@ -9,7 +9,7 @@ from sqlalchemy import select
 from photosvc.media.metadata import Metadata
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.query.fold import fold
-from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import ORDERS
 from photosvc.search.rows.write import project
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos, edit_photos, new_extraction, store_extractions

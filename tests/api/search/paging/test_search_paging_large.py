@@ -14,7 +14,7 @@ from sqlalchemy import delete, select
 
 from photosvc.models import File, Photo
 from photosvc.models.engine import begin_write
-from photosvc.search.reading.orders import ORDERS
+from photosvc.search.reading.request import ORDERS
 from photosvc.search.rows.write import project
 from tests.support.clock import NOW
 from tests.support.factories.photos import new_extraction, store_extractions
