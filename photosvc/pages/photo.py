@@ -1,35 +1,53 @@
-"""The page of a photo: the picture, its properties, its files, and its neighbours in the search.
+"""The page of a photo: the picture, its properties and files, its neighbours in the search, and its form.
 
 Its script leads to the viewer, over the grid of the search, unless the page has to tell something, the search does not
 find the photo, or `page` is in the address.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+import orjson
 from flask import Response, request, url_for
 
 from photosvc.auth import tokens
 from photosvc.auth.policy import may
-from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.times import ZERO_TIME
+from photosvc.library.apply import apply
+from photosvc.library.people import name_area
+from photosvc.pages.forms import read_form, sentence
 from photosvc.pages.language import N_, _, decimal
-from photosvc.pages.layout import page, pages, show
+from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.marks import Marked, acts_of, read_marked
+from photosvc.pages.photo_values import (
+    field_of_area,
+    groups_of,
+    merge,
+    names_in,
+    request_of,
+    typed_values,
+    values_of,
+    version_of,
+)
 from photosvc.pages.photos import NAMED
 from photosvc.pages.tiles import Asked, Thumbnails, alt_text, date_label, duration_text, read_asked, taken_label
 from photosvc.pictures.sizes import SIZES, thumbnail_size
+from photosvc.query.fold import words
 from photosvc.query.lexer import quote
+from photosvc.records.edits import PhotoEditSchema
 from photosvc.records.fields import compile_schema, rfc3339
+from photosvc.records.people import MarkerEditSchema
 from photosvc.records.photo import PhotoSchema, without_empty
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.files import SeenFile, files_of_photo, load_photo
 from photosvc.search.reading.library_albums import FOLDER, kind_of
 from photosvc.search.reading.pages import Neighbours, neighbours
 from photosvc.search.reading.request import parse_request
-from photosvc.web.contract import is_mounted
+from photosvc.web.changes import Editing, PhotoChangedError, change_one, read_record
+from photosvc.web.contract import InvalidBodyError, is_mounted, load_values
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
@@ -39,6 +57,17 @@ _SIZES: Final = tuple(SIZES[name] for name in ("fit_720", "fit_1280", "fit_1920"
 _UNITS: Final = (N_("bytes"), N_("kB"), N_("MB"), N_("GB"), N_("TB"))
 _UNKNOWN: Final = frozenset({"", "Unknown", "zz"})
 _ZERO: Final = rfc3339(ZERO_TIME)
+#: Characters read of a field, more than any may have, so that too long texts are refused instead of cut off; the most
+#: bytes of the form.
+_LONGEST: Final = 70_000
+_MOST: Final = 256 * 1024
+#: Tries to save a form while others change the same photo, before the form is shown again.
+_TRIES: Final = 3
+#: Names of values in the API and of the field that asks for them.
+_POSITION: Final = ("Lat", "Lng")
+_FIELD_OF: Final = {**dict.fromkeys(_POSITION, "Position"), "TakenAt": "TakenAtLocal"}
+_NO_POSITION: Final = "Latitudes are from -90 to 90, longitudes from -180 to 180."
+_schema, _area_schema = PhotoEditSchema(), MarkerEditSchema()
 
 
 class Fact(NamedTuple):
@@ -198,3 +227,111 @@ def size_text(size: int) -> str:
     while number >= 1000 and unit < len(_UNITS) - 1:
         number, unit = number / 1000, unit + 1
     return f"{decimal(number, 0 if unit == 0 or number >= 100 else 1)} {_(_UNITS[unit])}"
+
+
+@pages.get("/photos/<uid>/edit", endpoint="edit_photo")
+@page("photos.update")
+def edit(uid: str) -> Response:
+    """Show the form with the values of the photo."""
+    record, _ = _read(uid)
+    return _form(record, values_of(record))
+
+
+@pages.post("/photos/<uid>/edit", endpoint="change_photo")
+@page("photos.update")
+def change(uid: str) -> Response:
+    """Save the values that were changed in the form, unless others have changed the same ones since it was opened."""
+    form = read_form(longest=_LONGEST, most=_MOST)
+    for _try in range(_TRIES):
+        record, tag = _read(uid)
+        present = values_of(record)
+        merged = merge(typed_values(form, present), present, form.get("version", ""))
+        if merged.clashes:
+            return _form(record, merged.values, status=ConflictError.status, present=merged.clashes)
+        try:
+            if merged.changed:
+                _save(uid, merged.changed, tag)
+        except PhotoChangedError:  # between reading and writing
+            continue
+        except (InvalidValueError, ConflictError) as error:
+            return _form(record, merged.values, status=error.status, errors=_errors(error, present))
+        return see_other(_photo_page(uid, done="saved"))
+    raise PhotoChangedError
+
+
+def _read(uid: str) -> tuple[dict[str, Any], str]:
+    """Return the record of a photo and its entity tag."""
+    try:
+        body, tag = read_record(uid)
+    except NotFoundError:
+        raise NotFoundError(N_("This photo does not exist, or you have no permission to see it.")) from None
+    return orjson.loads(body), tag
+
+
+def _save(uid: str, changed: Mapping[str, str], tag: str) -> None:
+    loaded = load_values(_schema, request_of(changed))
+    values = {**loaded, **(loaded.pop("details", None) or {})}
+    names = {area: _checked_name(area, name) for area, name in names_in(changed).items()}
+
+    def write(editing: Editing) -> None:
+        apply(editing.photo, values, editing.catalog)
+        for area, name in names.items():
+            name_area(editing.session, editing.photo, area, name)
+
+    change_one(uid, "photos.update", write, {tag})
+
+
+def _checked_name(area: str, name: str) -> str:
+    try:
+        checked: str = load_values(_area_schema, {"Name": name})["name"]
+    except InvalidBodyError as error:
+        raise InvalidValueError(error.details[0]["message"], field=field_of_area(area)) from None
+    if checked and not words(checked):
+        raise InvalidValueError(N_("Type a name with letters or digits."), field=field_of_area(area))
+    return checked
+
+
+def _errors(error: PhotosvcError, fields: Mapping[str, str]) -> dict[str, str]:
+    """Return messages by field; `""` stands for the whole form."""
+    found = {}
+    for detail in error.details or [{"field": error.field or "", "message": error.message}]:
+        field = detail["field"].removeprefix("Details.")
+        name = _FIELD_OF.get(field, field)
+        message = sentence(detail["message"].removeprefix(f"{detail['field']}: "))
+        found[name if name in fields else ""] = _NO_POSITION if field in _POSITION else message
+    return found
+
+
+def _photo_page(uid: str, done: str = "") -> str:
+    """Return the address of the photo within the search that the request names."""
+    address = url_for(".photo", uid=uid) + read_asked(request.args).where
+    return f"{address}{'&' if '?' in address else '?'}done={done}" if done else address
+
+
+def _form(
+    record: dict[str, Any],
+    values: Mapping[str, str],
+    *,
+    status: int = 200,
+    errors: Mapping[str, str] | None = None,
+    present: Mapping[str, str] | None = None,
+) -> Response:
+    """Show the form.
+
+    Args:
+        errors: messages by field.
+        present: the values that others saved meanwhile, of the fields that were changed here, too.
+    """
+    return show(
+        "photo-edit",
+        status,
+        photo=record,
+        alt=alt_text(record),
+        groups=groups_of(record),
+        values=values,
+        errors=errors or {},
+        present=present or {},
+        version=version_of(values_of(record)),
+        where=read_asked(request.args).where,
+        back=_photo_page(record["UID"]),
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from photosvc.auth.audit_log import Event
 from photosvc.models import AuditEntry
-from photosvc.pages.security_log import EVENTS, PARTS
+from photosvc.pages.accounts import EVENTS, PARTS
 from tests.pages.browser import OWN, Browser, text_of
 from tests.support.clock import NOW
 

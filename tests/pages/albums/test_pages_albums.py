@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from photosvc.library import albums
 from photosvc.models import Album, Photo
-from photosvc.pages import albums as listing
+from photosvc.pages import album as listing
 from photosvc.search.rows.write import project
 from tests.pages.browser import OWN, Browser, text_of
 from tests.pages.photos.test_pages_photos import photos_of
