@@ -30,7 +30,7 @@ svc = LazyGroup(
             "photosvc.cli.upkeep:cluster",
             "List the machines that serve the library, and what is wrong with them or with the database's replica.",
         ),
-        "db": ("photosvc.cli.db:db", "Upgrade, check or copy the database."),
+        "db": ("photosvc.cli.backup:db", "Upgrade, check or copy the database."),
         "deploy": (
             "photosvc.cli.deploy:deploy",
             "Print files for nginx, systemd, containers and monitors, filled in with the settings in force.",

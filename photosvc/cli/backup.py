@@ -1,4 +1,4 @@
-"""`svc backup` and `svc restore`: archives of the database, the keys and the configuration."""
+"""`svc backup` and `svc restore`: archives of the database, keys and configuration; `svc db`: schema and copies."""
 
 import os
 import signal
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from photosvc.cli.group import PlainError, with_service
+from photosvc.cli.group import LazyGroup, PlainError, as_called, with_service
 from photosvc.cli.terminal import FullPath, format_options, print_record
 
 if TYPE_CHECKING:
     from photosvc.backup.archive import Manifest
     from photosvc.backup.restoring import Restored
+    from photosvc.models.schema import Plan
     from photosvc.settings import Settings
     from photosvc.web.current import Service
 
@@ -220,3 +221,115 @@ def _ended_by_signals() -> Iterator[None]:
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
+
+
+@click.group(cls=LazyGroup)
+def db() -> None:
+    """Upgrade, check or copy the database."""
+
+
+@db.command()
+@click.option("--online", is_flag=True, help="Refuse if processes of the present version would have to stop.")
+@click.option("--dry-run", is_flag=True, help="Only tell what would be done, and whether processes would have to stop.")
+@with_service
+def upgrade(service: "Service", online: bool, dry_run: bool) -> None:
+    """Create the tables, or migrate them to the schema of this version.
+
+    Tells whether processes of the present version can go on meanwhile, or must be stopped first.
+    """
+    from photosvc.core.paths import making_closed_files, open_files
+    from photosvc.models import SCHEMA_VERSION, schema
+    from photosvc.models.engine import database_files
+    from photosvc.search.rows.renew import is_stale
+
+    # Without this, the engine of a host app would create its file with the permissions that the umask leaves.
+    with making_closed_files():
+        with service.reading() as connection:
+            plan = schema.plan(connection)
+        if plan:
+            click.echo("Migrations, in one transaction:", err=True)
+            for line in plan.steps:
+                click.echo(f"  {line}", err=True)
+            click.echo(_verdict(plan), err=True)
+        if dry_run:
+            return
+        if online and plan and not plan.may_go_on:
+            raise PlainError("Nothing was migrated: stop all processes, and run `svc db upgrade` without --online.", 1)
+        before, after = schema.upgrade(service.engine())
+    if after != SCHEMA_VERSION:
+        line = f"The schema is at {after}, newer than this photosvc ({SCHEMA_VERSION}), which can use it."
+        click.echo(line, err=True)
+    elif before == after:
+        click.echo(f"The schema is at {after} already.", err=True)
+    else:
+        click.echo(f"The schema is now at {after} (was {before or 'empty'}).", err=True)
+    with service.reading(orm=True) as session:
+        stale = is_stale(session)
+        files = database_files(session.connection())
+    service.check_database()
+    # The permissions of a host app's file are reported, not changed: the host may need them.
+    for line in open_files(files):
+        click.echo(line, err=True)
+    if stale:
+        line = "The search rows are of an older version: the next `svc index` renders them again."
+        click.echo(as_called(line), err=True)
+
+
+def _verdict(plan: "Plan") -> str:
+    if plan.may_go_on:
+        return f"Processes of schema {plan.oldest_code} and later can go on meanwhile, and afterwards."
+    return f"Processes of schemas before {plan.oldest_code} must be stopped first: they cannot go on afterwards."
+
+
+@db.command()
+@with_service
+def current(service: "Service") -> None:
+    """Print the version of the schema."""
+    from photosvc.models.schema import schema_version
+
+    with service.reading() as connection:
+        version = schema_version(connection)
+    if version is None:
+        raise PlainError("The database has no photosvc tables yet: run `svc db upgrade`.", 1)
+    click.echo(version)
+
+
+@db.command()
+@with_service
+def check(service: "Service") -> None:
+    """Compare the tables with the schema that this version needs."""
+    from photosvc.models import schema
+
+    service.require_schema()
+    with service.reading() as connection:
+        if schema.is_newer(connection):
+            raise PlainError("The tables are of a newer photosvc, which can check them; this one can use them.", 1)
+    if differences := schema.differences(service.engine()):
+        for difference in differences:
+            click.echo(difference, err=True)
+        raise PlainError(f"The tables differ from what this version needs in {len(differences)} points.", 1)
+    click.echo("The tables are as this version needs them.", err=True)
+
+
+@db.command()
+@click.argument("address")
+@with_service
+def copy(service: "Service", address: str) -> None:
+    """Copy the library into the empty database at ADDRESS, from SQLite to PostgreSQL or back.
+
+    All rows are copied and compared. The service can go on, but changes of it fail until the end. If the command is
+    killed, run it again: it goes on where it was. An address needs no password if ~/.pgpass or PGPASSWORD has it.
+    """
+    from photosvc.backup.copying import copy_library, target_engine
+    from photosvc.settings.table import database_uri
+
+    service.require_schema()
+    try:
+        target = database_uri(address)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="ADDRESS") from None
+    with target_engine(target) as engine:
+        total = copy_library(service.engine(), engine, lambda line: click.echo(f"  {line}", err=True))
+        shown = engine.url.render_as_string(hide_password=True)
+    click.echo(f"Copied and compared {total} rows.", err=True)
+    click.echo(f"Now set PHOTOSVC_DATABASE_URI={shown} and start the service again.", err=True)
