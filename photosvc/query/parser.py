@@ -443,6 +443,25 @@ def overlay(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:
     return conjunction([*conjuncts(query), *(p for p in conjuncts(parameters) if _name(p) not in named)])
 
 
+def unset_filters(text: str) -> frozenset[str]:
+    """Return the names of the filters at the top of a valid query, outside of groups, that set no condition.
+
+    Such as `public:false` or `quality:0` change nothing by themselves, but the query has the last word: a parameter of
+    the same name no longer counts.
+    """
+    found = list(islice(tokens(close_quote(text)), MOST_TOKENS))
+    names, depth = set[str](), 0
+    for at, token in enumerate(found):
+        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
+        spec = NAMES.get(token.key.lower()) if token.kind is TokenKind.FILTER and not depth else None
+        bound = any(one.kind in BINDERS for one in (*found[max(at - 1, 0) : at], *found[at + 1 : at + 2]))
+        if spec is not None and not bound:
+            raw = token.text[len(token.key) + 1 :]
+            if isinstance(read_filter(spec, raw, Source("q", token.end - len(raw), token.end)), Everything):
+                names.add(spec.name)
+    return frozenset(names)
+
+
 def _flat(pairs: Pairs) -> Iterable[tuple[str, str]]:
     if isinstance(pairs, Mapping):
         return ((key, text) for key, texts in pairs.items() for text in texts)

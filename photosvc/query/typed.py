@@ -1,4 +1,4 @@
-"""Queries as people type them: the part at a position, valid or not, and filters named without a condition."""
+"""Queries as people type them: the part at a position, valid or not."""
 
 import re
 from dataclasses import dataclass
@@ -6,10 +6,8 @@ from itertools import islice
 from typing import Final
 
 from photosvc.query.filters import NAMES
-from photosvc.query.lexer import Token, TokenKind, close_quote, tokens
-from photosvc.query.nodes import Everything, Source
-from photosvc.query.parser import BINDERS, MOST_TOKENS
-from photosvc.query.reader import read_filter
+from photosvc.query.lexer import Token, TokenKind, tokens
+from photosvc.query.parser import MOST_TOKENS
 
 #: Characters that may follow the position and still belong to the same word.
 _REST: Final = re.compile(r'[^\s()"|&]*')
@@ -89,26 +87,3 @@ def _value(token: Token, text: str, end: int) -> Typed:
 
 def _unquoted(text: str) -> str:
     return text.lstrip(_SIGNS)
-
-
-def unset_filters(text: str, most_tokens: int) -> frozenset[str]:
-    """Return the names of the filters that stand at the top of a query, outside of groups, and set no condition.
-
-    Such as `public:false` or `quality:0` change nothing by themselves, but the query has the last word: a parameter of
-    the same name no longer counts.
-
-    Args:
-        text: a query that was parsed without an error.
-        most_tokens: the most tokens that a query may have.
-    """
-    found = list(islice(tokens(close_quote(text)), most_tokens))
-    names, depth = set[str](), 0
-    for at, token in enumerate(found):
-        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
-        spec = NAMES.get(token.key.lower()) if token.kind is TokenKind.FILTER and not depth else None
-        bound = any(one.kind in BINDERS for one in (*found[max(at - 1, 0) : at], *found[at + 1 : at + 2]))
-        if spec is not None and not bound:
-            raw = token.text[len(token.key) + 1 :]
-            if isinstance(read_filter(spec, raw, Source("q", token.end - len(raw), token.end)), Everything):
-                names.add(spec.name)
-    return frozenset(names)

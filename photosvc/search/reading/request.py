@@ -26,8 +26,15 @@ from photosvc.models import SORT_KEYS, AlbumPhoto, SearchRow
 from photosvc.models.search_values import Term
 from photosvc.query.filter_spec import BOOLEANS
 from photosvc.query.nodes import And, Everything, Node, Not, Or, Phrase, Word, conjunction, conjuncts
-from photosvc.query.parser import MOST_TOKENS, ORDER, combine, parse_parameters, parse_query, parse_scope, split_order
-from photosvc.query.typed import unset_filters
+from photosvc.query.parser import (
+    ORDER,
+    combine,
+    parse_parameters,
+    parse_query,
+    parse_scope,
+    split_order,
+    unset_filters,
+)
 from photosvc.search.reading.compile import asked_open
 
 DEFAULT_COUNT = 100
@@ -363,7 +370,7 @@ def parse_node(pairs: Iterable[tuple[str, str]], today: date | None = None) -> N
     query, _ = split_order(last_value(pairs, "q"))
     parse = _parse_query if len(query) <= _LONGEST_KEPT else _parse_query.__wrapped__
     asked, parameters = parse(query, today or local_day()), parse_parameters(pairs)
-    unset = () if isinstance(parameters, Everything) else unset_filters(query, MOST_TOKENS)
+    unset = () if isinstance(parameters, Everything) else unset_filters(query)
     return conjunction([combine(asked, parameters, unset), parse_scope(pairs, today)])
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from photosvc.query.parser import MOST_TOKENS
-from photosvc.query.typed import unset_filters
+from photosvc.query.parser import unset_filters
 
 
 @pytest.mark.parametrize(
@@ -26,4 +25,4 @@ from photosvc.query.typed import unset_filters
     ],
 )
 def test_filters_at_the_top_of_a_query_may_set_no_condition(text, names):
-    assert unset_filters(text, MOST_TOKENS) == names
+    assert unset_filters(text) == names
