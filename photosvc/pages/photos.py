@@ -147,11 +147,7 @@ _kept: OrderedDict[tuple[object, ...], Totals] = OrderedDict()
 
 
 def totals_of(connection: Connection, query: PhotoQuery) -> Totals:
-    """Count the photos of a query, once for each state of the library.
-
-    Raises:
-        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
-    """
+    """Count the photos of a query, once for each state of the library."""
     state = library_state(connection)
     key = (state, query)
     with _lock:

@@ -1,4 +1,7 @@
-"""Numbers, ranges of numbers, days and ranges of days in filter values."""
+"""Numbers, ranges of numbers, days and ranges of days in filter values.
+
+Each function raises ValueError if the text has none of the forms that it names, or if no number, day or moment fits.
+"""
 
 import re
 from collections.abc import Mapping
@@ -41,9 +44,6 @@ def read_range(text: str, least: float | None = None) -> Range:
     """Read a range: `a`, `a-b`, `a..b`, `a-`, `-b`, `*-b` or `>=a`; the two ends may come in either order.
 
     A range never contains numbers below `least`, which mean «unknown»; a single number may be one of them.
-
-    Raises:
-        ValueError: the text is none of these, or contains no number at all.
     """
     return _read(text, _UNSIGNED, int, least)
 
@@ -96,11 +96,7 @@ def _beyond(around: Range, sign: str, step: float) -> tuple[float | None, float 
 
 
 def read_signed(text: str) -> tuple[Range, ...]:
-    """Read a number or a range, which may be negative; no range contains 0, which means «unknown».
-
-    Raises:
-        ValueError: the text is neither.
-    """
+    """Read a number or a range, which may be negative; no range contains 0, which means «unknown»."""
     found = _read(text, _SIGNED, int, None)
     low, high = found.low, found.high
     if low == high or (low is not None and low > 0) or (high is not None and high < 0):
@@ -114,9 +110,6 @@ def read_bytes(text: str, least: float | None) -> Range:
     """Read a number of bytes or a range, with units of 1000 (`kb`, `mb`, `gb`) or of 1024 (`kib`…).
 
     A single number with a unit includes all numbers that round to it: `5mb` is 4.5 up to 5.5 million bytes.
-
-    Raises:
-        ValueError: the text is neither.
     """
     lone = _SIZE.fullmatch(text)
     if lone and (lone[2] or lone[4]):
@@ -137,11 +130,7 @@ def _unit(found: re.Match[str]) -> int:
 
 
 def read_calendar(text: str, least: float | None) -> Range | None:
-    """Read a year, month or day of the month, or a range: 0 gives None, and -1 is the unknown one.
-
-    Raises:
-        ValueError: the text is no range.
-    """
+    """Read a year, month or day of the month, or a range: 0 gives None, and -1 is the unknown one."""
     if text in {"-1", "-1--1"}:
         return Range(-1, -1)
     found = read_range(text, least)
@@ -163,11 +152,7 @@ def _numbered(text: str, numbers: Mapping[str, str]) -> str:
 
 
 def read_least(text: str, least: float | None) -> Range | None:
-    """Read a range; a single number is its lower end, and 0 gives None.
-
-    Raises:
-        ValueError: the text is no range.
-    """
+    """Read a range; a single number is its lower end, and 0 gives None."""
     if not text.isdecimal():
         return read_range(text, least)
     found = read_range(text)
@@ -175,11 +160,7 @@ def read_least(text: str, least: float | None) -> Range | None:
 
 
 def read_chroma(text: str, least: float | None) -> Range | None:
-    """Read a range; 1 to 9 is an upper limit that excludes grey pictures, 10 and up a lower limit, and 0 gives None.
-
-    Raises:
-        ValueError: the text is no range.
-    """
+    """Read a range; 1 to 9 is an upper limit that excludes grey pictures, 10 and up a lower limit, and 0 gives None."""
     if not text.isdecimal():
         return read_range(text, least)
     limit = read_range(text).low or 0
@@ -189,11 +170,7 @@ def read_chroma(text: str, least: float | None) -> Range | None:
 
 
 def read_decimal(text: str, least: float | None) -> Range:
-    """Read a range of decimal numbers; a single number has a tolerance of 0.01.
-
-    Raises:
-        ValueError: the text is no range.
-    """
+    """Read a range of decimal numbers; a single number has a tolerance of 0.01."""
     return _read(text, _DECIMALS, float, least, _TOLERANCE)
 
 
@@ -201,9 +178,6 @@ def read_days(text: str) -> Days:
     """Read `2023`, `2023-05`, `2023-05-01`, a range of these, or a moment, whose time is ignored.
 
     `>2023` means the days after that year; `>=2023` includes the year.
-
-    Raises:
-        ValueError: the text is none of these, or there is no such day.
     """
     if one := _ONE.fullmatch(text):
         return _period(one[1])
@@ -229,21 +203,13 @@ def read_days(text: str) -> Days:
 
 
 def read_before(text: str) -> Days | None:
-    """Return all days up to the end of a day, month or year; None, for no limit, at the end of the calendar.
-
-    Raises:
-        ValueError: the text is none of these, or there is no such day.
-    """
+    """Return all days up to the end of a day, month or year; None, for no limit, at the end of the calendar."""
     end = _read_one(text).end
     return Days(None, end) if end else None
 
 
 def read_after(text: str) -> Days:
-    """Return all days from the beginning of a day, month or year.
-
-    Raises:
-        ValueError: the text is none of these, or there is no such day.
-    """
+    """Return all days from the beginning of a day, month or year."""
     return Days(_read_one(text).start, None)
 
 
@@ -252,9 +218,6 @@ def read_since(text: str) -> Since:
 
     A blank before the offset counts as `+`, because decoding a query string turns an unescaped `+` into a blank. `>=`
     changes nothing; `>` means the first moment after the moment or period.
-
-    Raises:
-        ValueError: the text is neither, or there is no such moment.
     """
     if compared := _COMPARED.fullmatch(text):
         bound, sign = compared["bound"], compared["sign"]

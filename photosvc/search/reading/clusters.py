@@ -99,9 +99,6 @@ def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int
 
     Args:
         apart: photos of cells with at most so many are clusters of their own, unless these are too many.
-
-    Raises:
-        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
     """
     level = _level(box, zoom)
     grid = _Grid(connection, query, box)

@@ -50,11 +50,7 @@ class Explanation:
 
 
 def explain(connection: Connection, request: SearchRequest, query: str = "", *, sees_private: bool) -> Explanation:
-    """Explain the statement that finds the rows of a page.
-
-    Raises:
-        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
-    """
+    """Explain the statement that finds the rows of a page."""
     search = prepare(connection, request, sees_private=sees_private)
     sql = _literal_sql(search)
     counts = [

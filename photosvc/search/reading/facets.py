@@ -108,11 +108,7 @@ def parse_facets(text: str) -> list[str]:
 def count_values(
     connection: Connection, node: Node, album: str, facets: Iterable[str], *, sees_private: bool
 ) -> dict[str, list[Value]]:
-    """Return the values of each facet among the files that match the query, the most frequent first.
-
-    Raises:
-        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-    """
+    """Return the values of each facet among the files that match the query, the most frequent first."""
     context = context_of(connection, node, sees_private=sees_private)
     resolved = resolve(node, album, connection, sees_private=sees_private)
     facets = list(facets)

@@ -115,11 +115,7 @@ def turns_of(connection: Connection, hashes: Collection[str]) -> dict[str, int]:
 
 
 def matching_ids(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Sequence[int]:
-    """Return the ids of the files that a search finds, in its order, from `offset` on and at most `count`.
-
-    Raises:
-        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-    """
+    """Return the ids of the files that a search finds, in its order, from `offset` on and at most `count`."""
     found = prepare(connection, request, sees_private=sees_private).window(request.start, request.count)
     return array("q", (row[0] for row in found))
 

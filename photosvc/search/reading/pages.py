@@ -94,11 +94,7 @@ class Neighbours(NamedTuple):
 def neighbours(
     connection: Connection, request: SearchRequest, photo_id: int, *, sees_private: bool
 ) -> Neighbours | None:
-    """Return the photos beside this one in a merged search, whatever its page; None if it is not found.
-
-    Raises:
-        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
-    """
+    """Return the photos beside this one in a merged search, whatever its page; None if it is not found."""
     request = replace(request, offset=0, cursor=None, count=1)
     search = prepare(connection, request, sees_private=sees_private)
     own = search.places_of(photo_id)
@@ -232,11 +228,7 @@ def _whole(search: Search, photo_id: int) -> list[int]:
 
 
 def find(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Page:
-    """Return the page that this request asks for.
-
-    Raises:
-        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
-    """
+    """Return the page that this request asks for."""
     search = prepare(connection, request, sees_private=sees_private)
     total = search.total() if request.total else None
     pieces: Iterable[str]

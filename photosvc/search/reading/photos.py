@@ -96,9 +96,6 @@ def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) 
 
     Args:
         rows_needed: see `make_plan`.
-
-    Raises:
-        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
     """
     context = context_of(connection, query.node, sees_private=query.sees_private)
     context = replace(context, words_as_sets=rows_needed == ALL_ROWS)
@@ -166,11 +163,7 @@ class CountedTown:
 
 
 def find_towns(connection: Connection, query: PhotoQuery) -> list[CountedTown]:
-    """Return at most `MOST_TOWNS` towns of the photos whose country is known, most photos first.
-
-    Raises:
-        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-    """
+    """Return at most `MOST_TOWNS` towns of the photos whose country is known, most photos first."""
     photos = find_photos(connection, query, rows_needed=ALL_ROWS)
     columns = SearchRow.country, SearchRow.state_key, SearchRow.city_key
     # The index of the order `place` gives them in order; of other queries, every row would be looked up through it.

@@ -98,11 +98,7 @@ def write_month(month: int) -> str:
 
 
 def count_months(connection: Connection, query: PhotoQuery, *, oldest_first: bool) -> list[tuple[int, int]]:
-    """Return the months with the number of their photos, in order.
-
-    Raises:
-        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-    """
+    """Return the months with the number of their photos, in order."""
     photos = find_photos(connection, query, rows_needed=ALL_ROWS)
     day = SearchRow.timeline_day if photos.covered else unindexed(SearchRow.timeline_day)
     counted: dict[int, int] = {}
@@ -114,11 +110,7 @@ def count_months(connection: Connection, query: PhotoQuery, *, oldest_first: boo
 
 
 def month_columns(connection: Connection, query: PhotoQuery, month: int, *, oldest_first: bool) -> dict[str, Any]:
-    """Return the details of the photos of a month that a page needs for its layout, in columns.
-
-    Raises:
-        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-    """
+    """Return the details of the photos of a month that a page needs for its layout, in columns."""
     columns = (SearchRow.timeline_day, SearchRow.aspect_ratio, SearchRow.color, SearchRow.photo_type)
     return to_columns(_month_rows(connection, query, month, columns, oldest_first=oldest_first))
 
@@ -130,7 +122,6 @@ def months_between(
 
     Raises:
         InvalidValueError: they have more than `MOST_SHOWN` photos, or one of them is the unknown month.
-        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
     """
     columns = (
         SearchRow.timeline_day, SearchRow.aspect_ratio, SearchRow.color, SearchRow.photo_type, SearchRow.file_id,
@@ -171,11 +162,7 @@ def to_columns(rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
 def photos_of_month(
     connection: Connection, query: PhotoQuery, month: int, start: int, count: int, *, oldest_first: bool
 ) -> list[Shown]:
-    """Return the photos at `count` positions of a month from `start` on; fewer at its end.
-
-    Raises:
-        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-    """
+    """Return the photos at `count` positions of a month from `start` on; fewer at its end."""
     rows = _month_rows(connection, query, month, (SearchRow.file_id,), oldest_first=oldest_first)
     file_ids = [row[1] for row in rows[start : start + count]]
     found = details(connection, file_ids)
@@ -250,11 +237,7 @@ class Stretch:
 
 
 def count_photos(connection: Connection, query: PhotoQuery) -> int:
-    """Count the photos of a query.
-
-    Raises:
-        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
-    """
+    """Count the photos of a query."""
     photos = find_photos(connection, query, rows_needed=ALL_ROWS)
     return connection.scalar(photos.select(photos.count)) or 0
 
@@ -281,7 +264,6 @@ def read_stretch(connection: Connection, request: SearchRequest, start: int, *, 
 
     Raises:
         InvalidValueError: the cursor is behind `start`.
-        NotFoundError: the album or the photo of `near` does not exist, or may not be seen.
         LibraryChangedError: one of them was removed meanwhile.
     """
     passed = request.cursor.position if request.cursor else 0

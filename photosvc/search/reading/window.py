@@ -368,7 +368,6 @@ def prepare(connection: Connection, request: SearchRequest, *, sees_private: boo
     """Return the search for this request, its names looked up.
 
     Raises:
-        NotFoundError: its album or the photo of `near` does not exist, or may not be seen.
         InvalidValueError: it asks for the order by hand of what is not one album of chosen photos.
     """
     context = context_of(connection, request.node, sees_private=sees_private)
