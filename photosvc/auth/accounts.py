@@ -1,6 +1,7 @@
 """Operations on accounts: add, change, remove; passwords and second factors, with their security log entries.
 
-Callers hash and check passwords before the write transaction of the operation begins: hashing takes about 20 ms.
+Callers hash and check passwords before the write transaction of the operation begins: hashing takes about 20 ms. For an
+account that does not exist, operations raise the error of `users.find_user`.
 
 The person who started the service makes the first account of a library in a browser, with a code printed there. The
 code is typed, so that no address and no log of a proxy contains it. The instance folder keeps its digest until there is
@@ -59,7 +60,6 @@ def change(
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
         LastAdminError: no enabled administrator would be left; the command line may do that.
-        NotFoundError: there is no such account.
         PermissionDeniedError: the account's own user cannot change its rights, or must confirm the password again.
     """
     user = users.find_user(operation.session, user_uid)
@@ -84,7 +84,6 @@ def remove(operation: Operation, user_uid: str) -> None:
 
     Raises:
         LastAdminError: no enabled administrator would be left; the command line may do that.
-        NotFoundError: there is no such account.
     """
     user = users.find_user(operation.session, user_uid)
     operation.record(Event.USER_REMOVED, subject=user)
@@ -99,11 +98,7 @@ def remove_all(operation: Operation) -> int:
 
 
 def set_password(operation: Operation, user_uid: str, password_hash: str) -> None:
-    """Set the password of an account: its login sessions end, its app passwords stay valid.
-
-    Raises:
-        NotFoundError: there is no such account.
-    """
+    """Set the password of an account: its login sessions end, its app passwords stay valid."""
     user = users.find_user(operation.session, user_uid)
     users.set_password(operation.session, user, operation.now, password_hash)
     operation.record(Event.PASSWORD_CHANGED, subject=user)
@@ -166,7 +161,6 @@ def reset_second_factor(operation: Operation, user_uid: str) -> None:
     """Turn two-factor authentication off for an account whose owner lost both the phone and the recovery codes.
 
     Raises:
-        NotFoundError: there is no such account.
         OwnSecondFactorError: it is the administrator's own account.
     """
     user = users.find_user(operation.session, user_uid)

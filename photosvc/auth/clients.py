@@ -1,6 +1,7 @@
 """OAuth2 clients: registered, found, changed and removed, and the operations that do so and write the security log.
 
 `add`, `change`, `undo_new_secret`, `remove` and `remove_all` take an `Operation`, check its rights and write its entry.
+For a client that does not exist, they raise the error of `find_client`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -145,7 +146,6 @@ def change_client(session: Session, client_id: str, now: datetime, changes: Chan
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
-        NotFoundError: there is no such client.
     """
     client = find_client(session, client_id, lock=True)
     if changes.name is not None:
@@ -178,9 +178,6 @@ def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
     """Give a client a new secret, which is shown only now; return it.
 
     The old secret is refused from now on, and the client's tokens are deleted.
-
-    Raises:
-        NotFoundError: there is no such client.
     """
     client = find_client(session, client_id, lock=True)
     secret = ids.new_client_secret()
@@ -201,11 +198,7 @@ def restore_secret(session: Session, client_id: str, digest: str, *, lost: str) 
 
 
 def remove_client(session: Session, client_id: str) -> None:
-    """Remove a client and its tokens.
-
-    Raises:
-        NotFoundError: there is no such client.
-    """
+    """Remove a client and its tokens."""
     client = find_client(session, client_id, lock=True)
     end_tokens(session, client.id)  # a host's SQLite may not cascade
     session.delete(client)
@@ -290,7 +283,6 @@ def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, n
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
-        NotFoundError: there is no such client.
         ScopeTooWideError: the scope is wider than that of the credential that changes the client.
     """
     session, changes = operation.session, Changes(**values)
@@ -306,22 +298,14 @@ def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, n
 
 
 def undo_new_secret(operation: Operation, client_id: str, old_digest: str, *, lost: str) -> None:
-    """Undo a new secret that could not be shown, as `restore_secret` does.
-
-    Raises:
-        NotFoundError: there is no such client.
-    """
+    """Undo a new secret that could not be shown, as `restore_secret` does."""
     restore_secret(operation.session, client_id, old_digest, lost=lost)
     subject = find_client(operation.session, client_id)
     operation.record(Event.CLIENT_CHANGED, subject=subject, detail="old secret again")
 
 
 def remove(operation: Operation, client_id: str) -> None:
-    """Remove a client and its tokens.
-
-    Raises:
-        NotFoundError: there is no such client.
-    """
+    """Remove a client and its tokens."""
     operation.record(Event.CLIENT_REMOVED, subject=find_client(operation.session, client_id))
     remove_client(operation.session, client_id)
 

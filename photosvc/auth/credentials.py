@@ -90,11 +90,7 @@ def revoke_all(operation: Operation) -> int:
 
 
 def end_sessions(operation: Operation, user_uid: str) -> int:
-    """End all login sessions of the account except the one of this request; return their number.
-
-    Raises:
-        NotFoundError: there is no such account.
-    """
+    """End all login sessions of the account except the one of this request; return their number."""
     user = users.find_user(operation.session, user_uid)
     ended = bearer.end_sessions(operation.session, user, keep=operation.credential_id)
     which = "all" if operation.is_command else "all others"

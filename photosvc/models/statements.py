@@ -3,7 +3,7 @@
 SQLAlchemy needs ten times as long to build a frequent query and wrap its rows as SQLite needs to answer it, and twice
 as long to convert the values of a row as SQLite needs to store it with all indexes. A condition on many values has the
 same text for any number of values, so it too is compiled once. Plain objects stand in place of mapped ones for many
-rows: untracked by sessions, read or inserted by one statement.
+rows: untracked by sessions, read or inserted by one statement. Errors of the driver become those of SQLAlchemy.
 """
 
 import itertools
@@ -116,11 +116,7 @@ def prepare_statement(statement: Any, dialect: Dialect) -> Prepared:  # noqa: AN
 
 
 def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  # noqa: ANN401 - what the driver takes
-    """Run a statement written for the driver in the connection's transaction, and return its rows, if it has any.
-
-    Raises:
-        DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
-    """
+    """Run a statement written for the driver in the connection's transaction, and return its rows, if it has any."""
     cursor = connection.connection.cursor()
     try:
         cursor.execute(text, values)
@@ -132,11 +128,7 @@ def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  
 
 
 def read_tuples(connection: Connection, query: Any, size: int) -> Iterator[Sequence[Row]]:  # noqa: ANN401
-    """Yield the rows of a SELECT as the driver returns them, at most `size` at a time.
-
-    Raises:
-        DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
-    """
+    """Yield the rows of a SELECT as the driver returns them, at most `size` at a time."""
     with connection.execute(query) as result:
         cursor: Any = result.cursor
         try:
@@ -153,9 +145,6 @@ def run_many(connection: Connection, statement: Any, rows: Sequence[Mapping[str,
         statement: the statement; it is compiled once and kept for the lifetime of the process.
         rows: the values of its named bind parameters, of the types of the columns; for an INSERT without `values`, the
             values of the columns that it writes. All rows have the same names.
-
-    Raises:
-        DBAPIError: the database failed; the same subclasses as SQLAlchemy raises.
     """
     if not rows:
         return
