@@ -91,12 +91,7 @@ def searching(owner: str, part: str = "q") -> "_Searching":
 
 
 def searching_apart(service: Service, owner: str) -> "_Searching":
-    """Open a connection as `searching` does, for a search that no request waits for.
-
-    Raises:
-        SearchTooLongError: the search in the block took too long.
-        SearchesBusyError: the search in the block is costly, and too many such searches run.
-    """
+    """Open a connection as `searching` does, for a search that no request waits for."""
     return _Searching(service, Read(service.limits, owner, lambda: False, "q"))
 
 

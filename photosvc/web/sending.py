@@ -200,9 +200,6 @@ def begin_transfer(answer: Any) -> "finalize[[], Any]":  # noqa: ANN401
     """Take a slot for a large answer; return the function that frees it.
 
     It also runs when the answer is dropped unread.
-
-    Raises:
-        NoSlotError: this process, or the principal, has no slot left.
     """
     return finalize(answer, _take_transfer(current_service()))
 
@@ -218,9 +215,6 @@ def store_slot(service: Service) -> Iterator[None]:
     """Hold a slot for large answers while the block waits for the store, if the originals are in a bucket.
 
     A store that keeps silent so occupies no more threads than large answers may.
-
-    Raises:
-        NoSlotError: this process, or the principal, has no slot left.
     """
     if service.settings.bucket is None:
         yield

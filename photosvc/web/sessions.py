@@ -163,12 +163,7 @@ def proving() -> Iterator[None]:
 
 
 def with_password(user_uid: str, password: str, change: Callable[[Operation, User], Answer]) -> Answer:
-    """Check the account's password; return the result of `change` in a transaction in which it is still the same.
-
-    Raises:
-        InvalidValueError: the password is wrong.
-        ThrottledError: too many passwords were wrong.
-    """
+    """Check the account's password; return the result of `change` in a transaction in which it is still the same."""
     user = _find(user_uid)
     with proving():
         prove_password(user, password)
@@ -177,12 +172,7 @@ def with_password(user_uid: str, password: str, change: Callable[[Operation, Use
 
 
 def add_app_password(user_uid: str, *, name: str, scope: str, lifetime: int, password: str) -> dict[str, Any]:
-    """Create an app password as `credentials.issue` does; return its record, the only one with the secret.
-
-    Raises:
-        InvalidValueError: the password is wrong.
-        ThrottledError: too many passwords were wrong.
-    """
+    """Create an app password as `credentials.issue` does; return its record, the only one with the secret."""
     wanted = parse_scope(scope)
     check_grantable(principal(), wanted)  # before the password is checked and counted
 
@@ -198,7 +188,6 @@ def change_password(user_uid: str, *, old: str, new: str, code: str | None) -> N
 
     Raises:
         InvalidValueError: the old password, the new one or the code of the second factor is not valid.
-        ThrottledError: too many passwords were wrong.
     """
     user = _find(user_uid)
     with proving():
@@ -214,19 +203,13 @@ def confirm_second_factor(user_uid: str, code: str) -> tuple[str, ...]:
 
     Raises:
         InvalidValueError: the code is wrong.
-        ThrottledError: too many codes were wrong.
     """
     with proving(), operating() as operation:
         return accounts.confirm_second_factor(operation, user_uid, code)
 
 
 def end_second_factor(user_uid: str, *, password: str, code: str | None) -> None:
-    """Turn two-factor authentication off as `accounts.end_second_factor` does.
-
-    Raises:
-        InvalidValueError: the password or the code is wrong.
-        ThrottledError: too many passwords or codes were wrong.
-    """
+    """Turn two-factor authentication off as `accounts.end_second_factor` does."""
     with_password(user_uid, password, partial(accounts.end_second_factor, code=code))
 
 
