@@ -26,7 +26,7 @@ PRAGMA temp_store = FILE;
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 CREATE TABLE seen (name BLOB PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE blocked (name BLOB, size INTEGER, mtime_ns INTEGER);
+CREATE TABLE blocked (name BLOB, size INTEGER, mtime_ns INTEGER, etag TEXT);
 """
 _LONGEST_PART: Final = 255
 _LONGEST_KEY: Final = 1024
@@ -56,10 +56,10 @@ def refresh(
             if (problem := _problem(listed.key)) is not None:
                 note(Unreachable(_shown(listed.key), problem))
             elif not _is_hidden(listed.key):
-                row = (os.fsencode(listed.key), listed.size, listed.mtime_ns)
+                row = (os.fsencode(listed.key), listed.size, listed.mtime_ns, listed.etag)
                 database.execute("INSERT OR IGNORE INTO seen VALUES (?)", row[:1])
                 if not _place(root, listed):
-                    database.execute("INSERT INTO blocked VALUES (?, ?, ?)", row)
+                    database.execute("INSERT INTO blocked VALUES (?, ?, ?, ?)", row)
         for path in _placeholders(root + folder):
             name = os.fsencode(path[len(root) :])
             if path == root or path.startswith(received):
@@ -69,8 +69,8 @@ def refresh(
                     os.rmdir(path)  # noqa: PTH106 - faster
             elif database.execute("SELECT 1 FROM seen WHERE name = ?", (name,)).fetchone() is None:
                 os.unlink(path)  # noqa: PTH108 - faster
-        for name, size, mtime_ns in database.execute("SELECT name, size, mtime_ns FROM blocked"):
-            listed = Listed(os.fsdecode(name), size, mtime_ns)
+        for name, *version in database.execute("SELECT * FROM blocked"):
+            listed = Listed(os.fsdecode(name), *version)
             if not _place(root, listed):  # another object has its name as a folder, or the name of its folder
                 note(Unreachable(_shown(listed.key), Problem.of(Reason.UNUSABLE_KEY)))
 

@@ -14,6 +14,7 @@ from photosvc.library.staging_part import NameTakenError, Part, ReadOnlyError, c
 from photosvc.settings import Settings
 from photosvc.storage import adding
 from photosvc.storage.bucket import Bucket, Listed
+from photosvc.storage.objects import ObjectTakenError
 
 
 class BucketChangeError(NeverPermittedError):
@@ -58,7 +59,7 @@ def add_original(settings: Settings, part: Part, name: str, undo: ExitStack) -> 
     try:
         with typed_errors(), part.path.open("rb") as file:
             listed = adding.add(settings.bucket, name, file)
-    except adding.ObjectTakenError:
+    except ObjectTakenError:
         raise NameTakenError from None
     undo.callback(_remove_again, settings.bucket, listed)
     with typed_errors():

@@ -33,8 +33,8 @@ from photosvc.media.errors import UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, by_extension, may_have_pixels, sniff
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
 from photosvc.settings import Settings
-from photosvc.storage.adding import find
 from photosvc.storage.bucket import BucketError
+from photosvc.storage.objects import find
 from photosvc.workers.pool import WorkerPool
 
 #: A pool that reads files, each given by its path and a name of its own.
@@ -244,7 +244,7 @@ class KnownOriginals:
     def _object_hash(self, name: str) -> str:
         """Return the hash of an object as the store describes it; empty if there is none."""
         found = find(self.settings.bucket, disk_name(name)) if self.settings.bucket else None
-        return found[1] if found else ""
+        return found.content_key if found else ""
 
     def _hash(self, name: str) -> str:
         if self.settings.bucket is not None:

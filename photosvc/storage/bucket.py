@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from photosvc.core.errors import PhotosvcError, SettingError
 from photosvc.core.paths import disk_name
-from photosvc.storage.remote import RemoteFile, RemoteReader, plain_tag, stamp
+from photosvc.storage.remote import RemoteFile, RemoteReader, content_key, plain_tag, stamp
 
 SCHEME: Final = "s3://"
 #: Longest prefix of keys in bytes.
@@ -80,6 +80,13 @@ class Listed:
     size: int
     mtime_ns: int
     """Its `stamp`."""
+    etag: str
+    """Its entity tag without quotes."""
+
+    @property
+    def content_key(self) -> str:
+        """Return the key of its content."""
+        return content_key(self.etag, self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +119,8 @@ class Bucket:
             for one in page.get("Contents", ()):
                 try:
                     key, size, changed_at = one["Key"], int(one["Size"]), int(one["LastModified"].timestamp())
-                    listed = Listed(key[len(self.prefix) :], size, stamp(changed_at, plain_tag(one["ETag"])))
+                    tag = plain_tag(one["ETag"])
+                    listed = Listed(key[len(self.prefix) :], size, stamp(changed_at, tag), tag)
                 except (KeyError, ValueError, OverflowError):
                     raise BucketError(f"The list of {self.address} cannot be read.") from None
                 if key.startswith(start):

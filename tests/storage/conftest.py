@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from werkzeug.serving import WSGIRequestHandler, make_server
@@ -39,7 +40,7 @@ class Store:
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Any:
         """Answer as the store, or as the fault of the test does."""
-        if (answer := self.fault(environ)) is not None:
+        if (answer := self.fault(environ) or _unmet(environ)) is not None:
             status, headers, body = answer
             start(status, [*headers, ("Content-Length", str(len(body)))])
             return [body]
@@ -82,6 +83,25 @@ class Store:
         with closing(self.client()) as client:
             for key in keys:
                 client.delete_object(Bucket=BUCKET, Key=f"{PREFIX}/{key}")
+
+
+def stored(key: str) -> Any:
+    """Return the object of a whole key, as the store keeps it; None if there is none."""
+    from moto.backends import get_backend
+
+    return get_backend("s3")["123456789012"]["aws"].get_object(BUCKET, key)
+
+
+def _unmet(environ: dict[str, Any]) -> tuple[str, list[tuple[str, str]], bytes] | None:
+    """Return the answer to a copy whose conditions do not hold, which moto ignores."""
+    source, tag = environ.get("HTTP_X_AMZ_COPY_SOURCE"), environ.get("HTTP_X_AMZ_COPY_SOURCE_IF_MATCH")
+    if source is None:
+        return None
+    found = stored(unquote(source).removeprefix("/").partition("/")[2])
+    target = stored(environ["PATH_INFO"].partition(f"/{BUCKET}/")[2])
+    if (found is None or tag in {None, found.etag}) and not (environ.get("HTTP_IF_NONE_MATCH") == "*" and target):
+        return None
+    return "412 Precondition Failed", [], b"<Error><Code>PreconditionFailed</Code></Error>"
 
 
 class _Handler(WSGIRequestHandler):

@@ -7,7 +7,8 @@ from io import BytesIO
 import pytest
 
 from photosvc.library.staging_part import StorageFailedError
-from photosvc.storage.adding import ObjectTakenError, add
+from photosvc.storage.adding import add
+from photosvc.storage.objects import ObjectTakenError
 from photosvc.storage.remote import content_key
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer
