@@ -138,7 +138,7 @@ def undo_edit(given: dict[str, Any]) -> Response:
 @require("photos.delete")
 @takes(BatchSchema, any_type=True, max_body=LONG_BODY)
 @answers(_COUNTED, "Number of deleted photos.")
-@refuses(400, 409, 429, 507)
+@refuses(400, 409, 413, 429, 507)
 def delete_photos(given: dict[str, Any]) -> Response:
     """Delete photos: their originals move into the trash, from which they are restored with all that people entered.
 
@@ -150,7 +150,7 @@ def delete_photos(given: dict[str, Any]) -> Response:
 @batch.delete("/photos/<photo_uid>")
 @require("photos.delete")
 @answers(_COUNTED, "The photo is deleted.")
-@refuses(404, 507)
+@refuses(404, 409, 413, 507)
 def remove_photo(photo_uid: str) -> Response:
     """Delete one photo, as `POST /batch/photos/delete` does."""
     answer = _remove({"photos": [photo_uid], "q": None}) if is_uid(photo_uid, PHOTO) else None
@@ -181,7 +181,7 @@ def _batch(
     done: str,
     *,
     most: int,
-    around: Callable[[], AbstractContextManager[Any]] | None = None,
+    around: Callable[[Sequence[int]], AbstractContextManager[Any]] | None = None,
     more: Callable[[], dict[str, object]] = dict,
 ) -> Response:
     """Change the selected photos, and answer with the number of those that changed.
@@ -190,7 +190,7 @@ def _batch(
         change: gets the session of a transaction, the ids of some photos, the time, and the value of `around`.
         done: the past participle for the message, such as "archived".
         most: the largest number of photos.
-        around: a context around each transaction.
+        around: gets the ids of some photos; a context around their transaction.
         more: returns further fields of the answer, also if the batch stops after some photos.
     """
     service, who = current_service(), principal()

@@ -288,13 +288,13 @@ def unstack_file(photo_uid: str, file_uid: str) -> Response:
 @photos.delete("/photos/<photo_uid>/files/<file_uid>")
 @require("photos.delete")
 @answers(PhotoSchema, "The photo without the file.")
-@refuses(404, 409, 412, 507)
+@refuses(404, 409, 412, 413, 507)
 def delete_file(photo_uid: str, file_uid: str) -> Response:
     """Delete a file of a photo: its original moves into the trash, from which it can be restored.
 
     Without `PHOTOSVC_DELETE_ORIGINALS` the original stays where it is.
     """
-    with taking_originals() as deletion:
+    with taking_originals(file_uid=file_uid) as deletion:
 
         def leave(session: Session, file: File) -> None:
             now = current_service().now()

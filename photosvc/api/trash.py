@@ -62,7 +62,7 @@ def list_trash() -> Response:
 @require("trash.restore")
 @takes(RestoreSchema, any_type=True, max_body=LONG_BODY)
 @answers(_RESTORED, "Names of restored files, and of those that cannot be restored because their name is in use.")
-@refuses(400, 404, 429, 507)
+@refuses(400, 404, 409, 429, 507)
 def restore_trash(given: dict[str, Any]) -> Response:
     """Restore originals under their names, and their photos under the same UIDs with all that people entered.
 

@@ -16,8 +16,9 @@ from photosvc.auth.policy import decide
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
 from photosvc.core.words import counted
-from photosvc.library.addition import require_changeable
+from photosvc.library.addition import require_writable
 from photosvc.library.albums import album_named, album_of_people, make_album, uids_by_title
+from photosvc.library.trash import originals_of
 from photosvc.library.trash_deletion import Deletion, deleting
 from photosvc.library.trash_folder import Trash
 from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED
@@ -66,18 +67,28 @@ _ADDED: Final = json_object(code=NUMBER, message=TEXT, indexed=FLAG, files={"typ
 
 
 @contextmanager
-def taking_originals() -> Iterator[Deletion | None]:
+def taking_originals(photo_ids: Sequence[int] = (), file_uid: str = "") -> Iterator[Deletion | None]:
     """Yield the deletion that moves originals into the trash after a write transaction; None if originals stay.
 
+    Args:
+        photo_ids: of the photos that will be deleted.
+        file_uid: that of the file, if only one is deleted.
+
     Raises:
-        PermissionDeniedError: originals are to be deleted, but are read-only, or in a bucket.
+        PermissionDeniedError: originals are to be deleted, but are read-only, or the store refuses it.
+        BucketError: the originals are in a bucket, and the store fails.
     """
     service = current_service()
-    if not service.settings.delete_originals:
+    settings = service.settings
+    if not settings.delete_originals:
         yield None
         return
-    require_changeable(service.settings)
-    with deleting(Trash(service.settings.originals), service.now()) as deletion:
+    require_writable(settings)
+    names: Sequence[str] = ()
+    if settings.bucket is not None:
+        with service.reading(orm=True) as session:
+            names = originals_of(session, photo_ids, file_uid)
+    with deleting(Trash(settings.originals, settings.bucket), service.now(), names) as deletion:
         yield deletion
 
 

@@ -149,11 +149,12 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     def hourly() -> None:
         with UnitOfWork(service.engine()) as session:
             staging.sweep(service.now(), partial(known_tokens, session))
-        sweep_trash(partial(write_session, service.engine()), service.settings, service.now())
         swept = 1
         while swept:
             with write_session(service.engine()) as session:
                 swept = sweep(session, staging, service.now())
+        # The last one, because a store of originals may fail.
+        sweep_trash(partial(write_session, service.engine()), service.settings, service.now())
 
     return Chores(
         often,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Blueprint, Response, request
 
 from photosvc.dav.server import logged_in
-from photosvc.library.addition import require_changeable
+from photosvc.library.addition import require_changeable, require_writable
 from photosvc.web.answers import add_security_headers, finish_request, start_timer
 from photosvc.web.contract import OwnBlueprint, public, undocumented
 from photosvc.web.current import current_service
@@ -64,7 +64,8 @@ def create_dav(url_prefix: str = "") -> Blueprint:
     @logged_in
     @require("webdav.write")
     def write(**_path: str) -> Response:
-        require_changeable(current_service().settings)
+        check = require_writable if request.method == "DELETE" else require_changeable
+        check(current_service().settings)
         return server().respond(request.environ)
 
     for name, view, methods in (

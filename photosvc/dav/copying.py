@@ -1,7 +1,7 @@
-"""DELETE, MOVE, COPY and MKCOL.
+"""MOVE, COPY and MKCOL.
 
-DELETE and MOVE are one rename on disk; the library, properties and locks follow in the same transaction. COPY makes
-its files in the staging folder, as uploads are received.
+MOVE is one rename on disk; the library, properties and locks follow in the same transaction. COPY makes its files in
+the staging folder, as uploads are received.
 """
 
 import stat
@@ -34,26 +34,6 @@ MOST: Final = 10_000
 _PIECE: Final = 1 << 20
 
 
-def delete(request: "Request") -> Response:
-    """Delete a file or folder: move it into the trash, unless it is junk or empty.
-
-    Raises:
-        DAVError: the request cannot be met as it is.
-        PhotosvcError: the disk refuses it.
-    """
-    check_depth(request, request.find(request.path), ("infinity",))
-    with disk.undo_on_error() as undo, request.writing() as session:
-        found = _source(request)
-        request.check_conditions(found)
-        request.check_writable(request.parent_of(request.path))
-        request.check_writable(request.path, deep=True)
-        kept = remove(request, request.name, found, undo)
-        request.relocation().gone(request.name, is_folder=found.is_folder, kept=kept)
-        properties.remove_all(session, request.key(request.path))
-        locks.release_all(session, request.key(request.path))
-    return Response(status=204)
-
-
 def move(request: "Request") -> Response:
     """Rename a file or folder.
 
@@ -66,7 +46,7 @@ def move(request: "Request") -> Response:
     request.check_disk(name, within=True)
     check_depth(request, request.find(request.path), ("infinity",))
     with disk.undo_on_error() as undo, request.writing() as session:
-        found = _source(request)
+        found = source_of(request)
         request.check_conditions(found)
         request.check_writable(request.path, deep=True)
         request.check_writable(request.parent_of(request.path))
@@ -166,7 +146,12 @@ def keep_replaced(request: "Request", name: str, undo: ExitStack) -> None:
         relocation.kept(name, kept)
 
 
-def _source(request: "Request") -> Original:
+def source_of(request: "Request") -> Original:
+    """Return the resource that a request moves or deletes.
+
+    Raises:
+        DAVError: 404, there is none; 403, it is the folder of originals.
+    """
     found = request.existing()
     if not request.name:
         raise DAVError(HTTPStatus.FORBIDDEN, "the folder of originals itself stays where it is")

@@ -25,8 +25,8 @@ from photosvc.dav import xml
 from photosvc.dav.addresses import LONGEST, ancestors, moved, within
 from photosvc.dav.tree import Original, content_type_of, etag_of
 from photosvc.dav.xml import DAV, XmlError, element, element_text, propstat, read_xml, text
+from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library import disk
-from photosvc.library.trash_folder import TRASH_FOLDER
 from photosvc.library.upload_albums import bytes_left
 from photosvc.models import DavLock, DavProperty, File
 from photosvc.models.statements import UNLOADED, insert_into

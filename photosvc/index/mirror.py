@@ -3,6 +3,9 @@
 A placeholder is a sparse file: it has the size and the stamp of its object as size and time, and no content on disk.
 Nobody reads it: `open_original` opens the object. Placeholders are removed only after a list that was read to its end,
 so that no object seems to be gone because the store failed.
+
+Objects in the trash have placeholders, too. Those of a deletion keep the stamps of the deleted versions: a list that is
+older than the deletion does not bring these back.
 """
 
 import errno
@@ -11,12 +14,13 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from typing import Final
 
 from photosvc.core.errors import ConflictError
 from photosvc.core.paths import clean_name, close_folder
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.scan import STAGING_FOLDER, Unreachable, is_left_out
+from photosvc.index.scan import STAGING_FOLDER, TRASH_FOLDER, UNFINISHED, Unreachable, is_left_out
 from photosvc.settings import Settings
 from photosvc.storage.bucket import Bucket, Listed
 
@@ -29,7 +33,8 @@ CREATE TABLE seen (name BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE blocked (name BLOB, size INTEGER, mtime_ns INTEGER, etag TEXT);
 """
 _LONGEST_PART: Final = 255
-_LONGEST_KEY: Final = 1024
+#: The most bytes of a key.
+LONGEST_KEY: Final = 1024
 
 
 def refresh(
@@ -48,31 +53,28 @@ def refresh(
         OSError: the disk of the mirror fails.
     """
     close_folder(bucket.mirror)
+    os.utime(bucket.mirror)
+    began = bucket.mirror.stat().st_ctime_ns  # by the clock of the disk, which is coarse
     root = os.path.join(bucket.mirror, "")  # noqa: PTH118 - faster
-    received = f"{root}{STAGING_FOLDER}/"  # files that are being received, not placeholders
     with closing(sqlite3.connect("")) as database:
         database.executescript(_SCHEMA)
         for listed in bucket.objects(folder):
             if (problem := _problem(listed.key)) is not None:
                 note(Unreachable(_shown(listed.key), problem))
+            elif _is_of_deletion(listed.key):
+                _add_to_trash(root, listed)
+                database.execute("INSERT OR IGNORE INTO seen VALUES (?)", (os.fsencode(listed.key),))
             elif not _is_hidden(listed.key):
                 row = (os.fsencode(listed.key), listed.size, listed.mtime_ns, listed.etag)
                 database.execute("INSERT OR IGNORE INTO seen VALUES (?)", row[:1])
                 if not _place(root, listed):
                     database.execute("INSERT INTO blocked VALUES (?, ?, ?, ?)", row)
-        for path in _placeholders(root + folder):
-            name = os.fsencode(path[len(root) :])
-            if path == root or path.startswith(received):
-                continue
-            if path.endswith("/"):
-                with suppress(OSError):  # it has files
-                    os.rmdir(path)  # noqa: PTH106 - faster
-            elif database.execute("SELECT 1 FROM seen WHERE name = ?", (name,)).fetchone() is None:
-                os.unlink(path)  # noqa: PTH108 - faster
+        _remove_unseen(database, root, folder, began)
         for name, *version in database.execute("SELECT * FROM blocked"):
             listed = Listed(os.fsdecode(name), *version)
             if not _place(root, listed):  # another object has its name as a folder, or the name of its folder
                 note(Unreachable(_shown(listed.key), Problem.of(Reason.UNUSABLE_KEY)))
+    _remove_deleted(root, began)
 
 
 def add_placeholder(bucket: Bucket, listed: Listed) -> None:
@@ -109,7 +111,7 @@ def _problem(key: str) -> Problem | None:
     """Return the reason why a key cannot be the path of a file; None for those that can, and for marks of folders."""
     parts = key.removesuffix("/").split("/") if key else []
     try:
-        is_long = len(key.encode()) > _LONGEST_KEY or any(len(part.encode()) > _LONGEST_PART for part in parts)
+        is_long = len(key.encode()) > LONGEST_KEY or any(len(part.encode()) > _LONGEST_PART for part in parts)
     except UnicodeEncodeError:
         return Problem.of(Reason.UNUSABLE_KEY)
     if is_long or any(part in {"", ".", ".."} or "\0" in part for part in parts):
@@ -120,6 +122,61 @@ def _problem(key: str) -> Problem | None:
 def _is_hidden(key: str) -> bool:
     """Return whether scans leave out this key; those of folders end with a slash, and consoles make them."""
     return not key or key.endswith("/") or any(map(is_left_out, key.split("/")))
+
+
+def _is_of_deletion(name: str) -> bool:
+    """Return whether a path is that of a file, or of a folder, of a finished deletion."""
+    deletion, _, inner = name.removeprefix(f"{TRASH_FOLDER}/").partition("/")
+    return name.startswith(f"{TRASH_FOLDER}/") and bool(inner) and not deletion.endswith(UNFINISHED)
+
+
+def _add_to_trash(root: str, listed: Listed) -> None:
+    """Make the placeholder of an object in the trash if there is none, without the seconds of the time of the copy.
+
+    No deleted version has such a time: see `_remove_deleted`. Unfinished deletions are left to the process that
+    deletes, or to `photosvc.library.trash_deletion`.
+    """
+    deletion = listed.key[: listed.key.index("/", len(TRASH_FOLDER) + 1)]
+    if not (listed.key.endswith("/") or any(map(os.path.lexists, (root + deletion + UNFINISHED, root + listed.key)))):
+        _place(root, replace(listed, mtime_ns=listed.mtime_ns % 10**9))
+
+
+def _remove_unseen(database: sqlite3.Connection, root: str, folder: str, began: int) -> None:
+    """Remove the placeholders below a folder of which the list has no object, and empty folders.
+
+    Args:
+        began: the time in nanoseconds before the list; the objects of later placeholders may be newer than it.
+    """
+    received = f"{root}{STAGING_FOLDER}/"  # files that are being received, not placeholders, except in the trash
+    for path in _placeholders(root + folder):
+        name = path[len(root) :]
+        if path == root or (path.startswith(received) and not _is_of_deletion(name)):
+            continue
+        if path.endswith("/"):
+            with suppress(OSError):  # it has files
+                os.rmdir(path)  # noqa: PTH106 - faster
+        elif database.execute("SELECT 1 FROM seen WHERE name = ?", (os.fsencode(name),)).fetchone() is None:
+            with suppress(FileNotFoundError):
+                if os.lstat(path).st_ctime_ns < began:
+                    os.unlink(path)  # noqa: PTH108 - faster
+
+
+def _remove_deleted(root: str, began: int) -> None:
+    """Remove the placeholders of versions that went into the trash after a time, or are on their way."""
+    trash = f"{root}{TRASH_FOLDER}/"
+    for folder, _, names in os.walk(trash):
+        for name in names:
+            path = os.path.join(folder, name)  # noqa: PTH118 - faster
+            deletion, _, original = path[len(trash) :].partition("/")
+            with suppress(FileNotFoundError, NotADirectoryError):
+                status = os.lstat(path)
+                is_new = status.st_ctime_ns >= began or deletion.endswith(UNFINISHED)
+                if is_new and _version(status) == _version(os.lstat(root + original)):
+                    os.unlink(root + original)  # noqa: PTH108 - faster
+
+
+def _version(status: os.stat_result) -> tuple[int, ...]:
+    return stat.S_IFMT(status.st_mode), status.st_size, status.st_mtime_ns
 
 
 def _place(root: str, listed: Listed) -> bool:

@@ -1,7 +1,6 @@
 """The addition of received files to the originals, which are in a folder or in a bucket; nothing is replaced.
 
-Parts are always on the local disk. A folder gets the part itself, a bucket a copy of it. Other changes of originals
-need a folder.
+Parts are always on the local disk. A folder gets the part itself, a bucket a copy of it.
 """
 
 from contextlib import ExitStack, suppress
@@ -18,18 +17,27 @@ from photosvc.storage.objects import ObjectTakenError
 
 
 class BucketChangeError(NeverPermittedError):
-    """Originals in a bucket are not changed or deleted by this service: it only adds files to the bucket."""
+    """Originals in a bucket are not replaced or moved by this service: it only adds and deletes files."""
+
+
+def require_writable(settings: Settings) -> None:
+    """Check that originals may be deleted and restored.
+
+    Raises:
+        ReadOnlyError: they are read-only.
+    """
+    if settings.readonly:
+        raise ReadOnlyError
 
 
 def require_changeable(settings: Settings) -> None:
-    """Check that originals may be replaced, moved and deleted.
+    """Check that originals may be replaced and moved.
 
     Raises:
         ReadOnlyError: they are read-only.
         BucketChangeError: they are in a bucket.
     """
-    if settings.readonly:
-        raise ReadOnlyError
+    require_writable(settings)
     if settings.bucket is not None:
         raise BucketChangeError
 

@@ -156,7 +156,7 @@ def change_in_portions(
     done: str,
     *,
     slot: Callable[[], AbstractContextManager[object]] = nullcontext,
-    around: Callable[[], AbstractContextManager[Any]] | None = None,
+    around: Callable[[Sequence[int]], AbstractContextManager[Any]] | None = None,
     more: Callable[[], dict[str, object]] = dict,
     is_repeatable: bool = False,
 ) -> int:
@@ -167,7 +167,7 @@ def change_in_portions(
             photos that it changed.
         done: a past participle for the error message, such as `changed`.
         slot: a context around a change that needs more than one transaction.
-        around: a context around each transaction.
+        around: gets the ids of some photos; a context around their transaction.
         more: returns further values for an error that stops the change after some photos.
         is_repeatable: True if the same request, sent again, changes the photos that are left.
 
@@ -181,7 +181,7 @@ def change_in_portions(
         try:
             for portion in _portions(photo_ids, is_repeatable=is_repeatable):
                 with (
-                    around() if around else nullcontext() as held,
+                    around(portion) if around else nullcontext() as held,
                     writing(library=True) as session,
                     many_pages(session),
                 ):

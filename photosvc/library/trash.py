@@ -27,18 +27,20 @@ from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
+from photosvc.index.mirror import add_placeholder
 from photosvc.index.places import Gazetteer
 from photosvc.index.quality import hide_photos
 from photosvc.index.requested import gathered, wish
-from photosvc.index.scan import GONE_FOLDER, aside_folder, disk_path
+from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, aside_folder, disk_path
 from photosvc.index.sightings import mark_due, stored_sightings
 from photosvc.index.store import Store
 from photosvc.library import disk
 from photosvc.library.journal import FILES, Actor, Change, record
 from photosvc.library.relocation import Relocation
-from photosvc.library.staging_part import NameTakenError
+from photosvc.library.staging_part import NameTakenError, typed_errors
+from photosvc.library.trash_bucket import Moves, restoring
 from photosvc.library.trash_deletion import Deletion, forget_sidecars
-from photosvc.library.trash_folder import TRASH_FOLDER, Kept, Trash, is_deletion
+from photosvc.library.trash_folder import Kept, Trash, is_deletion
 from photosvc.models import (
     ORIGINALS_ROOT,
     Album,
@@ -53,6 +55,7 @@ from photosvc.models import (
 from photosvc.models.engine import Writing
 from photosvc.models.statements import UNLOADED, Updates, among, insert_of, run_many
 from photosvc.settings import Settings
+from photosvc.storage.bucket import Listed
 
 _MOVE_UPLOADED: Final = (
     update(UploadedFile.__table__)  # type: ignore[arg-type]
@@ -65,6 +68,18 @@ _FILE: Final = (File.id, File.root, File.name, File.size, File.mtime_ns, File.re
 PORTION: Final = 100
 #: Files that one request restores.
 MOST_RESTORED = 10_000
+
+
+def originals_of(session: Session, photo_ids: Sequence[int], file_uid: str = "") -> list[str]:
+    """Return the names of the originals and sidecars that `delete_photos` or `delete_file` takes, as of now."""
+    shown = select(File.id, File.name).where(File.root == ORIGINALS_ROOT, File.missing.is_(False))
+    found: list[Any] = []
+    if file_uid:
+        found += session.execute(shown.where(File.uid == file_uid)).all()
+    for ids in in_portions(photo_ids):
+        found += session.execute(shown.where(among(session, File.photo_id, ids))).all()
+    sidecars = _own_sidecars(session, [row.id for row in found]) if found else {}
+    return [*(row.name for row in found), *sidecars.values()]
 
 
 def delete_photos(
@@ -281,6 +296,7 @@ def restore(writing: Writing, settings: Settings, files: Sequence[Kept], actor: 
     """Give files of the trash their names back, never over another file, in a transaction for each `PORTION`.
 
     A process that is killed before a commit leaves the files to the next index run, which recognises their content.
+    Objects of a bucket are copied before a transaction, and deleted from the trash after it.
 
     Args:
         writing: begins a write transaction.
@@ -288,12 +304,17 @@ def restore(writing: Writing, settings: Settings, files: Sequence[Kept], actor: 
         actor: for the journal.
 
     Raises:
-        PhotosvcError: the disk refuses it.
+        PhotosvcError: the disk or the store refuses it, or fails.
     """
     total, trash = Restored(), Trash(settings.originals)
     for start in range(0, len(files), PORTION):
-        with disk.undo_on_error() as undo, writing(library=True) as session:
-            done = _restore(session, settings, files[start : start + PORTION], (actor, now), undo)
+        portion = files[start : start + PORTION]
+        with (
+            restoring(settings.bucket, portion) as objects,
+            disk.undo_on_error() as undo,
+            writing(library=True) as session,
+        ):
+            done = _restore(session, settings, portion, (actor, now), objects, undo)
         total.files += done.files
         total.photos += [uid for uid in done.photos if uid not in total.photos[-PORTION:]]
         total.taken += done.taken
@@ -303,23 +324,25 @@ def restore(writing: Writing, settings: Settings, files: Sequence[Kept], actor: 
 
 
 def _restore(
-    session: Session, settings: Settings, files: Sequence[Kept], by: tuple[Actor, datetime], undo: ExitStack
+    session: Session,
+    settings: Settings,
+    files: Sequence[Kept],
+    by: tuple[Actor, datetime],
+    objects: Moves | None,
+    undo: ExitStack,
 ) -> Restored:
     actor, now = by
     done, back = Restored(), []
     for kept in files:
-        if kept.folder == GONE_FOLDER:
+        if kept.folder == GONE_FOLDER or _bring_back(settings, kept, objects, undo):
             back.append(kept)
-            continue
-        try:
-            disk.rename_new(settings.originals, kept.path, kept.name)
-        except NameTakenError:
+        elif objects is None or kept.path in objects.taken:
             done.taken.append(kept.name)
-        else:
-            undo.callback(disk.rename_new, settings.originals, kept.name, kept.path)
-            back.append(kept)
     done.files = [kept.name for kept in back]
-    photos = _follow(session, settings, back, now)
+    copies = (
+        {kept.name: objects.copied[kept.path][1] for kept in back if kept.path in objects.copied} if objects else {}
+    )
+    photos = _follow(session, settings, back, copies, now)
     done.photos = list(photos)
     if photos:
         change = Change("photos.undelete", actor)
@@ -327,10 +350,32 @@ def _restore(
     return done
 
 
-def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: datetime) -> dict[str, list[str]]:
+def _bring_back(settings: Settings, kept: Kept, objects: Moves | None, undo: ExitStack) -> bool:
+    """Give a file its name back, or the placeholder of an object that was copied; return whether the name was free."""
+    if objects is not None and kept.path not in objects.copied:
+        return False
+    try:
+        disk.rename_new(settings.originals, kept.path, kept.name)
+    except NameTakenError:
+        if objects is not None:
+            objects.taken.add(kept.path)
+        return False
+    undo.callback(disk.rename_new, settings.originals, kept.name, kept.path)
+    if objects is not None:
+        with typed_errors():
+            add_placeholder(objects.bucket, objects.copied[kept.path][1])
+    return True
+
+
+def _follow(
+    session: Session, settings: Settings, files: Sequence[Kept], copies: Mapping[str, Listed], now: datetime
+) -> dict[str, list[str]]:
     """Let the rows follow; return the UIDs of their photos with the names.
 
     A file that the library does not know, or that changed since it was deleted, is left to the indexer.
+
+    Args:
+        copies: the restored objects of a bucket by their names; they have other times than the deleted ones.
     """
     relocation = Relocation(session, settings, now)
     names = {kept.path: kept.name for kept in files}
@@ -340,11 +385,13 @@ def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: da
     rows = session.scalars(select(File).where(File.root == ORIGINALS_ROOT, either, File.missing)).all()
     store = Store(session, Catalog(session, Gazetteer.load()), settings.originals, now, parse_kinds(settings.stack_by))
     store.load([*names, *names.values()])
-    _rename_sidecars(session, settings, names)
+    _rename_sidecars(session, settings, names, copies)
     photos: dict[str, list[str]] = {}
     for file in rows:
         name = names.get(file.name, file.name)
-        if _is_unchanged(settings.originals, name, file):
+        if _is_same(settings.originals, name, file, copies):
+            if (copied := copies.get(name)) is not None:
+                file.mtime_ns, file.hash = copied.mtime_ns, copied.content_key
             store.rename(file, name, restack=False)
             file.missing = False
             photos.setdefault(file.photo.uid, []).append(name)
@@ -358,16 +405,19 @@ def _follow(session: Session, settings: Settings, files: Sequence[Kept], now: da
     return photos
 
 
-def _rename_sidecars(session: Session, settings: Settings, names: Mapping[str, str]) -> None:
+def _rename_sidecars(
+    session: Session, settings: Settings, names: Mapping[str, str], copies: Mapping[str, Listed]
+) -> None:
     """Let the rows of sidecars follow; sidecars that changed since then are read again by the indexer."""
     own = {row.name: row for row in session.scalars(select(Sidecar).where(Sidecar.name.in_([*names, *names.values()])))}
     for path, name in names.items():
         row = own.get(path)
         if row is None:
             continue
-        if name in own or not _is_unchanged(settings.originals, name, row):
+        if name in own or not _is_same(settings.originals, name, row, copies):
             forget_sidecars(session, Sidecar.id == row.id)
         else:
+            row.mtime_ns = copies[name].mtime_ns if name in copies else row.mtime_ns
             row.name, row.folder = name, name.rpartition("/")[0]
     session.flush()
 
@@ -376,6 +426,15 @@ def _in_the_way(session: Session, names: Mapping[str, str]) -> list[str]:
     """Return the former names, by the names in the trash, that the library has for other files, which are gone."""
     found = set(session.scalars(select(File.name).where(File.name.in_([*names, *names.values()]))))
     return [name for path, name in names.items() if path in found and name in found]
+
+
+def _is_same(originals: Path, name: str, file: File | Sidecar, copies: Mapping[str, Listed]) -> bool:
+    """Return whether a restored file is the one that was deleted; nobody else stores objects in the trash."""
+    if (copied := copies.get(name)) is None:
+        return _is_unchanged(originals, name, file)
+    # A row that has the former name, not that of the trash, may be of another file.
+    is_deleted = file.name != name or (isinstance(file, File) and file.hash == copied.content_key)
+    return is_deleted and copied.size == file.size
 
 
 def _is_unchanged(originals: Path, name: str, file: File | Sidecar) -> bool:

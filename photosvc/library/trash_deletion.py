@@ -2,14 +2,17 @@
 
 They move into a folder whose name says that it is unfinished. The rows of the library follow in the transaction of the
 request; once that is committed, one rename finishes the folder. A killed process may leave an unfinished folder: if
-rows of the library are in it, `recover` finishes it, else its files go back.
+rows of the library are in it, `finish_deletions` finishes it, else its files go back.
+
+If the originals are in a bucket, their placeholders move so; the objects are copied before the transaction, and deleted
+after it.
 """
 
 import fcntl
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,30 +22,26 @@ from typing import Final
 from sqlalchemy import ColumnElement, delete, func, literal, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import ConflictError, PhotosvcError
+from photosvc.core.errors import ConflictError, PermissionDeniedError, PhotosvcError
 from photosvc.core.paths import disk_name, open_folder
 from photosvc.core.words import in_portions
-from photosvc.index.scan import GONE_FOLDER
-from photosvc.library import disk
-from photosvc.library.addition import require_changeable
+from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, UNFINISHED, disk_path
+from photosvc.library import disk, trash_bucket
+from photosvc.library.addition import require_writable
 from photosvc.library.staging_part import NameTakenError, typed_errors
-from photosvc.library.trash_folder import (
-    TRASH_FOLDER,
-    UNFINISHED,
-    Kept,
-    Trash,
-    is_deletion,
-    new_deletion,
-    time_of,
-    within,
-)
+from photosvc.library.trash_bucket import Moves
+from photosvc.library.trash_folder import Kept, Trash, is_deletion, new_deletion, time_of, within
 from photosvc.models import File, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
 from photosvc.models.statements import UNLOADED
 from photosvc.settings import Settings
+from photosvc.storage.bucket import Listed
+from photosvc.storage.objects import ObjectChangedError
 
 #: Seconds after which a request begins no further deletion.
 _PATIENCE: Final = 20.0
+#: The age of a deletion from which a copy in the trash is no longer that of a process at work.
+_COPY_STAYS: Final = timedelta(days=1)
 #: A time later than everything in the trash.
 END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 
@@ -56,11 +55,34 @@ class Deletion:
     """The name of its folder, once it is finished."""
     _moved: list[str] = field(default_factory=list, init=False)
     _lock: ExitStack = field(default_factory=ExitStack, init=False)
+    _objects: Moves | None = field(default=None, init=False)
+    """Those of the files, if these are in a bucket."""
+
+    def prepare(self, names: Collection[str]) -> None:
+        """Copy the objects of these files into the trash, if they are in a bucket; called before the transaction.
+
+        Raises:
+            ObjectChangedError: one was replaced since the last index run.
+            PhotosvcError: the store refuses it, or fails.
+        """
+        bucket, originals = self.trash.bucket, self.trash.originals
+        present = [name for name in dict.fromkeys(names) if os.path.lexists(disk_path(originals, name))]
+        if bucket is None or not present:
+            return
+        trash_bucket.require_right(bucket, present[0])
+        self._begin()
+        self._objects = Moves(bucket)
+
+        def is_indexed(name: str, found: Listed) -> bool:
+            return trash_bucket.is_version(self.trash, name, found)
+
+        self._objects.copy({name: within(self.name) + name for name in present}, is_indexed)
 
     def take(self, names: Iterable[str]) -> dict[str, str]:
         """Move these files into the trash, and return the name in the trash of each that exists.
 
         Raises:
+            ObjectChangedError: one is in a bucket, and was not prepared: it is new, or no longer there.
             PhotosvcError: the disk refuses it.
 
         """
@@ -80,7 +102,10 @@ class Deletion:
             present = [name for name in names if _is_file(name, source)]
             if not present:
                 return
-            if not self._moved:
+            if self.trash.bucket is not None:
+                if self._objects is None or not self._objects.copied.keys() >= set(present):
+                    raise ObjectChangedError
+            elif not self._moved:
                 self._begin()
             target = open_folder(originals, _parts(f"{TRASH_FOLDER}/{self.name}{UNFINISHED}/{folder}"), create=True)
             opened.callback(os.close, target)
@@ -99,28 +124,49 @@ class Deletion:
         fcntl.flock(folder, fcntl.LOCK_EX)
 
     def finish(self) -> None:
-        """Keep the files that were taken, after the commit."""
+        """Keep the files that were taken, after the commit; what the store refuses is left to `finish_deletions`."""
         with self._lock:
+            if self._objects is not None and not self._settle(self._objects):
+                return
             if self._moved:
                 _finish(self.trash, self.name)
+            else:
+                self.trash.drop_empty(self.name + UNFINISHED)
 
-    def undo(self) -> None:
-        """Give the files their names back."""
+    def _settle(self, objects: Moves) -> bool:
+        """Delete the objects that were taken, and the copies of others; return whether that is done."""
+        is_done = objects.finish(self._moved)
+        return objects.take_back(objects.copied.keys() - set(self._moved)) and is_done
+
+    def undo(self, error: BaseException) -> None:
+        """Give the files their names back after an error."""
         with self._lock:
             for name in reversed(self._moved):
                 with suppress(PhotosvcError):  # `recover` tries again
                     disk.rename_new(self.trash.originals, within(self.name + UNFINISHED) + name, name)
+            if self._objects is not None and not self._objects.undo(error):
+                return  # `recover` goes on
             self.trash.drop_empty(self.name + UNFINISHED)
 
 
 @contextmanager
-def deleting(trash: Trash, now: datetime) -> Iterator[Deletion]:
-    """Finish a deletion after the block with the write transaction of its rows, or undo it if the block fails."""
+def deleting(trash: Trash, now: datetime, names: Collection[str] = ()) -> Iterator[Deletion]:
+    """Finish a deletion after the block with the write transaction of its rows, or undo it if the block fails.
+
+    Args:
+        trash: of the originals.
+        now: the time of the deletion.
+        names: of the files that will be deleted, if they are in a bucket.
+
+    Raises:
+        PhotosvcError: one of `Deletion.prepare`.
+    """
     deletion = Deletion(trash, new_deletion(now))
     try:
+        deletion.prepare(names)
         yield deletion
-    except BaseException:
-        deletion.undo()
+    except BaseException as error:
+        deletion.undo(error)
         raise
     deletion.finish()
 
@@ -129,33 +175,40 @@ def open_trash(writing: Writing, settings: Settings) -> Trash:
     """Return the trash of originals that may be changed, after `finish_deletions`.
 
     Raises:
-        PermissionDeniedError: the originals are read-only, or in a bucket.
+        PermissionDeniedError: the originals are read-only.
+        BucketError: they are in a bucket, and the store fails.
 
     """
-    require_changeable(settings)
+    require_writable(settings)
     finish_deletions(writing, settings)
-    return Trash(settings.originals)
+    return Trash(settings.originals, settings.bucket)
 
 
 def finish_deletions(writing: Writing, settings: Settings) -> None:
-    """Finish or undo the deletions of processes that were killed; originals that are read-only stay as they are."""
-    trash = Trash(settings.originals)
-    if not settings.keeps_originals and any(folder.endswith(UNFINISHED) for folder in trash.folders()):
-        with writing(library=True) as session:
-            recover(session, trash)
+    """Finish or undo the deletions of processes that were killed; originals that are read-only stay as they are.
+
+    Raises:
+        BucketError: the originals are in a bucket, and the store fails.
+    """
+    if not settings.readonly:
+        recover(writing, Trash(settings.originals, settings.bucket))
 
 
-def recover(session: Session, trash: Trash) -> int:
-    """Finish or undo the deletions of processes that ended, in the session's write transaction; return their number."""
+def recover(writing: Writing, trash: Trash) -> int:
+    """Finish or undo the deletions of processes that ended, and return their number.
+
+    Raises:
+        BucketError: the originals are in a bucket, and the store fails.
+    """
     done = 0
     for folder in trash.folders():
         deletion = folder.removesuffix(UNFINISHED)
         if folder.endswith(UNFINISHED) and is_deletion(deletion):
-            done += _recover(session, trash, deletion)
+            done += _recover(writing, trash, deletion)
     return done
 
 
-def _recover(session: Session, trash: Trash, deletion: str) -> bool:
+def _recover(writing: Writing, trash: Trash, deletion: str) -> bool:
     unfinished = deletion + UNFINISHED
     try:
         folder = open_folder(trash.originals, _parts(f"{TRASH_FOLDER}/{unfinished}"))
@@ -166,11 +219,20 @@ def _recover(session: Session, trash: Trash, deletion: str) -> bool:
     except BlockingIOError:
         return False  # its process is at work
     else:
-        in_library = select(File.id).where(File.name.startswith(within(deletion), autoescape=True)).limit(1)
-        if session.scalar(in_library) is None:
+        # The transaction waits for one that the process may have been committing when it was killed.
+        with writing(library=True) as session:
+            in_library = select(File.id).where(File.name.startswith(within(deletion), autoescape=True)).limit(1)
+            is_noted = session.scalar(in_library) is not None
+        if trash.bucket is not None:
+            try:
+                trash_bucket.settle(trash, deletion, is_noted=is_noted)
+            except PermissionDeniedError:
+                return False  # it waits for the right; everything else goes on
+        elif not is_noted:
             for kept in list(trash.files(unfinished)):
                 with suppress(NameTakenError):  # it stays in the trash
                     disk.rename_new(trash.originals, within(unfinished) + kept.name, kept.name)
+        if not is_noted:
             trash.drop_empty(unfinished)
         if unfinished in trash.folders():
             _finish(trash, deletion)
@@ -234,17 +296,21 @@ def empty(writing: Writing, trash: Trash, before: datetime, *, goes_on: Callable
         goes_on: asked before each deletion; the others are left to another time.
 
     Raises:
-        PhotosvcError: the disk refuses it.
+        PhotosvcError: the disk or the store refuses it, or fails; what is left is still in the trash.
 
     """
     total = Emptied()
-    for deletion in list(older(trash, before)):
+    deletions = list(older(trash, before))
+    if trash.bucket is not None and deletions:
+        trash_bucket.require_right(trash.bucket)
+    for deletion in deletions:
         if not goes_on():
             total.is_complete = False
             break
         files = list(trash.files(deletion))
         with writing(library=True) as session:
             _forget(session, deletion)
+        trash_bucket.delete_objects(trash, deletion)
         trash.delete(deletion)
         total.files, total.size = total.files + len(files), total.size + sum(kept.size for kept in files)
     return total
@@ -290,15 +356,45 @@ def forget_sidecars(session: Session, *which: ColumnElement[bool]) -> None:
 
 
 def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
-    """Recover unfinished deletions of killed processes, and delete the files for good that are old enough."""
+    """Recover unfinished deletions of killed processes, and delete the files for good that are old enough.
+
+    Raises:
+        BucketError: the originals are in a bucket, and the store fails.
+    """
     finish_deletions(writing, settings)
-    if settings.keeps_originals or not settings.trash_days:
+    if settings.readonly:
         return Emptied()
-    return empty(writing, Trash(settings.originals), now - timedelta(days=settings.trash_days))
+    trash = Trash(settings.originals, settings.bucket)
+    if trash.bucket is not None:
+        _delete_copies(writing, trash, now - _COPY_STAYS)
+    if not settings.trash_days:
+        return Emptied()
+    return empty(writing, trash, now - timedelta(days=settings.trash_days))
+
+
+def _delete_copies(writing: Writing, trash: Trash, before: datetime) -> None:
+    """Delete the objects in the trash that a killed or interrupted process copied: their originals are there.
+
+    Raises:
+        BucketError: the store fails.
+    """
+    for deletion in older(trash, before):
+        for some in in_portions(list(trash.files(deletion))):
+            with writing() as session:
+                names = [kept.path for kept in some]
+                known = {*session.scalars(select(File.name).where(File.name.in_(names)))}
+                known |= {*session.scalars(select(Sidecar.name).where(Sidecar.name.in_(names)))}
+            for kept in some:
+                if kept.path not in known and trash_bucket.delete_copy(trash, kept.path, kept.name):
+                    disk.remove(trash.originals, kept.path)
+                    with writing() as session:
+                        counted = update(UploadedFile).where(UploadedFile.name == kept.path).values(name=kept.name)
+                        session.execute(counted, execution_options=UNLOADED)
+        trash.drop_empty(deletion)
 
 
 def kept_until(kept: Kept, settings: Settings) -> datetime | None:
     """Return the time from which `sweep` deletes a file; None if it stays until the trash is emptied."""
-    if settings.keeps_originals or not settings.trash_days:
+    if settings.readonly or not settings.trash_days:
         return None
     return kept.deleted_at + timedelta(days=settings.trash_days)

@@ -1,6 +1,7 @@
-"""The folder of the trash on disk: originals move into it, are listed, and are deleted permanently.
+"""The folder of the trash: originals move into it, are listed, and are deleted permanently.
 
-Each deletion has a folder of its own, below which an original keeps its former path.
+Each deletion has a folder of its own, below which an original keeps its former path. If the originals are in a bucket,
+the folder is that of their mirror: placeholders are in it, and `photosvc.library.trash_bucket` moves the objects.
 """
 
 import os
@@ -17,14 +18,11 @@ from typing import Final
 
 from photosvc.core.errors import NotFoundError
 from photosvc.core.paths import clean_name, open_folder, open_inside
-from photosvc.index.scan import STAGING_FOLDER
+from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library import disk
 from photosvc.library.staging_part import typed_errors
+from photosvc.storage.bucket import Bucket
 
-#: The trash, below the originals. Scans skip it, and clients do not see it.
-TRASH_FOLDER: Final = f"{STAGING_FOLDER}/trash"
-#: Ending of the name of a folder whose deletion is not committed yet.
-UNFINISHED: Final = ".part"
 _TIME: Final = "%Y%m%dT%H%M%SZ"
 _DELETION: Final = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}", re.ASCII)
 
@@ -90,6 +88,8 @@ class Trash:
     """The trash of a folder of originals. Names are those of the library, relative to the originals."""
 
     originals: Path
+    bucket: Bucket | None = None
+    """The bucket of which `originals` is the mirror; needed to change the trash, not to list it."""
 
     @property
     def prefix(self) -> str:
@@ -168,7 +168,7 @@ class Trash:
                 continue
 
     def delete(self, deletion: str) -> None:
-        """Delete all files of a deletion for good; no link is followed.
+        """Delete all files of a deletion for good, not those in a bucket; no link is followed.
 
         Raises:
             PhotosvcError: the disk refuses it.

@@ -388,7 +388,7 @@ def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) 
         rights += of_album
     # Without a trash and the right to restore from it, somebody has to archive a photo before it can be deleted.
     comes_back = settings.delete_originals and "untrash" in rights
-    if not (in_archive or comes_back) or (settings.delete_originals and settings.keeps_originals):
+    if not (in_archive or comes_back) or (settings.delete_originals and settings.readonly):
         rights = [name for name in rights if name != "delete"]
     return {
         "api": url_for("photosvc.timeline.timeline").removesuffix(_TIMELINE),

@@ -118,7 +118,7 @@ def _trash(error: PhotosvcError | None = None) -> Response:
             use=trash_use(trash),
             days=service.settings.trash_days,
             until=lambda kept: kept_until(kept, service.settings),
-            readonly=service.settings.keeps_originals,
+            readonly=service.settings.readonly,
             size_text=size_text,
             wording=wording,
         )

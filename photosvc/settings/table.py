@@ -382,11 +382,6 @@ class Settings:
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """The source of each setting's value, by the name of the setting."""
 
-    @property
-    def keeps_originals(self) -> bool:
-        """Return whether originals are never replaced, moved or deleted: they are read-only, or in a bucket."""
-        return self.readonly or self.bucket is not None
-
     def as_given(self, name: str) -> object:
         """Return the value of a setting as people write it: for originals in a bucket, its address."""
         return self.bucket.address if name == "originals" and self.bucket is not None else getattr(self, name)

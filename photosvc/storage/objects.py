@@ -162,6 +162,22 @@ def delete(bucket: Bucket, listed: Listed) -> None:
         raise
 
 
+def require_deletion(bucket: Bucket, key: str) -> None:
+    """Check that the credentials may delete an object of this key, which no object has, by deleting it.
+
+    Raises:
+        MayNotDeleteError: they may not.
+        BucketError: the store fails.
+    """
+    try:
+        bucket.call("delete_object", Key=bucket.prefix + key)
+    except StoreAnswerError as error:
+        if error.codes & _DENIED:
+            raise MayNotDeleteError from None
+        if not error.codes & _MISSING:
+            raise
+
+
 def _call_if(bucket: Bucket, method: str, condition: dict[str, str], sent: dict[str, Any]) -> None:
     """Send a request with a condition, and without it to a store that refuses every request with one."""
     try:

@@ -5,8 +5,8 @@ import hashlib
 import pytest
 
 from photosvc.index import requested
+from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library.relocation import Relocation
-from photosvc.library.trash_folder import TRASH_FOLDER
 from photosvc.models import Album, AlbumPhoto, File, Job, Photo, RejectedFile
 from tests.dav.client import DavClient
 from tests.support.api_client import open_api

@@ -7,9 +7,9 @@ from io import BytesIO
 
 import pytest
 
+from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library.relocation import Relocation
 from photosvc.library.staging_part import Part
-from photosvc.library.trash_folder import TRASH_FOLDER
 from photosvc.web.transactions import WritersBusyError
 from tests.dav.client import DavClient
 from tests.support.api_client import open_api

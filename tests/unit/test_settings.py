@@ -255,7 +255,7 @@ def test_originals_in_a_bucket_are_only_read_and_have_a_mirror(tmp_path):
     assert (settings.bucket.address, settings.bucket.endpoint) == ("s3://photos/family", "http://localhost:9000")
     assert settings.originals == settings.bucket.mirror
     assert settings.originals.parent == tmp_path / "bucket"
-    assert (settings.readonly, settings.keeps_originals) == (False, True)
+    assert settings.readonly is False
     assert settings.as_given("originals") == "s3://photos/family"
     other = load_settings(tmp_path, environ={**given, "PHOTOSVC_S3_ENDPOINT": "http://localhost:9001"})
     assert other.originals != settings.originals

@@ -28,7 +28,12 @@ REQUESTS = {
     "dav/dav_request.py patiently: sleep": "5 s; two of an owner and four of a process (`patient`)",
     "dav/locks.py serialize: pg_advisory_xact_lock": "15 s (`limit_lock_waits`); those of `Writers`",
     "index/jobs.py lock_jobs: pg_advisory_xact_lock": "15 s (`limit_lock_waits`); those of `Writers`",
-    "library/trash_deletion.py Deletion._begin: flock": "a new name: only `recover` can look at it, once, by renames",
+    "library/trash_deletion.py Deletion._begin: flock": (
+        "a new name: only `recover` can look at it, once, by renames or one list of a store"
+    ),
+    "library/trash_bucket.py _each: Event": "whether a request to the store failed",
+    "library/trash_bucket.py _each: ThreadPoolExecutor": "60 s, and the time limits of a store for requests begun then",
+    "library/trash_bucket.py _each: result": "of work that has ended",
     "models/engine.py _begin_writing: sleep": "15 s; those of `Writers`; for optional writes 50 ms",
     "models/engine.py _lock_library: pg_advisory_xact_lock": "15 s (`limit_lock_waits`); `Writers`",
     "models/silence.py connection_class.Attending.wait: wait": "4 s without an answer of the server; every thread",

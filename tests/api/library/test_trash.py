@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select
 
 from photosvc.index.requested import waiting
+from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library import trash_deletion as deletions
-from photosvc.library.trash_folder import TRASH_FOLDER
 from photosvc.models import Album, AlbumPhoto, Base, DistinctPhoto, Photo, Sidecar, UploadedFile, User
 from photosvc.models.engine import begin_write
 from photosvc.search.rows.renew import differing
@@ -419,8 +419,7 @@ def test_a_deletion_under_way_is_left_alone(copied_library):
         trash = Trash(service.settings.originals)
         with deletions.deleting(trash, NOW) as deletion:
             assert list(deletion.take(["b/0.jpg", "b/none.jpg", "none/b.jpg"])) == ["b/0.jpg"]
-            with service.writing() as session:
-                assert deletions.recover(session, trash) == 0
+            assert deletions.recover(service.writing, trash) == 0
             assert not (copied_library.originals / "b/0.jpg").exists()
     assert [row["Name"] for row in listed(copied_library)] == ["b/0.jpg"]
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from photosvc.library.trash_folder import TRASH_FOLDER
+from photosvc.index.scan import TRASH_FOLDER
 from photosvc.models import Photo
 from photosvc.search.rows.renew import differing
 from tests.support.api_client import ApiClient

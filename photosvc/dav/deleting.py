@@ -1,0 +1,128 @@
+"""DELETE: a file or folder moves into the trash, and the library, properties and locks follow in the same transaction.
+
+On disk this is one rename. Of originals in a bucket, the store is asked before and after the transaction.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flask import Response
+from sqlalchemy.orm import Session
+
+from photosvc.core.errors import PhotosvcError
+from photosvc.core.paths import disk_name
+from photosvc.dav import locks, properties
+from photosvc.dav.copying import MOST, check_depth, remove, source_of
+from photosvc.dav.errors import DAVError
+from photosvc.dav.tree import Original, members
+from photosvc.library import disk
+from photosvc.library.relocation import is_junk
+from photosvc.library.trash_deletion import deleting
+from photosvc.library.trash_folder import Trash, within
+from photosvc.storage.bucket import Bucket
+from photosvc.storage.objects import delete as delete_object
+from photosvc.storage.objects import find
+
+if TYPE_CHECKING:
+    from photosvc.dav.dav_request import Request
+
+
+def delete(request: "Request") -> Response:
+    """Delete a file or folder: move it into the trash, unless it is junk or empty.
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+        PhotosvcError: the disk or the store refuses it, or fails.
+    """
+    check_depth(request, request.find(request.path), ("infinity",))
+    bucket = request.service.settings.bucket
+    if bucket is not None:
+        _delete_objects(request, bucket)
+        return Response(status=204)
+    with disk.undo_on_error() as undo, request.writing() as session:
+        found = _deletable(request)
+        _follow(request, session, found, remove(request, request.name, found, undo))
+    return Response(status=204)
+
+
+def _deletable(request: "Request") -> Original:
+    """Return the resource of a request if its conditions and the locks let it be deleted."""
+    found = source_of(request)
+    request.check_conditions(found)
+    request.check_writable(request.parent_of(request.path))
+    request.check_writable(request.path, deep=True)
+    return found
+
+
+def _follow(request: "Request", session: Session, found: Original, kept: str | None) -> None:
+    """Let the library, properties and locks follow; `kept` is the name in the trash, if the resource is there."""
+    request.relocation().gone(request.name, is_folder=found.is_folder, kept=kept)
+    properties.remove_all(session, request.key(request.path))
+    locks.release_all(session, request.key(request.path))
+
+
+def _delete_objects(request: "Request", bucket: Bucket) -> None:
+    found, root = _deletable(request), request.provider.root
+    names = _names(request, found)
+    if not names and not found.is_folder:
+        _delete_object(bucket, request.name)
+    trash = Trash(root, bucket)
+    with deleting(trash, request.service.now(), names) as deletion, request.writing() as session:
+        found = _deletable(request)
+        is_kept = bool(deletion.take(_names(request, found)))
+        if found.is_folder:
+            _remove_folders(root, request.name)
+        elif not is_kept:
+            disk.remove(root, request.name)
+        _follow(request, session, found, within(deletion.name) + request.name if is_kept else None)
+    if found.is_folder:
+        with suppress(PhotosvcError):  # indexing and clients ignore such objects
+            for one in bucket.objects(disk_name(request.name)):
+                if one.key.endswith("/"):
+                    delete_object(bucket, one)
+
+
+def _names(request: "Request", found: Original) -> list[str]:
+    """Return the names of the files that move into the trash: all of a folder, or one that is neither junk nor empty.
+
+    Raises:
+        DAVError: 403, there are too many.
+    """
+    if not found.is_folder:
+        return [] if found.status.st_size == 0 or is_junk(request.name) else [request.name]
+    names: list[str] = []
+    for name in _within(request.provider.root, request.name):
+        names.append(name)
+        if len(names) > MOST:
+            raise DAVError(HTTPStatus.FORBIDDEN, f"at most {MOST} files are deleted at a time")
+    return names
+
+
+def _within(root: Path, folder: str) -> Iterator[str]:
+    """Yield the names of the files in a folder, at any depth."""
+    folders = [folder]
+    while folders:
+        inner = folders.pop()
+        for name, status in members(root, inner):
+            if stat.S_ISDIR(status.st_mode):
+                folders.append(f"{inner}/{name}")
+            else:
+                yield f"{inner}/{name}"
+
+
+def _remove_folders(root: Path, name: str) -> None:
+    """Remove a folder of the mirror with those in it, as far as they are empty."""
+    for folder, _, _ in os.walk(root / disk_name(name), topdown=False):
+        with suppress(OSError):
+            Path(folder).rmdir()
+
+
+def _delete_object(bucket: Bucket, name: str) -> None:
+    """Delete an object that is not kept, before the transaction: the store may refuse it."""
+    if (one := find(bucket, disk_name(name))) is not None:
+        delete_object(bucket, one)
