@@ -3,8 +3,9 @@
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext
+from copy import copy
 from datetime import datetime
 from functools import cache, partial, wraps
 from itertools import count
@@ -14,6 +15,7 @@ from typing import Any, ClassVar, Self
 
 import orjson
 from argon2 import PasswordHasher
+from flask import Blueprint
 from jinja2 import Environment
 from joserfc.jwk import RSAKey
 from sqlalchemy import Engine
@@ -23,10 +25,13 @@ from sqlalchemy.util import LRUCache
 from werkzeug.routing import Map, Rule, RuleFactory
 from werkzeug.routing.matcher import StateMachineMatcher
 
+from photosvc import extension, mounting
+from photosvc.app import _App
 from photosvc.auth import passwords, signing_keys
 from photosvc.index import requested
 from photosvc.index import run as job
 from photosvc.models import engine
+from photosvc.settings import Settings
 from photosvc.workers import process
 from photosvc.workers.pool import WorkerPool
 
@@ -52,6 +57,7 @@ def save() -> None:
     hash_passwords_cheaply()
     leave_flushing_to_the_system()
     share_compiled_routes()
+    share_mounted_routes()
     share_compiled_templates()
     share_compiled_statements()
     share_signing_keys()
@@ -150,6 +156,61 @@ def _compile_routes(self: Map, rules: list[Rule]) -> None:
     self._matcher.update()
     for same in self._rules_by_endpoint.values():
         same.sort(key=Rule.build_compare_key)
+
+
+#: The blueprints that are shared: those of the API and the pages.
+_MANY_ROUTES = {"photosvc", "photosvc_pages"}
+#: The tables of an app that blueprints fill, each by names of their own.
+_TABLES = (
+    *("view_functions", "blueprints", "error_handler_spec", "before_request_funcs", "after_request_funcs"),
+    *("teardown_request_funcs", "template_context_processors", "url_value_preprocessors", "url_default_functions"),
+)
+
+
+def share_mounted_routes() -> None:
+    """Give the routes of an app of photosvc to all that are mounted alike: 8 ms for each of thousands."""
+    extension.blueprints = _shared_blueprints
+
+
+def _shared_blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterator[tuple[Any, str]]:
+    for blueprint, path in mounting.blueprints(parts, prefix, settings):
+        # Those of WebDAV keep the service of their app, and the others are few.
+        yield _Shared(blueprint, parts) if blueprint.name in _MANY_ROUTES else blueprint, path
+
+
+class _Shared:
+    """A blueprint that is mounted once, and whose routes and functions the next apps get from the first one."""
+
+    _mounted: ClassVar[dict[object, tuple[list[Rule], dict[str, dict[Any, Any]]]]] = {}
+
+    def __init__(self, blueprint: Blueprint, parts: frozenset[str]) -> None:
+        self._blueprint, self._parts = blueprint, parts
+
+    def register(self, app: Any, options: dict[str, Any]) -> None:
+        """Do what `Blueprint.register` does."""
+        if type(app) is not _App:
+            self._blueprint.register(app, options)
+            return
+        rules: list[Rule] = vars(app.url_map).setdefault("_added", [])
+        key = (self._blueprint.name, self._parts, *options.items())
+        if key not in self._mounted:
+            count, before = len(rules), {name: set(getattr(app, name)) for name in _TABLES}
+            self._blueprint.register(app, options)
+            tables = {name: _own(getattr(app, name), but=before[name]) for name in _TABLES}
+            self._mounted[key] = rules[count:], tables
+            return
+        added, tables = self._mounted[key]
+        rules += added
+        app.url_map._remap = True
+        for name, made in tables.items():
+            getattr(app, name).update(_own(made))
+
+
+def _own(table: dict[Any, Any], *, but: Collection[Any] = ()) -> dict[Any, Any]:
+    """A table with lists and tables of its own."""
+    return {
+        key: copy(value) if isinstance(value, list | dict) else value for key, value in table.items() if key not in but
+    }
 
 
 def share_compiled_templates() -> None:
