@@ -20,7 +20,7 @@ from photosvc.query.typed import find_typed
 from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, parse_facets
 from photosvc.search.reading.figures import library_state, page_tag, state_tag
-from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of
+from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of, may_have_hints
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.request import (
@@ -208,7 +208,8 @@ def search_photos() -> Response:
 
 
 def _hints(connection: Connection, service: Service, who: Principal, pairs: Pairs) -> list[Hint]:
-    if who.shared is not None:  # the words of the library
+    # To somebody with a share, they would tell the words of the library.
+    if who.shared is not None or not may_have_hints(pairs):
         return []
     names = service.names.read(connection, sees_private=who.sees_private)
     return find_hints(connection, pairs, names, sees_private=who.sees_private)

@@ -42,7 +42,7 @@ from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.figures import library_state
 from photosvc.search.reading.files import turns_of
-from photosvc.search.reading.hints import Hint, find_hints
+from photosvc.search.reading.hints import Hint, find_hints, may_have_hints
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.photos import PhotoQuery, find_photos, version_of
 from photosvc.search.reading.plan import ALL_ROWS
@@ -282,7 +282,7 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
         found = find(connection, asked, sees_private=who.sees_private)
         records = [record for records in found.results() for record in records]
         totals = totals_of(connection, PhotoQuery(asked.node, asked.album, who.sees_private))
-        if hinted and not found.count and not asked.offset:
+        if may_have_hints(hinted) and not found.count and not asked.offset:
             names = current_service().names.read(connection, sees_private=who.sees_private)
             hints = find_hints(connection, hinted, names, sees_private=who.sees_private)
         behind = replace(asked, count=1, offset=asked.offset + asked.count)

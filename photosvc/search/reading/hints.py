@@ -113,6 +113,11 @@ def find_hints(
     return sorted(found, key=lambda hint: (hint.kind != "word", -hint.count))[:MOST_HINTS]
 
 
+def may_have_hints(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a search has words, which alone have hints: without them, no names need be read for it."""
+    return bool(last_value(pairs, "q"))
+
+
 def finds(connection: Connection, pairs: Sequence[tuple[str, str]], *, sees_private: bool) -> bool:
     """Return whether a search finds any photo; one that is not valid does not."""
     search = _Search(connection, pairs[1:], sees_private=sees_private, until=perf_counter() + LONGEST)

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from sqlalchemy import create_engine, select
+from sqlalchemy import create_engine, event, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -13,6 +13,7 @@ from photosvc.models.engine import configure_engine
 from photosvc.search.reading import hints
 from photosvc.search.reading.hints import Hint, find_hints, header_of
 from photosvc.search.reading.suggest import read_names
+from photosvc.web.current import current_service
 from tests.support.clock import NOW
 from tests.support.factories.photos import edit_photos, new_extraction, store_extractions
 from tests.support.factories.typed_library import fill_typed_library
@@ -98,6 +99,17 @@ def test_a_page_that_is_not_empty_has_no_hints(library):
     assert "X-Search-Hint" not in answer.headers
     answer = library.get({"q": "lake", "offset": "50"}, token=library.token(role="admin"))
     assert "X-Search-Hint" not in answer.headers
+
+
+@pytest.mark.parametrize(("asked", "reads_names"), [({"year": "1900"}, False), ({"q": " "}, False), ({"q": "x"}, True)])
+def test_only_for_words_the_names_of_the_library_are_read(tmp_path, asked, reads_names):
+    library, statements = open_library(tmp_path / "instance"), []
+    with library.app.app_context():
+        engine = current_service().engine()
+    event.listen(engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2]))
+    assert library.find(**asked) == []
+    assert any("FROM photosvc_markers" in statement for statement in statements) == reads_names
+    library.close()
 
 
 def hints_for(library, query):
