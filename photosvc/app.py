@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from flask import Flask, Response, request
+from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.auth.audit_store import LOGGER
-from photosvc.backup.restoring import require_finished
+from photosvc.backup.unfinished import require_finished
 from photosvc.core.errors import SettingError
 from photosvc.core.instance import make_instance
 from photosvc.core.logs import write_lines
@@ -19,13 +19,9 @@ from photosvc.core.times import Clock, system_clock
 from photosvc.extension import PhotoService
 from photosvc.models.engine import configure_engine, engine_options
 from photosvc.settings import load_settings
-from photosvc.web import answers
-from photosvc.web.answers import add_security_headers
-from photosvc.web.current import EXTENSION, Service, current_service
-from photosvc.web.errors import Failure, register_errors, render_by_path
-from photosvc.web.parts import PAGES, chosen_parts
+from photosvc.web.current import EXTENSION
+from photosvc.web.parts import chosen_parts
 from photosvc.web.requests import PublicPath, TrustedProxies
-from photosvc.web.tracing import provider_of, trace_app
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
 _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
@@ -84,14 +80,11 @@ def create_app(
     mounted = chosen_parts(parts)
     PhotoService(app, db=db, settings=loaded, clock=clock, parts=mounted, address=address, with_views=with_views)
     app.extensions[EXTENSION].is_alone = True
-    if loaded.traces and with_views:
-        _trace(app, app.extensions[EXTENSION])
-    register_errors(app, _render)
-    for name in (LOGGER, answers.LOGGER):
-        logging.getLogger(name).setLevel(logging.INFO)
-    app.after_request(add_security_headers)
-    if loaded.access_log:
-        app.after_request(answers.note_access)  # also logs requests that reach no route
+    logging.getLogger(LOGGER).setLevel(logging.INFO)
+    if with_views:
+        from photosvc.answering import prepare_answers
+
+        prepare_answers(app, app.extensions[EXTENSION])
     return app
 
 
@@ -112,20 +105,3 @@ def _open_database(app: Flask, address: str) -> SQLAlchemy:
     if engine.dialect.name == "sqlite" and engine.url.database:
         close_files(Path(engine.url.database + end) for end in ("", "-wal", "-shm"))
     return db
-
-
-def _trace(app: Flask, service: Service) -> None:
-    """Send traces of the requests to the collector of the settings."""
-    with app.app_context():
-        engines = [service.engine()] + ([service.replica.engine()] if service.replica else [])
-    trace_app(app, provider_of(service.settings.traces), *engines, proxies=service.settings.proxies)
-
-
-def _render(failure: Failure) -> Response:
-    """Render an error outside all blueprints, such as an unknown path: a page for browsers, else as the API does."""
-    if PAGES in current_service().parts:
-        from photosvc.pages.errors import render_page, wants_page
-
-        if wants_page(request):
-            return render_page(failure)
-    return render_by_path(failure)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from flask import Flask, current_app, request
 from flask_sqlalchemy import SQLAlchemy
@@ -16,11 +16,13 @@ from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_views, settings_in_host
 from photosvc.settings import Settings
 from photosvc.web.addresses import warn_of_missing_address
-from photosvc.web.contract import OwnBlueprint
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.current import EXTENSION, PrincipalLoader, Service, host_users
 from photosvc.web.parts import OAUTH, PAGES, chosen_parts
 from photosvc.web.request_counts import RequestCounts
-from photosvc.web.searching import SearchResults, Value, search_library, thumbnail_url
+
+if TYPE_CHECKING:
+    from photosvc.web.searching import SearchResults, Value
 
 
 class Exempting(Protocol):
@@ -138,8 +140,8 @@ class PhotoService:
         *,
         principal: HostUser | Principal | None = None,
         count: int | None = None,
-        **parameters: Value,
-    ) -> SearchResults:
+        **parameters: "Value",
+    ) -> "SearchResults":
         """Search from Python, without HTTP, as `GET /photos` does: `service.search("lake", year=2023, order="newest")`.
 
         It works within a request, an app context or neither, and keeps no transaction open.
@@ -157,6 +159,8 @@ class PhotoService:
             SearchEndedError: the search took too long, or too many costly ones run.
             SchemaError: the tables are missing or of another version.
         """
+        from photosvc.web.searching import search_library
+
         with self._host().app_context():  # its own, so that the transaction of a request that calls this stays its own
             return search_library(principal, {"q": q, "count": count, **parameters})
 
@@ -172,6 +176,8 @@ class PhotoService:
             InvalidValueError: there is no such size.
             RuntimeError: there is no `principal_loader`, or the part `media` is not mounted.
         """
+        from photosvc.web.searching import thumbnail_url
+
         with self._host().app_context():
             return thumbnail_url(content_hash, size, principal)
 

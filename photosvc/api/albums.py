@@ -32,12 +32,13 @@ from photosvc.records.albums import (
     ZipSelectionSchema,
 )
 from photosvc.search.limits import SearchEndedError
-from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, parse_albums_request
-from photosvc.search.reading.figures import state_tag
+from photosvc.search.reading.albums import ORDERS, TYPES, AlbumRecord, KnownAlbums, parse_albums_request
 from photosvc.search.reading.library_albums import kind_of
 from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
 from photosvc.search.reading.shared import sees_album
+from photosvc.search.reading.state import state_tag
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.changes import change_photos, one_batch
 from photosvc.web.contract import (
     ETAG,
@@ -45,7 +46,6 @@ from photosvc.web.contract import (
     MESSAGE,
     NUMBER,
     TEXT,
-    OwnBlueprint,
     answers,
     describe,
     for_visitors,
@@ -97,7 +97,7 @@ def list_albums() -> Response:
         etag = state_tag(connection, "albums", asked, links, sees_private=sees_private)
         if is_fresh(etag):
             return not_modified(etag)
-        albums = service.albums.page(connection, asked, sees_private=sees_private)
+        albums = service.only(KnownAlbums).page(connection, asked, sees_private=sees_private)
         albums = _complete(connection, albums)
     return page.answer(json_answer([_schema.dump(album) for album in albums], etag=etag), len(albums))
 
@@ -116,7 +116,7 @@ def read_album(album_uid: str) -> Response:
         etag = state_tag(connection, "album", album_uid, who.shared, links, sees_private=sees_private)
         found = None
         if sees_album(who, album_uid):
-            found = service.albums.find(connection, album_uid, sees_private=sees_private)
+            found = service.only(KnownAlbums).find(connection, album_uid, sees_private=sees_private)
         if found is None:
             raise _no_album()
         (found,) = _complete(connection, [found])
@@ -213,7 +213,7 @@ def _sees_links() -> bool:
 
 def _complete(connection: Connection, albums: Sequence[AlbumRecord]) -> list[AlbumRecord]:
     """Return the albums with their covers, and with the numbers of their links for those who may list these."""
-    albums = current_service().albums.with_covers(connection, albums, sees_private=principal().sees_private)
+    albums = current_service().only(KnownAlbums).with_covers(connection, albums, sees_private=principal().sees_private)
     return with_link_counts(connection, albums) if _sees_links() else albums
 
 
@@ -228,9 +228,9 @@ def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
 def _find_changed(uid: str, *, counted: bool) -> AlbumRecord | None:
     service, who = current_service(), principal()
     with searching(who.owner_uid, "uid") as connection:
-        found = service.albums.find(connection, uid, sees_private=who.sees_private, counted=counted)
+        found = service.only(KnownAlbums).find(connection, uid, sees_private=who.sees_private, counted=counted)
         if found is None:
-            found = service.albums.find(connection, uid, sees_private=True, counted=False)
+            found = service.only(KnownAlbums).find(connection, uid, sees_private=True, counted=False)
             found = found and replace(found, photo_count=0, latest="")
         if found is not None:
             (found,) = _complete(connection, [found])

@@ -16,11 +16,13 @@ from photosvc.core.vocabulary import DOCUMENT, MOMENT, NAMES, parse_kinds
 from photosvc.pictures.sizes import SIZES, Size
 from photosvc.records.accounts import FEATURES, ConfigSchema, OptionsSchema, SettingsSchema
 from photosvc.search.limits import SearchEndedError
-from photosvc.search.reading.figures import Counts
+from photosvc.search.reading.figures import Counts, read_counts, read_years
+from photosvc.search.reading.people import read_people
 from photosvc.settings import Settings
 from photosvc.web.addresses import address_of
 from photosvc.web.answers import json_answer, json_text, revalidated
-from photosvc.web.contract import ETAG, OwnBlueprint, answers, is_mounted, public
+from photosvc.web.blueprint import OwnBlueprint
+from photosvc.web.contract import ETAG, answers, is_mounted, public
 from photosvc.web.current import Service, current_service
 from photosvc.web.openapi import document
 from photosvc.web.protector import principal, require
@@ -103,7 +105,7 @@ def client_config(service: Service, who: Principal) -> ClientConfig:
     years: Sequence[int] = ()
     if who.shared is None:
         with searching(who.owner_uid, "config") as connection:
-            years = service.years.read(connection, sees_private=who.sees_private)
+            years = service.kept(read_years).read(connection, sees_private=who.sees_private)
     return ClientConfig(
         download_token=tokens.download_token(settings, who, now) if may_download else "",
         preview_token=tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
@@ -122,8 +124,8 @@ def session_config(service: Service, who: Principal) -> SessionConfig:
 
 def _count(service: Service, who: Principal) -> Counts:
     with searching(who.owner_uid, "config") as connection:
-        count = service.counts.read(connection, sees_private=who.sees_private)
-        people = service.people.read(connection, sees_private=who.sees_private)
+        count = service.kept(read_counts).read(connection, sees_private=who.sees_private)
+        people = service.kept(read_people).read(connection, sees_private=who.sees_private)
     return replace(count, people=sum(not person.hidden for person in people))
 
 

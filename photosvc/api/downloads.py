@@ -30,11 +30,11 @@ from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_i
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids
 from photosvc.search.reading.shared import seen, seen_with_hash, sees_album, shared_ids
 from photosvc.web.answers import ReadyResponse, json_answer
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     LONG_BODY,
     NUMBER,
     TEXT,
-    OwnBlueprint,
     answers,
     for_visitors,
     json_object,

@@ -9,16 +9,23 @@ from flask import Response
 from photosvc.core.errors import NotFoundError
 from photosvc.library.import_folder import ImportFolder
 from photosvc.records.albums import FolderSchema, MomentSchema
-from photosvc.search.reading.albums import AlbumsRequest, files_in, find_folder, folders_in, folders_with_covers
-from photosvc.search.reading.figures import state_tag
+from photosvc.search.reading.albums import (
+    AlbumsRequest,
+    KnownAlbums,
+    files_in,
+    find_folder,
+    folders_in,
+    folders_with_covers,
+)
 from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.search.reading.pages import file_documents as file_records
+from photosvc.search.reading.state import state_tag
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_parameters, read_page
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     ETAG,
     FLAG,
     TEXT,
-    OwnBlueprint,
     answers,
     describe,
     json_object,
@@ -67,7 +74,7 @@ def list_folders(folder: str = "") -> Response:
         etag = state_tag(connection, "folders", *asked, sees_private=who.sees_private)
         if is_fresh(etag):
             return not_modified(etag)
-        every = service.albums.page(
+        every = service.only(KnownAlbums).page(
             connection, AlbumsRequest(FOLDER, "path", "", _ALL, 0), sees_private=who.sees_private
         )
         found = folders_in(every, path, recursive=recursive)
@@ -118,8 +125,8 @@ def list_months() -> Response:
         if is_fresh(etag):
             return not_modified(etag)
         asked = AlbumsRequest(MONTH, "newest", "", _ALL, 0)
-        months = service.albums.page(connection, asked, sees_private=who.sees_private)
-        months = service.albums.with_covers(connection, months, sees_private=who.sees_private)
+        months = service.only(KnownAlbums).page(connection, asked, sees_private=who.sees_private)
+        months = service.only(KnownAlbums).with_covers(connection, months, sees_private=who.sees_private)
     return json_answer([_moment.dump(month) for month in months], etag=etag)
 
 

@@ -31,11 +31,11 @@ from photosvc.records.upkeep import (
     JobSchema,
 )
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     FLAG,
     NUMBER,
     TEXT,
-    OwnBlueprint,
     answers,
     describe,
     json_object,

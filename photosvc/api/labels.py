@@ -24,8 +24,8 @@ from photosvc.records.people import (
     PhotoLabelEditSchema,
 )
 from photosvc.records.photo import PhotoSchema
-from photosvc.search.reading.figures import Kept, state_tag
-from photosvc.search.reading.people import Label, Person, with_covers_of_labels
+from photosvc.search.reading.people import Label, Person, read_labels, with_covers_of_labels
+from photosvc.search.reading.state import Kept, state_tag
 from photosvc.web.answers import (
     is_fresh,
     json_answer,
@@ -35,6 +35,7 @@ from photosvc.web.answers import (
     page_parameters,
     read_page,
 )
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.changes import Editing, change_label, every_label, find_label, remove_labels
 from photosvc.web.contract import (
     ETAG,
@@ -42,7 +43,6 @@ from photosvc.web.contract import (
     TEXT,
     Contract,
     Header,
-    OwnBlueprint,
     answers,
     describe,
     json_object,
@@ -146,7 +146,7 @@ def accepted(asked: Asked) -> Response:
 @answers(LabelSchema, "A page of keywords.", many=True, headers={**PAGE_HEADERS, **ETAG})
 def list_labels() -> Response:
     """List the keywords of the photos, each with the number of its photos."""
-    return list_entries("labels", current_service().labels, _label, with_covers_of_labels)
+    return list_entries("labels", current_service().kept(read_labels), _label, with_covers_of_labels)
 
 
 @labels.put("/labels/<label_uid>")

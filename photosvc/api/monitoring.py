@@ -41,10 +41,10 @@ from photosvc.search.reading.figures import Figures, figures
 from photosvc.search.reading.photos import parse_number
 from photosvc.settings import Settings
 from photosvc.web.answers import json_answer
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     NUMBER,
     TEXT,
-    OwnBlueprint,
     answers,
     describe,
     for_visitors,

@@ -44,12 +44,12 @@ from photosvc.core import ids
 from photosvc.core.accounts import JWT
 from photosvc.web.addresses import issuer_of, known_issuer
 from photosvc.web.auditing import operating, refuse_client
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     FLAG,
     MAX_BODY,
     NUMBER,
     TEXT,
-    OwnBlueprint,
     answers,
     json_object,
     public,

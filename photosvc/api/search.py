@@ -18,8 +18,7 @@ from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import LONGEST_QUERY, check
 from photosvc.query.typed import find_typed
 from photosvc.records.photo import PhotoResultSchema
-from photosvc.search.reading.facets import FACETS, parse_facets
-from photosvc.search.reading.figures import library_state, page_tag, state_tag
+from photosvc.search.reading.facets import FACETS, KnownFacets, parse_facets
 from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of, may_have_hints
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.photos import parse_number
@@ -34,7 +33,8 @@ from photosvc.search.reading.request import (
     parse_request,
 )
 from photosvc.search.reading.shared import confine
-from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, suggest
+from photosvc.search.reading.state import library_state, page_tag, state_tag
+from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, read_names, suggest
 from photosvc.web.addresses import address_of
 from photosvc.web.answers import (
     JSON,
@@ -47,13 +47,13 @@ from photosvc.web.answers import (
     page_numbers,
     page_parameters,
 )
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     ETAG,
     FLAG,
     NUMBER,
     TEXT,
     Header,
-    OwnBlueprint,
     Parameters,
     answers,
     describe,
@@ -211,7 +211,7 @@ def _hints(connection: Connection, service: Service, who: Principal, pairs: Pair
     # To somebody with a share, they would tell the words of the library.
     if who.shared is not None or not may_have_hints(pairs):
         return []
-    names = service.names.read(connection, sees_private=who.sees_private)
+    names = service.kept(read_names).read(connection, sees_private=who.sees_private)
     return find_hints(connection, pairs, names, sees_private=who.sees_private)
 
 
@@ -273,7 +273,7 @@ def count_facets() -> Response:
         etag = state_tag(connection, "facets", node, album, facets, sees_private=sees_private)
         if is_fresh(etag):
             return not_modified(etag)
-        counted = current_service().facets.count(connection, node, album, facets, sees_private=sees_private)
+        counted = current_service().only(KnownFacets).count(connection, node, album, facets, sees_private=sees_private)
     return json_answer({name: [asdict(value) for value in values] for name, values in counted.items()}, etag=etag)
 
 
@@ -313,7 +313,7 @@ def suggest_values() -> Response:
         if is_fresh(etag):
             return not_modified(etag)
         typed = find_typed(query, at)
-        names = service.names.read(connection, sees_private=who.sees_private)
+        names = service.kept(read_names).read(connection, sees_private=who.sees_private)
         found = suggest(connection, typed, names, sees_private=who.sees_private)
         pairs = (("q", query),)
         hints = (

@@ -18,10 +18,10 @@ from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordS
 from photosvc.web import sessions
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     NUMBER,
     TEXT,
-    OwnBlueprint,
     answers,
     for_visitors,
     json_object,

@@ -34,13 +34,14 @@ from photosvc.records.albums import (
     ShareSchema,
     TakenOutSchema,
 )
+from photosvc.search.reading.albums import KnownAlbums
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     MESSAGE,
     NUMBER,
     TEXT,
-    OwnBlueprint,
     answers,
     for_visitors,
     json_object,
@@ -132,7 +133,7 @@ def list_shared() -> Response:
     service, who = current_service(), principal()
     records: list[dict[str, Any]] = []
     with searching(who.owner_uid) as connection:
-        for share, album in shared_albums(connection, service.albums, user_id_of(who)):
+        for share, album in shared_albums(connection, service.only(KnownAlbums), user_id_of(who)):
             told = {"role": SHARE_ROLES[share.contributes], "shared_by": share.shared_by, "shared_at": share.shared_at}
             # The query of a smart album may name people and places.
             records.append({**_album_schema.dump(replace(album, filter="")), **_told_schema.dump(told)})

@@ -20,10 +20,11 @@ from photosvc.models import File, Marker, Photo
 from photosvc.records.people import MarkerEditSchema, NewMarkerSchema, SubjectEditSchema, SubjectSchema
 from photosvc.records.photo import MarkerSchema
 from photosvc.search.reading.files import files_of_photo, load_file
-from photosvc.search.reading.people import with_covers_of_people
+from photosvc.search.reading.people import read_people, with_covers_of_people
 from photosvc.web.answers import json_answer
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.changes import Editing, change_person, check_name_of_person, find_person
-from photosvc.web.contract import ETAG, OwnBlueprint, answers, or_answers, read_switch, refuses, takes, takes_query
+from photosvc.web.contract import ETAG, answers, or_answers, read_switch, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
@@ -43,7 +44,7 @@ def list_subjects() -> Response:
     if request.args.get("type", "").strip().lower() not in {"", "person"}:
         return json_answer([])
     hidden = read_switch("hidden")
-    return list_entries("people", current_service().people, _subject, with_covers_of_people, hidden=hidden)
+    return list_entries("people", current_service().kept(read_people), _subject, with_covers_of_people, hidden=hidden)
 
 
 @subjects.get("/faces")

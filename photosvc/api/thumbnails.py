@@ -28,9 +28,11 @@ from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
 from photosvc.pictures.videos import CONVERTED
 from photosvc.search.reading.compile import visible
 from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_ids, marked_areas, matching_ids
+from photosvc.search.reading.people import read_labels
 from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.shared import seen, seen_with_hash
-from photosvc.web.contract import OwnBlueprint, answers, for_visitors, refuses
+from photosvc.web.blueprint import OwnBlueprint
+from photosvc.web.contract import answers, for_visitors, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.errors import accepts, is_quiet, or_icon, quiet
 from photosvc.web.protector import principal, require_link_token
@@ -203,7 +205,7 @@ def label_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001
     """Send a thumbnail of the latest photo with a label; the token is a preview or download token."""
     who = principal()
     with searching(who.owner_uid, "uid") as connection:
-        labels = current_service().labels.read(connection, sees_private=who.sees_private)
+        labels = current_service().kept(read_labels).read(connection, sees_private=who.sees_private)
         label = next((one.id for one in labels if one.uid == uid), None)
         labelled = select(photo_keywords.c.photo_id).where(photo_keywords.c.keyword_id == label)
         query = select(SearchRow.file_id).where(SearchRow.photo_id.in_(labelled), SearchRow.is_first)

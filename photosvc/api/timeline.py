@@ -16,9 +16,9 @@ from photosvc.auth.policy import may
 from photosvc.core.errors import InvalidValueError
 from photosvc.index.run_log import progress
 from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_APART, MOST_CLUSTERS, find_clusters, parse_box
-from photosvc.search.reading.figures import state_tag
 from photosvc.search.reading.photos import PhotoQuery, parse_number, parse_query, version_of
 from photosvc.search.reading.request import ALBUM_ORDERS, DEFAULT_ORDER, PRIME, SearchRequest, parse_request
+from photosvc.search.reading.state import state_tag
 from photosvc.search.reading.timeline import (
     DEFAULT_SHOWN,
     MOST_SHOWN,
@@ -36,7 +36,8 @@ from photosvc.search.reading.timeline import (
     write_month,
 )
 from photosvc.web.answers import is_fresh, json_answer, not_modified
-from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, OwnBlueprint, answers, json_object, refuses, takes_query
+from photosvc.web.blueprint import OwnBlueprint
+from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import from_replica, searching

@@ -16,13 +16,13 @@ from photosvc.library.trash_deletion import END_OF_TIME, empty_in_request, kept_
 from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.changes import one_batch
 from photosvc.web.contract import (
     FLAG,
     LONG_BODY,
     NUMBER,
     TEXT,
-    OwnBlueprint,
     answers,
     describe,
     json_object,

@@ -25,11 +25,11 @@ from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED
 from photosvc.query.fold import fold
 from photosvc.records.albums import AdditionSchema
 from photosvc.web.answers import json_answer
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     FLAG,
     NUMBER,
     TEXT,
-    OwnBlueprint,
     answers,
     json_object,
     refuses,

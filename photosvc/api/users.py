@@ -26,7 +26,8 @@ from photosvc.records.accounts import (
 from photosvc.web import sessions
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
-from photosvc.web.contract import MESSAGE, NUMBER, TEXT, OwnBlueprint, answers, json_object, refuses, roles_of, takes
+from photosvc.web.blueprint import OwnBlueprint
+from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, roles_of, takes
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal, require
 

@@ -12,17 +12,17 @@ from photosvc.api.search import PAGE_HEADERS, headers_of_page, search_parameters
 from photosvc.auth import tokens
 from photosvc.pictures.sizes import SIZES, thumbnail_size
 from photosvc.query.nodes import conjunction
-from photosvc.search.reading.figures import library_state, page_tag
 from photosvc.search.reading.pages import Page, find
 from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
 from photosvc.search.reading.shared import confine
+from photosvc.search.reading.state import library_state, page_tag
 from photosvc.web.answers import cache_headers, is_fresh, not_modified
+from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     ETAG,
     FLAG,
     NUMBER,
     TEXT,
-    OwnBlueprint,
     answers,
     for_visitors,
     json_object,

@@ -3,7 +3,7 @@
 All files are replaced or none, whenever the process is killed. The new files wait in a staging folder of the instance
 folder. Once the list of moves is on the disk there, the moves will be made: by this process, or by the next one that
 restores. Each move is a rename within one file system and can be repeated. Until they are made, no service starts
-(`require_finished`).
+(`unfinished.require_finished`).
 """
 
 import fcntl
@@ -31,19 +31,16 @@ from photosvc.backup.archive import (
     dump,
 )
 from photosvc.backup.reading import Archive, open_backup, require_room
+from photosvc.backup.unfinished import list_of_moves, staging_folder
 from photosvc.core.errors import ConflictError, SettingError
 from photosvc.core.machine import exclusive_lock
 from photosvc.core.paths import flush_folder
 from photosvc.settings import Settings, load_settings
 
-_LIST: Final = "moves.json"
 #: Files of SQLite beside a database.
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 #: The bytes of an SQLite file that its readers and writers lock (https://www.sqlite.org/fileformat2.html#lockbyte).
 _LOCK_BYTES, _LOCKED = 0x40000000, 512
-
-
-_FOLDER: Final = ".restore"
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -72,34 +69,24 @@ def staging(instance: Path) -> Path:
         OSError: it cannot be made.
     """
     discard(instance)
-    folder = instance / _FOLDER
+    folder = staging_folder(instance)
     folder.mkdir(mode=0o700)
     return folder
 
 
 def discard(instance: Path) -> None:
     """Remove the staging folder."""
-    shutil.rmtree(instance / _FOLDER, ignore_errors=True)
+    shutil.rmtree(staging_folder(instance), ignore_errors=True)
 
 
 def unfinished(instance: Path) -> Plan | None:
     """Return the moves that a killed process did not finish; None if there are none."""
     try:
-        return msgspec.json.decode((instance / _FOLDER / _LIST).read_bytes(), type=Plan)
+        return msgspec.json.decode(list_of_moves(instance).read_bytes(), type=Plan)
     except FileNotFoundError:
         return None
     except msgspec.MsgspecError as error:
-        raise SettingError(f"{instance / _FOLDER / _LIST} cannot be read: {error}") from None
-
-
-def require_finished(instance: Path) -> None:
-    """Make sure that no restore has stopped half-way.
-
-    Raises:
-        SettingError: a restore has; the message names the command that finishes it.
-    """
-    if (instance / _FOLDER / _LIST).exists():
-        raise SettingError(f"A restore into {instance} was not finished: run the same `svc restore` again.")
+        raise SettingError(f"{list_of_moves(instance)} cannot be read: {error}") from None
 
 
 def commit(instance: Path, plan: Plan) -> None:
@@ -108,15 +95,16 @@ def commit(instance: Path, plan: Plan) -> None:
     Raises:
         OSError: it cannot be written; nothing has happened yet.
     """
-    folder = instance / _FOLDER
-    new = folder / f"{_LIST}.new"
+    folder = staging_folder(instance)
+    moves = list_of_moves(instance)
+    new = moves.with_suffix(".json.new")
     with new.open("wb") as file:
         file.write(msgspec.json.encode(plan))
         file.flush()
         os.fsync(file.fileno())
     for path in {folder, *(Path(move.waiting).parent for move in plan.moves if move.waiting)}:
         flush_folder(path)
-    new.rename(folder / _LIST)
+    new.rename(moves)
     flush_folder(folder)
 
 
@@ -169,8 +157,8 @@ def _forget(instance: Path, plan: Plan) -> None:
     for folder in {Path(move.target).parent for move in plan.moves}:
         with suppress(FileNotFoundError):
             flush_folder(folder)
-    shutil.rmtree(instance / _FOLDER / "instance", ignore_errors=True)
-    (instance / _FOLDER / _LIST).unlink()
+    shutil.rmtree(staging_folder(instance) / "instance", ignore_errors=True)
+    list_of_moves(instance).unlink()
     discard(instance)
 
 

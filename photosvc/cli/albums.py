@@ -42,11 +42,11 @@ def albums() -> None:
 @with_database
 def ls(service: "Service", text: str, kind: str, order: str, count: int) -> None:
     """List albums, private ones included; with TEXT, only albums with this text in their titles."""
-    from photosvc.search.reading.albums import parse_albums_request
+    from photosvc.search.reading.albums import KnownAlbums, parse_albums_request
 
     asked = parse_albums_request({"type": kind, "order": order, "q": text}, count, 0)
     with service.reading() as connection:
-        found = service.albums.page(connection, asked, sees_private=True)
+        found = service.only(KnownAlbums).page(connection, asked, sees_private=True)
     print_list(_LISTED, [_row(album) for album in found])
 
 
@@ -121,9 +121,10 @@ def uid_of_album(service: "Service", name: str) -> str:
 
 def _record(service: "Service", uid: str) -> object:
     from photosvc.core.errors import NotFoundError
+    from photosvc.search.reading.albums import KnownAlbums
 
     with service.reading() as connection:
-        found = service.albums.find(connection, uid, sees_private=True)
+        found = service.only(KnownAlbums).find(connection, uid, sees_private=True)
     if found is None:
         raise NotFoundError(f"there is no album {uid}", field="album")
     return found

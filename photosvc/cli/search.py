@@ -44,6 +44,7 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
     from photosvc.search.reading.hints import find_hints
     from photosvc.search.reading.pages import find
     from photosvc.search.reading.request import best_order, parse_request
+    from photosvc.search.reading.suggest import read_names
 
     require_stdout()
     if explain and chosen_format() not in {"table", "json"}:
@@ -56,7 +57,7 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
         else:
             records = orjson.loads(find(connection, request, sees_private=True).body)
             pairs = (("q", query), ("s", album))
-            names = {} if records or offset else service.names.read(connection, sees_private=True)
+            names = {} if records or offset else service.kept(read_names).read(connection, sees_private=True)
             hints = find_hints(connection, pairs, names, sees_private=True, seconds=_HINTS) if names else []
     if explain:
         _print_explanation(explanation, chosen_format())

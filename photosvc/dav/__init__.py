@@ -12,7 +12,8 @@ from flask import Blueprint, Response, request
 from photosvc.dav.server import logged_in
 from photosvc.library.addition import require_changeable, require_writable
 from photosvc.web.answers import add_security_headers, finish_request, start_timer
-from photosvc.web.contract import OwnBlueprint, public, undocumented
+from photosvc.web.blueprint import OwnBlueprint
+from photosvc.web.contract import public, undocumented
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
 from photosvc.web.requests import OtherSiteError, is_foreign

@@ -23,7 +23,7 @@ from photosvc.pages.photos import ORDERS, show_search
 from photosvc.pages.tiles import COVERS, cover_sizes, month_label
 from photosvc.records.albums import AlbumEditSchema
 from photosvc.search.limits import SearchTooLongError
-from photosvc.search.reading.albums import ALBUM, AlbumRecord, AlbumsRequest
+from photosvc.search.reading.albums import ALBUM, AlbumRecord, AlbumsRequest, KnownAlbums
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
 from photosvc.web.contract import is_mounted, load_values, uses
@@ -223,7 +223,7 @@ def favor_album(uid: str) -> Response:
 def _read_album(uid: str, who: Principal) -> AlbumRecord:
     """Return the album with this UID, without counting the photos of a saved search."""
     with searching(who.owner_uid, "uid") as connection:
-        found = current_service().albums.find(connection, uid, sees_private=who.sees_private, counted=False)
+        found = current_service().only(KnownAlbums).find(connection, uid, sees_private=who.sees_private, counted=False)
     if found is None or found.type not in {*KINDS, FOLDER}:
         raise NotFoundError(N_("This album does not exist, or you have no permission to see it."))
     return found
@@ -293,7 +293,7 @@ def show_albums() -> Response:
 
 def _read(asked: AlbumsRequest, who: Principal) -> tuple[list[AlbumRecord], bool]:
     """Read the albums; return them and whether all of their photos are counted, as each saved search needs a search."""
-    albums = current_service().albums
+    albums = current_service().only(KnownAlbums)
     try:
         with searching(who.owner_uid) as connection:
             return albums.page(connection, asked, sees_private=who.sees_private), True

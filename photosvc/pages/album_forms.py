@@ -53,7 +53,7 @@ from photosvc.query.areas import locate
 from photosvc.query.parser import parse_query, split_order
 from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.albums import ALBUM as OF_PEOPLE
-from photosvc.search.reading.albums import AlbumRecord, AlbumsRequest
+from photosvc.search.reading.albums import AlbumRecord, AlbumsRequest, KnownAlbums
 from photosvc.search.reading.request import MANUAL, parse_request
 from photosvc.search.reading.selection import Selection
 from photosvc.web.changes import change_photos
@@ -118,7 +118,8 @@ def _choices(photos: Sequence[str], error: PhotosvcError | None = None) -> Respo
         raise NotFoundError(N_("There are no photos to add."))
     asked = AlbumsRequest(OF_PEOPLE, "edited", text, _ALL, 0)
     with searching(who.owner_uid) as connection:
-        every = current_service().albums.page(connection, asked, sees_private=who.sees_private, counted=False)
+        known = current_service().only(KnownAlbums)
+        every = known.page(connection, asked, sees_private=who.sees_private, counted=False)
     albums = [album for album in every if not album.filter]
     return show(
         "album-add",

@@ -16,7 +16,7 @@ from photosvc.pages.tiles import Asked, chips_of, read_asked, with_condition
 from photosvc.pages.wording import TYPES
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
-from photosvc.search.reading.facets import Value
+from photosvc.search.reading.facets import KnownFacets, Value
 from photosvc.search.reading.request import parse_node
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -131,7 +131,8 @@ def _groups(asked: Asked) -> list[Shown]:
     node = conjunction([parse_node([("q", asked.whole)]), _PRIMARY])
     with searching(who.owner_uid) as connection:
         facets = [group.facet for group in _GROUPS]
-        counted = current_service().facets.count(connection, node, asked.album, facets, sees_private=who.sees_private)
+        known = current_service().only(KnownFacets)
+        counted = known.count(connection, node, asked.album, facets, sees_private=who.sees_private)
     if len(counted["year"]) > 1:  # a month of several years is seldom what is looked for
         del counted["month"]
     shown = (_shown(asked, group, counted[group.facet]) for group in _GROUPS if group.facet in counted)

@@ -25,6 +25,7 @@ from photosvc.search.reading.albums import (
     AlbumRecord,
     AlbumsRequest,
     Folder,
+    KnownAlbums,
     files_in,
     find_folder,
     folders_in,
@@ -106,7 +107,7 @@ def _show(asked: str) -> Response:
     decide(who, "photos.search")
     with searching(who.owner_uid, "path") as connection:
         request_of_all = AlbumsRequest(FOLDER, "path", "", _ALL, 0)
-        every = current_service().albums.page(connection, request_of_all, sees_private=who.sees_private)
+        every = current_service().only(KnownAlbums).page(connection, request_of_all, sees_private=who.sees_private)
         folder = find_folder(every, asked) if asked else Folder("", 0, sum(album.photo_count for album in every))
         if folder is None:
             raise _no_folder()

@@ -39,6 +39,7 @@ from photosvc.pages.layout import pages, see_other
 from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails
 from photosvc.pictures.cache import cache_use
+from photosvc.search.reading.figures import read_statistics
 from photosvc.search.reading.files import turns_of
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
@@ -180,7 +181,7 @@ def show_statistics() -> Response:
     """Show how many photos there are of each year, camera and type."""
     service = current_service()
     with service.reading() as connection:
-        found = service.statistics.read(connection, sees_private=True)
+        found = service.kept(read_statistics).read(connection, sees_private=True)
     years = {int(share.value): share.photos for share in found.years}
     undated = sum(photos for year, photos in years.items() if year <= 0)
     cameras = [
@@ -282,7 +283,7 @@ def _check_folder(path: Path) -> None:
 def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
     service, now = current_service(), current_service().now()
     with service.reading(orm=True) as session:
-        figures = service.statistics.read(session.connection(), sees_private=True)
+        figures = service.kept(read_statistics).read(session.connection(), sees_private=True)
         return show_administration(
             "library",
             "library",

@@ -20,15 +20,17 @@ from photosvc.pages.tiles import Thumbnails
 from photosvc.pictures.sizes import Area
 from photosvc.query.fold import fold
 from photosvc.records.people import LabelEditSchema, SubjectEditSchema
-from photosvc.search.reading.figures import Kept
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.people import (
     Label,
     Person,
     areas_on_covers,
+    read_labels,
+    read_people,
     with_covers_of_labels,
     with_covers_of_people,
 )
+from photosvc.search.reading.state import Kept
 from photosvc.web.changes import change_label, change_person, find_label, find_person, remove_labels
 from photosvc.web.contract import is_mounted, load_values
 from photosvc.web.current import current_service
@@ -86,7 +88,7 @@ LABELS: Final = Kind(
     find_label,
     change_label,
     LabelEditSchema(),
-    lambda: current_service().labels,
+    lambda: current_service().kept(read_labels),
     with_covers_of_labels,
 )
 PEOPLE: Final = Kind(
@@ -102,7 +104,7 @@ PEOPLE: Final = Kind(
     find_person,
     change_person,
     SubjectEditSchema(),
-    lambda: current_service().people,
+    lambda: current_service().kept(read_people),
     with_covers_of_people,
 )
 _ORDERS: Final[dict[str, tuple[str, Callable[[Named], Any]]]] = {

@@ -40,13 +40,14 @@ from photosvc.pages.tiles import (
 from photosvc.query.lexer import close_quote
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
-from photosvc.search.reading.figures import library_state
 from photosvc.search.reading.files import turns_of
 from photosvc.search.reading.hints import Hint, find_hints, may_have_hints
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.photos import PhotoQuery, find_photos, version_of
 from photosvc.search.reading.plan import ALL_ROWS
 from photosvc.search.reading.request import SearchRequest, parse_request
+from photosvc.search.reading.state import library_state
+from photosvc.search.reading.suggest import read_names
 from photosvc.search.reading.timeline import TYPES, count_photos
 from photosvc.web.contract import for_visitors, uses
 from photosvc.web.current import current_service
@@ -283,7 +284,7 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
         records = [record for records in found.results() for record in records]
         totals = totals_of(connection, PhotoQuery(asked.node, asked.album, who.sees_private))
         if may_have_hints(hinted) and not found.count and not asked.offset:
-            names = current_service().names.read(connection, sees_private=who.sees_private)
+            names = current_service().kept(read_names).read(connection, sees_private=who.sees_private)
             hints = find_hints(connection, hinted, names, sees_private=who.sees_private)
         behind = replace(asked, count=1, offset=asked.offset + asked.count)
         more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0

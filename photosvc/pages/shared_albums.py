@@ -24,6 +24,7 @@ from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.layout import page, pages, see_other, show
 from photosvc.pages.shared_pictures import Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.tiles import Thumbnails
+from photosvc.search.reading.albums import KnownAlbums
 from photosvc.search.reading.shared import narrowed
 from photosvc.web.auditing import operating
 from photosvc.web.contract import is_mounted, uses
@@ -43,7 +44,7 @@ def show_shared_albums() -> Response:
     """List the albums that are shared with the account."""
     service, who = current_service(), principal()
     with searching(who.owner_uid) as connection:
-        cards = [album for _, album in shared_albums(connection, service.albums, user_id_of(who))]
+        cards = [album for _, album in shared_albums(connection, service.only(KnownAlbums), user_id_of(who))]
     thumbnails = Thumbnails(who, {}, waits=True)
     covers = {card.uid: thumbnails.address(card.thumb, _COVER) for card in cards if card.thumb}
     return show("shared-albums", cards=cards, covers=covers, left=request.args.get("left") == "1")

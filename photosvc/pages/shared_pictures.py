@@ -17,7 +17,7 @@ from photosvc.core.errors import NotFoundError
 from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails, alt_text, days_of, taken_label
 from photosvc.records.photo import bare_head
-from photosvc.search.reading.albums import AlbumRecord
+from photosvc.search.reading.albums import AlbumRecord, KnownAlbums
 from photosvc.search.reading.files import SeenFile, files_of_photo, turns_of
 from photosvc.search.reading.pages import find, neighbours, result_heads
 from photosvc.search.reading.request import SearchRequest, parse_request
@@ -112,7 +112,7 @@ def only_album(service: Service, connection: Connection, who: Principal) -> Albu
         NoPictureError: it is gone or private.
     """
     uid = who.shared.albums[0] if who.shared is not None else ""
-    album = service.albums.find(connection, uid, sees_private=False)
+    album = service.only(KnownAlbums).find(connection, uid, sees_private=False)
     if album is None:
         raise NoPictureError
     return album

@@ -34,8 +34,7 @@ from photosvc.core.errors import Detail, PhotosvcError
 from photosvc.core.machine import ByteLocks, usable_cores
 from photosvc.models import FILTER_COLUMNS, LOOKUP_COLUMNS, PATTERN_COLUMNS, VALUE_COLUMNS
 from photosvc.models.statements import run_text
-from photosvc.query.filter_spec import Kind
-from photosvc.query.filters import FILTERS
+from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.nodes import Everything, Filter, Node, Nothing, leaves
 
 #: Columns that have an index.
@@ -265,8 +264,10 @@ def costly_parts(node: Node | None, part: str) -> Sequence[Detail]:
     Args:
         part: the parameter that is costly if there is no query.
     """
+    from photosvc.query.filters import FILTERS  # commands that search nothing do not import it
+
     names = list(dict.fromkeys(_names(node))) if node is not None else []
-    unindexed = [name for name in names if name in FILTERS and not _is_indexed(name)]
+    unindexed = [name for name in names if name in FILTERS and not _is_indexed(FILTERS[name])]
     if unindexed:
         return _details(unindexed, "no index finds photos by this: it is compared with every one")
     return _details(names or [part], "this part of the search reads very many photos")
@@ -276,8 +277,7 @@ def _details(names: Sequence[str], message: str) -> Sequence[Detail]:
     return [Detail(field=name, message=message) for name in names[:_MOST]]
 
 
-def _is_indexed(name: str) -> bool:
-    spec = FILTERS[name]
+def _is_indexed(spec: FilterSpec) -> bool:
     return spec.kind in _LOOKED_UP or any(FILTER_COLUMNS.get(column, column) in _INDEXED for column in spec.columns)
 
 

@@ -33,7 +33,7 @@ from photosvc.query.fold import fold, words
 from photosvc.records.fields import compile_schema
 from photosvc.records.photo import PhotoSchema, without_empty
 from photosvc.search.reading.files import SeenFile, files_of_photo, load_photo
-from photosvc.search.reading.people import Label, Person
+from photosvc.search.reading.people import Label, Person, read_labels, read_people
 from photosvc.search.reading.selection import Selection
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -183,7 +183,7 @@ def every_label() -> list[Label]:
     """Return the labels that the principal may see."""
     service, who = current_service(), principal()
     with searching(who.owner_uid, "label_uid") as connection:
-        return service.labels.read(connection, sees_private=who.sees_private)
+        return service.kept(read_labels).read(connection, sees_private=who.sees_private)
 
 
 def find_label(uid: str) -> Label:
@@ -251,7 +251,7 @@ def find_person(uid: str) -> Person:
     """
     service, who = current_service(), principal()
     with searching(who.owner_uid, "subject_uid") as connection:
-        every = service.people.read(connection, sees_private=who.sees_private)
+        every = service.kept(read_people).read(connection, sees_private=who.sees_private)
     found = next((person for person in every if person.uid == uid), None)
     if found is None:
         raise NotFoundError("there is no such person", field="uid")
@@ -300,5 +300,5 @@ def _rename_person(person: Person, name: str, favorite: bool | None) -> str | As
         return renamed
     service, who = current_service(), principal()
     with searching(who.owner_uid, "subject_uid") as connection:
-        every = service.people.read(connection, sees_private=False)
+        every = service.kept(read_people).read(connection, sees_private=False)
     return next((one.uid for one in every if fold(one.name) == fold(name)), person.uid)

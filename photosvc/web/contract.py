@@ -2,7 +2,7 @@
 
 `@takes` also reads the body: a JSON object whose values a schema checks. The other decorators only set an attribute,
 which costs a request nothing. What an app mounts is found by these attributes: the actions of the policy that its views
-require or decide on. Blueprints of these views never redirect.
+require or decide on.
 
 Parameters that no search knows, although they are like a known one, are reported in a header: clients misspell them and
 never notice.
@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import orjson
-from flask import Blueprint, current_app, request
+from flask import current_app, request
 from marshmallow import Schema, ValidationError
 from marshmallow.exceptions import SCHEMA
 
@@ -58,17 +58,6 @@ Shape: TypeAlias = type[Schema] | dict[str, Any]
 CONTRACT = "photosvc_contract"
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
-
-
-class OwnBlueprint(Blueprint):
-    """A blueprint that answers 404 to an address with doubled slashes, and whose routes also end in a slash.
-
-    Werkzeug would redirect to the right address, at the same length and on the host that the request names.
-    """
-
-    def add_url_rule(self, rule: str, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - as Flask has it
-        """Add a rule that merges no slashes; the URL map is not changed, because it may be that of a host app."""
-        super().add_url_rule(rule, *arguments, **{"merge_slashes": False, "strict_slashes": False, **options})
 
 
 def public(view: Callable[Args, Answer]) -> Callable[Args, Answer]:

@@ -12,10 +12,11 @@ from datetime import datetime
 from pathlib import Path
 from threading import Lock, Thread
 from time import perf_counter
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from flask import Request, current_app
 from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from photosvc.auth import policy
@@ -31,18 +32,19 @@ from photosvc.core.times import Clock
 from photosvc.models.engine import is_of_schema
 from photosvc.models.replica import Replica
 from photosvc.models.schema import check_schema
-from photosvc.pictures.service import Pictures, Slots
 from photosvc.search.limits import Limits, Turns, Watch
-from photosvc.search.reading.albums import KnownAlbums
-from photosvc.search.reading.facets import KnownFacets
-from photosvc.search.reading.figures import Counts, Kept, Statistics, count, read_statistics, years
-from photosvc.search.reading.people import Label, Person, labels, people
-from photosvc.search.reading.suggest import Names, read_names
+from photosvc.search.reading.state import Kept
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
 from photosvc.web.requests import OtherSiteError, changes, client_address, has_unread_proxy, is_own
+from photosvc.web.slots import Slots
 from photosvc.web.transactions import Commits, Transactions, Unchanged, Writers
 
+if TYPE_CHECKING:
+    from photosvc.pictures.service import Pictures
+
+Made = TypeVar("Made")
+Value = TypeVar("Value")
 #: A function of the host app that returns the signed-in user of the current request, or None.
 PrincipalLoader: TypeAlias = Callable[[], HostUser | None]
 EXTENSION = "photosvc"
@@ -183,7 +185,6 @@ class Service(Transactions):
     """The address at which `svc run` serves: the issuer while no public address is set."""
     throttle: Throttle = field(init=False)
     signing_keys: SigningKeys = field(init=False)
-    pictures: Pictures = field(init=False)
     archives: Slots = field(init=False)
     batches: Slots = field(init=False)
     """Slots for changes that take many transactions."""
@@ -200,15 +201,8 @@ class Service(Transactions):
     writers: Writers = field(default_factory=Writers, init=False)
     limits: Limits = field(init=False)
     """Limits of searches."""
-    counts: Kept[Counts] = field(default_factory=lambda: Kept(count), init=False)
-    years: Kept[tuple[int, ...]] = field(default_factory=lambda: Kept(years), init=False)
-    albums: KnownAlbums = field(default_factory=KnownAlbums, init=False)
-    facets: KnownFacets = field(default_factory=KnownFacets, init=False)
-    statistics: Kept[Statistics] = field(default_factory=lambda: Kept(read_statistics), init=False)
-    people: Kept[list[Person]] = field(default_factory=lambda: Kept(people), init=False)
-    labels: Kept[list[Label]] = field(default_factory=lambda: Kept(labels), init=False)
-    names: Kept[Names] = field(default_factory=lambda: Kept(read_names), init=False)
-    """Names of suggested values."""
+    made: dict[Any, Any] = field(default_factory=dict, init=False)
+    """The objects of `only` and `kept`, by what makes them."""
     replica: Replica | None = field(init=False)
     """The replica of the database that searches are read from, if there is one."""
     commits: Commits = field(init=False)
@@ -241,7 +235,6 @@ class Service(Transactions):
     def __post_init__(self) -> None:
         self.signing_keys = SigningKeys(self.reading, self.writing, lambda: self.settings, self.clock)
         self.throttle = Throttle(self.reading, self.writing, self.write_if_free)
-        self.pictures = Pictures(self.settings)
         address = self.settings.read_database_uri
         self.replica = Replica(address) if address else None
         self.commits = Commits(self.engine)
@@ -260,6 +253,26 @@ class Service(Transactions):
     def now(self) -> datetime:
         """Return the present time by the service's clock."""
         return self.clock()
+
+    @property
+    def pictures(self) -> "Pictures":
+        """Return the cache, thumbnails and videos of this process; few commands need them."""
+        return self.only(self._make_pictures)
+
+    def _make_pictures(self) -> "Pictures":
+        from photosvc.pictures.service import Pictures
+
+        return Pictures(self.settings)
+
+    def only(self, kind: Callable[[], Made]) -> Made:
+        """Return the service's only object of this kind, which is made when it is first asked for."""
+        found: Made | None = self.made.get(kind)
+        return self.made.setdefault(kind, kind()) if found is None else found
+
+    def kept(self, read: Callable[[Connection, bool], Value]) -> Kept[Value]:
+        """Return the service's kept value that this function reads."""
+        found: Kept[Value] | None = self.made.get(read)
+        return self.made.setdefault(read, Kept(read)) if found is None else found
 
     def warn_of_unread_proxy(self, request: Request) -> None:
         """Log once that a request came through a proxy whose `X-Forwarded-For` is not read."""

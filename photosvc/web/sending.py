@@ -30,11 +30,11 @@ from photosvc.core.paths import disk_name
 from photosvc.index.scan import are_away
 from photosvc.library.staging_part import StorageFailedError
 from photosvc.pictures.originals import OpenFile, OriginalChangedError
-from photosvc.pictures.service import Slots
 from photosvc.storage.remote import RemoteReader
 from photosvc.web.answers import ReadyResponse
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
+from photosvc.web.slots import Slots
 
 #: Most ranges of one request. Players and download managers ask for fewer; for more, the whole file is cheaper to send.
 MAX_RANGES: Final = 8

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from flask.cli import ScriptInfo
 
-from photosvc.backup import restoring
+from photosvc.backup import restoring, unfinished
 from photosvc.cli import svc as commands
 from photosvc.core.errors import PhotosvcError, SettingError
 from photosvc.models.base import SCHEMA_VERSION
@@ -322,4 +322,4 @@ def test_a_list_of_moves_that_nobody_can_read_stops_everything(backed_up, tmp_pa
     with pytest.raises(SettingError, match="cannot be read"):
         restore(backed_up.archive, tmp_path / "new")
     with pytest.raises(SettingError):
-        restoring.require_finished(tmp_path / "new")
+        unfinished.require_finished(tmp_path / "new")

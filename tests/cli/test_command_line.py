@@ -141,16 +141,30 @@ def test_help_imports_neither_flask_nor_sqlalchemy(arguments):
     assert done.stderr == "[]\n"
 
 
-@pytest.mark.slow
-def test_commands_import_neither_views_nor_alembic(instance):
+def imported_by(instance, *arguments):
+    """The modules that a command has imported at its end."""
     program = "import sys; from photosvc.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
-    command = [sys.executable, "-c", program, "status"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env={**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance)}, check=True
-    )
-    modules = set(done.stderr.split())
+    environ = {**SURROUNDINGS, "PHOTOSVC_INSTANCE": str(instance)}
+    command = [sys.executable, "-c", program, *arguments]
+    return set(subprocess.run(command, capture_output=True, text=True, env=environ, check=True).stderr.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["status", "users ls", "search", "albums ls", "show config"])
+def test_commands_import_no_views_and_nothing_that_answers_requests(instance, command):
+    modules = imported_by(instance, *command.split())
     assert "photosvc.web.current" in modules
-    assert not {"photosvc.api", "photosvc.dav", "photosvc.pages", "alembic", "PIL"} & modules
+    assert not {"photosvc.api", "photosvc.dav", "photosvc.pages", "photosvc.answering"} & modules
+    assert not {"photosvc.web.errors", "photosvc.web.answers", "photosvc.pictures.service"} & modules
+    assert not {"alembic", "PIL", "authlib", "babel"} & modules
+
+
+@pytest.mark.slow
+def test_a_command_about_accounts_imports_nothing_of_searches(instance):
+    modules = imported_by(instance, "keys", "ls")
+    found = {name for name in modules if name.startswith("photosvc.search.reading.")}
+    assert found == {"photosvc.search.reading.state"}
+    assert not {"photosvc.query.parser", "photosvc.query.filters", "photosvc.workers.pool", "msgspec"} & modules
 
 
 def test_settings_are_shown_without_their_secrets(instance):

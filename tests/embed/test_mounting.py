@@ -180,6 +180,12 @@ def test_the_package_imports_neither_flask_nor_the_database_before_they_are_used
     assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "[]"
 
 
+def test_the_extension_imports_nothing_that_only_views_and_searches_need():
+    rare = "{'marshmallow', 'authlib', 'msgspec', 'PIL', 'babel', 'photosvc.query.parser', 'photosvc.web.contract'}"
+    program = f"import sys; from photosvc import PhotoService; print(sorted({rare} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "[]"
+
+
 def test_the_service_alone_chooses_its_parts_too(tmp_path):
     app = create_app(instance=tmp_path, environ={}, parts=("search",))
     assert app.test_client().get("/api/v1/session").status_code == 404

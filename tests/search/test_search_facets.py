@@ -11,7 +11,7 @@ from photosvc.core.vocabulary import COLORS
 from photosvc.models import SearchRow
 from photosvc.models.search import record_change
 from photosvc.search.reading.facets import FACETS, KnownFacets, count_values, parse_facets
-from photosvc.search.reading.figures import years
+from photosvc.search.reading.figures import read_years
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_node, parse_request
 from tests.support.factories.varied_library import fill_varied_library
@@ -169,7 +169,7 @@ def test_the_years_of_a_library_are_those_of_what_is_found(session, sees_private
     session.execute(update(SearchRow).values(year=SearchRow.photo_id % 9 * 200 - 1))
     shown = select(SearchRow.year).where(SearchRow.listed, or_(not_(SearchRow.private), sees_private))
     found = set(session.scalars(shown))
-    assert years(session.connection(), sees_private) == tuple(sorted(found - {-1}, reverse=True))
+    assert read_years(session.connection(), sees_private) == tuple(sorted(found - {-1}, reverse=True))
     session.rollback()
     assert len(found) > 3
 
@@ -179,7 +179,7 @@ def test_the_years_of_a_library_are_looked_up_one_by_one(session):
         pytest.skip("PostgreSQL scans a table of 80 photos")
     connection, statements = session.connection(), []
     event.listen(connection, "before_cursor_execute", lambda *given: statements.append(given[2:4]))
-    years(connection, sees_private=False)
+    read_years(connection, sees_private=False)
     ((text, values),) = statements
     steps = [row[3] for row in connection.exec_driver_sql("EXPLAIN QUERY PLAN " + text, values)]
     assert [step for step in steps if "photosvc_search_rows" in step] == [

@@ -63,9 +63,7 @@ import sys
 from pathlib import Path
 from threading import Thread
 from sqlalchemy import StaticPool, create_engine, text
-from photosvc.search.limits import Limits, Read, begin_read, end_read
-from photosvc.search.limits import Turns
-from photosvc.search.limits import Watch
+from photosvc.search.limits import Limits, Read, Turns, Watch, begin_read, end_read
 
 engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
 limits = Limits(20.0, Turns(Path(sys.argv[1]), places=4), Watch())

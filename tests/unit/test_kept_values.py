@@ -76,8 +76,10 @@ KEPT = {
     "search/rows/render.py _prepared": _PREPARED,
     "search/rows/write.py _text_statement": _PREPARED,
     "search/rows/write.py _read_stored": _PREPARED,
+    "search/reading/albums.py KnownAlbums": "the state of the library and the right to private photos, of one service",
+    "search/reading/facets.py KnownFacets": "the state of the library, primary files or all, and what may be seen",
     "search/reading/files.py _albums": _PREPARED,
-    "search/reading/figures.py _state": _PREPARED,
+    "search/reading/state.py _state": _PREPARED,
     "search/reading/files.py _prepared": _PREPARED,
     "search/reading/lookups.py _cities": "all arguments, over a file of the package",
     "search/reading/window.py plain_statement": _PREPARED,
@@ -91,8 +93,6 @@ KEPT = {
     "storage/remote.py OrderedDict": "the number of the block, of one version of one open file",
     "web/answers.py _packed": _PURE,
     "web/current.py Kept": "the state of the library and the right to private photos, of one service",
-    "web/current.py KnownFacets": "the state of the library, primary files or all, and the right to private photos",
-    "web/current.py KnownAlbums": "the state of the library and the right to private photos, of one service",
     "web/openapi.py lru_cache(maxsize=_MOUNTS)(_describe)": "the app, the path of the routes and the address",
     "web/contract.py unknown_parameters": _PURE,
     "workers/remote.py _processes": "the function, its limits and the landmarks of the run, in a worker of dask",
@@ -123,7 +123,7 @@ TAGGED = {
     "pages/api_docs.py revalidated": _BODY,
     "pages/layout.py blake2b": _FILE,
     "pages/layout.py set_etag": "all files, and how they are packed",
-    "search/reading/figures.py blake2b": "the text of the whole request",
+    "search/reading/state.py blake2b": "the text of the whole request",
     "web/answers.py blake2b": _BODY,
     "web/answers.py set_etag": _BODY,
 }
@@ -142,7 +142,9 @@ SQLITE = {
     "search/limits.py set_progress_handler": "the thread that took it from a pool of more than one",
 }
 
-_STORES = {"OrderedDict", "WeakKeyDictionary", "WeakValueDictionary", "Kept", "KnownAlbums", "KnownFacets"}
+_STORES = {"OrderedDict", "WeakKeyDictionary", "WeakValueDictionary", "Kept"}
+#: Classes with values that `Service.only` keeps one object of.
+_KEEPERS = {"KnownAlbums", "KnownFacets"}
 _CACHES = {"cache", "lru_cache", "cached_property"}
 _TAGS = {"state_tag", "page_tag", "etag_of", "revalidated", "set_etag", "add_etag", "blake2b"}
 _CALLED_BACK = {
@@ -154,10 +156,10 @@ _CALLED_BACK = {
 @cache
 def nodes() -> list[tuple[str, ast.AST]]:
     """The nodes that may be found, each with its file; modules without any of the names need not be parsed."""
-    names = re.compile(rf"\b(?:{'|'.join(_STORES | _CACHES | _TAGS | _CALLED_BACK)})\b")
+    names = re.compile(rf"\b(?:{'|'.join(_STORES | _KEEPERS | _CACHES | _TAGS | _CALLED_BACK)})\b")
     files = [(path.relative_to(ROOT).as_posix(), path.read_text("utf-8")) for path in sorted(ROOT.rglob("*.py"))]
     parsed = [(name, ast.parse(text)) for name, text in files if names.search(text)]
-    kinds = (ast.Call, ast.FunctionDef)
+    kinds = (ast.Call, ast.FunctionDef, ast.ClassDef)
     return [(name, node) for name, tree in parsed for node in ast.walk(tree) if isinstance(node, kinds)]
 
 
@@ -171,6 +173,8 @@ def kept() -> Iterator[str]:
         if isinstance(node, ast.FunctionDef):
             names = (last_name(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list)
             yield from (f"{path} {node.name}" for name in names if name in _CACHES)
+        elif isinstance(node, ast.ClassDef) and node.name in _KEEPERS:
+            yield f"{path} {node.name}"
         elif isinstance(node, ast.Call):
             if isinstance(node.func, ast.Call) and last_name(node.func.func) in _CACHES:
                 yield f"{path} {ast.unparse(node)}"

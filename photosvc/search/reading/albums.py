@@ -17,10 +17,10 @@ from photosvc.models.statements import unindexed
 from photosvc.query.fold import fold, fold_recurring
 from photosvc.query.nodes import Everything
 from photosvc.search.reading.compile import visible, visible_albums
-from photosvc.search.reading.figures import library_state
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
+from photosvc.search.reading.state import library_state
 
 ALBUM: Final = "album"
 #: Days of a month and months of a year in the numbers of days.

@@ -1,40 +1,15 @@
-"""Figures of the library: its counts and statistics, cached until it changes, and its state as entity tags.
+"""Figures of the library: its counts and statistics, which read every search row, and its size."""
 
-Counts and statistics read every search row. Entity tags (RFC 9110 section 8.8.3) are made from the state number, so
-that they change with the library.
-"""
-
-import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Generic, TypeVar
 
-from sqlalchemy import Connection, bindparam, func, select
-from sqlalchemy.engine import Dialect
+from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import Session
 
-from photosvc.core.times import local_day
-from photosvc.models import (
-    CHANGES,
-    PROJECTION_VERSION,
-    STATE,
-    UNKNOWN_ID,
-    Album,
-    Camera,
-    File,
-    LibraryState,
-    Photo,
-    SearchRow,
-    named_number,
-)
+from photosvc.models import CHANGES, UNKNOWN_ID, Album, Camera, File, Photo, SearchRow, named_number
 from photosvc.models.search_values import gear_name
-from photosvc.models.statements import Prepared, prepare_statement
 from photosvc.search.reading.compile import visible, visible_albums
-from photosvc.search.reading.request import SearchRequest
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +28,7 @@ class Counts:
     """Left to the caller, who has the list of them."""
 
 
-def count(connection: Connection, sees_private: bool) -> Counts:
+def read_counts(connection: Connection, sees_private: bool) -> Counts:
     """Count the photos, files and albums that a search without filters finds; this reads every search row."""
     one = SearchRow.is_primary
     query = select(
@@ -81,7 +56,7 @@ def count(connection: Connection, sees_private: bool) -> Counts:
     )
 
 
-def years(connection: Connection, sees_private: bool) -> tuple[int, ...]:
+def read_years(connection: Connection, sees_private: bool) -> tuple[int, ...]:
     """Return the years of the photos that a search without filters finds, latest first.
 
     Each year is looked up in the index as the one before the last: that costs as many look-ups as there are years.
@@ -144,38 +119,6 @@ def read_statistics(connection: Connection, sees_private: bool) -> Statistics:
     )
 
 
-@lru_cache(maxsize=8)
-def _state(dialect: Dialect) -> Prepared:
-    return prepare_statement(select(LibraryState.value).where(LibraryState.name == bindparam("name")), dialect)
-
-
-def page_tag(state: int, request: SearchRequest, *, sees_private: bool) -> str | None:
-    """Return the entity tag of a page in this state of the library; None if its seed was drawn at random."""
-    if not request.repeats:
-        return None
-    return _tag(state, request, sees_private=sees_private)
-
-
-def library_state(connection: Connection) -> int:
-    """Return the state number of the library, a random number that differs after each change."""
-    ((state,),) = _state(connection.dialect).run(connection, {"name": STATE}) or [(0,)]
-    return int(state)
-
-
-def state_tag(connection: Connection, *made_of: object, sees_private: bool) -> str:
-    """Return the entity tag of an answer made from the library's state, the right to private photos, and `made_of`.
-
-    Pass requests and queries whole, so that the tag contains all their fields, also those that are added one day.
-    """
-    return _tag(library_state(connection), *made_of, sees_private=sees_private)
-
-
-def _tag(state: int, *made_of: object, sees_private: bool) -> str:
-    # The filter of a smart album may say `last week`.
-    text = repr((state, local_day().toordinal(), PROJECTION_VERSION, sees_private, *made_of))
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
 @dataclass(frozen=True, slots=True)
 class Figures:
     """The size of the library."""
@@ -211,19 +154,3 @@ def figures(session: Session, *, sees_private: bool) -> Figures:
         albums=session.scalar(albums) or 0,
         changes=named_number(session, CHANGES) or 0,
     )
-
-
-class Kept(Generic[Value]):
-    """A cached value of the library, one for callers who see private photos and one for others."""
-
-    def __init__(self, read: Callable[[Connection, bool], Value]) -> None:
-        self._read = read
-        self._kept: dict[bool, tuple[int, Value]] = {}
-
-    def read(self, connection: Connection, *, sees_private: bool) -> Value:
-        """Return the value for the present state of the library."""
-        state = library_state(connection)
-        kept = self._kept.get(sees_private)
-        if kept is None or kept[0] != state or not state:  # without a state number, no change is noticed
-            self._kept[sees_private] = kept = (state, self._read(connection, sees_private))
-        return kept[1]

@@ -77,7 +77,7 @@ def by_person(rows: Iterable[Any]) -> dict[str, Named]:
     return found
 
 
-def people(connection: Connection, sees_private: bool) -> list[Person]:
+def read_people(connection: Connection, sees_private: bool) -> list[Person]:
     """Return the people on photos that may be seen, by name; also the hidden ones.
 
     Spellings that differ only in case and accents are one person.
@@ -140,7 +140,7 @@ def with_covers_of_labels(connection: Connection, labels: Sequence[Label], *, se
     return [replace(label, thumb=hashes.get(label.id, "")) for label in labels]
 
 
-def labels(connection: Connection, sees_private: bool) -> list[Label]:
+def read_labels(connection: Connection, sees_private: bool) -> list[Label]:
     """Return the keywords of photos that may be seen, by name."""
     counts = _keyword_counts(connection, sees_private)
     rows = connection.execute(select(Keyword.id, Keyword.word, Keyword.folded, Keyword.favorite))

@@ -15,10 +15,10 @@ from photosvc.query.fold import fold_recurring
 from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or, Word
 from photosvc.search.reading.candidates import is_covered
 from photosvc.search.reading.columns import Context
-from photosvc.search.reading.figures import library_state
 from photosvc.search.reading.plan import ALL_ROWS, Plan, make_plan
 from photosvc.search.reading.request import last_value, parse_node
 from photosvc.search.reading.resolve import resolve
+from photosvc.search.reading.state import library_state
 from photosvc.search.reading.window import context_of, matching
 
 #: PostgreSQL, for the rest of the transaction: plan each statement for its values. The plan for any values, which it

@@ -41,7 +41,7 @@ from photosvc.query.reader import STATES
 from photosvc.query.typed import Typed
 from photosvc.query.values import MONTHS, WEEKDAYS
 from photosvc.search.reading.compile import visible, visible_albums
-from photosvc.search.reading.figures import years
+from photosvc.search.reading.figures import read_years
 from photosvc.search.reading.people import names_of_hidden
 from photosvc.search.reading.timeline import TYPES
 
@@ -238,7 +238,7 @@ def read_names(connection: Connection, sees_private: bool) -> Names:
         "album": list(_named(titled)),
         "color": list(_named((name, (number,)) for number, name in enumerate(COLORS))),
         "type": list(_named((name, (name,)) for name in TYPES)),
-        "year": list(_named((str(year), (year,)) for year in years(connection, sees_private))),
+        "year": list(_named((str(year), (year,)) for year in read_years(connection, sees_private))),
     }
 
 

@@ -27,7 +27,8 @@ _STANDARD = (0, 1, 2)
 #: `functools.cache` lets threads that come at the same time start a server each.
 _STARTING = Lock()
 _IMPORTED = (
-    *("photosvc.app", "photosvc.index.run", "photosvc.main", "photosvc.serving.worker"),
+    *("photosvc.app", "photosvc.answering", "photosvc.pictures.service"),
+    *("photosvc.index.run", "photosvc.main", "photosvc.serving.worker"),
     *("alembic.command", "gunicorn.app.wsgiapp", "gunicorn.workers.gthread", "gunicorn.workers.sync", "rich.table"),
 )
 
