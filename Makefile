@@ -1,6 +1,6 @@
 # `make` without a target lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-soak bench-scaling bench-rows bench-jobs lock translations dist clean
+.PHONY: help run example test test-examples test-slow test-long test-api test-lowest test-newest mutation coverage lint format bench bench-distinct bench-answers bench-large bench-pictures bench-index bench-busy bench-costly bench-edits bench-lists bench-webdav bench-memory bench-commands bench-first-request bench-soak bench-scaling bench-rows bench-jobs lock translations dist clean
 
 PYTHON ?= python3
 PHOTOS ?=
@@ -153,8 +153,14 @@ bench-lists: build/bench-200000 ## Measure lists after an edit: labels, people, 
 bench-webdav: $(VENV)/.dev ## Measure WebDAV beside the provider that WsgiDAV ships
 	$(BIN)/python -m bench.files.webdav
 
-bench-memory: build/bench-200000 ## Measure the memory of two workers beside that of a bare Flask app
+bench-memory: build/bench-200000 ## Measure the memory of two workers beside that of bare apps
 	$(BIN)/python -m bench.memory $<
+
+bench-commands: build/bench-200000 ## Measure each command that only reads, wall and processor time
+	$(BIN)/python -m bench.commands $<
+
+bench-first-request: build/bench-200000 ## Measure the first request of a fresh worker
+	$(BIN)/python -m bench.first_request $<
 
 bench-soak: build/bench-200000 ## Measure the memory of two workers under large answers, and ten minutes of all of them
 	$(BIN)/python -m bench.soak $<

@@ -1,7 +1,8 @@
-"""The memory of two workers beside that of a bare Flask app: `python -m bench.memory FOLDER`.
+"""The memory of two workers beside that of bare apps: `python -m bench.memory FOLDER`.
 
-The library is made by `bench.libraries.library`, the bare app is `bench/peers/bare_flask.py`. Each server answers pages
-of 100 files before it is looked at; the machine may be busy meanwhile.
+The library is made by `bench.libraries.library`; the bare apps are `bench/peers/bare_flask.py` and, with Flask and
+SQLAlchemy, `bench/peers/bare_sqlalchemy.py`. Each server answers pages of 100 files before it is looked at; the machine
+may be busy meanwhile. The last column is the ratio to the bare app with SQLAlchemy and `--preload`.
 """
 
 import sys
@@ -16,16 +17,17 @@ from bench.searches.search import make_peer
 PAGES = 1000
 OWN = ("--worker-class", "photosvc.serving.Worker")
 TARGET = "photosvc.app:create_app()"
+#: The line that the others are compared with.
+MEASURE = "bare Flask and SQLAlchemy, `--preload`"
 
 
-def show(name: str, server: Server, path: str, token: str) -> None:
-    """Ask for pages, and print a line of the table."""
+def measure(server: Server, path: str, token: str) -> tuple[float, float, float]:
+    """Ask for pages, and return the memory of whole workers, with shared parts counted once, and with the master."""
     request = urllib.request.Request(server.base + path, headers={"X-Auth-Token": token})
     for _ in range(PAGES):
         with urllib.request.urlopen(request, timeout=30) as answer:
             answer.read()
-    values = (server.memory(), server.memory("Pss_Anon"), server.whole_memory())
-    print(f"| {name} | {' | '.join(f'{value:.0f}' for value in values)} |", flush=True)
+    return server.memory(), server.memory("Pss_Anon"), server.whole_memory()
 
 
 def main(folder: Path) -> None:
@@ -43,16 +45,24 @@ def main(folder: Path) -> None:
             ("--preload",),
             peer,
         ),
+        (MEASURE, "bench.peers.bare_sqlalchemy:app", "/hello", "/photos?count=100", 1, ("--preload",), peer),
         ("photosvc, plain workers", TARGET, "/api/v1/status", page, 1, (), {}),
         ("photosvc, plain workers, `--preload`", TARGET, "/api/v1/status", page, 1, ("--preload",), {}),
         ("photosvc, own worker of 8 threads", TARGET, "/api/v1/status", page, 8, OWN, {}),
+        ("photosvc, own worker, `--preload`", TARGET, "/api/v1/status", page, 8, (*OWN, "--preload"), {}),
     )
-    print("| two workers, MB | each worker counted whole | shared parts counted once | and the master process |")
-    print("|---|---|---|---|")
+    print(
+        "| two workers, MB | each worker counted whole | shared parts counted once | and the master process | ratio |"
+    )
+    print("|---|---|---|---|---|")
+    lines: dict[str, tuple[float, float, float]] = {}
     for name, target, ready, path, threads, options, environ in servers:
         variables = {"PHOTOSVC_INSTANCE": str(folder), **environ}
         with gunicorn(target, log, ready, threads=threads, options=options, **variables) as server:
-            show(name, server, path, token)
+            lines[name] = measure(server, path, token)
+    for name, values in lines.items():
+        cells = " | ".join(f"{value:.0f}" for value in values)
+        print(f"| {name} | {cells} | {values[-1] / lines[MEASURE][-1]:.2f} |")
 
 
 if __name__ == "__main__":
