@@ -1,9 +1,9 @@
-"""Wall and processor time of each command that only reads: `python -m bench.commands FOLDER [--beside CHECKOUT] [--rounds N] [COMMAND…]`.
+"""Wall and processor time of each command that only reads: `python -m bench.commands FOLDER [COMMAND…]`.
 
-FOLDER holds a library made by `bench.libraries.library`. Each command runs as a process of its own, N times, in turn
-with all others; the figures are medians. With CHECKOUT, the folder of another revision, each command runs by that
-one too, directly before; its columns are the first. The last line is the least that such a process does: Python with
-Flask, SQLAlchemy and Flask-SQLAlchemy.
+FOLDER holds a library made by `bench.libraries.library`. Each command runs as a process of its own, `--rounds` times,
+in turn with all others; the figures are medians. With `--beside CHECKOUT`, the folder of another revision, each command
+runs by that one too, directly before; its columns are the first. The last line is the least that such a process does:
+Python with Flask, SQLAlchemy and Flask-SQLAlchemy.
 """
 
 import argparse
@@ -102,6 +102,6 @@ if __name__ == "__main__":
     parser.add_argument("command", nargs="*", help="such as 'users ls'; all by default")
     parser.add_argument("--beside", type=Path, help="the folder of another revision")
     parser.add_argument("--rounds", type=int, default=10)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     both = [*([given.beside.resolve()] if given.beside else []), HERE]
     main(given.folder, both, given.command or [*_HELP, *_READING, *_WHOLE], given.rounds)
