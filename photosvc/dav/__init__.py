@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Blueprint, Response, request
 
 from photosvc.dav.server import logged_in
-from photosvc.library.addition import require_changeable, require_writable
+from photosvc.library.addition import require_writable
 from photosvc.web.answers import add_security_headers, finish_request, start_timer
 from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import public, undocumented
@@ -65,8 +65,7 @@ def create_dav(url_prefix: str = "") -> Blueprint:
     @logged_in
     @require("webdav.write")
     def write(**_path: str) -> Response:
-        check = require_writable if request.method == "DELETE" else require_changeable
-        check(current_service().settings)
+        require_writable(current_service().settings)
         return server().respond(request.environ)
 
     for name, view, methods in (

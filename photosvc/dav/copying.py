@@ -46,11 +46,7 @@ def move(request: "Request") -> Response:
     request.check_disk(name, within=True)
     check_depth(request, request.find(request.path), ("infinity",))
     with disk.undo_on_error() as undo, request.writing() as session:
-        found = source_of(request)
-        request.check_conditions(found)
-        request.check_writable(request.path, deep=True)
-        request.check_writable(request.parent_of(request.path))
-        replaced = check_target(request, path)
+        found, replaced = check_move(request, path)
         relocation = request.relocation()
         if replaced is not None:
             if replaced.is_folder or found.is_folder or relocation.knows(request.name):
@@ -67,6 +63,19 @@ def move(request: "Request") -> Response:
     return Response(status=201 if replaced is None else 204)
 
 
+def check_move(request: "Request", path: str) -> tuple[Original, Original | None]:
+    """Return the file or folder to move and the one at the target, if any, after the checks of a MOVE.
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+    """
+    found = source_of(request)
+    request.check_conditions(found)
+    request.check_writable(request.path, deep=True)
+    request.check_writable(request.parent_of(request.path))
+    return found, check_target(request, path)
+
+
 def make_folder(request: "Request") -> Response:
     """Make a folder.
 
@@ -74,23 +83,49 @@ def make_folder(request: "Request") -> Response:
         DAVError: the request cannot be met as it is.
         PhotosvcError: the disk refuses it.
     """
+    require_no_body(request)
+    with request.writing():
+        check_new_folder(request)
+        try:
+            disk.make_folder(request.provider.root, request.name)
+        except NameTakenError:  # by another request meanwhile, or by a link
+            raise FolderExistsError from None
+    return Response(status=201)
+
+
+class FolderExistsError(DAVError):
+    """The error of a MKCOL whose name is taken."""
+
+    def __init__(self) -> None:
+        super().__init__(HTTPStatus.METHOD_NOT_ALLOWED, "a file or folder of this name exists already")
+
+
+def require_no_body(request: "Request") -> None:
+    """Check that a MKCOL has no body, and a name that a folder may have.
+
+    Raises:
+        DAVError: 415, it has a body.
+        NameRefusedError: no folder can have the name.
+    """
     environ = request.environ
     if environ.get("CONTENT_LENGTH") not in {None, "", "0"} or "HTTP_TRANSFER_ENCODING" in environ:
         raise DAVError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "MKCOL has no body")
     checked_name(request.name or "/")
+
+
+def check_new_folder(request: "Request") -> None:
+    """Check that a MKCOL may make its folder.
+
+    Raises:
+        DAVError: it may not.
+    """
     parent = request.parent_of(request.path)
-    with request.writing():
-        if request.find(request.path) is not None:
-            raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "a file or folder of this name exists already")
-        if not is_folder(request.find(parent)):
-            raise DAVError(HTTPStatus.CONFLICT, "the folder around it does not exist")
-        request.check_conditions(None)
-        request.check_writable(parent)
-        try:
-            disk.make_folder(request.provider.root, request.name)
-        except NameTakenError:  # by another request meanwhile, or by a link
-            raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "a file or folder of this name exists already") from None
-    return Response(status=201)
+    if request.find(request.path) is not None:
+        raise FolderExistsError
+    if not is_folder(request.find(parent)):
+        raise DAVError(HTTPStatus.CONFLICT, "the folder around it does not exist")
+    request.check_conditions(None)
+    request.check_writable(parent)
 
 
 def target_path(request: "Request") -> str:
@@ -202,7 +237,7 @@ def copy(request: "Request") -> Response:
     found = request.existing()
     check_depth(request, found, ("0", "infinity"))
     deep = request.environ.get("HTTP_DEPTH") != "0"
-    _check_size(request, found, deep=deep)
+    check_size(request, found, deep=deep)
 
     def follow(session: Session) -> None:
         properties.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
@@ -221,7 +256,7 @@ def copy(request: "Request") -> Response:
     return Response(status=201 if replaced is None else 204)
 
 
-def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
+def check_size(request: "Request", found: Original, *, deep: bool) -> None:
     """Check the number and size of all files before any is copied.
 
     Raises:
@@ -286,7 +321,7 @@ def _copy_file(request: "Request", file: Original, name: str, follow: Callable[[
         with disk.undo_on_error() as undo, request.writing() as session:
             request.check_writable(f"/{name}")
             keep_replaced(request, name, undo)
-            request.count(name, part)
+            request.count((name, part.hash, part.size))
             modified_at = file.status.st_mtime
             part.place(name, replace=True, modified_at=modified_at, make_folders=False, undo=undo)
             if follow is not None:

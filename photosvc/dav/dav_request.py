@@ -25,7 +25,6 @@ from photosvc.dav.errors import TOKEN_SUBMITTED, DAVError, locked
 from photosvc.dav.tree import Environ, Original, Originals
 from photosvc.library.journal import Actor
 from photosvc.library.relocation import Relocation
-from photosvc.library.staging_part import Part
 from photosvc.library.upload_albums import count_stored
 from photosvc.library.upload_checks import check_disk
 from photosvc.models.engine import begin_write
@@ -177,15 +176,20 @@ class Request:
         self.has_wished = True
         return Relocation(session, self.service.settings, self.service.now(), Actor.of(principal()))
 
-    def count(self, name: str, part: Part) -> None:
-        """Count a file towards the quota of the account before it is stored, in the open write transaction.
+    def knows(self, name: str) -> bool:
+        """Return whether the library has a file of this name."""
+        with self._reading() as session:
+            return Relocation(session, self.service.settings, self.service.now()).knows(name)
+
+    def count(self, *stored: tuple[str, str, int]) -> None:
+        """Count files towards the quota of the account, by name, hash and size, in the open write transaction.
 
         Raises:
             QuotaExceededError: the account may not store so much.
         """
         session, settings = self._open(), self.service.settings
         if settings.upload_quota:
-            count_stored(session, settings, self.user_id, (name, part.hash, part.size), self.service.now())
+            count_stored(session, settings, self.user_id, stored, self.service.now())
 
     def _open(self) -> Session:
         if self._session is None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Response
 
 from photosvc.core.paths import clamped_time
+from photosvc.dav.bucket_methods import store_file
 from photosvc.dav.copying import keep_replaced
 from photosvc.dav.dav_request import patiently
 from photosvc.dav.errors import DAVError
@@ -24,6 +25,7 @@ from photosvc.library import disk
 from photosvc.library.staging import Staging
 from photosvc.library.staging_part import IncompleteError, NameTakenError, Part, checked_name
 from photosvc.library.upload_albums import QuotaExceededError, bytes_left
+from photosvc.storage.objects import LARGEST
 from photosvc.web.answers import cache_headers
 from photosvc.web.receiving import receiving
 from photosvc.web.sending import SANDBOX, FileAnswer, send_file, store_slot
@@ -87,12 +89,13 @@ def put(request: "Request") -> Response:
     if environ.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
         raise DAVError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the file without a content encoding")
     checked_name(name)
-    modified_at = _modified_at(environ)
+    bucket = request.service.settings.bucket
+    modified_at = _modified_at(environ) if bucket is None else None  # stores set the times of their objects
     _may_be_stored(request)
-    length, staging = _expected_length(environ), Staging(request.provider.root)
-    most = _most_bytes(request, length)
+    length, staging = _expected_length(environ), Staging(request.provider.root, bucket)
+    most, largest = _most_bytes(request, length), _MOST if bucket is None else LARGEST
     request.service.close()  # receiving a large file takes long and needs no database
-    with ExitStack() as slot, staging.receive(most_bytes=_MOST, expected_length=length) as part:
+    with ExitStack() as slot, staging.receive(most_bytes=largest, expected_length=length) as part:
         if length is None or length > _SMALL:
             patiently(lambda: slot.enter_context(receiving()))
         for piece in _pieces(environ):
@@ -102,21 +105,32 @@ def put(request: "Request") -> Response:
         slot.close()
         _check_sum(environ, part)
         part.flush()
-        with disk.undo_on_error() as undo, request.writing():
-            found = _may_be_stored(request)
-            if found is not None:
-                keep_replaced(request, name, undo)
-            request.count(name, part)
-            replace = environ.get("HTTP_IF_NONE_MATCH", "").strip() != "*"
-            try:
-                status = part.place(name, replace=replace, modified_at=modified_at, make_folders=False, undo=undo)
-            except NameTakenError:
-                raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED if replace else HTTPStatus.PRECONDITION_FAILED) from None
-            request.relocation().changed(name)
-    headers = {"ETag": f'"{etag_of(status)}"'}
+        if bucket is None:
+            found, etag = _place(request, part, modified_at)
+        else:
+            found, stored = store_file(request, part, lambda: _may_be_stored(request))
+            etag = (stored.etag if stored is not None else None) or ""
+    headers = {"ETag": f'"{etag}"'} if etag else {}
     if modified_at is not None:
         headers["X-OC-Mtime"] = "accepted"
     return Response(status=201 if found is None else 204, headers=headers)
+
+
+def _place(request: "Request", part: Part, modified_at: int | None) -> tuple[Original | None, str]:
+    """Give a received file its name on disk; return the file that it replaces, if any, and the new entity tag."""
+    name = request.name
+    with disk.undo_on_error() as undo, request.writing():
+        found = _may_be_stored(request)
+        if found is not None:
+            keep_replaced(request, name, undo)
+        request.count((name, part.hash, part.size))
+        replace = request.environ.get("HTTP_IF_NONE_MATCH", "").strip() != "*"
+        try:
+            status = part.place(name, replace=replace, modified_at=modified_at, make_folders=False, undo=undo)
+        except NameTakenError:
+            raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED if replace else HTTPStatus.PRECONDITION_FAILED) from None
+        request.relocation().changed(name)
+    return found, etag_of(status)
 
 
 def _may_be_stored(request: "Request") -> Original | None:
@@ -191,8 +205,8 @@ def _check_sum(environ: Environ, part: Part) -> None:
     kind = kind.upper().replace("-", "")
     if not given or kind not in _HASHES:
         return
-    if kind == "SHA1":
-        digest = part.hash  # that of a folder: originals in a bucket are not written to
+    if kind == "SHA1" and part.bucket is None:
+        digest = part.hash
     else:
         with part.path.open("rb") as file:
             digest = hashlib.file_digest(file, _HASHES[kind]).hexdigest()

@@ -1,6 +1,7 @@
 """LOCK and UNLOCK (RFC 4918 sections 9.10 and 9.11), each checked and written in one transaction."""
 
 import re
+from contextlib import ExitStack
 from datetime import timedelta
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -11,6 +12,8 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from photosvc.dav import addresses, locks, xml
+from photosvc.dav.bucket_changes import ChangedMeanwhileError
+from photosvc.dav.bucket_methods import new_empty_file
 from photosvc.dav.errors import NO_CONFLICT, TOKEN_MATCHES, DAVError, locked
 from photosvc.dav.properties import LOCKDISCOVERY, LockProperties
 from photosvc.dav.tree import is_folder
@@ -46,7 +49,12 @@ def lock(request: "Request") -> Response:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the Depth of a lock is 0 or infinity")
     asked = read_xml(request.environ, "lockinfo")
     seconds = _seconds(request.environ.get("HTTP_TIMEOUT", ""))
-    with disk.undo_on_error() as undo, request.writing() as session:
+    with ExitStack() as stack:
+        show = None
+        if asked is not None and request.service.settings.bucket is not None and request.find(request.path) is None:
+            show = stack.enter_context(new_empty_file(request, lambda: _check_new_file(request)))
+        undo = stack.enter_context(disk.undo_on_error())
+        session = stack.enter_context(request.writing())
         found = request.find(request.path)
         request.check_conditions(found)
         if asked is None:
@@ -57,7 +65,11 @@ def lock(request: "Request") -> Response:
                 _check_new_file(request)
             if roots := locks.grant(session, request.service.now(), held):
                 raise locked(NO_CONFLICT, roots)
-            if found is None:
+            if found is None and request.service.settings.bucket is not None:
+                if show is None:
+                    raise ChangedMeanwhileError
+                show()
+            elif found is None:
                 disk.make_empty(request.provider.root, request.name)
                 undo.callback(disk.remove, request.provider.root, request.name)
         content = _document(request, held)

@@ -19,6 +19,7 @@ from photosvc.auth.principal import Principal
 from photosvc.auth.users import normal_name
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
+from photosvc.dav import bucket_methods
 from photosvc.dav.addresses import path_in, spelled
 from photosvc.dav.copying import copy, make_folder, move
 from photosvc.dav.dav_request import Request
@@ -51,6 +52,14 @@ _METHODS: Final[dict[str, Callable[[Request], Response]]] = {
     "COPY": copy,
     "LOCK": lock,
     "UNLOCK": unlock,
+}
+
+
+_OF_BUCKETS: Final = {
+    **_METHODS,
+    "MKCOL": bucket_methods.make_folder,
+    "MOVE": bucket_methods.move,
+    "COPY": bucket_methods.copy,
 }
 
 
@@ -124,9 +133,10 @@ class Server:
         request = Request(provider, environ, spelled(provider.root, asked), asked)
         request.check_disk(request.name, within=environ["REQUEST_METHOD"] in _WHOLE or request.is_deep)
         try:
-            answer = _METHODS[environ["REQUEST_METHOD"]](request)
+            methods = _METHODS if self._service.settings.bucket is None else _OF_BUCKETS
+            answer = methods[environ["REQUEST_METHOD"]](request)
         except DAVError as error:
-            return dav_error_answer(error, quote(mount))
+            answer = dav_error_answer(error, quote(mount))
         if request.has_wished and (environ["REQUEST_METHOD"] in _NAMING or not is_junk(request.name)):
             wake_indexer(self._service)
         return answer

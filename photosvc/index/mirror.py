@@ -2,7 +2,8 @@
 
 A placeholder is a sparse file: it has the size and the stamp of its object as size and time, and no content on disk.
 Nobody reads it: `open_original` opens the object. Placeholders are removed only after a list that was read to its end,
-so that no object seems to be gone because the store failed.
+so that no object seems to be gone because the store failed. An object whose key ends with a slash is the mark of a
+folder, which stays while it is empty.
 
 Objects in the trash have placeholders, too. Those of a deletion keep the stamps of the deleted versions: a list that is
 older than the deletion does not bring these back.
@@ -20,9 +21,10 @@ from typing import Final
 from photosvc.core.errors import ConflictError
 from photosvc.core.paths import clean_name, close_folder
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.scan import STAGING_FOLDER, TRASH_FOLDER, UNFINISHED, Unreachable, is_left_out
+from photosvc.index.scan import STAGING_FOLDER, TRASH_FOLDER, UNFINISHED, Unreachable
 from photosvc.settings import Settings
 from photosvc.storage.bucket import Bucket, Listed
+from photosvc.storage.objects import find
 
 #: Kept in a temporary database on disk: memory does not grow with the bucket.
 _SCHEMA: Final = """
@@ -64,7 +66,7 @@ def refresh(
             elif _is_of_deletion(listed.key):
                 _add_to_trash(root, listed)
                 database.execute("INSERT OR IGNORE INTO seen VALUES (?)", (os.fsencode(listed.key),))
-            elif not _is_hidden(listed.key):
+            elif not _is_reserved(listed.key):
                 row = (os.fsencode(listed.key), listed.size, listed.mtime_ns, listed.etag)
                 database.execute("INSERT OR IGNORE INTO seen VALUES (?)", row[:1])
                 if not _place(root, listed):
@@ -84,6 +86,42 @@ def add_placeholder(bucket: Bucket, listed: Listed) -> None:
         OSError: the disk of the mirror fails.
     """
     _place(os.path.join(bucket.mirror, ""), listed)  # noqa: PTH118 - as in `refresh`
+
+
+def remove_placeholder(bucket: Bucket, listed: Listed) -> None:
+    """Remove the placeholder of this version of an object, if there is one.
+
+    Raises:
+        OSError: the disk of the mirror fails.
+    """
+    path = os.path.join(bucket.mirror, listed.key)  # noqa: PTH118 - as in `refresh`
+    with suppress(FileNotFoundError, NotADirectoryError):
+        if is_placeholder(os.lstat(path), listed):
+            os.unlink(path)  # noqa: PTH108 - as in `refresh`
+
+
+def is_placeholder(status: os.stat_result, listed: Listed) -> bool:
+    """Return whether the status is that of the placeholder of this version of an object."""
+    version = (status.st_size, status.st_mtime_ns)
+    return stat.S_ISREG(status.st_mode) and version == (listed.size, listed.mtime_ns)
+
+
+def look_again(bucket: Bucket, key: str) -> Listed | None:
+    """Bring one placeholder up to date with its object, and return the object; None if there is none.
+
+    Raises:
+        BucketError: the store does not tell.
+        OSError: the disk of the mirror fails.
+    """
+    found = find(bucket, key)
+    if found is not None:
+        add_placeholder(bucket, found)
+        return found
+    path = os.path.join(bucket.mirror, key)  # noqa: PTH118 - as in `refresh`
+    with suppress(FileNotFoundError, NotADirectoryError):
+        if stat.S_ISREG(os.lstat(path).st_mode):
+            os.unlink(path)  # noqa: PTH108 - as in `refresh`
+    return None
 
 
 def check_listed(settings: Settings) -> None:
@@ -119,9 +157,9 @@ def _problem(key: str) -> Problem | None:
     return None
 
 
-def _is_hidden(key: str) -> bool:
-    """Return whether scans leave out this key; those of folders end with a slash, and consoles make them."""
-    return not key or key.endswith("/") or any(map(is_left_out, key.split("/")))
+def _is_reserved(key: str) -> bool:
+    """Return whether the key has no place in the mirror: that of all originals, and those in the staging folder."""
+    return not key or any(part.casefold() == STAGING_FOLDER for part in key.split("/"))
 
 
 def _is_of_deletion(name: str) -> bool:
@@ -148,17 +186,34 @@ def _remove_unseen(database: sqlite3.Connection, root: str, folder: str, began: 
         began: the time in nanoseconds before the list; the objects of later placeholders may be newer than it.
     """
     received = f"{root}{STAGING_FOLDER}/"  # files that are being received, not placeholders, except in the trash
+    emptied = set()  # folders that have a new time of change because something in them was removed here
     for path in _placeholders(root + folder):
         name = path[len(root) :]
         if path == root or (path.startswith(received) and not _is_of_deletion(name)):
             continue
+        if database.execute("SELECT 1 FROM seen WHERE name = ?", (os.fsencode(name),)).fetchone() is not None:
+            continue
+        if _is_removed(path, None if path in emptied else began):
+            emptied.add(f"{os.path.dirname(path.rstrip('/'))}/")  # noqa: PTH120 - faster
+        emptied.discard(path)
+
+
+def _is_removed(path: str, began: int | None) -> bool:
+    """Remove a placeholder or an empty folder, unless it is newer than the list; return whether it is gone."""
+    try:
+        if began is not None and os.lstat(path).st_ctime_ns >= began:
+            return False
         if path.endswith("/"):
-            with suppress(OSError):  # it has files
-                os.rmdir(path)  # noqa: PTH106 - faster
-        elif database.execute("SELECT 1 FROM seen WHERE name = ?", (os.fsencode(name),)).fetchone() is None:
-            with suppress(FileNotFoundError):
-                if os.lstat(path).st_ctime_ns < began:
-                    os.unlink(path)  # noqa: PTH108 - faster
+            os.rmdir(path)  # noqa: PTH106 - faster
+        else:
+            os.unlink(path)  # noqa: PTH108 - faster
+    except FileNotFoundError:  # another process was faster
+        return True
+    except OSError as error:
+        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+            raise
+        return False
+    return True
 
 
 def _remove_deleted(root: str, began: int) -> None:
@@ -182,11 +237,15 @@ def _version(status: os.stat_result) -> tuple[int, ...]:
 def _place(root: str, listed: Listed) -> bool:
     """Make the placeholder of an object, or bring it up to date; return whether its path is free for it."""
     path = root + listed.key
+    if path.endswith("/"):
+        with suppress(FileExistsError, NotADirectoryError):  # a file has the name: its folder is not needed
+            os.makedirs(path, mode=0o700, exist_ok=True)  # noqa: PTH103 - faster
+        return True
     try:
         status = os.lstat(path)
         if not stat.S_ISREG(status.st_mode):
             return False
-        if (status.st_size, status.st_mtime_ns) == (listed.size, listed.mtime_ns):
+        if is_placeholder(status, listed):
             return True
     except FileNotFoundError:
         pass

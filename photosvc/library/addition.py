@@ -5,7 +5,7 @@ Parts are always on the local disk. A folder gets the part itself, a bucket a co
 
 from contextlib import ExitStack, suppress
 
-from photosvc.core.errors import NeverPermittedError, PhotosvcError
+from photosvc.core.errors import PhotosvcError
 from photosvc.index.mirror import add_placeholder
 from photosvc.index.scan import STAGING_FOLDER
 from photosvc.library import disk
@@ -16,30 +16,14 @@ from photosvc.storage.bucket import Bucket, Listed
 from photosvc.storage.objects import ObjectTakenError
 
 
-class BucketChangeError(NeverPermittedError):
-    """Originals in a bucket are not replaced or moved by this service: it only adds and deletes files."""
-
-
 def require_writable(settings: Settings) -> None:
-    """Check that originals may be deleted and restored.
+    """Check that originals may be replaced, moved, deleted and restored.
 
     Raises:
         ReadOnlyError: they are read-only.
     """
     if settings.readonly:
         raise ReadOnlyError
-
-
-def require_changeable(settings: Settings) -> None:
-    """Check that originals may be replaced and moved.
-
-    Raises:
-        ReadOnlyError: they are read-only.
-        BucketChangeError: they are in a bucket.
-    """
-    require_writable(settings)
-    if settings.bucket is not None:
-        raise BucketChangeError
 
 
 def add_original(settings: Settings, part: Part, name: str, undo: ExitStack) -> None:

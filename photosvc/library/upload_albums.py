@@ -83,26 +83,27 @@ def _used(session: Session, user_id: int) -> int:
 
 
 def count_stored(
-    session: Session, settings: Settings, user_id: int, stored: tuple[str, str, int], now: datetime
+    session: Session, settings: Settings, user_id: int, stored: Sequence[tuple[str, str, int]], now: datetime
 ) -> None:
-    """Count a file that an account stored in another way in its quota, by its name, SHA-1 and size.
+    """Count files that an account stored in another way in its quota, by their names, hashes and sizes.
 
     Raises:
         QuotaExceededError: the account may not store so much.
         AccountDeletedError: there is no such account any more.
     """
-    name, content, size = stored
-    uncount(session, name)
+    for name, _, _ in stored:
+        uncount(session, name)
     left = bytes_left(session, settings, user_id)
     if left is None:
         return
     require_account(session, user_id)
-    if size > left:
+    if sum(size for _, _, size in stored) > left:
         raise QuotaExceededError
-    row = {"user_id": user_id, "name": name, "size": size, "original_name": "", "created_at": now}
-    claim = insert_into(UploadedFile, session).values({**row, "hash": content}).on_conflict_do_nothing()
-    if session.scalar(claim.returning(UploadedFile.id)) is None:  # another file claims the content
-        session.execute(insert(UploadedFile).values({**row, "hash": None}))
+    for name, content, size in stored:
+        row = {"user_id": user_id, "name": name, "size": size, "original_name": "", "created_at": now}
+        claim = insert_into(UploadedFile, session).values({**row, "hash": content}).on_conflict_do_nothing()
+        if session.scalar(claim.returning(UploadedFile.id)) is None:  # another file claims the content
+            session.execute(insert(UploadedFile).values({**row, "hash": None}))
 
 
 def uncount(session: Session, name: str) -> None:

@@ -98,7 +98,6 @@ _FIXED: Final = (
     N_("nothing of this is in the trash"),
     # Files on their way.
     N_("The originals of this service are read-only (PHOTOSVC_READONLY)."),
-    N_("Originals in a bucket are not replaced or moved by this service: it only adds and deletes files."),
     N_("The credentials of the bucket may not write to it: they need the right s3:PutObject."),
     N_("The credentials of the bucket may not delete from it: they need the right s3:DeleteObject."),
     N_("The file in the bucket was replaced or deleted meanwhile."),

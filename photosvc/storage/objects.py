@@ -1,4 +1,4 @@
-"""Single objects of a bucket: looked up, copied and deleted on the server; none is replaced, none is deleted unseen.
+"""Single objects of a bucket: looked up, copied and deleted on the server; none is replaced or deleted unseen.
 
 A move is a copy, then the change of the library, then `delete`: a process that is killed in between leaves two objects
 of one content, never none.
@@ -7,7 +7,7 @@ of one content, never none.
 from http import HTTPStatus
 from typing import Any, Final
 
-from photosvc.core.errors import ConflictError, NeverPermittedError, PhotosvcError
+from photosvc.core.errors import ConflictError, InvalidValueError, NeverPermittedError, PhotosvcError
 from photosvc.storage.bucket import Bucket, BucketError, Listed, StoreAnswerError
 from photosvc.storage.remote import plain_tag, stamp
 
@@ -20,6 +20,7 @@ _FULL: Final = frozenset(
     {"QuotaExceeded", "InsufficientStorage", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded"}
 )
 _TOO_LARGE: Final = frozenset({"EntityTooLarge", "413"})
+_TOO_LONG: Final = frozenset({"KeyTooLongError"})
 #: Of stores that do not know a condition and do not ignore it either.
 _UNKNOWN: Final = frozenset({"NotImplemented", "501"})
 
@@ -44,6 +45,10 @@ class BucketFullError(PhotosvcError):
     """The store has no space left for the file, or a quota of the bucket is used up."""
 
     status = HTTPStatus.INSUFFICIENT_STORAGE
+
+
+class KeyTooLongError(InvalidValueError):
+    """The name is too long for the bucket: with its folders, a key has at most 1024 bytes."""
 
 
 class ObjectTooLargeError(PhotosvcError):
@@ -78,30 +83,51 @@ def write_fault(error: StoreAnswerError) -> PhotosvcError:
         (_DENIED, MayNotWriteError),
         (_FULL, BucketFullError),
         (_TOO_LARGE, ObjectTooLargeError),
+        (_TOO_LONG, KeyTooLongError),
     ):
         if error.codes & codes:
             return fault()
     return error
 
 
-def copy(bucket: Bucket, source: Listed, key: str) -> Listed:
-    """Copy an object within the bucket to a key that no object has, and return the copy as lists describe it.
+def require_version(bucket: Bucket, key: str, expected: Listed | None) -> dict[str, str]:
+    """Check the object that a request will replace, and return the condition to send along.
+
+    The object is looked up because some stores ignore conditions.
+
+    Args:
+        bucket: the bucket.
+        key: of the object, without the prefix.
+        expected: the version to be replaced; None if there must be no object.
+
+    Raises:
+        ObjectTakenError: the key has another version.
+        BucketError: the store does not tell.
+    """
+    if find(bucket, key) != expected:
+        raise ObjectTakenError
+    return {"IfNoneMatch": "*"} if expected is None else {"IfMatch": f'"{expected.etag}"'}
+
+
+def copy(bucket: Bucket, source: Listed, key: str, replaced: Listed | None = None) -> Listed:
+    """Copy an object within the bucket, and return the copy as lists describe it.
 
     No content comes to this machine. Metadata and tags are copied. The time of the copy is that of the request, and its
     entity tag may be another one, as for objects that were stored in parts.
 
     The source is not looked up: a store that knows `x-amz-copy-source-if-match` refuses all versions but `source`. The
-    target is looked up, and `If-None-Match` sent as well: a store that ignores it may replace an object that another
+    target is looked up, and a condition sent as well: a store that ignores it may replace an object that another
     program stores at the same moment.
 
     Args:
         bucket: the bucket.
         source: the version to copy, from `find` or a list.
         key: of the copy, without the prefix.
+        replaced: the version that the copy replaces; None if there must be no object of the key.
 
     Raises:
         ObjectChangedError: there is no object of this version.
-        ObjectTakenError: the key has an object.
+        ObjectTakenError: the key has another version.
         MayNotWriteError: the credentials do not have the right.
         ObjectTooLargeError: one request cannot copy so much; nothing was sent.
         BucketFullError: a quota is used up.
@@ -109,20 +135,19 @@ def copy(bucket: Bucket, source: Listed, key: str) -> Listed:
     """
     if source.size > LARGEST:
         raise ObjectTooLargeError
-    if find(bucket, key) is not None:
-        raise ObjectTakenError
+    condition = require_version(bucket, key, replaced)
     sent: dict[str, Any] = {
         "Key": bucket.prefix + key,
         "CopySource": {"Bucket": bucket.name, "Key": bucket.prefix + source.key},
         "CopySourceIfMatch": f'"{source.etag}"',
     }
     try:
-        _call_if(bucket, "copy_object", {"IfNoneMatch": "*"}, sent)
+        call_if(bucket, "copy_object", condition, sent)
     except StoreAnswerError as error:
         if error.codes & _MISSING:
             raise ObjectChangedError from None
         if error.codes & _CONDITION:  # one of the two conditions; answers do not tell which
-            raise (ObjectTakenError if find(bucket, key) is not None else ObjectChangedError) from None
+            raise (ObjectChangedError if find(bucket, key) == replaced else ObjectTakenError) from None
         raise write_fault(error) from None
     found = find(bucket, key)
     if found is None or found.size != source.size:
@@ -151,7 +176,7 @@ def delete(bucket: Bucket, listed: Listed) -> None:
     if found != listed:
         raise ObjectChangedError
     try:
-        _call_if(bucket, "delete_object", {"IfMatch": f'"{listed.etag}"'}, {"Key": bucket.prefix + listed.key})
+        call_if(bucket, "delete_object", {"IfMatch": f'"{listed.etag}"'}, {"Key": bucket.prefix + listed.key})
     except StoreAnswerError as error:
         if error.codes & _MISSING:
             return
@@ -178,11 +203,13 @@ def require_deletion(bucket: Bucket, key: str) -> None:
             raise
 
 
-def _call_if(bucket: Bucket, method: str, condition: dict[str, str], sent: dict[str, Any]) -> None:
+def call_if(bucket: Bucket, method: str, condition: dict[str, str], sent: dict[str, Any]) -> None:
     """Send a request with a condition, and without it to a store that refuses every request with one."""
     try:
         bucket.call(method, **condition, **sent)
     except StoreAnswerError as error:
         if not error.codes & _UNKNOWN:
             raise
+        if "Body" in sent:
+            sent["Body"].seek(0)
         bucket.call(method, **sent)

@@ -33,6 +33,7 @@ REQUESTS = {
     ),
     "library/trash_bucket.py _each: Event": "whether a request to the store failed",
     "library/trash_bucket.py _each: ThreadPoolExecutor": "60 s, and the time limits of a store for requests begun then",
+    "storage/groups.py _for_each: ThreadPoolExecutor": "60 s, and the time limits of a store for requests begun then",
     "library/trash_bucket.py _each: result": "of work that has ended",
     "models/engine.py _begin_writing: sleep": "15 s; those of `Writers`; for optional writes 50 ms",
     "models/engine.py _lock_library: pg_advisory_xact_lock": "15 s (`limit_lock_waits`); `Writers`",

@@ -70,9 +70,11 @@ class DavServer:
 
 
 @contextmanager
-def serve_dav(folder: Path, *, environ: Mapping[str, str] | None = None, **options: Any) -> Iterator[DavServer]:
-    """A server with two workers and an empty folder of originals."""
-    with open_api(folder) as api:
+def serve_dav(
+    folder: Path, *, environ: Mapping[str, str] | None = None, settings: Mapping[str, str] | None = None, **options: Any
+) -> Iterator[DavServer]:
+    """A server with two workers, and an empty folder of originals unless there are other settings of the library."""
+    with open_api(folder, settings=settings) as api:
         api.clock.present = datetime.now(UTC)
         password = api.app_password(USER, "webdav")
         with serve(api.library.instance, environ=environ, **options) as address:

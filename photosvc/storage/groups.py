@@ -1,0 +1,101 @@
+"""Many objects of a bucket at a time: listed, copied and deleted on the server, within limits of number and time."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
+from itertools import islice
+from typing import Final, NamedTuple, TypeVar
+
+from photosvc.core.errors import PhotosvcError
+from photosvc.storage import objects
+from photosvc.storage.bucket import Bucket, BucketError, Listed
+
+#: The most objects that one request copies or deletes.
+MOST: Final = 1000
+#: Seconds after which no further object is begun.
+SECONDS: Final = 60.0
+_AT_ONCE: Final = 8
+T = TypeVar("T")
+
+
+class TooManyObjectsError(PhotosvcError):
+    """A folder of a bucket is moved, copied or deleted with at most 1000 objects at a time."""
+
+    status = HTTPStatus.FORBIDDEN
+
+
+class TooSlowError(BucketError):
+    """The store did not finish all objects within a minute."""
+
+
+class Wanted(NamedTuple):
+    """A copy to be made."""
+
+    source: Listed
+    key: str
+    replaced: Listed | None = None
+    """The version that it replaces."""
+
+
+def listed(bucket: Bucket, folder: str, most: int = MOST) -> list[Listed]:
+    """Return all objects below a folder, also marks of folders and files that are never indexed.
+
+    Raises:
+        TooManyObjectsError: there are more than `most`.
+        BucketError: the list cannot be read.
+    """
+    found = list(islice(bucket.objects(folder), most + 1))
+    if len(found) > most:
+        raise TooManyObjectsError
+    return found
+
+
+def copy_all(bucket: Bucket, wanted: Sequence[Wanted], made: list[Listed]) -> PhotosvcError | None:
+    """Copy objects, in any order, until one fails; return the first error.
+
+    Args:
+        bucket: the bucket.
+        wanted: the copies.
+        made: gets each copy.
+    """
+
+    def copy(one: Wanted) -> None:
+        made.append(objects.copy(bucket, one.source, one.key, one.replaced))
+
+    failed = _for_each(copy, wanted, goes_on=False)
+    return failed[0][1] if failed else None
+
+
+def delete_all(bucket: Bucket, versions: Iterable[Listed]) -> list[tuple[Listed, PhotosvcError]]:
+    """Delete versions of objects, in any order; return those that may still be there, each with its error."""
+    return _for_each(lambda one: objects.delete(bucket, one), list(versions), goes_on=True)
+
+
+def _for_each(act: Callable[[T], object], many: Sequence[T], *, goes_on: bool) -> list[tuple[T, PhotosvcError]]:
+    """Call a function for several values at a time; return those that fail, and the rest when the time is over.
+
+    Args:
+        act: the function.
+        many: the values.
+        goes_on: true if the values after one that fails are tried nevertheless.
+    """
+    end = time.monotonic() + SECONDS
+    failed: list[tuple[T, PhotosvcError]] = []
+
+    def attempt(one: T) -> None:
+        if failed and not goes_on:
+            return
+        try:
+            if time.monotonic() > end:
+                raise TooSlowError
+            act(one)
+        except PhotosvcError as error:
+            failed.append((one, error))
+
+    if len(many) == 1:
+        attempt(many[0])
+    elif many:
+        with ThreadPoolExecutor(_AT_ONCE, "objects") as pool:
+            list(pool.map(attempt, many))
+    return failed
