@@ -16,7 +16,7 @@ from photosvc.core.paths import disk_name
 from photosvc.dav.dav_request import patiently
 from photosvc.dav.errors import DAVError, PartlyDoneError
 from photosvc.dav.tree import Original
-from photosvc.index.mirror import add_placeholder, look_again, remove_placeholder
+from photosvc.index.mirror import add_placeholder, forget, look_again, remove_placeholder
 from photosvc.library.staging_part import typed_errors
 from photosvc.storage import adding, groups, objects
 from photosvc.storage.bucket import Bucket, BucketError, Listed
@@ -104,7 +104,9 @@ class Change:
     def delete(self, sources: Sequence[Listed]) -> list[tuple[Listed, PhotosvcError]]:
         """Delete objects after the transaction; return those that are left, which then have placeholders again."""
         failed = groups.delete_all(self.bucket, sources)
-        self._seen |= {one.key for one, _ in failed}
+        left = {one.key for one, _ in failed}
+        self._seen |= left
+        forget(self.bucket, [one for one in sources if one.key not in left])
         return failed
 
     def remove_empty(self, name: str) -> None:

@@ -20,6 +20,7 @@ from photosvc.dav import locks, properties
 from photosvc.dav.copying import MOST, check_depth, remove, source_of
 from photosvc.dav.errors import DAVError
 from photosvc.dav.tree import Original, members
+from photosvc.index.mirror import forget
 from photosvc.library import disk
 from photosvc.library.relocation import is_junk
 from photosvc.library.trash_deletion import deleting
@@ -81,10 +82,11 @@ def _delete_objects(request: "Request", bucket: Bucket) -> None:
             disk.remove(root, request.name)
         _follow(request, session, found, within(deletion.name) + request.name if is_kept else None)
     if found.is_folder:
-        with suppress(PhotosvcError):  # indexing and clients ignore such objects
-            for one in bucket.objects(disk_name(request.name)):
-                if one.key.endswith("/"):
-                    delete_object(bucket, one)
+        with suppress(PhotosvcError):  # a mark that stays is an empty folder again
+            marks = [one for one in bucket.objects(disk_name(request.name)) if one.key.endswith("/")]
+            for one in marks:
+                delete_object(bucket, one)
+            forget(bucket, reversed(marks))
 
 
 def _names(request: "Request", found: Original) -> list[str]:

@@ -13,7 +13,7 @@ import errno
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Final
@@ -37,6 +37,7 @@ CREATE TABLE blocked (name BLOB, size INTEGER, mtime_ns INTEGER, etag TEXT);
 _LONGEST_PART: Final = 255
 #: The most bytes of a key.
 LONGEST_KEY: Final = 1024
+_MOST_DOUBTS: Final = 5_000
 
 
 def refresh(
@@ -60,6 +61,7 @@ def refresh(
     root = os.path.join(bucket.mirror, "")  # noqa: PTH118 - faster
     with closing(sqlite3.connect("")) as database:
         database.executescript(_SCHEMA)
+        placed = _Placed(bucket, root, began)
         for listed in bucket.objects(folder):
             if (problem := _problem(listed.key)) is not None:
                 note(Unreachable(_shown(listed.key), problem))
@@ -69,12 +71,12 @@ def refresh(
             elif not _is_reserved(listed.key):
                 row = (os.fsencode(listed.key), listed.size, listed.mtime_ns, listed.etag)
                 database.execute("INSERT OR IGNORE INTO seen VALUES (?)", row[:1])
-                if not _place(root, listed):
+                if not placed.place(listed):
                     database.execute("INSERT INTO blocked VALUES (?, ?, ?, ?)", row)
         _remove_unseen(database, root, folder, began)
         for name, *version in database.execute("SELECT * FROM blocked"):
             listed = Listed(os.fsdecode(name), *version)
-            if not _place(root, listed):  # another object has its name as a folder, or the name of its folder
+            if not placed.place(listed):  # another object has its name as a folder, or the name of its folder
                 note(Unreachable(_shown(listed.key), Problem.of(Reason.UNUSABLE_KEY)))
     _remove_deleted(root, began)
 
@@ -98,6 +100,27 @@ def remove_placeholder(bucket: Bucket, listed: Listed) -> None:
     with suppress(FileNotFoundError, NotADirectoryError):
         if is_placeholder(os.lstat(path), listed):
             os.unlink(path)  # noqa: PTH108 - as in `refresh`
+
+
+def forget(bucket: Bucket, deleted: Iterable[Listed]) -> None:
+    """Remove the placeholders of objects that are deleted now, and put what a list of this moment says in doubt.
+
+    Such a list may have the objects still, and may have made their placeholders again since they were noted as gone.
+    If the disk of the mirror fails, a later list removes them.
+    """
+    root, changed = str(bucket.mirror), set()
+    with suppress(OSError):
+        for listed in deleted:
+            path = f"{root}/{listed.key}"
+            if path.endswith("/"):
+                with suppress(OSError):  # it is not empty
+                    os.rmdir(path)  # noqa: PTH106 - as in `refresh`
+            else:
+                remove_placeholder(bucket, listed)
+            changed.add(_nearest(os.path.dirname(path.rstrip("/")), root))  # noqa: PTH120 - faster
+        for folder in changed:
+            with suppress(FileNotFoundError):
+                os.utime(folder)  # with the time of the content changes that of the entry, see `_Placed`
 
 
 def is_placeholder(status: os.stat_result, listed: Listed) -> bool:
@@ -228,6 +251,73 @@ def _remove_deleted(root: str, began: int) -> None:
                 is_new = status.st_ctime_ns >= began or deletion.endswith(UNFINISHED)
                 if is_new and _version(status) == _version(os.lstat(root + original)):
                     os.unlink(root + original)  # noqa: PTH108 - faster
+
+
+class _Placed:
+    """Placeholders made from a list, which may be older than changes by this service: the store is asked in doubt.
+
+    A doubt is a missing placeholder in a folder that somebody else has changed since the list began, or a placeholder
+    of another version that is newer than the list. After `_MOST_DOUBTS` of them the list is believed, so that it costs
+    no request for each object of a large bucket; the next list corrects what was wrong.
+    """
+
+    def __init__(self, bucket: Bucket, root: str, began: int) -> None:
+        self._bucket, self._root, self._began, self._doubts = bucket, root, began, 0
+        self._times: dict[str, int] = {}
+        """Times of change of the folders in which placeholders were made here, of those above the last one."""
+
+    def place(self, listed: Listed) -> bool:
+        """Make the placeholder of an object, or bring it up to date; return whether its path is free for it.
+
+        Raises:
+            BucketError: the store does not tell whether the object is still there.
+            OSError: the disk of the mirror fails.
+        """
+        path = (self._root + listed.key).rstrip("/")
+        status = _status(path)
+        if status is not None:
+            if (
+                stat.S_ISREG(status.st_mode)
+                and not is_placeholder(status, listed)
+                and self._began <= status.st_ctime_ns
+            ):
+                return self._place_present(listed)
+            return _place(self._root, listed)
+        folder = _nearest(os.path.dirname(path), self._root.rstrip("/"))  # noqa: PTH120 - faster
+        status = _status(folder)
+        if status is None or self._began <= status.st_ctime_ns != self._times.get(folder):
+            return self._place_present(listed)
+        done = _place(self._root, listed)
+        self._note_times(os.path.dirname(path), folder)  # noqa: PTH120 - faster
+        return done
+
+    def _place_present(self, listed: Listed) -> bool:
+        """Place an object as it is now, if it is still there."""
+        self._doubts += 1
+        found = find(self._bucket, listed.key) if self._doubts <= _MOST_DOUBTS else listed
+        return found is None or _place(self._root, found)
+
+    def _note_times(self, folder: str, changed: str) -> None:
+        """Note the times of a folder and of those above it, up to the one that was there before."""
+        self._times = {one: time for one, time in self._times.items() if f"{folder}/".startswith(f"{one}/")}
+        while len(folder) >= len(changed):
+            if (status := _status(folder)) is not None:
+                self._times[folder] = status.st_ctime_ns
+            folder = os.path.dirname(folder)  # noqa: PTH120 - faster
+
+
+def _nearest(folder: str, root: str) -> str:
+    """Return the folder, or the nearest one above it that exists; at most the root."""
+    while len(folder) > len(root) and _status(folder) is None:
+        folder = os.path.dirname(folder)  # noqa: PTH120 - faster
+    return folder
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _version(status: os.stat_result) -> tuple[int, ...]:

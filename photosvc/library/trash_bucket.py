@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import clean_name, disk_name
-from photosvc.index.mirror import LONGEST_KEY
+from photosvc.index.mirror import LONGEST_KEY, forget
 from photosvc.index.scan import TRASH_FOLDER, UNFINISHED, disk_path
 from photosvc.library import disk
 from photosvc.library.staging_part import NameRefusedError, NameTakenError
@@ -104,7 +104,10 @@ class Moves:
             with suppress(ObjectChangedError):
                 delete(self.bucket, self.copied[name][0])
 
-        return self._ends(remove, [name for name in names if name in self.copied])
+        moved = [name for name in names if name in self.copied]
+        is_finished = self._ends(remove, moved)
+        forget(self.bucket, [self.copied[name][0] for name in moved])
+        return is_finished
 
     def take_back(self, names: Collection[str]) -> bool:
         """Delete the copies of these objects, each only if its object is still there; return whether none is left."""

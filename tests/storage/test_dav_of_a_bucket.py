@@ -278,21 +278,52 @@ def test_a_folder_that_only_the_mirror_has_is_made(dav):
     assert keys(dav) == ["2024/a.jpg", "ghost/"]
 
 
-def test_what_is_stored_while_the_list_is_read_stays_visible(dav, store):
-    def late(environ):
-        if "list-type=2" in environ["QUERY_STRING"]:
-            store.fault = lambda _: None
-            answer = b"".join(store.app(environ, lambda *told: headers.extend(told)))
-            assert put(dav, "/2024/late.jpg", TWO).status_code == 201
-            assert dav.call("MKCOL", "/late").status_code == 201
-            return headers[0], [one for one in headers[1] if one[0] != "Content-Length"], answer
-        return None
+def late(store, change):
+    """Let the store answer the next list only after this change, and so without it."""
 
-    headers = []
-    store.fault = late
+    def answered(environ):
+        if "list-type=2" not in environ["QUERY_STRING"]:
+            return None
+        headers = []
+        store.fault = lambda _: None
+        answer = b"".join(store.app(environ, lambda *told: headers.extend(told)))
+        change()
+        return headers[0], [one for one in headers[1] if one[0] != "Content-Length"], answer
+
+    store.fault = answered
+
+
+def test_what_is_stored_while_the_list_is_read_stays_visible(dav, store):
+    def change():
+        assert put(dav, "/2024/late.jpg", TWO).status_code == 201
+        assert put(dav, "/2024/a.jpg", TWO).status_code == 204
+        assert dav.call("MKCOL", "/late").status_code == 201
+
+    late(store, change)
     dav.api.library.index()
-    assert dav.call("GET", "/2024/late.jpg").data == TWO
+    assert dav.call("GET", "/2024/late.jpg").data == dav.call("GET", "/2024/a.jpg").data == TWO
     assert dav.call("PROPFIND", "/late", headers={"Depth": "0"}).status_code == 207
+
+
+def test_what_is_moved_or_deleted_while_the_list_is_read_does_not_come_back(dav, store):
+    for folder in ("/empty", "/2024/deep"):
+        assert dav.call("MKCOL", folder).status_code == 201
+    for number, path in enumerate(("/2024/b.jpg", "/2024/deep/c.jpg", "/gone.jpg")):
+        assert put(dav, path, jpeg(90 + number, 48)).status_code == 201
+
+    def change():
+        assert to(dav, "MOVE", "/2024", "/2025").status_code == 201
+        assert dav.call("DELETE", "/gone.jpg").status_code == 204
+        assert dav.call("DELETE", "/empty").status_code == 204
+
+    late(store, change)
+    dav.api.library.index()
+    for path in ("/2024", "/2024/a.jpg", "/2024/deep", "/gone.jpg", "/empty"):
+        assert (path, dav.call("GET", path).status_code) == (path, 404)
+    assert visible(dav) == ["2025/a.jpg", "2025/b.jpg", "2025/deep/", "2025/deep/c.jpg"]
+    assert dav.call("MKCOL", "/2024").status_code == dav.call("MKCOL", "/empty").status_code == 201
+    dav.api.library.index()
+    assert dav.api.library.names() == ["2025/a.jpg", "2025/b.jpg", "2025/deep/c.jpg"]
 
 
 def test_hidden_files_stay_and_are_not_indexed(dav):
