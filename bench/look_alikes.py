@@ -23,7 +23,7 @@ from pathlib import Path
 from PIL import Image, ImageEnhance, ImageFilter, ImageOps, ImageStat
 
 from photosvc.library.look_alikes import MOST_BITS, MOST_TURNED_BITS, MOST_VERSION_BITS
-from photosvc.media.looks import Versions, perceptual_hash, read_look, turned
+from photosvc.media.looks import Versions, read_look, turned
 
 PICTURES, CHANGED, LONGEST = 2000, 200, 240
 #: Deviation of the grey levels that a blur takes away from a picture with detail.
@@ -193,8 +193,7 @@ def main(folders: Sequence[Path], subject: Sequence[Path]) -> None:
     pieces += [Piece(drawn(seed), "") for seed in range(drawn_ones)]
     pictures = [one.picture for one in pieces]
     sample = pictures[:: max(1, len(pictures) // 100)]
-    print(f"{milliseconds(perceptual_hash, sample):.2f} ms a picture for its hash,", end=" ")
-    print(f"{milliseconds(read_look, sample):.2f} ms with its versions")
+    print(f"{milliseconds(read_look, sample):.2f} ms a picture for its hash and those of its versions")
     hashes = [Hashes(one) for one in pictures]
     pairs, by_hash, in_all = Counter[str](), Counter[str](), Counter[str]()
     for at, (one, piece) in enumerate(zip(hashes, pieces, strict=True)):
