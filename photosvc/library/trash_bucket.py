@@ -7,12 +7,9 @@ is killed in between leaves both; `settle` deletes the one that is too many.
 
 import logging
 import os
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from threading import Event
 from typing import Final, TypeVar
 
 from photosvc.core.errors import PhotosvcError
@@ -22,15 +19,12 @@ from photosvc.index.scan import TRASH_FOLDER, UNFINISHED, disk_path
 from photosvc.library import disk
 from photosvc.library.staging_part import NameRefusedError, NameTakenError
 from photosvc.library.trash_folder import Kept, Trash, within
+from photosvc.storage import groups
 from photosvc.storage.bucket import Bucket, BucketError, Listed, StoreAnswerError
 from photosvc.storage.objects import ObjectChangedError, ObjectTakenError, copy, delete, find, require_deletion
 
 Item = TypeVar("Item")
 _LOG: Final = logging.getLogger("photosvc")
-#: Requests to the store at the same time.
-_THREADS: Final = 8
-#: Seconds after which no further request begins.
-_LONGEST: Final = 60.0
 
 
 class SlowStoreError(BucketError):
@@ -250,31 +244,14 @@ def is_version(trash: Trash, name: str, listed: Listed) -> bool:
 
 
 def _each(act: Callable[[Item], object], items: Sequence[Item]) -> None:
-    """Call a function for each item, some at the same time; none begins after an error, or after `_LONGEST` seconds.
+    """Call a function for each item, some at the same time; none begins after an error, or when the time is over.
 
     Raises:
         SlowStoreError: items are left.
         PhotosvcError: the first error of the function.
     """
-    end, failed = time.monotonic() + _LONGEST, Event()
-
-    def one(item: Item) -> None:
-        if failed.is_set():
-            return
-        if time.monotonic() > end:
-            failed.set()
-            raise SlowStoreError
-        try:
-            act(item)
-        except BaseException:
-            failed.set()
-            raise
-
-    if len(items) < 2:
-        for item in items:
-            one(item)
-        return
-    with ThreadPoolExecutor(min(_THREADS, len(items))) as pool:
-        futures = [pool.submit(one, item) for item in items]
-    for future in futures:
-        future.result()
+    if failed := groups.for_each(act, items):
+        error = failed[0][1]
+        if isinstance(error, groups.TooSlowError):
+            raise SlowStoreError from None
+        raise error

@@ -63,16 +63,16 @@ def copy_all(bucket: Bucket, wanted: Sequence[Wanted], made: list[Listed]) -> Ph
     def copy(one: Wanted) -> None:
         made.append(objects.copy(bucket, one.source, one.key, one.replaced))
 
-    failed = _for_each(copy, wanted, goes_on=False)
+    failed = for_each(copy, wanted)
     return failed[0][1] if failed else None
 
 
 def delete_all(bucket: Bucket, versions: Iterable[Listed]) -> list[tuple[Listed, PhotosvcError]]:
     """Delete versions of objects, in any order; return those that may still be there, each with its error."""
-    return _for_each(lambda one: objects.delete(bucket, one), list(versions), goes_on=True)
+    return for_each(lambda one: objects.delete(bucket, one), list(versions), goes_on=True)
 
 
-def _for_each(act: Callable[[T], object], many: Sequence[T], *, goes_on: bool) -> list[tuple[T, PhotosvcError]]:
+def for_each(act: Callable[[T], object], many: Sequence[T], *, goes_on: bool = False) -> list[tuple[T, PhotosvcError]]:
     """Call a function for several values at a time; return those that fail, and the rest when the time is over.
 
     Args:

@@ -31,10 +31,7 @@ REQUESTS = {
     "library/trash_deletion.py Deletion._begin: flock": (
         "a new name: only `recover` can look at it, once, by renames or one list of a store"
     ),
-    "library/trash_bucket.py _each: Event": "whether a request to the store failed",
-    "library/trash_bucket.py _each: ThreadPoolExecutor": "60 s, and the time limits of a store for requests begun then",
-    "storage/groups.py _for_each: ThreadPoolExecutor": "60 s, and the time limits of a store for requests begun then",
-    "library/trash_bucket.py _each: result": "of work that has ended",
+    "storage/groups.py for_each: ThreadPoolExecutor": "60 s, and the time limits of a store for requests begun then",
     "models/engine.py _begin_writing: sleep": "15 s; those of `Writers`; for optional writes 50 ms",
     "models/engine.py _lock_library: pg_advisory_xact_lock": "15 s (`limit_lock_waits`); `Writers`",
     "models/silence.py connection_class.Attending.wait: wait": "4 s without an answer of the server; every thread",
