@@ -59,7 +59,7 @@ BY_TIME, IN_ORDER = (
     tuple(
         f"grid/{name}.js"
         for name in f"main {kind} list window api tile layouts span rows words icons beside "
-        "tools scrubber selection actions bar line keys viewing suggest upload news".split()
+        "tools scrubber selection actions line keys viewing suggest upload news".split()
     )
     for kind in ("timeline", "sequence")
 )
