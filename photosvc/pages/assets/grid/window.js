@@ -134,10 +134,11 @@ export class Window extends EventTarget {
       this.#render();
       this.#rest();
     }
-    this.dispatchEvent(new CustomEvent("move", {detail: this.place()}));
   }
 
+  // The place is another one, and may stay.
   #rest() {
+    this.dispatchEvent(new CustomEvent("move", {detail: this.place()}));
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#fast = false;
