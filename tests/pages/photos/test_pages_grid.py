@@ -1,5 +1,6 @@
 """The grid of photos in Chromium: scrolling, scrubbing, keys, selecting, batch actions, suggestions and the viewer."""
 
+import re
 from zipfile import ZipFile
 
 import pytest
@@ -297,6 +298,35 @@ def test_a_grid_follows_a_library_that_others_change(base, chromium):
         says(other, "Undone")
         page.keyboard.press("Home")
         page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL}'] img.here")
+
+
+def test_a_key_that_is_pressed_while_the_grid_reads_a_changed_library_is_not_lost(base, chromium):
+    held = []
+    with open_page(chromium, base) as page, open_page(chromium, base) as other:
+        page.wait_for_selector(f"{FIRST} img.here")
+        page.focus(".scrubber")
+        page.keyboard.press("End")
+        page.wait_for_selector(f"{TILE}[aria-posinset='{TOTAL}'] img.here")
+        other.wait_for_selector(f"{FIRST} img.here")
+        other.focus(f"{FIRST} a")
+        other.keyboard.press("a")
+        says(other, "1 photo archived")
+        months = re.compile(r"/photos/timeline(\?|$)")
+        page.route(months, lambda route: held.append(route))  # noqa: PLW0108 - Playwright sets attributes of it
+        with page.expect_request(months):
+            page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+        page.wait_for_timeout(100)
+        with page.expect_request(months):
+            held[0].continue_()
+        page.wait_for_timeout(100)
+        page.keyboard.press("Home")
+        page.wait_for_selector(f"{FIRST} img.here")
+        held[1].continue_()
+        page.unroute(months)
+        page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL - 1}'] img.here")
+        assert page.evaluate("scrollY") == 0
+        other.keyboard.press("Control+z")
+        says(other, "Undone")
 
 
 def test_who_may_only_look_is_offered_no_changes(base, chromium):

@@ -126,6 +126,7 @@ export class List extends EventTarget {
       next = new this.constructor();
       await fill(next);
     }
+    this.dispatchEvent(new Event("leave"));
     this.become(next);
   }
 

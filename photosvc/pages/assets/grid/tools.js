@@ -56,12 +56,16 @@ export function attach(root, timeline, grid) {
 function following(root, timeline, grid, scrubber, actions) {
   const empty = make("div", {className: "empty", hidden: true}, make("p", {textContent: t("noneLeft")}));
   root.after(empty);
+  const name = ({month}) => timeline.months[month]?.[0];
+  // Keys may lead elsewhere until the new library is read.
+  let place, anchor, month;
+  timeline.addEventListener("leave", () => { place = grid.place(); anchor = grid.anchor(); month = name(place); });
   const follow = async ({next, kept}) => {
-    const place = grid.place(), anchor = grid.anchor(), month = timeline.months[place.month]?.[0];
-    const first = Math.min(...[...grid.tiles].filter((tile) => tile.month === place.month).map((tile) => tile.index));
-    await timeline.renew(month, Number.isFinite(first) ? first : 0);
-    const seen = anchor ? await timeline.locate(anchor.uid, [anchor.name]) : -1, at = timeline.find(month);
-    if (seen >= 0) grid.reset({...timeline.at(seen), below: anchor.below});
+    const here = grid.place(), first = Math.min(...[...grid.tiles].filter((tile) => tile.month === here.month).map((tile) => tile.index));
+    await timeline.renew(name(here), Number.isFinite(first) ? first : 0);
+    const seen = anchor ? await timeline.locate(anchor.uid, [anchor.name]) : -1, at = timeline.find(month), now = grid.place();
+    if (now.month !== place.month || now.offset !== place.offset) grid.reset(now);
+    else if (seen >= 0) grid.reset({...timeline.at(seen), below: anchor.below});
     else grid.reset({month: Math.max(0, at), offset: at < 0 ? 0 : place.offset});
     scrubber.draw();
     empty.hidden = timeline.total > 0;
