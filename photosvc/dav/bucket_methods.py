@@ -21,8 +21,8 @@ from photosvc.dav.copying import (
     check_depth,
     check_move,
     check_new_folder,
-    check_size,
     check_target,
+    copy_of,
     require_no_body,
     target_path,
 )
@@ -216,13 +216,8 @@ def copy(request: "Request") -> Response:
         DAVError: the request cannot be met as it is.
         PhotosvcError: the store fails or refuses it, or the folder has too many objects.
     """
-    path = target_path(request)
+    path, _, deep = copy_of(request)
     name = path.strip("/")
-    request.check_disk(name, within=True)
-    asked = request.existing()
-    check_depth(request, asked, ("0", "infinity"))
-    deep = request.environ.get("HTTP_DEPTH") != "0"
-    check_size(request, asked, deep=deep)
 
     def check() -> tuple[Original, Original | None]:
         found = request.existing()

@@ -231,13 +231,8 @@ def copy(request: "Request") -> Response:
         DAVError: the request cannot be met as it is.
         PhotosvcError: the disk refuses it.
     """
-    path = target_path(request)
+    path, found, deep = copy_of(request)
     name = path.strip("/")
-    request.check_disk(name, within=True)
-    found = request.existing()
-    check_depth(request, found, ("0", "infinity"))
-    deep = request.environ.get("HTTP_DEPTH") != "0"
-    check_size(request, found, deep=deep)
 
     def follow(session: Session) -> None:
         properties.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
@@ -256,7 +251,23 @@ def copy(request: "Request") -> Response:
     return Response(status=201 if replaced is None else 204)
 
 
-def check_size(request: "Request", found: Original, *, deep: bool) -> None:
+def copy_of(request: "Request") -> tuple[str, Original, bool]:
+    """Return the target of a COPY, the file or folder to copy, and true if all that is in it is copied too.
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+        PhotosvcError: the disk has no room for it.
+    """
+    path = target_path(request)
+    request.check_disk(path.strip("/"), within=True)
+    found = request.existing()
+    check_depth(request, found, ("0", "infinity"))
+    deep = request.environ.get("HTTP_DEPTH") != "0"
+    _check_size(request, found, deep=deep)
+    return path, found, deep
+
+
+def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
     """Check the number and size of all files before any is copied.
 
     Raises:
