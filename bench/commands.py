@@ -53,7 +53,7 @@ _LEAST = "import flask, sqlalchemy.orm, flask_sqlalchemy"
 
 
 class Cost(NamedTuple):
-    """What one process took."""
+    """The times of one process."""
 
     wall: float
     processor: float

@@ -1,4 +1,4 @@
-"""What operators look at and tidy: `svc status`, `svc check`, `svc purge`, `svc cluster` and `svc audit`.
+"""Commands of operators: `svc status`, `svc check`, `svc purge`, `svc cluster` and `svc audit`.
 
 Also the heartbeats and the scheduler of commands that work for the machines of a library.
 """

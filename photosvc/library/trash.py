@@ -429,7 +429,7 @@ def _in_the_way(session: Session, names: Mapping[str, str]) -> list[str]:
 
 
 def _is_same(originals: Path, name: str, file: File | Sidecar, copies: Mapping[str, Listed]) -> bool:
-    """Return whether a restored file is the one that was deleted; nobody else stores objects in the trash."""
+    """Return whether a restored file is the one that was deleted; no other program stores objects in the trash."""
     if (copied := copies.get(name)) is None:
         return _is_unchanged(originals, name, file)
     # A row that has the former name, not that of the trash, may be of another file.

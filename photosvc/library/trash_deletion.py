@@ -56,7 +56,7 @@ class Deletion:
     _moved: list[str] = field(default_factory=list, init=False)
     _lock: ExitStack = field(default_factory=ExitStack, init=False)
     _objects: Moves | None = field(default=None, init=False)
-    """Those of the files, if these are in a bucket."""
+    """The moved objects, if the files are in a bucket."""
 
     def prepare(self, names: Collection[str]) -> None:
         """Copy the objects of these files into the trash, if they are in a bucket; called before the transaction.
