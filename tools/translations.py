@@ -1,17 +1,20 @@
 """The catalogues of the pages: `python -m tools.translations` adds new texts to them and drops those that are gone.
 
 Texts of templates, modules and scripts are found by their marks (see `photosvc/pages/language.py`), and those of tables
-of other packages are listed by `photosvc/pages/messages.py`. A new text is added
-without a translation, for a person to write; the tests list the ones that are missing. With `check`, nothing is
-written: the program ends with 1 if the catalogues are not up to date.
+of other packages are listed by `photosvc/pages/messages.py`. A new text is added without a translation, for a person to
+write; the tests list the ones that are missing. Beside each catalogue stands the same one in the form that the service
+reads (`.mo`), which this makes anew after a translation was written. With `check`, nothing is written: the program ends
+with 1 if the catalogues are not up to date.
 """
 
 import sys
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from photosvc.pages.language import ENGLISH, FOLDER, LANGUAGES
@@ -29,6 +32,24 @@ _KEYWORDS = {
 _METHODS = [("**.py", "python"), ("**/templates/**.html", "jinja2.ext:babel_extract")]
 _PLURALS = {"de": "(n != 1)", "es": "(n != 1)", "fr": "(n > 1)"}
 _TITLE = "# The pages of photosvc in {}. New texts are added by `make translations`.\n#"
+
+
+class _Plain(Catalog):
+    """A catalogue whose head has no times and versions, so that the same texts make the same file."""
+
+    def __iter__(self) -> Iterator[Message]:
+        """Yield the head, then the texts."""
+        _, *texts = super().__iter__()
+        yield Message("", head(str(self.locale_identifier)))
+        yield from texts
+
+
+def head(language: str) -> str:
+    """Return the head of a catalogue, a field in each line."""
+    return (
+        f"Language: {language}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"
+        f"Content-Transfer-Encoding: 8bit\nPlural-Forms: nplurals=2; plural={_PLURALS[language]};\n"
+    )
 
 
 def extracted() -> Catalog:
@@ -62,17 +83,24 @@ def updated(language: str, texts: Catalog) -> bytes:
         fresh.add(text.id, present.string if present and same else None, flags=text.flags, context=text.context)
     written = BytesIO()
     write_po(written, fresh, width=120, no_location=True, omit_header=True, sort_output=True)
-    head = f"""{_TITLE.format(LANGUAGES[language])}
-msgid ""
-msgstr ""
-"Language: {language}\\n"
-"MIME-Version: 1.0\\n"
-"Content-Type: text/plain; charset=utf-8\\n"
-"Content-Transfer-Encoding: 8bit\\n"
-"Plural-Forms: {plurals}\\n"
+    lines = "".join(f'"{line}\\n"\n' for line in head(language).splitlines())
+    return f'{_TITLE.format(LANGUAGES[language])}\nmsgid ""\nmsgstr ""\n{lines}\n'.encode() + written.getvalue()
 
-"""
-    return head.encode() + written.getvalue()
+
+def packed(content: bytes, language: str) -> bytes:
+    """Return a catalogue in the form that is read by the service.
+
+    Args:
+        content: the catalogue as people write it.
+        language: its code, such as `de`.
+
+    """
+    plain, written = _Plain(locale=language), BytesIO()
+    for text in read_po(BytesIO(content), locale=language):
+        if text.id:
+            plain.add(text.id, text.string, context=text.context)
+    write_mo(written, plain)
+    return written.getvalue()
 
 
 def main(arguments: list[str]) -> int:
@@ -81,12 +109,16 @@ def main(arguments: list[str]) -> int:
     for language in LANGUAGES:
         if language == ENGLISH:
             continue
-        content, path = updated(language, texts), Path(FOLDER / f"{language}.po")
-        if path.is_file() and path.read_bytes() == content:
-            continue
-        status = 1
-        if arguments != ["check"]:
-            path.write_bytes(content)
+        content = updated(language, texts)
+        for path, wanted in (
+            (Path(FOLDER / f"{language}.po"), content),
+            (Path(FOLDER / f"{language}.mo"), packed(content, language)),
+        ):
+            if path.is_file() and path.read_bytes() == wanted:
+                continue
+            status = 1
+            if arguments != ["check"]:
+                path.write_bytes(wanted)
     return status if arguments == ["check"] else 0
 
 

@@ -1,7 +1,8 @@
 """The language of a page: chosen in the settings, else the browser's, else English; its texts, numbers and dates.
 
 Texts are marked in English with `_` and `ngettext`, in templates and in modules, and `N_` where a table holds them that
-outlives a request. The catalogues of the other languages are in `languages/`. Only pages are translated: the API, the
+outlives a request. The catalogues of the other languages are in `languages/`, each for people to write (`.po`) and
+as it is read (`.mo`). Only pages are translated: the API, the
 command line and the log speak English, as do all messages outside of a request. Nothing of a host app is used or
 changed: its own translations, their language and their functions in templates stay apart.
 """
@@ -10,15 +11,10 @@ from collections.abc import Mapping
 from datetime import date
 from functools import cache, lru_cache
 from gettext import GNUTranslations, NullTranslations
-from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-import babel.dates
-from babel import Locale
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
 from flask import Response, request, url_for
 from markupsafe import Markup
 from werkzeug.datastructures import LanguageAccept
@@ -39,19 +35,36 @@ _YEAR: Final = 365 * 86_400
 #: Characters of `Accept-Language` that are read: browsers send less, and parsing takes time.
 _LONGEST: Final = 400
 _NOTED: Final = "photosvc.language"
-#: The places whose forms of dates and numbers each language has: English dates begin with the day.
-_LOCALES: Final = {"en": "en_GB", "de": "de_DE", "es": "es_ES", "fr": "fr_FR"}
-#: The patterns of dates; those of Babel differ between its versions.
+#: The forms of dates; English ones begin with the day.
 _DATES: Final = {
     "full": {
-        "de": "EEEE, d. MMMM y",
-        "en": "EEEE, d MMMM y",
-        "es": "EEEE, d 'de' MMMM 'de' y",
-        "fr": "EEEE d MMMM y",
+        "de": "{weekday}, {day}. {month} {year}",
+        "en": "{weekday}, {day} {month} {year}",
+        "es": "{weekday}, {day} de {month} de {year}",
+        "fr": "{weekday} {day} {month} {year}",
     },
-    "long": {"de": "d. MMMM y", "en": "d MMMM y", "es": "d 'de' MMMM 'de' y", "fr": "d MMMM y"},
-    "month": {"de": "LLLL y", "en": "LLLL y", "es": "LLLL 'de' y", "fr": "LLLL y"},
+    "long": {
+        "de": "{day}. {month} {year}",
+        "en": "{day} {month} {year}",
+        "es": "{day} de {month} de {year}",
+        "fr": "{day} {month} {year}",
+    },
+    "month": {"de": "{month} {year}", "en": "{month} {year}", "es": "{month} de {year}", "fr": "{month} {year}"},
 }
+_MONTHS: Final = {
+    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "en": "January February March April May June July August September October November December",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+}
+_WEEKDAYS: Final = {
+    "de": "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag",
+    "en": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+    "es": "lunes martes miércoles jueves viernes sábado domingo",
+    "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
+}
+#: The characters between thousands; in French a narrow space at which no line ends.
+_SEPARATORS: Final = {"de": ".", "en": ",", "es": ".", "fr": "\u202f"}
 #: Spanish does not group numbers of four digits.
 _UNGROUPED: Final = {"es": 9_999}
 
@@ -111,14 +124,11 @@ def choose_language(answer: Response, name: str) -> None:
 
 @cache
 def catalogue(name: str) -> NullTranslations:
-    """Read the texts of a language: about 0.1 s, once in a process."""
+    """Read the texts of a language, once in a process."""
     if name == ENGLISH:
         return NullTranslations()
-    packed = BytesIO()
-    with (FOLDER / f"{name}.po").open("rb") as file:
-        write_mo(packed, read_po(file, locale=name))
-    packed.seek(0)
-    return GNUTranslations(packed)
+    with (FOLDER / f"{name}.mo").open("rb") as file:
+        return GNUTranslations(file)
 
 
 def N_(text: str) -> str:  # noqa: N802 - as gettext's tools know it
@@ -157,24 +167,13 @@ def grouped(number: int) -> str:
     text, name = f"{number:,}", language()
     if name == ENGLISH:
         return text
-    return text.replace(",", _separator(name)) if abs(number) > _UNGROUPED.get(name, 0) else str(number)
+    return text.replace(",", _SEPARATORS[name]) if abs(number) > _UNGROUPED.get(name, 0) else str(number)
 
 
 def decimal(number: float, digits: int) -> str:
     """Return a number with so many decimals."""
     text = f"{number:.{digits}f}"
     return text if language() == ENGLISH else text.replace(".", ",")
-
-
-@cache
-def locale_of(name: str) -> Locale:
-    """Return the forms of dates and numbers in a language."""
-    return Locale.parse(_LOCALES[name])
-
-
-@cache
-def _separator(name: str) -> str:
-    return str(locale_of(name).number_symbols["latn"]["group"])
 
 
 def date_text(day: date, form: str = "long") -> str:
@@ -184,13 +183,13 @@ def date_text(day: date, form: str = "long") -> str:
 
 @lru_cache(maxsize=2048)
 def _formatted(day: date, form: str, name: str) -> str:
-    return babel.dates.format_date(day, _DATES[form][name], locale_of(name))
+    weekday, month = _WEEKDAYS[name].split()[day.weekday()], _MONTHS[name].split()[day.month - 1]
+    return _DATES[form][name].format(weekday=weekday, day=day.day, month=month, year=day.year)
 
 
 def month_names() -> Mapping[int, str]:
-    """Return the names of the months, as they stand alone."""
-    names: Mapping[int, str] = locale_of(language()).months["stand-alone"]["wide"]
-    return names
+    """Return the names of the months, from 1 for January."""
+    return dict(enumerate(_MONTHS[language()].split(), 1))
 
 
 def _marked(text: str, /, **values: object) -> Markup:

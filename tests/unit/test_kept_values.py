@@ -61,8 +61,6 @@ KEPT = {
     "pages/language.py _markup": _FIXED,
     "pages/language.py catalogue": _FIXED,
     "pages/language.py _formatted": _PURE,
-    "pages/language.py _separator": _FIXED,
-    "pages/language.py locale_of": _FIXED,
     "pages/photos.py OrderedDict": "the state of the library, and the whole query with its rights",
     "pages/script_texts.py _packed": _FIXED,
     "pictures/service.py _thumbnail_workers": "the service",

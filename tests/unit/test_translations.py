@@ -9,7 +9,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from photosvc.pages.language import FOLDER, LANGUAGES
-from tools.translations import extracted, updated
+from tools.translations import extracted, packed, updated
 
 OTHERS = sorted(set(LANGUAGES) - {"en"})
 _VALUE = re.compile(r"%\((\w+)\)s")
@@ -38,6 +38,13 @@ def forms(message):
 @pytest.mark.parametrize("language", OTHERS)
 def test_each_catalogue_has_just_the_texts_of_the_pages(language):
     assert (FOLDER / f"{language}.po").read_bytes() == updated(language, marked()), "run make translations"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_the_service_reads_each_catalogue_as_it_is_written(language):
+    assert (FOLDER / f"{language}.mo").read_bytes() == packed((FOLDER / f"{language}.po").read_bytes(), language), (
+        "run make translations"
+    )
 
 
 @pytest.mark.parametrize("language", OTHERS)
