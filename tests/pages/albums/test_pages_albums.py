@@ -317,7 +317,9 @@ def test_the_pages_of_the_list_are_the_list(filled_api, alice, monkeypatch):
         following = re.search(r'rel="next" href="([^"]+)"', answer.text)
         address = unescape(following[1]) if following else ""
     assert found == [f"Album {number}" for number in reversed(range(7))]
-    assert "There is no page 9." in open_text(alice, "/albums", page="9")
+    beyond = open_text(alice, "/albums", page="9")
+    assert "There is no page 9." in beyond
+    assert "Previous" not in beyond
     assert "No title contains “ <b>x " in open_text(alice, "/albums", q="<b>x")
 
 

@@ -154,7 +154,9 @@ def test_lists_have_pages(alice, monkeypatch):
     assert listed(alice, "/labels") == [("boat", 1), ("lake", 2)]
     assert 'rel="next" href="/labels?page=2"' in alice.open("/labels", headers=OWN).text
     assert listed(alice, "/labels", page=2) == [("sea", 1)]
-    assert "There is no page 9." in text_of(alice.open("/labels?page=9", headers=OWN))
+    beyond = text_of(alice.open("/labels?page=9", headers=OWN))
+    assert "There is no page 9." in beyond
+    assert "Previous" not in beyond
 
 
 def test_empty_lists_say_what_comes_there(tmp_path):

@@ -187,6 +187,12 @@ def test_strange_parameters_are_no_errors_of_ours(alice):
         assert alice.open(f"/?{query}", headers=OWN).status_code == (400 if query in wrong else 200), query
 
 
+def test_a_page_behind_the_last_one_leads_to_the_first_alone(alice):
+    beyond = text_of(alice.open("/?page=9", headers=OWN))
+    assert "There is no page 9. First page" in beyond
+    assert "Previous" not in beyond
+
+
 def test_markup_in_a_title_is_text(alice, filled_api):
     shown = 0
     for path in ("/", *(f"/photos/{uid}" for uid in uids(filled_api))):
