@@ -1,0 +1,72 @@
+"""The pages on a tablet: what a finger touches is high enough for it, and nothing is out of sight in any language."""
+
+import pytest
+
+from tests.pages.chromium import open_page
+from tests.pages.every_page import ADMINISTRATION, PAGES, serve_every_page
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+TABLET = {"width": 768, "height": 1024, "has_touch": True}
+
+#: Fields, buttons and links of a navigation that are shown and less than 44 pixels high. A box counts with its label.
+LOW = """() => [...document.querySelectorAll("button, .button, input, select, textarea, summary, nav a, .tag[href], .chips a")]
+    .filter((one) => one.checkVisibility({checkVisibilityCSS: true, checkOpacity: true}))
+    .filter((one) => !one.closest(".unseen, .unscripted, [aria-hidden=true]") && one.type !== "hidden")
+    .map((one) => [one, one.matches("[type=checkbox], [type=radio]") ? one.closest("label") ?? one : one])
+    .filter(([one, box]) => box.getBoundingClientRect().height < 43.5)
+    .map(([one]) => `${one.tagName} ${one.className} ${one.textContent.trim() || one.name}`)"""
+
+#: Tabs that are cut off, and placeholders that are wider than their fields.
+CUT_OFF = """() => {
+    const pen = document.createElement("canvas").getContext("2d");
+    const isCut = (field) => {
+        const style = getComputedStyle(field);
+        pen.font = style.font;
+        return pen.measureText(field.placeholder).width
+            > field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    };
+    return [
+        ...[...document.querySelectorAll(".crumbs a")].filter((tab) => tab.getBoundingClientRect().right > innerWidth),
+        ...[...document.querySelectorAll(".find input[placeholder]")].filter(isCut),
+    ].map((one) => one.textContent || one.placeholder);
+}"""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with serve_every_page(tmp_path_factory.mktemp("tablet")) as served:
+        yield served
+
+
+@pytest.mark.parametrize(("name", "paths"), [("alice", PAGES), ("ann", ADMINISTRATION)])
+def test_what_a_finger_touches_is_44_pixels_high(chromium, served, name, paths):
+    base, names = served
+    found = {}
+    with open_page(chromium, base, name=name, expected="Failed to load resource", **TABLET) as page:
+        for what, path in paths.items():
+            page.goto(base + path.format(**names))
+            found[what] = page.evaluate(LOW)
+    assert {what: low for what, low in found.items() if low} == {}
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE", "es-ES", "fr-FR"])
+def test_tabs_and_fields_show_all_of_their_texts(chromium, served, locale):
+    base, _ = served
+    found = {}
+    paths = ("/albums", "/albums?type=month", "/people", "/folders", "/settings/account", "/administration/accounts")
+    with open_page(chromium, base, name="ann", locale=locale, **TABLET) as page:
+        for path in paths:
+            page.goto(base + path)
+            found[path] = page.evaluate(CUT_OFF)
+    assert {path: texts for path, texts in found.items() if texts} == {}
+
+
+def test_the_bar_of_the_selection_leaves_the_navigation_free(chromium, served):
+    with open_page(chromium, served[0], **TABLET) as page:
+        page.locator(".tiles li[aria-posinset] a").first.focus()
+        page.keyboard.press("x")
+        bar, side = page.locator(".actions").bounding_box(), page.locator("header.side").bounding_box()
+        assert bar["x"] >= side["width"]
+        assert bar["x"] + bar["width"] <= 768
+        out = page.get_by_role("button", name="Sign out").bounding_box()
+        assert out["x"] + out["width"] <= bar["x"]
