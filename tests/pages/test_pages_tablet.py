@@ -61,12 +61,14 @@ def test_tabs_and_fields_show_all_of_their_texts(chromium, served, locale):
     assert {path: texts for path, texts in found.items() if texts} == {}
 
 
-def test_the_bar_of_the_selection_leaves_the_navigation_free(chromium, served):
-    with open_page(chromium, served[0], **TABLET) as page:
+@pytest.mark.parametrize("width", [768, 1024, 1280])
+def test_the_bar_of_the_selection_leaves_the_navigation_free(chromium, served, width):
+    with open_page(chromium, served[0], **TABLET | {"width": width}) as page:
         page.locator(".tiles li[aria-posinset] a").first.focus()
         page.keyboard.press("x")
         bar, side = page.locator(".actions").bounding_box(), page.locator("header.side").bounding_box()
         assert bar["x"] >= side["width"]
-        assert bar["x"] + bar["width"] <= 768
+        assert bar["x"] + bar["width"] <= width
+        assert bar["height"] < (120 if width < 900 else 64)
         out = page.get_by_role("button", name="Sign out").bounding_box()
         assert out["x"] + out["width"] <= bar["x"]
