@@ -9,7 +9,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 TABLET = {"width": 768, "height": 1024, "has_touch": True}
 
 #: Fields, buttons and links of a navigation that are shown and less than 44 pixels high. A box counts with its label.
-LOW = """() => [...document.querySelectorAll("button, .button, input, select, textarea, summary, nav a, .tag[href], .chips a")]
+LOW = """() => [...document.querySelectorAll(
+        "button, .button, input, select, textarea, summary, nav a, .tag[href], .chips a")]
     .filter((one) => one.checkVisibility({checkVisibilityCSS: true, checkOpacity: true}))
     .filter((one) => !one.closest(".unseen, .unscripted, [aria-hidden=true]") && one.type !== "hidden")
     .map((one) => [one, one.matches("[type=checkbox], [type=radio]") ? one.closest("label") ?? one : one])
