@@ -5,7 +5,6 @@ then a transaction checks again and notes the change, in the database and in the
 only while the object that it was made of is there.
 """
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from photosvc.dav.dav_request import patiently
 from photosvc.dav.errors import DAVError, PartlyDoneError
 from photosvc.dav.tree import Original
 from photosvc.index.mirror import add_placeholder, forget, look_again, remove_placeholder
+from photosvc.library import disk
 from photosvc.library.staging_part import typed_errors
 from photosvc.storage import adding, groups, objects
 from photosvc.storage.bucket import Bucket, BucketError, Listed
@@ -111,9 +111,7 @@ class Change:
 
     def remove_empty(self, name: str) -> None:
         """Remove a folder of the mirror, and those in it, as far as they are empty."""
-        for folder, _, _ in os.walk(self.bucket.mirror / disk_name(name), topdown=False):
-            with suppress(OSError):  # it is not empty
-                os.rmdir(folder)  # noqa: PTH106 - as `os.walk` gives it
+        disk.remove_empty_folders(self.bucket.mirror, name)
 
     def unplace(self, placed: Sequence[Listed]) -> None:
         """Remove the placeholders of objects."""

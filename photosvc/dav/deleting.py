@@ -3,7 +3,6 @@
 On disk this is one rename. Of originals in a bucket, the store is asked before and after the transaction.
 """
 
-import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -77,7 +76,7 @@ def _delete_objects(request: "Request", bucket: Bucket) -> None:
         found = _deletable(request)
         is_kept = bool(deletion.take(_names(request, found)))
         if found.is_folder:
-            _remove_folders(root, request.name)
+            disk.remove_empty_folders(root, request.name)
         elif not is_kept:
             disk.remove(root, request.name)
         _follow(request, session, found, within(deletion.name) + request.name if is_kept else None)
@@ -115,13 +114,6 @@ def _within(root: Path, folder: str) -> Iterator[str]:
                 folders.append(f"{inner}/{name}")
             else:
                 yield f"{inner}/{name}"
-
-
-def _remove_folders(root: Path, name: str) -> None:
-    """Remove a folder of the mirror with those in it, as far as they are empty."""
-    for folder, _, _ in os.walk(root / disk_name(name), topdown=False):
-        with suppress(OSError):
-            Path(folder).rmdir()
 
 
 def _delete_object(bucket: Bucket, name: str) -> None:

@@ -1,6 +1,6 @@
 """Changes of the originals on disk, by the names of the library; no link is followed.
 
-Every function raises the errors of `library.staging_part` when the disk refuses it.
+Every function but `remove_empty_folders` raises the errors of `library.staging_part` when the disk refuses it.
 """
 
 import os
@@ -95,6 +95,13 @@ def remove_folder(originals: Path, name: str) -> None:
     """Remove an empty folder."""
     with _at(originals, name) as (folder, last):
         os.rmdir(last, dir_fd=folder)
+
+
+def remove_empty_folders(originals: Path, name: str) -> None:
+    """Remove a folder and those in it, as far as they are empty."""
+    for folder, _, _ in os.walk(originals / disk_name(name), topdown=False):
+        with suppress(OSError):  # it is not empty
+            os.rmdir(folder)  # noqa: PTH106 - as `os.walk` gives it
 
 
 def _is_same(last: str, folder: int, name: str, inner: int) -> bool:

@@ -161,11 +161,7 @@ class Trash:
 
     def drop_empty(self, deletion: str) -> None:
         """Remove the empty folders of a deletion."""
-        for folder, _, _ in os.walk(self.originals / within(deletion), topdown=False):
-            try:
-                Path(folder).rmdir()
-            except OSError:  # it is not empty
-                continue
+        disk.remove_empty_folders(self.originals, within(deletion))
 
     def delete(self, deletion: str) -> None:
         """Delete all files of a deletion for good, not those in a bucket; no link is followed.
