@@ -4,8 +4,8 @@ On disk this is one rename. Of originals in a bucket, the store is asked before 
 """
 
 import stat
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,16 +17,20 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import disk_name
 from photosvc.dav import locks, properties
 from photosvc.dav.copying import MOST, check_depth, remove, source_of
+from photosvc.dav.dav_request import patiently
 from photosvc.dav.errors import DAVError
 from photosvc.dav.tree import Original, members
-from photosvc.index.mirror import forget
+from photosvc.index.mirror import add_placeholder, forget
 from photosvc.library import disk
 from photosvc.library.relocation import is_junk
+from photosvc.library.trash_bucket import is_version
 from photosvc.library.trash_deletion import deleting
 from photosvc.library.trash_folder import Trash, within
 from photosvc.storage.bucket import Bucket
+from photosvc.storage.groups import delete_all
+from photosvc.storage.objects import ObjectChangedError, find
 from photosvc.storage.objects import delete as delete_object
-from photosvc.storage.objects import find
+from photosvc.web.receiving import receiving
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
@@ -67,11 +71,21 @@ def _follow(request: "Request", session: Session, found: Original, kept: str | N
 
 
 def _delete_objects(request: "Request", bucket: Bucket) -> None:
-    found, root = _deletable(request), request.provider.root
+    found, trash = _deletable(request), Trash(request.provider.root, bucket)
     names = _names(request, found)
-    if not names and not found.is_folder:
-        _delete_object(bucket, request.name)
-    trash = Trash(root, bucket)
+    request.service.close()  # the store may take long
+    with ExitStack() as slot:
+        patiently(lambda: slot.enter_context(receiving()))
+        if not names and not found.is_folder:
+            _delete_object(trash, bucket, request.name)
+        _move_into_trash(request, trash, names)
+        if found.is_folder:
+            _delete_marks(bucket, request.name)
+
+
+def _move_into_trash(request: "Request", trash: Trash, names: Collection[str]) -> None:
+    """Move these files into the trash, and remove the placeholder or folder of the request; the rows follow."""
+    root = trash.originals
     with deleting(trash, request.service.now(), names) as deletion, request.writing() as session:
         found = _deletable(request)
         is_kept = bool(deletion.take(_names(request, found)))
@@ -80,12 +94,6 @@ def _delete_objects(request: "Request", bucket: Bucket) -> None:
         elif not is_kept:
             disk.remove(root, request.name)
         _follow(request, session, found, within(deletion.name) + request.name if is_kept else None)
-    if found.is_folder:
-        with suppress(PhotosvcError):  # a mark that stays is an empty folder again
-            marks = [one for one in bucket.objects(disk_name(request.name)) if one.key.endswith("/")]
-            for one in marks:
-                delete_object(bucket, one)
-            forget(bucket, reversed(marks))
 
 
 def _names(request: "Request", found: Original) -> list[str]:
@@ -116,7 +124,28 @@ def _within(root: Path, folder: str) -> Iterator[str]:
                 yield f"{inner}/{name}"
 
 
-def _delete_object(bucket: Bucket, name: str) -> None:
-    """Delete an object that is not kept, before the transaction: the store may refuse it."""
-    if (one := find(bucket, disk_name(name))) is not None:
-        delete_object(bucket, one)
+def _delete_object(trash: Trash, bucket: Bucket, name: str) -> None:
+    """Delete an object that is not kept, before the transaction: the store may refuse it.
+
+    Raises:
+        ObjectChangedError: it is not the version that was looked at, and may be a photo; its placeholder is new.
+        PhotosvcError: the store refuses it, or fails.
+    """
+    if (one := find(bucket, disk_name(name))) is None:
+        return
+    if not is_version(trash, name, one):
+        add_placeholder(bucket, one)
+        raise ObjectChangedError
+    delete_object(bucket, one)
+
+
+def _delete_marks(bucket: Bucket, folder: str) -> None:
+    """Delete the marks of a deleted folder and of those in it; where one stays, there is an empty folder again.
+
+    An object with content is no mark, whatever its key: another program has stored it.
+    """
+    with suppress(PhotosvcError):
+        listed = bucket.objects(disk_name(folder))
+        marks = [one for one in listed if one.key.endswith("/") and not one.size]
+        left = {one.key for one, _ in delete_all(bucket, marks)}
+        forget(bucket, [one for one in reversed(marks) if one.key not in left])

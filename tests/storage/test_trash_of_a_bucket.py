@@ -383,6 +383,36 @@ def test_webdav_deletes_what_the_library_does_not_know_and_restores_it(filled, s
     assert contents(store) == {**ALL, "notes.txt": b"text"}
 
 
+def test_webdav_deletes_no_content_for_an_empty_file_that_it_has_replaced(filled, store):
+    store.put("new.jpg", b"")
+    filled.index()
+    store.put("new.jpg", b"content")
+    request(filled, "DELETE", "/originals/new.jpg", 409)
+    assert contents(store) == {**ALL, "new.jpg": b"content"}
+    request(filled, "DELETE", "/originals/new.jpg", 204)
+    assert contents(store) == {**ALL, "trash/new.jpg": b"content"}
+
+
+def test_webdav_deletes_the_marks_of_a_folder_and_no_object_with_content(filled, store):
+    for number in range(12):
+        store.put_raw(f"2024/{number}/", b"")
+    store.put_raw("2024/other/", b"content")
+    filled.index()
+    request(filled, "DELETE", "/originals/2024", 204)
+    assert contents(store) == {"2024/other/": b"content", "town.jpg": TOWN, "trash/2024/lake.jpg": LAKE}
+
+
+def test_webdav_deletes_no_more_at_a_time_than_may_send_files(filled, store, monkeypatch):
+    monkeypatch.setattr("photosvc.dav.dav_request.PATIENCE", 0.1)
+    with filled.app.app_context():
+        service = current_service()
+    taken = [service.receptions.take("others") for _ in range(service.settings.uploads)]
+    request(filled, "DELETE", "/originals/town.jpg", 503)
+    taken[0]()
+    request(filled, "DELETE", "/originals/town.jpg", 204)
+    assert contents(store) == {"2024/lake.jpg": LAKE, "trash/town.jpg": TOWN}
+
+
 def test_webdav_deletes_nothing_if_a_condition_or_the_store_is_against_it(filled, store):
     request(filled, "DELETE", "/originals/town.jpg", 412, headers={"If-Match": '"other"'})
     request(filled, "DELETE", "/originals/none.jpg", 404)
