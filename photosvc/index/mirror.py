@@ -5,8 +5,8 @@ Nobody reads it: `open_original` opens the object. Placeholders are removed only
 so that no object seems to be gone because the store failed. An object whose key ends with a slash is the mark of a
 folder, which stays while it is empty.
 
-Objects in the trash have placeholders, too. Those of a deletion keep the stamps of the deleted versions: a list that is
-older than the deletion does not bring these back.
+Objects in the trash have placeholders, too, without the seconds of their times. Those that moved there by a deletion
+keep the stamps of the deleted versions: a list that is older than the deletion does not bring these back.
 """
 
 import errno
@@ -66,7 +66,7 @@ def refresh(
             if (problem := _problem(listed.key)) is not None:
                 note(Unreachable(_shown(listed.key), problem))
             elif _is_of_deletion(listed.key):
-                _add_to_trash(root, listed)
+                placed.add_to_trash(listed)
                 database.execute("INSERT OR IGNORE INTO seen VALUES (?)", (os.fsencode(listed.key),))
             elif not _is_reserved(listed.key):
                 row = (os.fsencode(listed.key), listed.size, listed.mtime_ns, listed.etag)
@@ -90,16 +90,18 @@ def add_placeholder(bucket: Bucket, listed: Listed) -> None:
     _place(os.path.join(bucket.mirror, ""), listed)  # noqa: PTH118 - as in `refresh`
 
 
-def remove_placeholder(bucket: Bucket, listed: Listed) -> None:
-    """Remove the placeholder of this version of an object, if there is one.
+def remove_placeholder(bucket: Bucket, listed: Listed) -> bool:
+    """Remove the placeholder of this version of an object, if there is one; return whether there was.
 
     Raises:
         OSError: the disk of the mirror fails.
     """
     path = os.path.join(bucket.mirror, listed.key)  # noqa: PTH118 - as in `refresh`
     with suppress(FileNotFoundError, NotADirectoryError):
-        if is_placeholder(os.lstat(path), listed):
+        if is_placeholder(os.lstat(path), _as_placed(listed)):
             os.unlink(path)  # noqa: PTH108 - as in `refresh`
+            return True
+    return False
 
 
 def forget(bucket: Bucket, deleted: Iterable[Listed]) -> None:
@@ -191,15 +193,12 @@ def _is_of_deletion(name: str) -> bool:
     return name.startswith(f"{TRASH_FOLDER}/") and bool(inner) and not deletion.endswith(UNFINISHED)
 
 
-def _add_to_trash(root: str, listed: Listed) -> None:
-    """Make the placeholder of an object in the trash if there is none, without the seconds of the time of the copy.
+def _as_placed(listed: Listed) -> Listed:
+    """Return the object as its placeholder shows it: a copy in the trash has the time of the copy, without seconds.
 
-    No deleted version has such a time: see `_remove_deleted`. Unfinished deletions are left to the process that
-    deletes, or to `photosvc.library.trash_deletion`.
+    No deleted version has such a time: `_remove_deleted` takes no copy for the version that is at its former key.
     """
-    deletion = listed.key[: listed.key.index("/", len(TRASH_FOLDER) + 1)]
-    if not (listed.key.endswith("/") or any(map(os.path.lexists, (root + deletion + UNFINISHED, root + listed.key)))):
-        _place(root, replace(listed, mtime_ns=listed.mtime_ns % 10**9))
+    return replace(listed, mtime_ns=listed.mtime_ns % 10**9) if _is_of_deletion(listed.key) else listed
 
 
 def _remove_unseen(database: sqlite3.Connection, root: str, folder: str, began: int) -> None:
@@ -283,6 +282,24 @@ class _Placed:
             ):
                 return self._place_present(listed)
             return _place(self._root, listed)
+        return self._place_new(listed, path)
+
+    def add_to_trash(self, listed: Listed) -> None:
+        """Make the placeholder of an object in the trash, if there is none.
+
+        Unfinished deletions are left to the process that deletes, or to `photosvc.library.trash_deletion`.
+
+        Raises:
+            BucketError: the store does not tell whether the object is still there.
+            OSError: the disk of the mirror fails.
+        """
+        path = self._root + listed.key
+        deletion = listed.key[: listed.key.index("/", len(TRASH_FOLDER) + 1)]
+        if not (listed.key.endswith("/") or any(map(os.path.lexists, (self._root + deletion + UNFINISHED, path)))):
+            self._place_new(listed, path)
+
+    def _place_new(self, listed: Listed, path: str) -> bool:
+        """Make the placeholder of an object that has none."""
         folder = _nearest(os.path.dirname(path), self._root.rstrip("/"))  # noqa: PTH120 - faster
         status = _status(folder)
         if status is None or self._began <= status.st_ctime_ns != self._times.get(folder):
@@ -326,7 +343,7 @@ def _version(status: os.stat_result) -> tuple[int, ...]:
 
 def _place(root: str, listed: Listed) -> bool:
     """Make the placeholder of an object, or bring it up to date; return whether its path is free for it."""
-    path = root + listed.key
+    path, listed = root + listed.key, _as_placed(listed)
     if path.endswith("/"):
         with suppress(FileExistsError, NotADirectoryError):  # a file has the name: its folder is not needed
             os.makedirs(path, mode=0o700, exist_ok=True)  # noqa: PTH103 - faster

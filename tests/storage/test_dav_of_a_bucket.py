@@ -12,6 +12,7 @@ from photosvc.dav.dav_request import Request
 from photosvc.library.relocation import Relocation
 from photosvc.storage import groups
 from photosvc.storage.bucket import BucketError
+from photosvc.storage.remote import stamp
 from photosvc.web.current import current_service
 from tests.dav.client import DavClient
 from tests.storage.conftest import BUCKET, PREFIX, settings_of
@@ -303,6 +304,16 @@ def test_what_is_stored_while_the_list_is_read_stays_visible(dav, store):
     dav.api.library.index()
     assert dav.call("GET", "/2024/late.jpg").data == dav.call("GET", "/2024/a.jpg").data == TWO
     assert dav.call("PROPFIND", "/late", headers={"Depth": "0"}).status_code == 207
+
+
+def test_a_photo_that_is_stored_again_as_it_is_while_the_list_is_read_stays_visible(dav, store, monkeypatch):
+    for module in ("bucket", "remote"):  # all times are of one second
+        monkeypatch.setattr(f"photosvc.storage.{module}.stamp", lambda _, etag: stamp(1_700_000_000, etag))
+    dav.api.library.index()
+    late(store, lambda: put(dav, "/2024/a.jpg", ONE))
+    dav.api.library.index()
+    assert dav.call("PROPFIND", "/2024/a.jpg", headers={"Depth": "0"}).status_code == 207
+    assert (dav.api.library.names(), trashed(dav)) == (["2024/a.jpg"], ["2024/a.jpg"])
 
 
 def test_what_is_moved_or_deleted_while_the_list_is_read_does_not_come_back(dav, store):

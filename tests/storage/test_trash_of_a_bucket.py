@@ -512,17 +512,27 @@ def test_a_mirror_that_was_lost_is_made_again_with_its_trash(filled, store):
     assert filled.index().unchanged == 2
 
 
-def test_a_list_that_is_older_than_a_deletion_brings_nothing_back(filled, store):
-    def later(environ):
-        if "list-type=2" in environ["QUERY_STRING"]:
-            store.fault = lambda _: None
-            told = []
-            body = b"".join(store.app(environ, lambda *answer: told.extend(answer)))
-            delete(filled, "town.jpg")
-            return told[0], [(name, value) for name, value in told[1] if name.lower() != "content-length"], body
-        return None
+def is_list(environ):
+    return "list-type=2" in environ["QUERY_STRING"]
 
-    store.fault = later
+
+def late(store, change, *, answers=is_list):
+    """Let the store answer the next request of a kind only after this change, and so without it."""
+
+    def answered(environ):
+        if not answers(environ):
+            return None
+        store.fault = lambda _: None
+        told = []
+        body = b"".join(store.app(environ, lambda *answer: told.extend(answer)))
+        change()
+        return told[0], [(name, value) for name, value in told[1] if name.lower() != "content-length"], body
+
+    store.fault = answered
+
+
+def test_a_list_that_is_older_than_a_deletion_brings_nothing_back(filled, store):
+    late(store, lambda: delete(filled, "town.jpg"))
     run = filled.index()
     assert (filled.names(), run.failed) == (["2024/lake.jpg"], [])
     assert contents(store) == {"2024/lake.jpg": LAKE, "trash/town.jpg": TOWN}
@@ -531,20 +541,21 @@ def test_a_list_that_is_older_than_a_deletion_brings_nothing_back(filled, store)
 def test_a_list_that_is_older_than_a_restoration_loses_nothing(filled, store):
     uid = uids(filled)["town.jpg"]
     delete(filled, "town.jpg")
-
-    def later(environ):
-        if "list-type=2" in environ["QUERY_STRING"]:
-            store.fault = lambda _: None
-            told = []
-            body = b"".join(store.app(environ, lambda *answer: told.extend(answer)))
-            restore(filled, photos=[uid])
-            return told[0], [(name, value) for name, value in told[1] if name.lower() != "content-length"], body
-        return None
-
-    store.fault = later
+    late(store, lambda: restore(filled, photos=[uid]))
     filled.index()
     assert filled.names() == ["2024/lake.jpg", "town.jpg"]
     assert contents(store) == ALL
+
+
+def test_a_list_that_is_older_than_a_restoration_brings_nothing_back_into_the_trash(filled, store):
+    every = uids(filled)
+    delete(filled, *every)
+    late(store, lambda: restore(filled, photos=[every["town.jpg"]]))
+    filled.index()
+    assert [one["Name"] for one in listed(filled)] == ["2024/lake.jpg"]
+    late(store, lambda: request(filled, "DELETE", "/api/v1/trash", json={"expected": 1}))
+    filled.index()
+    assert (listed(filled), contents(store)) == ([], {"town.jpg": TOWN})
 
 
 def test_the_page_offers_to_delete_and_the_trash_to_restore(filled):
