@@ -27,7 +27,7 @@ from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
-from photosvc.index.mirror import add_placeholder
+from photosvc.index.mirror import add_placeholder, remove_placeholder
 from photosvc.index.places import Gazetteer
 from photosvc.index.quality import hide_photos
 from photosvc.index.requested import gathered, wish
@@ -357,9 +357,13 @@ def _bring_back(settings: Settings, kept: Kept, objects: Moves | None, undo: Exi
     try:
         disk.rename_new(settings.originals, kept.path, kept.name)
     except NameTakenError:
-        if objects is not None:
+        if objects is None:
+            return False
+        # A list of the bucket may have shown the copy already.
+        if not remove_placeholder(objects.bucket, objects.copied[kept.path][1]):
             objects.taken.add(kept.path)
-        return False
+            return False
+        disk.rename_new(settings.originals, kept.path, kept.name)
     undo.callback(disk.rename_new, settings.originals, kept.name, kept.path)
     if objects is not None:
         with typed_errors():

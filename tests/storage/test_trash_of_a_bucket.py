@@ -12,6 +12,7 @@ from shutil import rmtree
 
 import pytest
 
+from photosvc.library.trash_bucket import Moves
 from photosvc.library.trash_deletion import sweep
 from photosvc.models.engine import begin_write
 from photosvc.web.current import current_service
@@ -556,6 +557,40 @@ def test_a_list_that_is_older_than_a_restoration_brings_nothing_back_into_the_tr
     late(store, lambda: request(filled, "DELETE", "/api/v1/trash", json={"expected": 1}))
     filled.index()
     assert (listed(filled), contents(store)) == ([], {"town.jpg": TOWN})
+
+
+def test_a_list_that_shows_a_restored_object_before_the_library_notes_it_does_not_take_its_name(filled, store):
+    uid = uids(filled)["town.jpg"]
+    delete(filled, "town.jpg")
+    late(store, filled.index, answers=lambda environ: environ["REQUEST_METHOD"] == "PUT")
+    done = restore(filled, photos=[uid])
+    assert (done["files"], done["taken"]) == (["town.jpg"], [])
+    for _ in range(2):
+        assert (contents(store), uids(filled)["town.jpg"], listed(filled)) == (ALL, uid, [])
+        filled.index()
+
+
+def test_of_two_restorations_the_one_that_comes_too_late_takes_nothing_away(filled, store):
+    uid = uids(filled)["town.jpg"]
+    delete(filled, "town.jpg")
+    with filled.app.app_context():
+        bucket = current_service().settings.bucket
+    (path,) = (one.key for one in bucket.objects(".photosvc/trash"))
+    second, steps = Moves(bucket), []
+
+    def at_the_same_moment(environ):
+        for name in ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH"):  # as a store that ignores conditions
+            environ.pop(name, None)
+        if environ["REQUEST_METHOD"] == "PUT" and not steps:
+            steps.append("copied")
+            second.copy({path: "town.jpg"}, lambda *_: True)
+        elif environ["REQUEST_METHOD"] == "DELETE" and steps == ["copied"] and environ["PATH_INFO"].endswith(path):
+            steps.append("taken back")
+            second.take_back([path])
+
+    store.fault = at_the_same_moment
+    assert restore(filled, photos=[uid])["files"] == ["town.jpg"]
+    assert (steps, contents(store), uids(filled)["town.jpg"]) == (["copied", "taken back"], ALL, uid)
 
 
 def test_the_page_offers_to_delete_and_the_trash_to_restore(filled):
