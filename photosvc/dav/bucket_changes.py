@@ -8,7 +8,7 @@ only while the object that it was made of is there.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.paths import disk_name
@@ -24,6 +24,9 @@ from photosvc.web.receiving import receiving
 
 if TYPE_CHECKING:
     from photosvc.dav.dav_request import Request
+
+
+T = TypeVar("T")
 
 
 class ChangedMeanwhileError(ConflictError):
@@ -51,6 +54,9 @@ class Change:
         key = disk_name(path.strip("/"))
         self._seen.add(key)
         self.request.service.close()
+        return self._look_again(key)
+
+    def _look_again(self, key: str) -> Listed | None:
         with typed_errors():
             return look_again(self.bucket, key)
 
@@ -132,47 +138,47 @@ class Change:
             self.unplace(made)
 
     def _remove_kept(self, former: Sequence[Listed], made: Sequence[Listed], deletion: str) -> None:
-        with suppress(PhotosvcError):  # what stays in the trash is not lost
-            there = {deletion + one.key for one in former if objects.find(self.bucket, one.key) == one}
-            unneeded = [one for one in made if one.key in there]
-            groups.delete_all(self.bucket, unneeded)
-            self.unplace(unneeded)
+        originals = {deletion + one.key: one for one in former}
+
+        def remove(copy: Listed) -> None:
+            if objects.find(self.bucket, originals[copy.key].key) == originals[copy.key]:
+                objects.delete(self.bucket, copy)
+                self.unplace([copy])
+
+        groups.for_each(remove, made)  # what stays in the trash is not lost
 
     def _bring_back(self, stored: Listed, former: Listed | None, copy: Listed | None) -> None:
-        def bring_back() -> None:
-            if former is None:
+        def bring_back(one: Listed | None) -> None:
+            if one is None:
                 objects.delete(self.bucket, stored)
             elif copy is not None:
-                self._restored(copy, objects.copy(self.bucket, copy, former.key, stored))
+                self._restored(copy, objects.copy(self.bucket, copy, one.key, stored))
             else:
-                adding.add_empty(self.bucket, former.key, stored)
+                adding.add_empty(self.bucket, one.key, stored)
 
-        self._try(bring_back)
+        self._try(bring_back, [former])
 
     def _put_back(self, former: Sequence[tuple[Listed, Listed | None]]) -> None:
-        for one, copy in former:
+        def put_back(pair: tuple[Listed, Listed | None]) -> None:
+            one, copy = pair
+            if objects.find(self.bucket, one.key) is not None:
+                return
+            if copy is not None:
+                self._restored(copy, objects.copy(self.bucket, copy, one.key))
+            else:
+                adding.add_empty(self.bucket, one.key)
 
-            def put_back(one: Listed = one, copy: Listed | None = copy) -> None:
-                if objects.find(self.bucket, one.key) is not None:
-                    return
-                if copy is not None:
-                    self._restored(copy, objects.copy(self.bucket, copy, one.key))
-                else:
-                    adding.add_empty(self.bucket, one.key)
-
-            self._try(put_back)
+        self._try(put_back, former)
 
     def _restored(self, copy: Listed, restored: Listed) -> None:
         self.place([restored])
         groups.delete_all(self.bucket, [copy])
 
-    def _try(self, act: Callable[[], None]) -> None:
-        try:
-            act()
-        except ConflictError:  # another program has stored an object there by now
-            pass
-        except PhotosvcError as error:
-            self._left.append(error)
+    def _try(self, act: Callable[[T], None], many: Sequence[T]) -> None:
+        """Call a function for several objects, and note those that it cannot bring back."""
+        failed = [error for _, error in groups.for_each(act, many, goes_on=True)]
+        # At the others, another program has stored an object by now.
+        self._left += [error for error in failed if not isinstance(error, ConflictError)]
 
     def end(self, error: Exception | None) -> None:
         """Bring placeholders up to date, because requests for one file may have overtaken each other.
@@ -180,9 +186,8 @@ class Change:
         Raises:
             PartlyDoneError: the request fails, and some objects could not be brought back.
         """
-        for key in () if isinstance(error, BucketError) else self._seen:
-            with suppress(PhotosvcError, OSError):
-                look_again(self.bucket, key)
+        if not isinstance(error, BucketError):
+            groups.for_each(self._look_again, list(self._seen), goes_on=True)
         if self._left and isinstance(error, PhotosvcError | DAVError):
             raise PartlyDoneError({self.request.path: error}) from None
 

@@ -135,7 +135,8 @@ def make_folder(request: "Request") -> Response:
     with changing(request) as change:
         if change.look(request.path) is not None:
             raise FolderExistsError
-        if request.find(request.path) is not None and next(change.bucket.objects(mark[:-1]), None) is None:
+        listed = change.bucket.objects(mark[:-1], seconds=groups.SECONDS)
+        if request.find(request.path) is not None and next(listed, None) is None:
             change.remove_empty(request.name)  # the indexer read its list before the folder was deleted
         check_new_folder(request)
         request.service.close()

@@ -27,7 +27,7 @@ from photosvc.library.trash_bucket import is_version
 from photosvc.library.trash_deletion import deleting
 from photosvc.library.trash_folder import Trash, within
 from photosvc.storage.bucket import Bucket
-from photosvc.storage.groups import delete_all
+from photosvc.storage.groups import SECONDS, delete_all
 from photosvc.storage.objects import ObjectChangedError, find
 from photosvc.storage.objects import delete as delete_object
 from photosvc.web.receiving import receiving
@@ -145,7 +145,7 @@ def _delete_marks(bucket: Bucket, folder: str) -> None:
     An object with content is no mark, whatever its key: another program has stored it.
     """
     with suppress(PhotosvcError):
-        listed = bucket.objects(disk_name(folder))
+        listed = bucket.objects(disk_name(folder), seconds=SECONDS)
         marks = [one for one in listed if one.key.endswith("/") and not one.size]
         left = {one.key for one, _ in delete_all(bucket, marks)}
         forget(bucket, [one for one in reversed(marks) if one.key not in left])

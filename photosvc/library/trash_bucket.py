@@ -20,15 +20,11 @@ from photosvc.library import disk
 from photosvc.library.staging_part import NameRefusedError, NameTakenError
 from photosvc.library.trash_folder import Kept, Trash, within
 from photosvc.storage import groups
-from photosvc.storage.bucket import Bucket, BucketError, Listed, StoreAnswerError
+from photosvc.storage.bucket import Bucket, BucketError, Listed, StoreAnswerError, TooSlowError
 from photosvc.storage.objects import ObjectChangedError, ObjectTakenError, copy, delete, find, require_deletion
 
 Item = TypeVar("Item")
 _LOG: Final = logging.getLogger("photosvc")
-
-
-class SlowStoreError(BucketError):
-    """The store is too slow for so many files at once: select fewer."""
 
 
 def require_right(bucket: Bucket, *names: str) -> None:
@@ -123,7 +119,7 @@ class Moves:
             return self.take_back(self.copied.keys())
         # There may be copies of which nothing is known. A store that cannot be reached is not asked again, which would
         # take until it gives up.
-        if isinstance(error, StoreAnswerError | SlowStoreError):
+        if isinstance(error, StoreAnswerError | TooSlowError):
             self.take_back(self.copied.keys())
         return False
 
@@ -179,7 +175,7 @@ def settle(trash: Trash, deletion: str, *, is_noted: bool) -> None:
     if bucket is None:
         return
     prefix = within(deletion)
-    copies = {clean_name(one.key.removeprefix(prefix)): one for one in bucket.objects(prefix.rstrip("/"))}
+    copies = {clean_name(one.key.removeprefix(prefix)): one for one in _objects(bucket, deletion)}
     taken = {kept.name for kept in trash.files(deletion + UNFINISHED)}
     gone: list[str] = []
 
@@ -206,7 +202,11 @@ def delete_objects(trash: Trash, deletion: str) -> None:
         PhotosvcError: the store fails, or refuses it.
     """
     if (bucket := trash.bucket) is not None:
-        _each(lambda one: delete(bucket, one), list(bucket.objects(within(deletion).rstrip("/"))))
+        _each(lambda one: delete(bucket, one), list(_objects(bucket, deletion)))
+
+
+def _objects(bucket: Bucket, deletion: str) -> Iterator[Listed]:
+    return bucket.objects(within(deletion).rstrip("/"), seconds=groups.SECONDS)
 
 
 def delete_copy(trash: Trash, item: str, name: str) -> bool:
@@ -251,11 +251,8 @@ def _each(act: Callable[[Item], object], items: Sequence[Item]) -> None:
     """Call a function for each item, some at the same time; none begins after an error, or when the time is over.
 
     Raises:
-        SlowStoreError: items are left.
+        TooSlowError: items are left.
         PhotosvcError: the first error of the function.
     """
     if failed := groups.for_each(act, items):
-        error = failed[0][1]
-        if isinstance(error, groups.TooSlowError):
-            raise SlowStoreError from None
-        raise error
+        raise failed[0][1]

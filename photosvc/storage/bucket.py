@@ -4,9 +4,11 @@ Credentials come from the variables, files or roles that all tools for S3 read. 
 link for each object to read, so that the workers that decode files see no credential.
 """
 
+import math
 import os
 import re
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +18,7 @@ from typing import Any, Final
 
 from photosvc.core.errors import PhotosvcError, SettingError
 from photosvc.core.paths import disk_name
-from photosvc.storage.remote import RemoteFile, RemoteReader, content_key, plain_tag, stamp
+from photosvc.storage.remote import LONGEST, RemoteFile, RemoteReader, content_key, plain_tag, stamp
 
 SCHEME: Final = "s3://"
 #: Longest prefix of keys in bytes.
@@ -25,9 +27,20 @@ _LONGEST_PREFIX: Final = 512
 _PAGE: Final = 1000
 #: Seconds for which a signed link can be used: a slow client may take that long for a large original.
 _SIGNED_SECONDS: Final = 6 * 3600
+#: Seconds of silence, before and after a connection is made, that end a request.
 _CONNECT_SECONDS, _READ_SECONDS, _TRIES = 5, 20, 2
+#: Bytes of a file that a store takes in each second after the first `LONGEST`, at least.
+_LOWEST_RATE: Final = 16 << 10
+#: Seconds between two looks at what a store has taken of a file.
+_LOOK: Final = 1.0
+#: Connections of one process: as many requests as its threads make at a time.
+_CONNECTIONS: Final = 64
+#: Pages without an object, one after another, after which a list is one that never ends.
+_MOST_EMPTY: Final = 100
 #: Most errors of one chain that are looked at.
 _DEEPEST: Final = 20
+#: Bytes that no file on disk has.
+_LARGEST: Final = 1 << 63
 _LOCK: Final = threading.Lock()
 _CREDENTIALS: Final = frozenset(
     {
@@ -44,6 +57,10 @@ class BucketError(PhotosvcError):
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     retry_after = 30
+
+
+class TooSlowError(BucketError):
+    """The store is too slow for so many files at once: select fewer."""
 
 
 class StoreAnswerError(BucketError):
@@ -106,31 +123,51 @@ class Bucket:
         """Return the address as people write it."""
         return f"{SCHEME}{self.name}/{self.prefix}".rstrip("/")
 
-    def objects(self, folder: str = "") -> Iterator[Listed]:
-        """Yield all objects below a folder, a path on disk, in the order in which the store lists them.
+    def objects(self, folder: str = "", *, seconds: float = math.inf) -> Iterator[Listed]:
+        """Yield all objects below a folder, in the order in which the store lists them.
+
+        Args:
+            folder: a path on disk.
+            seconds: after which no further page is asked for.
 
         Raises:
+            TooSlowError: the list takes longer.
             BucketError: the list cannot be read, or not to its end.
         """
         start = self.prefix + (f"{folder}/" if folder else "")
         asked: dict[str, Any] = {"Prefix": start, "MaxKeys": _PAGE}
+        end, empty = time.monotonic() + seconds, 0
         while True:
+            if time.monotonic() > end:
+                raise TooSlowError
             page = self.call("list_objects_v2", **asked)
+            empty = 0 if page.get("Contents") else empty + 1
             for one in page.get("Contents", ()):
-                try:
-                    key, size, changed_at = one["Key"], int(one["Size"]), int(one["LastModified"].timestamp())
-                    tag = plain_tag(one["ETag"])
-                    listed = Listed(key[len(self.prefix) :], size, stamp(changed_at, tag), tag)
-                except (KeyError, ValueError, OverflowError):
-                    raise BucketError(f"The list of {self.address} cannot be read.") from None
+                key = one.get("Key", "")
+                listed = self.described(key[len(self.prefix) :], one, one.get("Size"))
                 if key.startswith(start):
                     yield listed
             if not page.get("IsTruncated"):
                 return
             following = page.get("NextContinuationToken")
-            if not following or following == asked.get("ContinuationToken"):
+            if not following or following == asked.get("ContinuationToken") or empty > _MOST_EMPTY:
                 raise BucketError(f"The list of {self.address} does not end.")
             asked["ContinuationToken"] = following
+
+    def described(self, key: str, answer: dict[str, Any], size: Any) -> Listed:  # noqa: ANN401 - of an answer
+        """Return the object of a key without the prefix as an answer of the store describes it.
+
+        Raises:
+            BucketError: the answer is not complete, or describes no file.
+        """
+        try:
+            tag, changed_at = plain_tag(answer["ETag"]), int(answer["LastModified"].timestamp())
+            listed = Listed(key, int(size), stamp(changed_at, tag), tag)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            listed = None
+        if listed is None or not 0 <= listed.size < _LARGEST:
+            raise BucketError(f"The answer of the store of {self.address} cannot be read.")
+        return listed
 
     def check(self) -> None:
         """Check that the bucket can be listed.
@@ -169,10 +206,9 @@ class Bucket:
             BucketError: the store cannot be reached, or answers with an error.
         """
         try:
-            answer: dict[str, Any] = _store(self.endpoint, os.getpid()).call_s3(method, Bucket=self.name, **arguments)
+            return _ask(_store(self.endpoint, os.getpid()), method, {"Bucket": self.name, **arguments})
         except Exception as error:  # noqa: BLE001 - libraries of several authors
             raise self._error(error) from None
-        return answer
 
     def _error(self, error: BaseException) -> PhotosvcError:
         """Return the error with a sentence for people; the sentences contain no text of the store."""
@@ -224,8 +260,44 @@ def _sign(store: Any, wanted: dict[str, str]) -> str:  # noqa: ANN401 - the libr
 
     # The key is passed as it is: `S3FileSystem.sign` takes a path, which it would parse.
     sign = store.s3.generate_presigned_url
-    link: str = sync(store.loop, sign, "get_object", Params=wanted, ExpiresIn=_SIGNED_SECONDS)
+    link: str = sync(store.loop, sign, "get_object", Params=wanted, ExpiresIn=_SIGNED_SECONDS, timeout=LONGEST)
     return link
+
+
+def _ask(store: Any, method: str, sent: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - the library has no types
+    from fsspec.asyn import sync
+
+    answer: dict[str, Any] = sync(store.loop, _answer, store, method, sent)
+    return answer
+
+
+async def _answer(store: Any, method: str, sent: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
+    """Return the answer to a request; end a request whose store takes too long.
+
+    The library only ends one whose answer stops. A store may also take no more of the file that is sent, or send its
+    answer byte by byte.
+
+    Raises:
+        TimeoutError: the store takes too long.
+    """
+    from asyncio import wait
+
+    clock, body, size = store.loop.time, sent.get("Body"), sent.get("ContentLength", 0)
+    end = clock() + LONGEST + size / _LOWEST_RATE
+    taken, idle = 0, 0.0
+    asking = store.loop.create_task(store._call_s3(method, **sent))  # noqa: SLF001 - its public form waits without end
+    try:
+        while not asking.done():
+            await wait([asking], timeout=_LOOK)
+            # Looks are counted, not seconds: the loop may have been busy with the hash of a large file.
+            position = 0 if body is None else body.tell()
+            taken, idle = position, idle + _LOOK if position == taken < size else 0.0
+            if not asking.done() and (idle > _READ_SECONDS or clock() > end):
+                raise TimeoutError
+        answer: dict[str, Any] = await asking
+        return answer
+    finally:
+        asking.cancel()
 
 
 def _store(endpoint: str, process: int) -> Any:  # noqa: ANN401 - the library has no types
@@ -244,6 +316,7 @@ def _new_store(endpoint: str, process: int) -> Any:  # noqa: ANN401, ARG001 - th
         "connect_timeout": _CONNECT_SECONDS,
         "read_timeout": _READ_SECONDS,
         "retries": {"max_attempts": _TRIES, "mode": "standard"},
+        "max_pool_connections": _CONNECTIONS,
         # Stores other than Amazon's do not know all checksums, and often have no name of a host for each bucket.
         "request_checksum_calculation": "when_required",
         "response_checksum_validation": "when_required",

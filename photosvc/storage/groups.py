@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.storage import objects
-from photosvc.storage.bucket import Bucket, BucketError, Listed
+from photosvc.storage.bucket import Bucket, Listed, TooSlowError
 
 #: The most objects that one request copies or deletes.
 MOST: Final = 1000
@@ -23,10 +23,6 @@ class TooManyObjectsError(PhotosvcError):
     """A folder of a bucket is moved, copied or deleted with at most 1000 objects at a time."""
 
     status = HTTPStatus.FORBIDDEN
-
-
-class TooSlowError(BucketError):
-    """The store did not finish all objects within a minute."""
 
 
 class Wanted(NamedTuple):
@@ -43,9 +39,9 @@ def listed(bucket: Bucket, folder: str, most: int = MOST) -> list[Listed]:
 
     Raises:
         TooManyObjectsError: there are more than `most`.
-        BucketError: the list cannot be read.
+        BucketError: the list cannot be read, or not within `SECONDS`.
     """
-    found = list(islice(bucket.objects(folder), most + 1))
+    found = list(islice(bucket.objects(folder, seconds=SECONDS), most + 1))
     if len(found) > most:
         raise TooManyObjectsError
     return found

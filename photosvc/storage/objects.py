@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NeverPermittedError, PhotosvcError
 from photosvc.storage.bucket import Bucket, BucketError, Listed, StoreAnswerError
-from photosvc.storage.remote import plain_tag, stamp
 
 #: The longest object that one request stores or copies, in bytes.
 LARGEST: Final = 5 << 30
@@ -69,11 +68,7 @@ def find(bucket: Bucket, key: str) -> Listed | None:
         if error.codes & _MISSING:
             return None
         raise
-    try:
-        tag, size, changed_at = plain_tag(head["ETag"]), int(head["ContentLength"]), head["LastModified"].timestamp()
-        return Listed(key, size, stamp(int(changed_at), tag), tag)
-    except (KeyError, ValueError, OverflowError):
-        raise BucketError(f"The answer of the store of {bucket.address} cannot be read.") from None
+    return bucket.described(key, head, head.get("ContentLength"))
 
 
 def write_fault(error: StoreAnswerError) -> PhotosvcError:

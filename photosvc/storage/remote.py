@@ -10,6 +10,7 @@ import io
 import os
 import re
 import socket
+import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -27,6 +28,8 @@ _MOST_AHEAD: Final = 16
 _KEPT: Final = 64
 #: Seconds for which the server may keep silent.
 _SILENCE: Final = 20.0
+#: Seconds after which a request ends although the server still sends.
+LONGEST: Final = 120.0
 #: Tries of one request: an idle connection may have been closed, and a busy server asks for a second try.
 _TRIES: Final = 2
 _LONGEST_TAG: Final = 1024
@@ -75,6 +78,40 @@ class RemoteFile:
     def __repr__(self) -> str:
         """Return a text without the link, for tracebacks and logs."""
         return f"<RemoteFile {self.name!r}>"
+
+
+class _Limited(io.RawIOBase):
+    """The bytes that a server sends, until a time.
+
+    Args:
+        raw: reads them from the connection.
+        connection: its limit of silence is set before each reading.
+        end: the time, by `time.monotonic`.
+    """
+
+    def __init__(self, raw: io.RawIOBase, connection: socket.socket, end: float) -> None:
+        super().__init__()
+        self._raw, self._connection, self._end = raw, connection, end
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 - the type of buffers is new in Python 3.12
+        """Fill the buffer with what has arrived, and return the number of bytes; 0 at the end.
+
+        Raises:
+            TimeoutError: the server keeps silent, or the time is over.
+        """
+        if (left := self._end - time.monotonic()) <= 0:
+            raise TimeoutError
+        self._connection.settimeout(min(left, _SILENCE))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        """Close the connection's side."""
+        self._raw.close()
+        super().close()
 
 
 class RemoteReader(io.RawIOBase, BinaryIO):
@@ -200,12 +237,20 @@ class RemoteReader(io.RawIOBase, BinaryIO):
         raise AssertionError("unreachable")
 
     def _ask(self, headers: dict[str, str]) -> "HTTPResponse":
-        from http.client import HTTPConnection, HTTPSConnection
+        from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
+
+        end = time.monotonic() + LONGEST
+
+        def limited(connection: socket.socket, *given: Any, **named: Any) -> HTTPResponse:  # noqa: ANN401
+            answer = HTTPResponse(connection, *given, **named)
+            answer.fp = io.BufferedReader(_Limited(answer.fp.detach(), connection, end))
+            return answer
 
         parts = urlsplit(self._file.link)
         if self._connection is None:
             kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
             self._connection = kind(parts.netloc, timeout=_SILENCE)
+        self._connection.response_class = limited  # type: ignore[assignment]
         self._connection.request("GET", f"{parts.path}?{parts.query}", headers=headers)
         return self._connection.getresponse()
 

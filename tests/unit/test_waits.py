@@ -31,6 +31,7 @@ REQUESTS = {
     "library/trash_deletion.py Deletion._begin: flock": (
         "a new name: only `recover` can look at it, once, by renames or one list of a store"
     ),
+    "storage/bucket.py _answer: wait": "1 s at a time; 120 s, and for a file as long as its size at 16 KiB/s",
     "storage/groups.py for_each: ThreadPoolExecutor": "60 s, and the time limits of a store for requests begun then",
     "models/engine.py _begin_writing: sleep": "15 s; those of `Writers`; for optional writes 50 ms",
     "models/engine.py _lock_library: pg_advisory_xact_lock": "15 s (`limit_lock_waits`); `Writers`",

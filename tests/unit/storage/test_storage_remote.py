@@ -2,7 +2,9 @@
 
 import errno
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -32,6 +34,8 @@ class Server:
     statuses: list[int] = field(default_factory=list)
     """Statuses of the next answers; 0 closes the connection."""
     cut: int = 0
+    pause: float = 0
+    """Seconds before each byte of an answer."""
     spans: Callable[[int, int], tuple[int, int]] | None = lambda start, stop: (start, stop)
 
     def file(self, **changed: object) -> RemoteFile:
@@ -73,8 +77,12 @@ def server() -> Iterator[Server]:
                 self.send_header("Content-Range", f"bytes {first}-{last - 1}/{len(told.data)}")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body[: len(body) - told.cut])
-            self.close_connection = bool(told.cut)
+            self.close_connection = bool(told.cut or told.pause)
+            step = 1 if told.pause else max(1, len(body))
+            with suppress(OSError):  # the client gives up
+                for start in range(0, len(body) - told.cut, step):
+                    time.sleep(told.pause)
+                    self.wfile.write(body[: len(body) - told.cut][start : start + step])
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
@@ -228,6 +236,13 @@ def test_a_server_that_is_silent_or_not_there_is_an_error_of_the_network(server,
     release.set()
     server.address = "http://127.0.0.1:9"
     assert number(server) == errno.ECONNREFUSED
+
+
+def test_a_server_that_sends_byte_by_byte_is_an_error_of_the_network(server, monkeypatch):
+    monkeypatch.setattr("photosvc.storage.remote.LONGEST", 0.3)
+    server.pause = 0.02
+    assert number(server) == errno.ETIMEDOUT
+    assert len(server.ranges) == 1
 
 
 def test_links_are_secret():
