@@ -49,6 +49,8 @@ _CREDENTIALS: Final = frozenset(
     }
 )
 _REGION: Final = frozenset({"AuthorizationHeaderMalformed", "PermanentRedirect", "301"})
+#: A code that can be shown: other text of a store may be anything.
+_CODE: Final = re.compile(r"[A-Za-z0-9.]{1,60}", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,255}", re.ASCII)
 
 
@@ -211,7 +213,7 @@ class Bucket:
             raise self._error(error) from None
 
     def _error(self, error: BaseException) -> PhotosvcError:
-        """Return the error with a sentence for people; the sentences contain no text of the store."""
+        """Return the error with a sentence for people; the sentences contain no text of the store but its code."""
         if isinstance(error, PhotosvcError):
             return error
         codes, kinds, seen = set(), set(), list[BaseException]()
@@ -234,8 +236,8 @@ class Bucket:
             msg = f"There is no bucket {self.name!r} at {self.endpoint or 'Amazon S3'}."
             return NoBucketError(msg, frozenset(codes))
         if known := codes - {""}:
-            msg = f"The store of {self.address} answers with an error ({min(known)[:60]})."
-            return StoreAnswerError(msg, frozenset(known))
+            code = min(filter(_CODE.fullmatch, known), default="unknown code")
+            return StoreAnswerError(f"The store of {self.address} answers with an error ({code}).", frozenset(known))
         return BucketError(f"The store of {self.address} cannot be reached.")
 
 

@@ -181,6 +181,14 @@ def test_a_refused_copy_is_named(bucket, store, status, code, error):
     assert (content("a"), content("b")) == (b"abc", None)
 
 
+@pytest.mark.parametrize("code", ["&lt;script&gt;", "a\nb", "x" * 61, "Grün"])
+def test_a_code_that_is_none_is_not_repeated(bucket, store, code):
+    store.fault = lambda _: ("500 Internal Server Error", [], f"<Error><Code>{code}</Code></Error>".encode())
+    with pytest.raises(BucketError) as raised:
+        next(bucket.objects(), None)
+    assert str(raised.value) == f"The store of {bucket.address} answers with an error (unknown code)."
+
+
 def test_a_refused_deletion_names_the_right(bucket, store):
     store.put("a", b"abc")
     listed = find(bucket, "a")
