@@ -18,7 +18,7 @@ from photosvc.storage.objects import (
     require_version,
     write_fault,
 )
-from photosvc.storage.remote import content_key
+from photosvc.storage.remote import content_key, plain_tag
 
 
 class OtherTagsError(BucketError):
@@ -77,14 +77,14 @@ def add(bucket: Bucket, key: str, file: BufferedReader | BufferedRandom, replace
     md5 = b64encode(digest.digest()).decode()
     sent = {"Key": bucket.prefix + key, "Body": file, "ContentLength": size, "ContentMD5": md5}
     try:
-        call_if(bucket, "put_object", condition, sent)
+        answer = call_if(bucket, "put_object", condition, sent)
     except StoreAnswerError as error:
         raise write_fault(error) from None
     found = find(bucket, key)
     if found is None:
         raise BucketError(f"The store of {bucket.address} has lost a file that it accepted.")
     if found.content_key != content_key(digest.hexdigest(), size):
-        if found.size != size:  # an object that another program has stored meanwhile
+        if found.etag != plain_tag(answer.get("ETag", "")):  # another program has stored an object meanwhile
             raise OtherTagsError
         if replaced is not None:
             raise OtherTagsError(found)

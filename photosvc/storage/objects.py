@@ -198,13 +198,13 @@ def require_deletion(bucket: Bucket, key: str) -> None:
             raise
 
 
-def call_if(bucket: Bucket, method: str, condition: dict[str, str], sent: dict[str, Any]) -> None:
+def call_if(bucket: Bucket, method: str, condition: dict[str, str], sent: dict[str, Any]) -> dict[str, Any]:
     """Send a request with a condition, and without it to a store that refuses every request with one."""
     try:
-        bucket.call(method, **condition, **sent)
+        return bucket.call(method, **condition, **sent)
     except StoreAnswerError as error:
         if not error.codes & _UNKNOWN:
             raise
         if "Body" in sent:
             sent["Body"].seek(0)
-        bucket.call(method, **sent)
+        return bucket.call(method, **sent)

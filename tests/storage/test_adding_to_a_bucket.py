@@ -7,7 +7,7 @@ from io import BytesIO
 import pytest
 
 from photosvc.library.staging_part import StorageFailedError
-from photosvc.storage.adding import add
+from photosvc.storage.adding import OtherTagsError, add
 from photosvc.storage.objects import ObjectTakenError
 from photosvc.storage.remote import content_key
 from photosvc.web.current import current_service
@@ -33,11 +33,15 @@ def request(library, method, path, **options):
     return library.app.test_client().open(path, method=method, headers=headers, buffered=True, **options)
 
 
-def upload(library, data, name="lake.jpg"):
-    """Send a file in a form and add it; the address has the UID of its account."""
+def uploader(library):
+    """A client, its headers and the address of an upload, which has the UID of its account."""
     uid = library.call("GET", "/session", token=(token := library.token("*", role="admin")))["user"]["UID"]
-    client, headers = library.app.test_client(), {"X-Auth-Token": token}
-    path = f"/api/v1/users/{uid}/upload/abc"
+    return library.app.test_client(), {"X-Auth-Token": token}, f"/api/v1/users/{uid}/upload/abc"
+
+
+def upload(library, data, name="lake.jpg"):
+    """Send a file in a form and add it."""
+    client, headers, path = uploader(library)
     if data is not None:
         sent = client.post(path, headers=headers, data={"files": (BytesIO(data), name)})
         assert sent.status_code == 200, sent.text
@@ -250,6 +254,25 @@ def test_of_two_writers_of_one_name_the_second_replaces_nothing(ready, store, tm
     with file.open("rb") as opened, pytest.raises(ObjectTakenError):
         add(bucket, "a.jpg", opened)
     assert content(store, "a.jpg") == jpeg()
+
+
+def test_an_object_that_another_program_stores_in_its_place_stays(ready, store, tmp_path):
+    data, other = b"one", b"two"
+    (file := tmp_path / "new.txt").write_bytes(data)
+    with ready.app.app_context():
+        bucket = current_service().settings.bucket
+    seen = []
+
+    def fault(environ):
+        seen.append(environ["REQUEST_METHOD"])
+        if seen[-2:] == ["PUT", "HEAD"]:  # the file is stored
+            store.fault = lambda _: None
+            store.put("a.txt", other)
+
+    store.fault = fault
+    with file.open("rb") as opened, pytest.raises(OtherTagsError) as raised:
+        add(bucket, "a.txt", opened)
+    assert (raised.value.stored, content(store, "a.txt")) == (None, other)
 
 
 def test_an_added_object_has_the_hash_that_its_entity_tag_gives(ready, store, tmp_path):
