@@ -85,6 +85,7 @@ def restore_trash(given: dict[str, Any]) -> Response:
     if not files and items:
         raise NotFoundError("nothing of this is in the trash", field="items")
     actor = Actor.of(principal())
+    service.end_reading()  # the store may take long
     with one_batch() if len(files) > PORTION else nullcontext():
         done = restore(service.writing, service.settings, files[:MOST_RESTORED], actor, service.now())
     answer = {"files": done.files, "photos": done.photos, "taken": done.taken, "complete": len(files) <= MOST_RESTORED}
@@ -107,6 +108,7 @@ def empty_trash(given: dict[str, Any]) -> Response:
     if days is None and expected is None:
         raise InvalidValueError("say for how many days files are kept, or how many files are expected", field="days")
     before = service.now() - timedelta(days=days) if days else END_OF_TIME
+    service.end_reading()  # the store may take long
     with one_batch():
         done = empty_in_request(service.writing, trash, before, expected=expected)
     message = f"{counted(done.files, 'file')} deleted permanently"

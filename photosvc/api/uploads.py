@@ -88,6 +88,7 @@ def taking_originals(photo_ids: Sequence[int] = (), file_uid: str = "") -> Itera
     if settings.bucket is not None:
         with service.reading(orm=True) as session:
             names = originals_of(session, photo_ids, file_uid)
+    service.end_reading()  # the store may take long
     with deleting(Trash(settings.originals, settings.bucket), service.now(), names) as deletion:
         yield deletion
 

@@ -95,6 +95,7 @@ def empty_trash() -> Response:
         service = current_service()
         trash = open_trash(service.writing, service.settings)
         expected = whole_number(form.get("expected", ""), low=0, high=_MOST, default=-1)
+        service.end_reading()  # the store may take long
         done = empty_in_request(service.writing, trash, END_OF_TIME, expected=expected)
     except PhotosvcError as error:
         return _trash(error)
@@ -126,5 +127,6 @@ def _trash(error: PhotosvcError | None = None) -> Response:
 
 def _restore(service: Service, files: Sequence[Kept]) -> bool:
     """Restore these files, and return whether the name of one of them is taken."""
+    service.end_reading()  # the store may take long
     done = restore(service.writing, service.settings, files, Actor.of(principal()), service.now())
     return bool(done.taken)

@@ -9,12 +9,15 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from flask import g, has_request_context
+from flask import request as flask_request
 
 from photosvc.library.thumbnails import original_of
 from photosvc.pictures.originals import OriginalUnreadableError, open_original
 from photosvc.search.reading.shared import files_with_hash
 from photosvc.settings import load_settings
-from photosvc.storage.remote import RemoteFile
+from photosvc.storage.bucket import Bucket
+from photosvc.storage.remote import RemoteFile, RemoteReader
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
 from tests.index.watch.test_index_watcher import Watched
@@ -148,6 +151,34 @@ def test_an_answer_ends_early_when_the_store_fails_within_it(filled, store):
     answer = request(filled, "GET", path)
     assert (answer.status_code, answer.headers["Content-Length"]) == (200, str(len(PICTURE)))
     assert answer.data == PICTURE[: 64 << 10]
+
+
+def test_the_store_is_asked_without_an_open_transaction(filled, store, monkeypatch):
+    asked = []
+
+    def watched(kind, name):
+        act = getattr(kind, name)
+
+        def watch(*given, **named):
+            if has_request_context():
+                asked.append((flask_request.path.rpartition("/")[2], "photosvc_open" in g))
+            return act(*given, **named)
+
+        monkeypatch.setattr(kind, name, watch)
+
+    watched(Bucket, "call")
+    watched(RemoteReader, "_fetch")
+    one = next(photo["UID"] for photo in filled.find() if photo["FileName"] == "lake.jpg")
+    body = {"json": {"photos": [one]}}
+    for method, path, options in (
+        ("GET", f"/api/v1/photos/{one}/dl", {}), ("POST", "/api/v1/batch/photos/delete", body),
+        ("POST", "/api/v1/trash/restore", body), ("DELETE", "/originals/lake.jpg", {}),
+        ("DELETE", "/api/v1/trash", {"json": {"expected": 1}}),
+    ):  # fmt: skip
+        answer = request(filled, method, path, **options)
+        assert answer.status_code < 300, (path, answer.text)
+    assert [one for one in asked if one[1]] == []
+    assert {name for name, _ in asked} == {"dl", "delete", "restore", "lake.jpg", "trash"}
 
 
 def test_webdav_reads_the_bucket(filled):
