@@ -12,7 +12,7 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
 from photosvc.library.journal import Actor
 from photosvc.library.trash import MOST_RESTORED, PORTION, chosen_files, every_file, photos_of, restore
-from photosvc.library.trash_deletion import END_OF_TIME, empty_in_request, kept_until, open_trash
+from photosvc.library.trash_deletion import END_OF_TIME, empty_in_request, kept_until, open_trash, patience
 from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
@@ -67,7 +67,8 @@ def restore_trash(given: dict[str, Any]) -> Response:
     """Restore originals under their names, and their photos under the same UIDs with all that people entered.
 
     Items that are not in the trash are left out. A name that another file has by now stays with that file, and `taken`
-    lists it. A request restores up to 10,000 files; `complete` is false if there are more.
+    lists it. A request restores up to 10,000 files, and begins no further hundred after 20 seconds; `complete` is false
+    if there are more.
     """
     service = current_service()
     trash = open_trash(service.writing, service.settings)
@@ -87,8 +88,10 @@ def restore_trash(given: dict[str, Any]) -> Response:
     actor = Actor.of(principal())
     service.end_reading()  # the store may take long
     with one_batch() if len(files) > PORTION else nullcontext():
-        done = restore(service.writing, service.settings, files[:MOST_RESTORED], actor, service.now())
-    answer = {"files": done.files, "photos": done.photos, "taken": done.taken, "complete": len(files) <= MOST_RESTORED}
+        some = files[:MOST_RESTORED]
+        done = restore(service.writing, service.settings, some, actor, service.now(), goes_on=patience())
+    is_complete = done.is_complete and len(files) <= MOST_RESTORED
+    answer = {"files": done.files, "photos": done.photos, "taken": done.taken, "complete": is_complete}
     return json_answer({"code": 200, "message": f"{counted(len(done.files), 'file')} restored", **answer})
 
 

@@ -10,7 +10,7 @@ Requests to restore name files, deletions or photos, or everything in the trash.
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -241,6 +241,8 @@ class Restored:
     """UIDs of the photos that are found again at once; the indexer reads the other files."""
     taken: list[str] = field(default_factory=list)
     """Names that other files have by now: the files in the trash stay there."""
+    is_complete: bool = True
+    """False if files that were to be restored are left."""
 
 
 def chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
@@ -292,7 +294,15 @@ def photos_of(session: Session, files: Sequence[Kept]) -> dict[str, str]:
     return found
 
 
-def restore(writing: Writing, settings: Settings, files: Sequence[Kept], actor: Actor, now: datetime) -> Restored:
+def restore(
+    writing: Writing,
+    settings: Settings,
+    files: Sequence[Kept],
+    actor: Actor,
+    now: datetime,
+    *,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> Restored:
     """Give files of the trash their names back, never over another file, in a transaction for each `PORTION`.
 
     A process that is killed before a commit leaves the files to the next index run, which recognises their content.
@@ -302,12 +312,16 @@ def restore(writing: Writing, settings: Settings, files: Sequence[Kept], actor: 
         writing: begins a write transaction.
         files: from `chosen`.
         actor: for the journal.
+        goes_on: asked before each transaction but the first; the other files are left to another time.
 
     Raises:
         PhotosvcError: the disk or the store refuses it, or fails.
     """
     total, trash = Restored(), Trash(settings.originals)
     for start in range(0, len(files), PORTION):
+        if start and not goes_on():
+            total.is_complete = False
+            break
         portion = files[start : start + PORTION]
         with (
             restoring(settings.bucket, portion) as objects,

@@ -38,7 +38,7 @@ from photosvc.settings import Settings
 from photosvc.storage.bucket import Listed
 from photosvc.storage.objects import ObjectChangedError
 
-#: Seconds after which a request begins no further deletion.
+#: Seconds after which a request begins no further deletion or restoration.
 _PATIENCE: Final = 20.0
 #: The age of a deletion from which a copy in the trash is no longer that of a process at work.
 _COPY_STAYS: Final = timedelta(days=1)
@@ -332,8 +332,13 @@ def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expect
     """
     if expected is not None and (found := count(trash, before).files) != expected:
         raise ConflictError(f"Nothing was deleted: there are {found} files by now, not {expected}.", field="expected")
+    return empty(writing, trash, before, goes_on=patience())
+
+
+def patience() -> Callable[[], bool]:
+    """Return a function that returns whether the request may begin a further part of its work."""
     end = time.monotonic() + _PATIENCE
-    return empty(writing, trash, before, goes_on=lambda: time.monotonic() < end)
+    return lambda: time.monotonic() < end
 
 
 def _forget(session: Session, deletion: str) -> None:

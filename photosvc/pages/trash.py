@@ -9,8 +9,8 @@ from flask import Response, request, url_for
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.library.journal import Actor
 from photosvc.library.problems import trash_use
-from photosvc.library.trash import MOST_RESTORED, chosen_files, every_file, photos_of, restore
-from photosvc.library.trash_deletion import END_OF_TIME, count, empty_in_request, kept_until, open_trash
+from photosvc.library.trash import MOST_RESTORED, Restored, chosen_files, every_file, photos_of, restore
+from photosvc.library.trash_deletion import END_OF_TIME, count, empty_in_request, kept_until, open_trash, patience
 from photosvc.library.trash_folder import Kept, Trash
 from photosvc.pages import wording
 from photosvc.pages.forms import page_number, read_form, whole_number
@@ -55,10 +55,10 @@ def restore_file() -> Response:
             files = chosen_files(session, trash, [item])
         if not files:
             raise NotFoundError(N_("This file is no longer in the trash."))
-        taken = _restore(service, files[:1])
+        done = _restore(service, files[:1])
     except PhotosvcError as error:
         return _trash(error)
-    return see_other(url_for(".trash", done="taken" if taken else "restored"))
+    return see_other(url_for(".trash", done="taken" if done.taken else "restored"))
 
 
 @pages.post(f"{_PATH}/restore-all")
@@ -69,10 +69,11 @@ def restore_all() -> Response:
         service = current_service()
         trash = open_trash(service.writing, service.settings)
         files = list(islice(every_file(trash), MOST_RESTORED + 1))
-        taken = _restore(service, files[:MOST_RESTORED])
+        done = _restore(service, files[:MOST_RESTORED])
     except PhotosvcError as error:
         return _trash(error)
-    return see_other(url_for(".trash", done="some" if len(files) > MOST_RESTORED else "taken" if taken else "all"))
+    is_complete = done.is_complete and len(files) <= MOST_RESTORED
+    return see_other(url_for(".trash", done="some" if not is_complete else "taken" if done.taken else "all"))
 
 
 @pages.get(f"{_PATH}/empty")
@@ -125,8 +126,6 @@ def _trash(error: PhotosvcError | None = None) -> Response:
         )
 
 
-def _restore(service: Service, files: Sequence[Kept]) -> bool:
-    """Restore these files, and return whether the name of one of them is taken."""
+def _restore(service: Service, files: Sequence[Kept]) -> Restored:
     service.end_reading()  # the store may take long
-    done = restore(service.writing, service.settings, files, Actor.of(principal()), service.now())
-    return bool(done.taken)
+    return restore(service.writing, service.settings, files, Actor.of(principal()), service.now(), goes_on=patience())

@@ -110,6 +110,16 @@ def test_a_request_restores_so_many_files(copied_library, monkeypatch):
         assert (len(done["files"]), done["complete"]) == (files, complete)
 
 
+def test_a_restoration_that_takes_too_long_leaves_the_rest(copied_library, monkeypatch):
+    monkeypatch.setattr("photosvc.library.trash_deletion._PATIENCE", -1)
+    for module in ("api.trash", "library.trash"):
+        monkeypatch.setattr(f"photosvc.{module}.PORTION", 1)
+    delete(copied_library, "b/0.jpg", "b/1.jpg")
+    for complete in (False, True):
+        done = call(copied_library, "POST", "/trash/restore", json={"all": True})
+        assert (len(done["files"]), done["complete"]) == (1, complete)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "status"),
