@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from datetime import datetime
 from typing import Any, Final
 
+from flask import g
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.orm import Session
 from werkzeug.sansio.multipart import Data
@@ -47,8 +48,10 @@ from photosvc.web.protector import principal
 from photosvc.web.receiving import Sender, form_events, receiving, sender
 from photosvc.web.sessions import count_upload
 
-#: Seconds to wait for an idle indexer to index some files, and for one that is busy with another run.
+#: Seconds from the beginning of a request for which it waits for an idle indexer to index its files: a sync worker of
+#: gunicorn that answers nothing is killed after 30.
 _WAIT: Final = 20.0
+#: Seconds to wait for an indexer that is busy with another run.
 _SHORT_WAIT: Final = 3.0
 _PAUSE: Final = 0.1
 _MOST: Final = 1 << 62
@@ -249,8 +252,9 @@ def wait_for_index(service: Service, outcomes: Sequence[Admitted]) -> bool:
     service.end_reading()
     if wake_indexer(service) is Indexer.NONE:
         return False
-    end = time.monotonic() + (_SHORT_WAIT if busy else _WAIT)
-    while not (seen := _are_done(service, names, files)) and time.monotonic() < end:
+    now = time.perf_counter()
+    end = min(now + (_SHORT_WAIT if busy else _WAIT), g.get("photosvc_began", now) + _WAIT)
+    while not (seen := _are_done(service, names, files)) and time.perf_counter() < end:
         time.sleep(_PAUSE)
     return seen
 

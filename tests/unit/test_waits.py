@@ -22,7 +22,7 @@ WORDS = re.compile("|".join([*CALLS, *MODULES, *STATEMENTS, r"\.join\(\)"]))
 
 #: Seconds and number of waiting threads of the places that a request can reach.
 REQUESTS = {
-    "web/incoming.py wait_for_index: sleep": "20 s; those with a slot for uploads, `uploads` of a process",
+    "web/incoming.py wait_for_index: sleep": "up to 20 s after its beginning; those with a slot for uploads",
     "auth/passwords.py Turns._begin: wait_for": "0.3 s; those with a place, three and one favoured of a process",
     "auth/passwords.py Turns.pause: sleep": "0.2 s; as many as may wait for a turn, the others do not pause",
     "dav/dav_request.py patiently: sleep": "5 s; two of an owner and four of a process (`patient`)",
