@@ -5,6 +5,8 @@ A name has the folder of the month, the local time at which the picture was take
 Live Photos and sidecars stay together.
 """
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, suppress
@@ -37,6 +39,7 @@ from photosvc.library.upload_checks import (
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
 from photosvc.models.statements import UNLOADED, insert_into
 from photosvc.settings import Settings
+from photosvc.storage.bucket import TooSlowError
 
 #: Digits of the hash in a name: more where another file has the name already. Files of strangers begin with 16: they
 #: could try until eight are those of another file, whose sidecars would then be taken for theirs.
@@ -154,6 +157,7 @@ class Admission:
             are refused: those of a duplicate would change its photo. Each file is a photo of its own.
         link_uid: the public link by which a visitor sent them; empty for files of accounts.
         require: raises an error, in each transaction, if the files may not be added any more.
+        seconds: after which no further files are stored, if the originals are in a bucket.
     """
 
     settings: Settings
@@ -167,6 +171,7 @@ class Admission:
     tells_nothing: bool = False
     link_uid: str = ""
     require: Callable[[Session], object] | None = None
+    seconds: float = math.inf
     _originals: KnownOriginals = field(init=False)
     _subject: list[str] = field(default_factory=lambda: [""], init=False)
     """The last result of `wish_albums`; if its transaction was undone, no job has this subject."""
@@ -180,6 +185,7 @@ class Admission:
         Raises:
             QuotaExceededError: the account may not add so much.
             AccountDeletedError: there is no such account any more.
+            TooSlowError: the store takes longer than `seconds`.
             PhotosvcError: one cannot be stored; files before it are added, and the others wait.
         """
         found = dict(inspect(files, self.settings, self.now, self.pool))
@@ -191,7 +197,10 @@ class Admission:
         if self.tells_nothing:  # many files of one name would be one long transaction, for which all others wait
             groups = [[one] for group in groups for one in group]
         outcomes += [Admitted(file, REFUSED, problem=Problem(Reason.UNRELATED)) for file in left]
+        end = time.monotonic() + self.seconds
         for group in groups:
+            if self.settings.bucket is not None and time.monotonic() > end:
+                raise TooSlowError
             content = contents[group[0].file.path]
             with disk.undo_on_error() as undo:
                 stored = self._stored(group, content, undo) if self.settings.bucket is not None else None

@@ -1,5 +1,6 @@
 """Files that are added to a bucket by uploads, resumable uploads and imports; nothing in it is replaced or lost."""
 
+import time
 from base64 import b64encode
 from contextlib import closing
 from io import BytesIO
@@ -238,6 +239,23 @@ def test_a_store_that_goes_away_leaves_the_file_waiting(ready, store, monkeypatc
     store.fault = lambda _: None
     (one,) = upload(ready, None).json["files"]
     assert (one["status"] in {"added", "duplicate"}, len(objects(ready)), waiting(ready)) == (True, 1, [])
+
+
+def test_a_store_that_takes_too_long_for_all_files_leaves_the_others_waiting(ready, store, monkeypatch):
+    slow = [0.5]
+    store.fault = lambda environ: time.sleep(slow[0]) if environ["REQUEST_METHOD"] == "PUT" else None
+    monkeypatch.setattr("photosvc.web.incoming.SECONDS", 0.2)
+    files = [(BytesIO(jpeg(64 + number, 48)), f"{number}.jpg") for number in range(3)]
+    client, headers, path = uploader(ready)
+    client.post(path, headers=headers, data={"files": files})
+    answer = client.put(path, headers=headers, json={})
+    assert (answer.status_code, "too slow for so many files" in answer.text) == (503, True), answer.text
+    assert (len(objects(ready)), len(waiting(ready))) == (1, 3)
+    slow[0] = 0
+    monkeypatch.setattr("photosvc.web.incoming.SECONDS", 60)
+    again = client.put(path, headers=headers, json={}).json["files"]
+    assert [one["status"] for one in again] == ["duplicate", "added", "added"]
+    assert (len(objects(ready)), waiting(ready)) == (3, [])
 
 
 def test_of_two_writers_of_one_name_the_second_replaces_nothing(ready, store, tmp_path):
