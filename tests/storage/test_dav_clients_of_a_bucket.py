@@ -3,11 +3,13 @@
 import os
 import shutil
 import subprocess
+from contextlib import closing
 
 import pytest
 
-from tests.storage.conftest import settings_of
+from tests.storage.conftest import BUCKET, PREFIX, settings_of
 from tests.support.pictures import jpeg
+from tests.support.programs.cadaver import use_cadaver
 from tests.support.programs.dav_server import serve_dav
 from tests.support.programs.litmus import require_all_passed
 from tests.support.programs.watching import wait
@@ -68,6 +70,21 @@ def test_rclone_copies_checks_moves_and_deletes(dav, tmp_path):
     assert [one["FileName"] for one in dav.api.library.find() if one["UID"] == uid] == ["2021/c d.jpg"]
     rclone("purge", "dav:2021")
     assert rclone("lsf", "dav:", "-R", "--files-only") == ""
+
+
+@pytest.mark.skipif(shutil.which("cadaver") is None, reason="cadaver is not installed")
+def test_cadaver_uploads_locks_renames_copies_and_deletes(dav, store, tmp_path):
+    data = jpeg(64, 48)
+    for name in ("a b.jpg", "plain.jpg"):
+        (tmp_path / name).write_bytes(data if name == "plain.jpg" else jpeg(65, 48))
+    assert use_cadaver(dav, tmp_path, tmp_path) == data
+    with closing(store.client()) as client:
+        found = {one["Key"]: one["Size"] for one in client.list_objects_v2(Bucket=BUCKET)["Contents"]}
+    trip = f"{PREFIX}/trip/"
+    assert {key.removeprefix(trip): size for key, size in found.items() if key.startswith(trip)} == {
+        "": 0, "q.jpg": len(data), "r.jpg": len(data),
+    }  # fmt: skip
+    assert dav.call("GET", "trip/q.jpg", status=200).content == data
 
 
 def test_finder_and_windows_send_an_empty_file_first(dav):
