@@ -13,6 +13,7 @@ import errno
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -38,6 +39,8 @@ _LONGEST_PART: Final = 255
 #: The most bytes of a key.
 LONGEST_KEY: Final = 1024
 _MOST_DOUBTS: Final = 5_000
+#: Seconds after which the clock of a disk has moved on.
+_TICK: Final = 0.02
 
 
 def refresh(
@@ -58,6 +61,7 @@ def refresh(
     close_folder(bucket.mirror)
     os.utime(bucket.mirror)
     began = bucket.mirror.stat().st_ctime_ns  # by the clock of the disk, which is coarse
+    time.sleep(_TICK)  # what others change after the list has later times
     root = os.path.join(bucket.mirror, "")  # noqa: PTH118 - faster
     with closing(sqlite3.connect("")) as database:
         database.executescript(_SCHEMA)
@@ -262,7 +266,7 @@ class _Placed:
 
     def __init__(self, bucket: Bucket, root: str, began: int) -> None:
         self._bucket, self._root, self._began, self._doubts = bucket, root, began, 0
-        self._times: dict[str, int] = {}
+        self._times = {root.rstrip("/"): began}
         """Times of change of the folders in which placeholders were made here, of those above the last one."""
 
     def place(self, listed: Listed) -> bool:

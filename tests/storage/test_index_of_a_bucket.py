@@ -113,6 +113,18 @@ def test_lists_have_any_number_of_pages(library, store):
     assert store.lists == 3
 
 
+def test_new_objects_are_not_asked_for_one_by_one(library, store):
+    asked = []
+    store.fault = lambda environ: asked.append(environ["REQUEST_METHOD"])
+    for folder in ("a", "b/c", "new"):
+        for number in range(3):
+            store.put_raw(f"{folder}/{number}.txt")
+        store.put_raw(f"{folder.partition('/')[0]}.txt")
+        library.index()
+    assert (asked.count("HEAD"), store.lists) == (0, 3)
+    assert len([path for path in library.instance.rglob("*.txt") if path.is_file()]) == 12
+
+
 def test_a_list_that_fails_on_its_second_page_loses_nothing(library, store):
     for number in range(1100):
         store.put_raw(f"{number:05}.txt")

@@ -87,6 +87,7 @@ APART = {
     "auth/keys.py encrypt_again: LOCK TABLE": "a command",
     "index/lease.py Lease._renew: wait": "the thread of a lease, in the indexer or a command",
     "index/lease.py Lease.keep: Thread": "one of a job that runs",
+    "index/mirror.py refresh: sleep": "index runs; 0.02 s",
     "index/nodes.py Heartbeat.end: sleep": "a process that ends; 0.5 s",
     "index/nodes.py Heartbeat._run: wait": "the thread of a heartbeat",
     "index/nodes.py Heartbeat.start: Thread": "one of a process",
