@@ -57,6 +57,8 @@ QUERIES: dict[str, dict[str, str]] = {
     "color": {"color": "blue"},
     "country": {"country": "it"},
     "year": {"year": "2012"},
+    "year, oldest": {"year": "2012", "order": "oldest"},
+    "years": {"year": "2003-2005"},
     "camera": {"camera": "5"},
     "type": {"type": "image"},
     "album": {"album": '"Album 5"'},

@@ -15,6 +15,7 @@ Parser, SQL, OpenAPI and the table in docs/search.md (`svc show filters --md`) f
 `tests/models/test_search_columns.py` compares a migrated database with this list.
 """
 
+import re
 import secrets
 from operator import attrgetter
 from typing import Any, Final
@@ -50,6 +51,8 @@ TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
 SortText = Text().with_variant(Text(collation="C"), "postgresql")
 #: The first columns of the index `values`: lenses are looked up in it, and facets are counted by these columns.
 VALUE_GROUPS = ("lens_id", "year")
+#: The condition of photos of which the year is known and the day is not: `taken_at` may be in another year.
+UNDATED = "taken_day = 0 AND year > 0"
 #: Columns in which few photos differ from the others, and the condition of the rows in their indexes.
 RARE_COLUMNS = {"rating": "rating > 0", "faces": "faces > 0", "photo_type": "photo_type <> 'image'"}
 #: The full-text index: an FTS5 table on SQLite, a column on PostgreSQL.
@@ -193,12 +196,12 @@ def _index(
     On PostgreSQL, columns in `compared_by_pattern` can be looked up by the beginning of a text in any language of the
     database, and columns in `included` can be read from the index alone; SQLite's indexes always contain `file_id`.
     """
-    flag, *further = condition.split(" AND ")
+    flag, *further = re.split("( AND | OR )", condition, maxsplit=1)
     on_sqlite = [f"{flag.removeprefix('NOT ')} = {int(not flag.startswith('NOT '))}", *further]
     Index(
         f"ix_{SearchRow.__tablename__}_{name}",
         *(getattr(SearchRow, column) for column in columns),
-        sqlite_where=text(" AND ".join(on_sqlite)) if condition else None,
+        sqlite_where=text("".join(on_sqlite)) if condition else None,
         postgresql_where=text(condition) if condition else None,
         postgresql_ops={column: "text_pattern_ops" for column in columns if column in compared_by_pattern},
         postgresql_include=included,
@@ -225,7 +228,7 @@ for _name in PATTERN_COLUMNS:
         _index(f"{_name}_pattern", _name, "oldest_key", "listed", compared_by_pattern=(_name,))
 
 
-_index("far_day", "taken_day", "taken_at", condition="far_day")
+_index("far_day", "taken_day", "taken_at", "year", "far_day", condition=f"far_day OR {UNDATED}")
 
 
 _index("unlisted", "newest_key", condition="NOT listed")

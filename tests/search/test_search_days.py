@@ -1,4 +1,4 @@
-"""Searches by local days, also where the clock of a camera was wrong by years."""
+"""Searches by local days and years, also where the clock of a camera was wrong by years."""
 
 from datetime import UTC, datetime
 
@@ -96,4 +96,29 @@ def test_a_photo_whose_local_day_is_unknown_is_not_far(session):
     photo.day = -1
     project(session, [photo.id])
     assert session.scalars(select(SearchRow.far_day).where(SearchRow.photo_id == photo.id)).all() == [False]
+    session.rollback()
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest", "added"])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("year:1970", {"clock in 1970", "only the year"}),
+        ("year:2033", {"clock in 2033", "only the month"}),
+        ("year:1969-1970", {"clock in 1970", "only the year"}),
+        ("year:1970|2033", {"clock in 1970", "only the year", "clock in 2033", "only the month"}),
+        ("year:1", {"first day of all"}),
+        ("year:9999", {"last day of all"}),
+        ("year:-1", {"nothing known"}),
+        ("year:1970 year:2033", set()),
+    ],
+)
+def test_a_year_finds_its_photos_wherever_their_times_are(session, query, found, order):
+    parts = {"only the year": (1970, -1, -1), "only the month": (2033, 3, -1), "nothing known": (-1, -1, -1)}
+    titles_of = ("day before", "day after", "same day")
+    photos = session.scalars(select(Photo).where(Photo.title.in_(titles_of)).order_by(Photo.id)).all()
+    for photo, (title, (year, month, day)) in zip(photos, parts.items(), strict=True):
+        photo.title, photo.year, photo.month, photo.day = title, year, month, day
+    project(session, [photo.id for photo in photos])
+    assert set(titles(session, q=query, order=order)) == found
     session.rollback()

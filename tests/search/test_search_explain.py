@@ -155,6 +155,14 @@ def test_the_plan_follows_the_decision_table(connection, query, parameters, plan
     assert explained(connection, query, **parameters).plan == plan
 
 
+@pytest.mark.parametrize(
+    ("query", "between"), [("year:2020", {"sqlite"}), ("year:2019-2020", {"sqlite", "postgresql"})]
+)
+def test_years_are_looked_for_between_two_times_unless_an_index_of_postgresql_finds_the_one(connection, query, between):
+    sql = explained(connection, query, order="oldest", count="1").sql
+    assert ("taken_at >=" in sql and "taken_at <=" in sql) == (connection.dialect.name in between)
+
+
 def test_what_was_counted_is_shown_with_its_limit(connection):
     if connection.dialect.name == "postgresql":
         (words,) = explained(connection, "lak title:lake*").counts

@@ -256,6 +256,23 @@ def test_days_are_walked_between_their_times(connection, order):
     assert "taken_at>? AND taken_at<?" in steps[0]
 
 
+@pytest.mark.parametrize(
+    ("order", "query"), [("oldest", "year:2020"), ("oldest", "year:2019-2020"), ("newest", "year:2019-2020")]
+)
+def test_years_are_walked_between_their_times(connection, order, query):
+    (found, *_) = [text for text in statements(connection, order=order, q=query, count="1") if "ORDER BY" in text]
+    (step,) = plan(connection, found)
+    index = "taken" if order == "newest" else order
+    assert step.endswith(f"INDEX ix_photosvc_search_rows_{index} (taken_at>? AND taken_at<?)")
+
+
+@pytest.mark.parametrize("query", ["year:2020", "before:2100-01-01"])
+def test_times_elsewhere_are_read_from_the_index_of_such_photos(connection, query):
+    (far,) = [text for text in statements(connection, q=query, order="oldest", count="1") if "min(" in text]
+    (step,) = plan(connection, far)
+    assert "COVERING INDEX ix_photosvc_search_rows_far_day" in step
+
+
 @pytest.mark.parametrize("name", ["added", "updated", "edited"])
 def test_what_was_added_or_changed_since_a_day_is_looked_up(connection, name):
     steps = window(connection, order="newest", q=f"{name}:2199-01-01")

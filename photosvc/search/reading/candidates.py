@@ -1,8 +1,8 @@
 """The candidates of a query: the photos of the index that finds the fewest.
 
-A search by local days looks between two times. `taken_at` counts by UTC and a local day by the clocks of the place, so
-the two differ by up to a day. Rows where they differ by more, because a camera's clock was wrong, are marked and looked
-up.
+A search by local days or years looks between two times. `taken_at` counts by UTC and a local day by the clocks of the
+place, so the two differ by up to a day. Rows where they differ by more, because a camera's clock was wrong, are marked
+and looked up; and for years, those of an unknown day as well.
 
 A walk along an order reads whole rows, one by one in places far apart, until the page is full. Where few photos match,
 that is all of them: 270 ms for 200,000 files. The index of values has a fifth of the size of the rows and lies
@@ -25,6 +25,7 @@ from photosvc.models import (
     RARE_COLUMNS,
     SCANNED_COLUMNS,
     SORT_KEYS,
+    UNDATED,
     VALUE_COLUMNS,
     SearchRow,
 )
@@ -65,6 +66,8 @@ _LEAST: Final = 10
 _SCANNED: Final = frozenset((*SCANNED_COLUMNS, "private"))
 #: The columns of the index of the order `added`, which is read for values that the index of values has not.
 _IN_ADDED: Final = frozenset(SORT_KEYS["added"].appended)
+#: The last year whose end is a time.
+_LAST_YEAR: Final = 9998
 #: Orders that have an index for every column of `VALUE_COLUMNS`.
 BY_VALUE = frozenset(name for name, keys in SORT_KEYS.items() if keys.by_value)
 #: The unique key in the index of an order, by the name of the index.
@@ -86,7 +89,7 @@ class Bounds(NamedTuple):
 
 def day_bounds(parts: Iterable[Node], connection: Connection) -> Bounds:
     """Return the times outside of which no photo fits all these conjuncts."""
-    found = [_bounds(days, connection) for days in map(days_of, parts) if days is not None]
+    found = [bounds for part in parts if (bounds := _bounds_of(part, connection)) is not None]
     low = max((one.low for one in found if one.low is not None), default=None)
     return Bounds(low, min((one.high for one in found if one.high is not None), default=None))
 
@@ -100,9 +103,39 @@ def days_of(part: Node) -> Days | None:
             return None
 
 
-def _bounds(days: Days, connection: Connection) -> Bounds:
-    far = select(func.min(SearchRow.taken_at), func.max(SearchRow.taken_at))
-    first, last = connection.execute(far.where(SearchRow.far_day, in_days(SearchRow.taken_day, days))).one()
+def _bounds_of(part: Node, connection: Connection) -> Bounds | None:
+    """Return the times outside of which no photo fits a conjunct; None if it asks for neither days nor years."""
+    if (days := days_of(part)) is not None:
+        return _bounds(days, (SearchRow.far_day, in_days(SearchRow.taken_day, days)), connection)
+    if (years := _years_of(part)) is None:
+        return None
+    first, last = years
+    # The databases recognise the condition of the index by its text.
+    elsewhere = or_(SearchRow.far_day, text(UNDATED)), SearchRow.year.between(first, last)
+    return _bounds(Days(date(first, 1, 1), date(last + 1, 1, 1)), elsewhere, connection)
+
+
+def _years_of(part: Node) -> tuple[int, int] | None:
+    """Return the first and the last year that a conjunct asks for; None if it asks for others than known years."""
+    if not (isinstance(part, Filter) and part.name == "year" and isinstance(part.value, Choice) and part.value.any_of):
+        return None
+    years: list[int] = []
+    for operand in part.value.any_of:
+        match operand:
+            case Range(low, high) if low is not None and high is not None:
+                years += int(low), int(high)
+            case int():
+                years.append(operand)
+            case _:
+                return None
+    first, last = min(years), max(years)
+    return (first, last) if first > 0 and last <= _LAST_YEAR else None
+
+
+def _bounds(days: Days, elsewhere: Sequence[Any], connection: Connection) -> Bounds:
+    """Return the times around these days, and around the rows that fulfil the conditions `elsewhere`."""
+    far = select(func.min(SearchRow.taken_at), func.max(SearchRow.taken_at)).where(*elsewhere)
+    first, last = connection.execute(far).one()
     low = _midnight(days.start, -_DAY) if days.start else None
     high = _midnight(days.end, _DAY) if days.end else None
     return Bounds(
