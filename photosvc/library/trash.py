@@ -273,6 +273,8 @@ def _chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
         return in_trash + [kept for file in files if (kept := _in_place(trash, file)) is not None]
     if (kept := trash.find(item)) is not None:
         return [kept]
+    if is_deletion(item.partition("/")[0]):  # not a former name; to look for it in all deletions would take long
+        return []
     return next(([kept] for folder in trash.deletions() if (kept := trash.find(f"{folder}/{item}"))), [])
 
 

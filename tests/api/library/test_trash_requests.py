@@ -5,6 +5,7 @@ import json
 import pytest
 
 from photosvc.index.scan import TRASH_FOLDER
+from photosvc.library.trash_folder import Trash
 from photosvc.models import Photo
 from photosvc.search.rows.renew import differing
 from tests.support.api_client import ApiClient
@@ -100,6 +101,16 @@ def test_a_name_that_another_file_has_stays_with_that_file(copied_library):
     done = call(copied_library, "POST", "/trash/restore", json={"photos": [uid]})
     assert (done["files"], done["taken"]) == ([], ["b/0.jpg"])
     assert len(call(copied_library, "GET", "/trash")) == 1
+
+
+def test_an_unknown_item_is_looked_for_in_its_own_deletion_alone(copied_library, monkeypatch):
+    asked, find = [], Trash.find
+    monkeypatch.setattr(Trash, "find", lambda trash, item: asked.append(item) or find(trash, item))
+    for name in ("b/0.jpg", "b/1.jpg", "b/2.jpg"):
+        delete(copied_library, name)
+    gone = [f"20260301T120000Z-0000000{number}/b/0.jpg" for number in range(4)]
+    call(copied_library, "POST", "/trash/restore", 404, json={"items": gone})
+    assert asked == gone
 
 
 def test_a_request_restores_so_many_files(copied_library, monkeypatch):
