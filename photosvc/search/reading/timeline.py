@@ -18,6 +18,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, select
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.vocabulary import UNKNOWN
 from photosvc.models import TIMELINE_KEYS, File, FileKey, Photo, SearchRow
 from photosvc.models.statements import unindexed
@@ -250,7 +251,8 @@ def position_of(connection: Connection, request: SearchRequest, uid: str, *, see
             seen.
     """
     search = _prepare(connection, replace(request, cursor=None, offset=0), sees_private=sees_private)
-    photo_id = connection.scalar(select(Photo.id).where(Photo.uid == uid))
+    # PostgreSQL refuses texts with NUL, so only texts in the form of a UID are looked up.
+    photo_id = connection.scalar(select(Photo.id).where(Photo.uid == uid)) if is_uid(uid, PHOTO) else None
     places = search.places_of(photo_id) if photo_id is not None else ()
     if not places:
         raise NotFoundError("the search does not find this photo")

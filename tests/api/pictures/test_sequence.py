@@ -150,7 +150,10 @@ def test_what_cannot_be_a_position_is_refused(varied):
 def test_a_photo_that_the_search_does_not_find_has_no_position(varied):
     library, tokens = varied
     uid = library.find(count=1, merged="true", token=tokens[True])[0]["UID"]
-    for asked in ({"q": "nowhere-at-all", "locate": uid}, {"locate": "p" + "z" * 15}, {"locate": "x" * 300}):
+    for asked in (
+        {"q": "nowhere-at-all", "locate": uid},
+        *({"locate": no} for no in ("p" + "z" * 15, "x" * 300, "\0")),
+    ):
         assert library.get(asked, path=PATH).status_code == 404
 
 
