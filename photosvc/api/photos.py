@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import orjson
 from flask import Response, request
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc.api.uploads import taking_originals
@@ -294,6 +295,7 @@ def delete_file(photo_uid: str, file_uid: str) -> Response:
 
     Without `PHOTOSVC_DELETE_ORIGINALS` the original stays where it is.
     """
+    _check_leaves(photo_uid, file_uid)  # a store copies the original before the photo is locked
     with taking_originals(file_uid=file_uid) as deletion:
 
         def leave(session: Session, file: File) -> None:
@@ -306,14 +308,32 @@ def delete_file(photo_uid: str, file_uid: str) -> Response:
 def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Session, File], None]) -> Response:
     def change(editing: Editing) -> None:
         photo, session = editing.photo, editing.session
-        file = _file(photo, file_uid)
-        if not any(other is not file and not other.missing and not other.sidecar for other in photo.files):
-            raise ConflictError("the file is the only one of its photo")
-        leave(session, session.get_one(File, file.id))
+        leave(session, session.get_one(File, _leaving(photo, file_uid).id))
         session.flush()
         editing.loaded.reload(photo)
 
     return json_text(change_asked(photo_uid, action, change)[0])
+
+
+def _check_leaves(photo_uid: str, file_uid: str) -> None:
+    """Raise the error of `_leaving` if the file is not of a photo that the principal may see, or cannot leave it."""
+    with current_service().reading(orm=True) as session:
+        if not files_of_photo(session.connection(), photo_uid, sees_private=principal().sees_private):
+            raise NotFoundError("there is no such photo", field="uid")
+        _leaving(session.scalars(select(Photo).where(Photo.uid == photo_uid)).one(), file_uid)
+
+
+def _leaving(photo: Photo, file_uid: str) -> File:
+    """Return the file with this UID, which may leave its photo.
+
+    Raises:
+        NotFoundError: the photo has no such file.
+        ConflictError: it has no other one.
+    """
+    file = _file(photo, file_uid)
+    if not any(other is not file and not other.missing and not other.sidecar for other in photo.files):
+        raise ConflictError("the file is the only one of its photo")
+    return file
 
 
 def _file(photo: Photo, uid: str) -> File:

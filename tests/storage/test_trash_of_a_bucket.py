@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import closing
 from shutil import rmtree
+from urllib.parse import quote
 
 import pytest
 
@@ -191,6 +192,22 @@ def test_one_file_of_a_photo_is_deleted_and_restored(filled, store):
     assert contents(store) == {**ALL, "2024/lake.png": jpeg(60, 40)}
     (again,) = filled.find(q="name:lake", merged="true")
     assert sorted(file["Name"] for file in again["Files"]) == ["2024/lake.jpg", "2024/lake.png"]
+
+
+def test_a_file_that_may_not_be_deleted_is_not_copied_first(filled, store):
+    photos = {record["FileName"]: (record["UID"], record["FileUID"]) for record in filled.find()}
+    (lake, its_file), (town, other_file) = photos["2024/lake.jpg"], photos["town.jpg"]
+    request(filled, "POST", "/api/v1/batch/photos/private", json={"photos": [town], "private": True})
+    copied = []
+    store.fault = lambda environ: copied.append(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "PUT" else None
+    for photo, file, role, status in (
+        (lake, its_file, "admin", 409),  # the only file of its photo
+        (lake, other_file, "admin", 404),
+        (town, other_file, "", 404),  # private, and the token belongs to no account
+        (lake, "\0", "admin", 404),
+    ):
+        request(filled, "DELETE", f"/api/v1/photos/{photo}/files/{quote(file)}", status, role=role)
+    assert copied == []
 
 
 def test_a_name_that_another_object_has_by_now_stays_with_it(filled, store):
