@@ -182,8 +182,10 @@ _WITH_VALUES: Final = (
 _VALUES: Final = {"name": ".+?", "example": ".+", "message": ".+", "field": r"[\w.-]{1,40}"}
 _VALUE: Final = re.compile(r"%\\?\((\w+)\\?\)s")
 _KNOWN: Final = {text.casefold().removesuffix("."): text for text in _FIXED}
-#: The most characters of a message that is compared with those that have values.
+#: The most characters of a message that is compared with those that have values, and the most messages inside each
+#: other: several of them may fit a message, so that each further level multiplies the time.
 _LONGEST: Final = 400
+_DEEPEST: Final = 4
 
 
 def table_texts() -> Iterator[str]:
@@ -213,30 +215,30 @@ def message_text(message: str) -> str:
     return (_translated(message) or message) if message and language() != ENGLISH else message
 
 
-def _translated(message: str) -> str:
-    """Return the message in the language of the page; empty if it is not known."""
+def _translated(message: str, depth: int = 0) -> str:
+    """Return the message in the language of the page; empty if it is not known, or inside of too many others."""
     if (known := _KNOWN.get(message.casefold().removesuffix("."))) is not None:
         return _like(_(known), message)
     if message in _TABLES or _(message) != message:
         return _(message)
-    if len(message) > _LONGEST:
+    if len(message) > _LONGEST or depth > _DEEPEST:
         return ""
     plain = message.removesuffix(".")
     for pattern, reason in _PROBLEMS:
         if found := pattern.fullmatch(plain):
             return _like(_(reason.template).format(*(_(detail) for detail in found.groups())), message)
     for pattern, text in _PATTERNS:
-        if (found := pattern.fullmatch(plain)) and (values := _values(found.groupdict())):
+        if (found := pattern.fullmatch(plain)) and (values := _values(found.groupdict(), depth)):
             return _like(_(text, **values), message)
     return ""
 
 
-def _values(found: dict[str, str]) -> dict[str, str]:
+def _values(found: dict[str, str], depth: int) -> dict[str, str]:
     """Return the values of a message in the language of the page; empty if they contain a message that is not known."""
     values = dict(found)
     for name, value in found.items():
         if name == "message":
-            values[name] = _translated(value)
+            values[name] = _translated(value, depth + 1)
         elif name not in _VALUES:
             values[name] = grouped(int(value.replace(",", "")))
     return values if all(values.values()) else {}
