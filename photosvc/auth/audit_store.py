@@ -26,8 +26,8 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.audit_log import BY_USER, PARTS, REFUSALS, Entry, told
 from photosvc.auth.throttle import network_of
-from photosvc.auth.users import is_name, normal_name
 from photosvc.core import ids
+from photosvc.core.accounts import is_name, normal_name
 from photosvc.core.logs import FIELDS, as_text
 from photosvc.models import AuditEntry
 

@@ -24,9 +24,8 @@ from photosvc.auth.keys import derive_key, is_signed, sign
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import EVERYTHING, Scope
 from photosvc.auth.tokens import NOWHERE, Origin
-from photosvc.auth.users import is_name, normal_name
 from photosvc.core import ids
-from photosvc.core.accounts import BY_APP_PASSWORD, BY_PASSWORD
+from photosvc.core.accounts import BY_APP_PASSWORD, BY_PASSWORD, is_name, normal_name
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Client, Credential, User
 from photosvc.settings import Settings
 

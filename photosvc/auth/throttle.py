@@ -36,8 +36,8 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth import passwords
 from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, ThrottledError
-from photosvc.auth.users import normal_name
 from photosvc.core import ids
+from photosvc.core.accounts import normal_name
 from photosvc.models import ThrottleBucket
 from photosvc.models.engine import MOST_SWEPT
 from photosvc.models.statements import insert_into

@@ -12,45 +12,14 @@ from photosvc.auth.bearer import end_login_sessions
 from photosvc.auth.errors import LastAdminError, UserExistsError
 from photosvc.auth.passwords import new_hash
 from photosvc.core import ids
-from photosvc.core.accounts import ADMIN, USER, USER_ROLES
+from photosvc.core.accounts import ADMIN, USER, USER_ROLES, check_user_name, is_name, normal_name
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import Client, User
 from photosvc.models.schema import delete_owned
 
-_LONGEST_NAME = 64
-# ASCII only, so that no two names look the same; no colon, which separates Basic credentials (RFC 7617 section 2).
-_NAME = re.compile(r"[a-z0-9][a-z0-9._@-]{0,63}\Z")
 _MAX_TEXT = 255
 _WORD = r"[^\s@<>()\[\]:;,\\\".]+"
 _EMAIL = re.compile(rf"{_WORD}(\.{_WORD})*@{_WORD}(\.{_WORD})*")
-
-
-def normal_name(text: str) -> str:
-    """Return the stored form of a name: trimmed and in lower case."""
-    return text.strip().lower()
-
-
-def is_name(text: str) -> bool:
-    """Return whether `text` is the stored form of a valid name."""
-    return bool(_NAME.match(text))
-
-
-def check_user_name(text: str) -> str:
-    """Return the stored form of a name for an account.
-
-    Raises:
-        InvalidValueError: the name is not valid; the message says why.
-    """
-    name = normal_name(text)
-    if not name:
-        msg = "a user name is needed"
-    elif len(name) > _LONGEST_NAME:
-        msg = f"a user name has at most {_LONGEST_NAME} characters"
-    elif not is_name(name):
-        msg = "a user name has letters a to z, digits and . _ - @ only, and begins with a letter or a digit"
-    else:
-        return name
-    raise InvalidValueError(msg, field="name")
 
 
 def new_user(

@@ -17,7 +17,7 @@ from photosvc.cli.terminal import (
     print_record,
     yes_option,
 )
-from photosvc.core.accounts import USER, USER_ROLES
+from photosvc.core.accounts import USER, USER_ROLES, check_user_name
 from photosvc.core.words import counted
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def add(service: "Service", name: str | None, role: str, display_name: str, emai
     """Add an account. The command asks for the password, or reads it from standard input."""
     from photosvc.auth import accounts
     from photosvc.auth.passwords import check_password
-    from photosvc.auth.users import check_user_name, new_user
+    from photosvc.auth.users import new_user
 
     name = check_user_name(name) if name else ask("NAME", "User name", check_user_name)
     password = ask_password(partial(check_password, user_name=name), from_stdin=password_stdin)

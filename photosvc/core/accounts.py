@@ -1,7 +1,12 @@
-"""Roles, formats, lifetimes in seconds and limits of accounts, clients and credentials.
+"""Roles, formats, lifetimes in seconds and limits of accounts, clients and credentials, and names of accounts.
 
-Models, records, services and commands share these constants, so that their defaults and choices agree.
+Models, records, services and commands share them, so that their defaults and choices agree.
 """
+
+import re
+from typing import Final
+
+from photosvc.core.errors import InvalidValueError
 
 #: Roles of user accounts, then the role of clients. Clients may also have the role ADMIN.
 ADMIN, USER, VIEWER = "admin", "user", "viewer"
@@ -46,3 +51,35 @@ CLIENT_TOKEN_LIFETIME, MAX_CLIENT_TOKEN_LIFETIME = 86_400, 2_678_400
 
 #: Default and highest limit for the live tokens of a client.
 CLIENT_TOKENS, MAX_CLIENT_TOKENS = 10, 1_000_000
+
+_LONGEST_NAME: Final = 64
+# ASCII only, so that no two names look the same; no colon, which separates Basic credentials (RFC 7617 section 2).
+_NAME = re.compile(r"[a-z0-9][a-z0-9._@-]{0,63}\Z")
+
+
+def normal_name(text: str) -> str:
+    """Return the stored form of a name: trimmed and in lower case."""
+    return text.strip().lower()
+
+
+def is_name(text: str) -> bool:
+    """Return whether `text` is the stored form of a valid name."""
+    return bool(_NAME.match(text))
+
+
+def check_user_name(text: str) -> str:
+    """Return the stored form of a name for an account.
+
+    Raises:
+        InvalidValueError: the name is not valid; the message says why.
+    """
+    name = normal_name(text)
+    if not name:
+        msg = "a user name is needed"
+    elif len(name) > _LONGEST_NAME:
+        msg = f"a user name has at most {_LONGEST_NAME} characters"
+    elif not is_name(name):
+        msg = "a user name has letters a to z, digits and . _ - @ only, and begins with a letter or a digit"
+    else:
+        return name
+    raise InvalidValueError(msg, field="name")

@@ -16,8 +16,8 @@ from flask import Response, g, request
 
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.principal import Principal
-from photosvc.auth.users import normal_name
 from photosvc.core import ids
+from photosvc.core.accounts import normal_name
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.dav import bucket_methods
 from photosvc.dav.addresses import path_in, spelled

@@ -32,8 +32,8 @@ from photosvc.auth.errors import (
 )
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
-from photosvc.auth.users import is_name, normal_name
 from photosvc.core import ids
+from photosvc.core.accounts import is_name, normal_name
 from photosvc.core.errors import PermissionDeniedError, SchemaError
 from photosvc.models import Client, User
 from photosvc.web.current import EXTENSION, Service, current_service
