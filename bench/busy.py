@@ -28,6 +28,7 @@ from photosvc.app import create_app
 from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.users import add_user, new_user
+from photosvc.web.auditing import operation_in
 from photosvc.web.current import current_service
 
 WORKERS = 4
@@ -96,7 +97,7 @@ def requests(folder: Path) -> dict[str, Callable[[int], Request]]:
         user = new_user(service.now(), name="alice", password=_PASSWORD)
         with service.writing() as session:
             add_user(session, user)
-            made = register(session, service.now(), name="bench", scope=parse_scope("photos metrics"))
+            made = register(operation_in(session), name="bench", scope=parse_scope("photos metrics"))
             pair = basic(f"{made.client.uid}:{made.secret}")
     token = {"X-Auth-Token": (folder / TOKEN_FILE).read_text().strip()}
     form = {"Authorization": pair, "Content-Type": "application/x-www-form-urlencoded"}

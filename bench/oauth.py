@@ -19,6 +19,7 @@ from photosvc.app import create_app
 from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import schema
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 _FORM = "grant_type=client_credentials&scope=photos"
@@ -45,8 +46,8 @@ def ours(folder: Path, token_format: str) -> Iterator[TokenServer]:
         service = current_service()
         schema.upgrade(service.engine())
         scope = parse_scope("photos metrics")
-        with service.writing() as session:
-            made = register(session, service.now(), name="bench", scope=scope, token_format=token_format)
+        with operating() as operation:
+            made = register(operation, name="bench", scope=scope, token_format=token_format)
             pair = f"{made.client.uid}:{made.secret}"
     with gunicorn("photosvc.app:create_app()", folder / "log", PHOTOSVC_INSTANCE=str(folder)) as server:
         yield TokenServer(f"photosvc, {token_format}", server, "/api/v1/oauth/token", basic(pair))

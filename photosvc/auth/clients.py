@@ -1,7 +1,7 @@
-"""OAuth2 clients: registered, found, changed and removed, and the operations that do so and write the security log.
+"""OAuth2 clients: registered, found, changed and removed.
 
-`add`, `change`, `undo_new_secret`, `remove` and `remove_all` take an `Operation`, check its rights and write its entry.
-For a client that does not exist, they raise the error of `find_client`.
+Functions that take an `Operation` check its rights and write its entry of the security log. For a client that does not
+exist, they raise the error of `find_client`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,9 +58,19 @@ class Changes:
     """End the client's link to an account."""
 
 
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A changed client, and its new secret, which is shown only now and not stored."""
+
+    client: Client
+    secret: str
+    """Empty if the secret is unchanged."""
+    old_digest: str
+    """The digest of the secret before."""
+
+
 def register(
-    session: Session,
-    now: datetime,
+    operation: Operation,
     *,
     name: str,
     scope: Scope,
@@ -70,10 +80,9 @@ def register(
     token_format: str = OPAQUE,
     user: User | None = None,
 ) -> Registered:
-    """Register a client that may ask for tokens.
+    """Register a client that may ask for tokens; return it with its secret, which is not stored.
 
     Args:
-        session: flushed, not committed.
         name: at most 160 characters; need not be unique.
         scope: the widest scope of its tokens; must cover something.
         role: `client` or `admin`.
@@ -84,10 +93,12 @@ def register(
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
+        ScopeTooWideError: the scope is wider than that of the credential that registers the client.
     """
+    operation.check_grantable(scope)
     secret = ids.new_client_secret()
     client = Client(
-        uid=ids.new_uid(ids.CLIENT, now),
+        uid=ids.new_uid(ids.CLIENT, operation.now),
         secret_digest=ids.digest(secret),
         name=check_name(name),
         role=_check_role(role),
@@ -96,11 +107,13 @@ def register(
         token_lifetime=check_lifetime(lifetime),
         token_limit=check_limit(limit),
         token_format=_check_format(token_format),
-        created_at=now,
-        updated_at=now,
+        created_at=operation.now,
+        updated_at=operation.now,
     )
-    session.add(client)
-    session.flush()
+    operation.session.add(client)
+    operation.session.flush()
+    operation.record(Event.CLIENT_ADDED, subject=client, detail=audit_log.client(client))
+    operation.session.refresh(client)
     return Registered(client, secret)
 
 
@@ -141,13 +154,36 @@ def list_clients(session: Session, *, search: str = "", limit: int = 100) -> Seq
     return session.scalars(statement).all()
 
 
-def change_client(session: Session, client_id: str, now: datetime, changes: Changes) -> Client:
-    """Change the given values, and delete tokens that the client could not get any more.
+def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, new_secret: bool = False) -> Changed:
+    """Change a client; tokens that it could not get any more are revoked.
+
+    Args:
+        values: the new values, as `Changes` takes them; the security log has them in this order.
+        new_secret: make a new secret; the old one and the tokens are refused from now on.
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
+        ScopeTooWideError: the scope is wider than that of the credential that changes the client.
     """
+    session, changes = operation.session, Changes(**values)
     client = find_client(session, client_id, lock=True)
+    if changes.scope is not None:
+        operation.check_grantable(changes.scope)
+    told = [audit_log.changes(client, _told(values, client.user)), "new secret" if new_secret else ""]
+    operation.record(Event.CLIENT_CHANGED, subject=client, detail=", ".join(filter(None, told)))
+    _set_values(session, client, operation.now, changes)
+    old_digest, secret = client.secret_digest, ""
+    if new_secret:
+        secret = ids.new_client_secret()
+        client.secret_digest = ids.digest(secret)
+        end_tokens(session, client.id)
+    client.updated_at = operation.now
+    session.flush()
+    session.refresh(client)
+    return Changed(client, secret, old_digest)
+
+
+def _set_values(session: Session, client: Client, now: datetime, changes: Changes) -> None:
     if changes.name is not None:
         client.name = check_name(changes.name)
     if changes.role is not None:
@@ -168,48 +204,47 @@ def change_client(session: Session, client_id: str, now: datetime, changes: Chan
         client.enabled = changes.enabled
         if not client.enabled:
             end_tokens(session, client.id)
-    client.updated_at = now
-    session.flush()
-    session.refresh(client)
-    return client
 
 
-def regenerate_secret(session: Session, client_id: str, now: datetime) -> str:
-    """Give a client a new secret, which is shown only now; return it.
+def undo_new_secret(operation: Operation, client_id: str, old_digest: str, *, lost: str) -> None:
+    """Undo a new secret that could not be shown: the one of this digest is valid again.
 
-    The old secret is refused from now on, and the client's tokens are deleted.
-    """
-    client = find_client(session, client_id, lock=True)
-    secret = ids.new_client_secret()
-    client.secret_digest = ids.digest(secret)
-    client.updated_at = now
-    end_tokens(session, client.id)
-    session.flush()
-    return secret
-
-
-def restore_secret(session: Session, client_id: str, digest: str, *, lost: str) -> None:
-    """Undo `regenerate_secret` after the new secret could not be shown: the one of this digest is valid again.
-
-    Nothing happens if the client has a third secret by now. Deleted tokens stay deleted.
+    The client keeps a third secret if it has one by now. Deleted tokens stay deleted.
     """
     is_lost = (Client.uid == client_id) & (Client.secret_digest == ids.digest(lost))
-    session.execute(update(Client).where(is_lost).values(secret_digest=digest))
+    operation.session.execute(update(Client).where(is_lost).values(secret_digest=old_digest))
+    subject = find_client(operation.session, client_id)
+    operation.record(Event.CLIENT_CHANGED, subject=subject, detail="old secret again")
 
 
-def remove_client(session: Session, client_id: str) -> None:
+def remove(operation: Operation, client_id: str) -> None:
     """Remove a client and its tokens."""
-    client = find_client(session, client_id, lock=True)
-    end_tokens(session, client.id)  # a host's SQLite may not cascade
-    session.delete(client)
-    session.flush()
+    client = find_client(operation.session, client_id, lock=True)
+    operation.record(Event.CLIENT_REMOVED, subject=client)
+    end_tokens(operation.session, client.id)  # a host's SQLite may not cascade
+    operation.session.delete(client)
+    operation.session.flush()
 
 
-def remove_all_clients(session: Session) -> int:
+def remove_all(operation: Operation) -> int:
     """Remove every client with its tokens; return the number of clients."""
+    session = operation.session
     for row_id in session.scalars(select(Client.id).order_by(Client.id).with_for_update()):
         end_tokens(session, row_id)
-    return len(session.scalars(delete(Client).returning(Client.id)).all())
+    count = len(session.scalars(delete(Client).returning(Client.id)).all())
+    operation.record(Event.CLIENT_REMOVED, detail=f"all {count} clients")
+    return count
+
+
+def _told(values: Mapping[str, Any], owner: User | None) -> dict[str, Any]:
+    """Return the changed values for the security log."""
+    told = {name: value for name, value in values.items() if name not in {"user", "unbind"}}
+    if told.get("scope") is not None:
+        told["scope"] = str(told["scope"])
+    user = values.get("user")
+    if (user is not None or values.get("unbind")) and user is not owner:
+        told["user"] = user or ""
+    return told
 
 
 def check_lifetime(lifetime: int) -> int:
@@ -246,83 +281,3 @@ def _check_format(token_format: str) -> str:
     if token_format not in TOKEN_FORMATS:
         raise InvalidValueError(f"a token's format is {' or '.join(TOKEN_FORMATS)}", field="token_format")
     return token_format
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A changed client, and its new secret, which is shown only now and not stored."""
-
-    client: Client
-    secret: str
-    """Empty if the secret is unchanged."""
-    old_digest: str
-    """The digest of the secret before."""
-
-
-def add(operation: Operation, values: Mapping[str, Any]) -> Registered:
-    """Register a client with these values, as `register` does; return it with its secret, which is not stored.
-
-    Raises:
-        InvalidValueError: a value is not valid; `field` says which.
-        ScopeTooWideError: the scope is wider than that of the credential that registers the client.
-    """
-    operation.check_grantable(values["scope"])
-    registered = register(operation.session, operation.now, **values)
-    made = registered.client
-    operation.record(Event.CLIENT_ADDED, subject=made, detail=audit_log.client(made))
-    operation.session.refresh(made)
-    return registered
-
-
-def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, new_secret: bool = False) -> Changed:
-    """Change a client; tokens that it could not get any more are revoked.
-
-    Args:
-        values: the new values, as `Changes` takes them; the security log has them in this order.
-        new_secret: make a new secret; the old one and the tokens are refused from now on.
-
-    Raises:
-        InvalidValueError: a value is not valid; `field` says which.
-        ScopeTooWideError: the scope is wider than that of the credential that changes the client.
-    """
-    session, changes = operation.session, Changes(**values)
-    before = find_client(session, client_id, lock=True)
-    if changes.scope is not None:
-        operation.check_grantable(changes.scope)
-    told = [audit_log.changes(before, _told(values, before.user)), "new secret" if new_secret else ""]
-    operation.record(Event.CLIENT_CHANGED, subject=before, detail=", ".join(filter(None, told)))
-    client = change_client(session, client_id, operation.now, changes)
-    old_digest = client.secret_digest
-    secret = regenerate_secret(session, client_id, operation.now) if new_secret else ""
-    return Changed(client, secret, old_digest)
-
-
-def undo_new_secret(operation: Operation, client_id: str, old_digest: str, *, lost: str) -> None:
-    """Undo a new secret that could not be shown, as `restore_secret` does."""
-    restore_secret(operation.session, client_id, old_digest, lost=lost)
-    subject = find_client(operation.session, client_id)
-    operation.record(Event.CLIENT_CHANGED, subject=subject, detail="old secret again")
-
-
-def remove(operation: Operation, client_id: str) -> None:
-    """Remove a client and its tokens."""
-    operation.record(Event.CLIENT_REMOVED, subject=find_client(operation.session, client_id))
-    remove_client(operation.session, client_id)
-
-
-def remove_all(operation: Operation) -> int:
-    """Remove every client with its tokens; return the number of clients."""
-    count = remove_all_clients(operation.session)
-    operation.record(Event.CLIENT_REMOVED, detail=f"all {count} clients")
-    return count
-
-
-def _told(values: Mapping[str, Any], owner: User | None) -> dict[str, Any]:
-    """Return the changed values for the security log."""
-    told = {name: value for name, value in values.items() if name not in {"user", "unbind"}}
-    if told.get("scope") is not None:
-        told["scope"] = str(told["scope"])
-    user = values.get("user")
-    if (user is not None or values.get("unbind")) and user is not owner:
-        told["user"] = user or ""
-    return told

@@ -202,32 +202,14 @@ def new_jwt_token(key: "SigningKey", issuer: str, client: AuthenticatedClient, s
 
 
 def grant_token(operation: Operation, client: AuthenticatedClient, secret: str, scope: Scope) -> None:
-    """Store `secret` as a token of the client that asks for it, as `store_token` does.
+    """Store `secret` as a token of the client that asks for it, and evict its oldest tokens beyond the limit.
 
     Raises:
         InvalidClientError: the client was removed, disabled or given another secret meanwhile.
     """
-    uid = store_token(operation.session, client, secret, scope, operation.now)
-    by = operation.acting_as(client.principal(operation.now))
-    by.record(Event.TOKEN_GRANTED, target=uid, detail=f"scope {scope}")
-
-
-def revoke_token(operation: Operation, client: AuthenticatedClient | None, token: Found) -> None:
-    """Revoke a token that was shown, as the client that shows it; None if no client authenticated itself."""
-    revoke(operation.session, token.id)
-    by = operation if client is None else operation.acting_as(client.principal(operation.now))
-    by.record(Event.TOKEN_REVOKED, target=token.uid)
-
-
-def store_token(session: Session, client: AuthenticatedClient, secret: str, scope: Scope, now: datetime) -> str:
-    """Store `secret` as a token of `client` and evict its oldest tokens beyond the limit; return the token's UID.
-
-    Raises:
-        InvalidClientError: the client was removed, disabled or given another secret meanwhile.
-    """
-    uid = ids.new_credential_uid()
+    session, now = operation.session, operation.now
     token = {
-        "uid": uid,
+        "uid": ids.new_credential_uid(),
         "kind": CLIENT_TOKEN,
         "digest": ids.digest(secret),
         "name": client.name,
@@ -245,7 +227,15 @@ def store_token(session: Session, client: AuthenticatedClient, secret: str, scop
     else:
         keep_newest(session, client.id, limit - 1, now)
     connection.execute(_STORE, token)
-    return uid
+    by = operation.acting_as(client.principal(now))
+    by.record(Event.TOKEN_GRANTED, target=str(token["uid"]), detail=f"scope {scope}")
+
+
+def revoke_token(operation: Operation, client: AuthenticatedClient | None, token: Found) -> None:
+    """Revoke a token that was shown, as the client that shows it; None if no client authenticated itself."""
+    revoke(operation.session, token.id)
+    by = operation if client is None else operation.acting_as(client.principal(operation.now))
+    by.record(Event.TOKEN_REVOKED, target=token.uid)
 
 
 def keep_newest(session: Session, client_id: int, count: int, now: datetime) -> None:

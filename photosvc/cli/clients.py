@@ -148,7 +148,6 @@ def add(
     """
     from photosvc.auth import clients as auth_clients
     from photosvc.auth.bearer import check_name, check_scope
-    from photosvc.auth.clients import check_lifetime, check_limit
     from photosvc.auth.scopes import parse_scope
     from photosvc.auth.users import find_user
 
@@ -157,14 +156,14 @@ def add(
     if username is not None:
         with service.reading(orm=True) as session:
             owner_uid = find_user(session, username).uid
-    check_lifetime(lifetime)
-    check_limit(limit)
+    auth_clients.check_lifetime(lifetime)
+    auth_clients.check_limit(limit)
     name = name or ask("--name", "Client name", check_name)
     wanted = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
     with operating() as operation:
         user = find_user(operation.session, owner_uid) if owner_uid else None
         values = {"name": name, "scope": wanted, "lifetime": lifetime, "limit": limit, "user": user, **rest}
-        registered = auth_clients.add(operation, values)
+        registered = auth_clients.register(operation, **values)
         record = {**_row(registered.client), "client_secret": registered.secret}
     with printing_secret(lambda operation: auth_clients.remove(operation, record["client_id"])):
         print_record({**_SECRET, **_COLUMNS}, record)
@@ -238,10 +237,9 @@ def mod(
 def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Remove a client; its tokens are refused from the next request on."""
     from photosvc.auth import clients as auth_clients
-    from photosvc.auth.clients import find_client
 
     with service.reading(orm=True) as session:
-        name = find_client(session, identifier).name
+        name = auth_clients.find_client(session, identifier).name
     confirm(f"Remove the client {name} ({identifier}) and its tokens?", yes=yes)
     with operating() as operation:
         auth_clients.remove(operation, identifier)

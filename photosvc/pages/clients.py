@@ -58,7 +58,7 @@ def add_client() -> Response:
         values = client_values(form)
         owner = values.pop("owner")
         with operating() as operation:
-            made = clients.add(operation, {**values, "user": _owner(operation.session, owner)})
+            made = clients.register(operation, **values, user=_owner(operation.session, owner))
             operation.session.expunge(made.client)
     except InvalidValueError as error:
         return _clients(error, given=form)

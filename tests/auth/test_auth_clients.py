@@ -7,17 +7,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from photosvc.auth.clients import (
-    Changes,
-    change_client,
-    find_client,
-    list_clients,
-    regenerate_secret,
-    register,
-    remove_all_clients,
-    remove_client,
-    restore_secret,
-)
+from photosvc.auth import clients
 from photosvc.auth.grants import authenticate
 from photosvc.auth.scopes import EVERYTHING, Scope, parse_scope
 from photosvc.core import ids
@@ -27,12 +17,13 @@ from photosvc.models import Client
 from tests.support.clock import NOW
 from tests.support.examples import examples
 from tests.support.factories.accounts import add_user
+from tests.support.operations import by_command
 
 LATER = NOW + timedelta(hours=1)
 
 
 def new(session, **values):
-    return register(session, NOW, **{"name": "frame", "scope": parse_scope("photos"), **values})
+    return clients.register(by_command(session), **{"name": "frame", "scope": parse_scope("photos"), **values})
 
 
 def test_a_new_client_has_the_documented_defaults(session):
@@ -73,10 +64,10 @@ def test_a_value_that_makes_no_sense_is_refused_when_added_and_when_changed(sess
     uid = kept.uid
     session.commit()
     with pytest.raises(InvalidValueError) as caught:
-        change_client(session, uid, NOW, Changes(**values))
+        clients.change(by_command(session), uid, values)
     assert caught.value.field == field
     session.rollback()
-    assert find_client(session, uid).updated_at == NOW
+    assert clients.find_client(session, uid).updated_at == NOW
 
 
 @pytest.mark.parametrize("values", [{"lifetime": 1}, {"lifetime": 2_678_400}, {"limit": 1}, {"limit": -1}])
@@ -87,19 +78,18 @@ def test_the_ends_of_each_range_are_allowed(session, values):
 def test_everything_about_a_client_can_be_changed(session):
     owner = add_user(session)
     uid = new(session).client.uid
-    changes = Changes(
-        name="lamp", role="admin", scope=EVERYTHING, lifetime=60, limit=-1, token_format=JWT, enabled=False, user=owner
-    )
-    client = change_client(session, uid, LATER, changes)
+    names = {"name": "lamp", "role": "admin", "scope": EVERYTHING, "user": owner}
+    tokens = {"lifetime": 60, "limit": -1, "token_format": JWT, "enabled": False}
+    client = clients.change(by_command(session, LATER), uid, names | tokens).client
     assert (client.name, client.role, client.scope) == ("lamp", "admin", "*")
     assert (client.token_lifetime, client.token_limit, client.token_format) == (60, -1, "jwt")
     assert (client.enabled, client.user, client.updated_at) == (False, owner, LATER)
-    assert change_client(session, uid, LATER, Changes(unbind=True)).user is None
+    assert clients.change(by_command(session, LATER), uid, {"unbind": True}).client.user is None
 
 
 def test_what_is_not_given_stays(session):
     uid = new(session, limit=3, user=add_user(session)).client.uid
-    client = change_client(session, uid, LATER, Changes(name="lamp"))
+    client = clients.change(by_command(session, LATER), uid, {"name": "lamp"}).client
     assert (client.token_limit, client.scope, client.enabled, client.user.name) == (3, "photos", True, "alice")
 
 
@@ -107,10 +97,10 @@ def test_what_is_not_given_stays(session):
 def test_who_is_not_registered_is_not_found(session, client_id):
     new(session)
     for act in (
-        lambda: find_client(session, client_id),
-        lambda: remove_client(session, client_id),
-        lambda: regenerate_secret(session, client_id, NOW),
-        lambda: change_client(session, client_id, NOW, Changes(name="x")),
+        lambda: clients.find_client(session, client_id),
+        lambda: clients.remove(by_command(session), client_id),
+        lambda: clients.change(by_command(session), client_id, {}, new_secret=True),
+        lambda: clients.change(by_command(session), client_id, {"name": "x"}),
     ):
         with pytest.raises(NotFoundError) as caught:
             act()
@@ -119,12 +109,12 @@ def test_who_is_not_registered_is_not_found(session, client_id):
 
 def test_a_removed_client_is_gone_and_the_others_are_not(session):
     gone, kept = new(session).client.uid, new(session).client.uid
-    remove_client(session, gone)
+    clients.remove(by_command(session), gone)
     with pytest.raises(NotFoundError):
-        find_client(session, gone)
-    assert find_client(session, kept)
-    assert remove_all_clients(session) == 1
-    assert remove_all_clients(session) == 0
+        clients.find_client(session, gone)
+    assert clients.find_client(session, kept)
+    assert clients.remove_all(by_command(session)) == 1
+    assert clients.remove_all(by_command(session)) == 0
     assert session.scalars(select(Client)).all() == []
 
 
@@ -135,7 +125,7 @@ def test_lists_are_by_name_and_searched_by_beginning(session):
     new(session, name="100% frame_x")
 
     def names(search="", limit=100):
-        return [client.name for client in list_clients(session, search=search, limit=limit)]
+        return [client.name for client in clients.list_clients(session, search=search, limit=limit)]
 
     assert names() == ["100% frame_x", "Prometheus", "frame"]
     assert names(limit=1) == ["100% frame_x"]
@@ -169,8 +159,8 @@ def test_the_right_secret_tells_who_it_is(session):
 def test_a_secret_that_was_never_seen_is_replaced_by_the_old_one(session):
     registered = new(session)
     uid, digest = registered.client.uid, registered.client.secret_digest
-    lost = regenerate_secret(session, uid, NOW)
-    restore_secret(session, uid, digest, lost=lost)
+    lost = clients.change(by_command(session), uid, {}, new_secret=True).secret
+    clients.undo_new_secret(by_command(session), uid, digest, lost=lost)
     assert authenticate(session.connection(), uid, registered.secret).uid == uid
     with pytest.raises(InvalidClientError):
         authenticate(session.connection(), uid, lost)
@@ -179,9 +169,9 @@ def test_a_secret_that_was_never_seen_is_replaced_by_the_old_one(session):
 def test_a_secret_that_was_replaced_again_is_not_restored(session):
     registered = new(session)
     uid, digest = registered.client.uid, registered.client.secret_digest
-    lost = regenerate_secret(session, uid, NOW)
-    current = regenerate_secret(session, uid, NOW)
-    restore_secret(session, uid, digest, lost=lost)
+    lost = clients.change(by_command(session), uid, {}, new_secret=True).secret
+    current = clients.change(by_command(session), uid, {}, new_secret=True).secret
+    clients.undo_new_secret(by_command(session), uid, digest, lost=lost)
     assert authenticate(session.connection(), uid, current).uid == uid
     with pytest.raises(InvalidClientError):
         authenticate(session.connection(), uid, registered.secret)

@@ -4,14 +4,14 @@ import pytest
 from sqlalchemy import create_engine, delete, func, select
 from sqlalchemy.orm import Session
 
-from photosvc.auth import bearer, users
-from photosvc.auth.clients import remove_all_clients, remove_client
+from photosvc.auth import bearer, clients, users
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LastAdminError
 from photosvc.auth.tokens import verify, verify_uid
 from photosvc.models import APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Client, Credential, RecoveryCode, User
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_client, add_credential, add_user
 from tests.support.library import database_of_models
+from tests.support.operations import by_command
 
 
 @pytest.fixture
@@ -98,10 +98,10 @@ def test_an_account_that_may_not_be_removed_keeps_what_it_has(session):
 def test_a_removed_client_leaves_no_tokens(session):
     client = add_client(session)
     add_credential(session, CLIENT_TOKEN, client_id=client.id)
-    remove_client(session, client.uid)
+    clients.remove(by_command(session), client.uid)
     assert left(session) == 0
     add_credential(session, CLIENT_TOKEN, client_id=add_client(session).id)
-    assert remove_all_clients(session) == 1
+    assert clients.remove_all(by_command(session)) == 1
     assert left(session) == 0
 
 

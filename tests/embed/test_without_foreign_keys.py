@@ -3,8 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth import bearer
-from photosvc.auth.clients import remove_client
+from photosvc.auth import bearer, clients
 from photosvc.auth.users import find_user, remove_all_users, remove_user
 from photosvc.models import (
     APP_PASSWORD,
@@ -25,6 +24,7 @@ from tests.support.api_client import ApiClient
 from tests.support.clock import NOW
 from tests.support.factories.accounts import add_client, add_credential, add_user
 from tests.support.library import open_library
+from tests.support.operations import by_command
 from tests.support.pictures import dng, exif, jpeg, xmp
 
 TAKEN = exif({0x010F: "Canon"}, {0x9003: "2020:01:02 03:04:05"})
@@ -139,7 +139,7 @@ def test_accounts_and_clients_that_are_removed_leave_nothing(unchecked_library, 
     assert orphans(unchecked_library) == {}
     with unchecked_library.session() as session:
         begin_write(session)
-        remove_client(session, client_uid)
+        clients.remove(by_command(session), client_uid)
     assert orphans(unchecked_library) == {}
     with unchecked_library.session() as session:
         assert session.query(Credential).filter(Credential.kind != APP_PASSWORD).count() == 0

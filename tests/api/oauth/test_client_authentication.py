@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from photosvc.auth.clients import Changes, change_client, remove_client
+from photosvc.auth.clients import change, remove
 from photosvc.core import ids
 from tests.support.clients.oauth_client import GRANT, Pair, basic, check_oauth_error, open_oauth_api
-from tests.support.clock import NOW
 from tests.support.factories.accounts import add_user
+from tests.support.operations import by_command
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +102,9 @@ def test_unknown_disabled_removed_and_wrong_are_answered_alike(oauth):
     disabled, resting, removed, right = (oauth.register() for _ in range(4))
     with oauth.library.session() as session:
         sponsor = add_user(session, "sponsor", disabled=True)
-        change_client(session, disabled.client_id, NOW, Changes(enabled=False))
-        change_client(session, resting.client_id, NOW, Changes(user=sponsor))
-        remove_client(session, removed.client_id)
+        change(by_command(session), disabled.client_id, {"enabled": False})
+        change(by_command(session), resting.client_id, {"user": sponsor})
+        remove(by_command(session), removed.client_id)
     pairs = [unknown(), disabled, resting, removed, Pair(right.client_id, SECRET), Pair("é", "é")]
     for place in ("header", "body"):
         answers = {

@@ -7,12 +7,13 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet, OctKey, RSAKey
 
-from photosvc.auth.clients import Changes, change_client
+from photosvc.auth.clients import change
 from photosvc.core import ids
 from photosvc.core.accounts import JWT, OPAQUE
 from photosvc.web.current import current_service
 from tests.support.clients.oauth_client import ISSUER, open_oauth_api
 from tests.support.clock import NOW
+from tests.support.operations import by_command
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +106,7 @@ def test_a_client_changes_its_format_and_keeps_its_tokens(oauth):
     client = oauth.register(token_format=JWT)
     token = oauth.token(client)
     with oauth.library.session() as session:
-        change_client(session, client.client_id, NOW, Changes(token_format=OPAQUE))
+        change(by_command(session), client.client_id, {"token_format": OPAQUE})
     assert ids.is_access_token(oauth.token(client))
     assert oauth.is_alive(token)
 

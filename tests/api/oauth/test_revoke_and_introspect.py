@@ -3,14 +3,13 @@
 import pytest
 from sqlalchemy import func, select
 
-from photosvc.auth.bearer import issue
-from photosvc.auth.clients import Changes, change_client, regenerate_secret, remove_all_clients, remove_client
+from photosvc.auth.clients import change, remove, remove_all
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user, new_user
 from photosvc.models import Client, Credential
-from tests.support.api_client import PASSWORD
 from tests.support.clients.oauth_client import GRANT, Pair, check_oauth_error
 from tests.support.clock import NOW
+from tests.support.factories.accounts import add_token, add_user
+from tests.support.operations import by_command
 
 
 @pytest.fixture
@@ -36,8 +35,8 @@ def test_any_holder_of_a_token_can_revoke_it(oauth, client):
 
 def test_access_tokens_and_app_passwords_can_be_given_up_too(oauth):
     with oauth.library.session() as session:
-        user = add_user(session, new_user(NOW, name="alice", password=PASSWORD))
-        secrets = [issue(session, NOW, name="x", scope=parse_scope("*"), user=owner).secret for owner in (None, user)]
+        user = add_user(session)
+        secrets = [add_token(session, NOW, user=owner) for owner in (None, user)]
     for secret in secrets:
         assert oauth.is_alive(secret)
         assert oauth.post("/revoke", {"token": secret}).status_code == 200
@@ -128,9 +127,9 @@ def test_an_administrating_client_for_sessions_looks_into_all_tokens(oauth, clie
     admin = oauth.register("sessions read", role="admin")
     assert oauth.post("/introspect", {"token": oauth.token(client)}, admin).json["client_id"] == client.client_id
     with oauth.library.session() as session:
-        user = add_user(session, new_user(NOW, name="nora", password=PASSWORD))
+        user = add_user(session, "nora")
         uid = user.uid
-        secret = issue(session, NOW, name="x", scope=parse_scope("photos"), lifetime=-1, user=user).secret
+        secret = add_token(session, NOW, "photos", lifetime=-1, user=user)
     introspected = oauth.post("/introspect", {"token": secret}, admin).json
     assert (introspected["active"], introspected["sub"], introspected["username"]) == (True, uid, "nora")
     assert "exp" not in introspected
@@ -145,19 +144,18 @@ def test_what_is_over_is_inactive(oauth, client):
         assert oauth.post("/introspect", {"token": token}, client).json == {"active": False}
 
 
-def act(oauth, function, *arguments):
+def act(oauth, function, *arguments, **options):
     with oauth.library.session() as session:
-        return function(session, *arguments)
+        return function(by_command(session, oauth.library.clock()), *arguments, **options)
 
 
 def test_whatever_ends_a_client_ends_its_tokens_at_once(oauth):
-    now = oauth.library.clock()
     ends = [
-        lambda client: act(oauth, remove_client, client.client_id),
-        lambda client: act(oauth, change_client, client.client_id, now, Changes(enabled=False)),
-        lambda client: act(oauth, regenerate_secret, client.client_id, now),
-        lambda client: act(oauth, change_client, client.client_id, now, Changes(scope=parse_scope("metrics"))),
-        lambda client: act(oauth, remove_all_clients),
+        lambda client: act(oauth, remove, client.client_id),
+        lambda client: act(oauth, change, client.client_id, {"enabled": False}),
+        lambda client: act(oauth, change, client.client_id, {}, new_secret=True),
+        lambda client: act(oauth, change, client.client_id, {"scope": parse_scope("metrics")}),
+        lambda client: act(oauth, remove_all),
     ]
     for end in ends:
         client = oauth.register("photos metrics")
@@ -170,20 +168,20 @@ def test_whatever_ends_a_client_ends_its_tokens_at_once(oauth):
 def test_a_client_enabled_again_gets_new_tokens_and_not_its_old_ones(oauth, client):
     token = oauth.token(client)
     for enabled in (False, True):
-        act(oauth, change_client, client.client_id, oauth.library.clock(), Changes(enabled=enabled))
+        act(oauth, change, client.client_id, {"enabled": enabled})
     assert not oauth.is_alive(token)
     assert oauth.is_alive(oauth.token(client))
 
 
 def test_a_new_secret_replaces_the_old_one(oauth, client):
-    secret = act(oauth, regenerate_secret, client.client_id, oauth.library.clock())
+    secret = act(oauth, change, client.client_id, {}, new_secret=True).secret
     check_oauth_error(oauth.post("/token", GRANT, client), 401, "invalid_client")
     assert oauth.ask(Pair(client.client_id, secret)).status_code == 200
 
 
 def test_tokens_within_a_narrowed_scope_live_on(oauth, client):
     inside, beyond = oauth.token(client, scope="photos"), oauth.token(client)
-    act(oauth, change_client, client.client_id, oauth.library.clock(), Changes(scope=parse_scope("photos")))
+    act(oauth, change, client.client_id, {"scope": parse_scope("photos")})
     assert (oauth.is_alive(inside), oauth.is_alive(beyond)) == (True, False)
 
 
@@ -195,7 +193,7 @@ def test_the_oldest_token_gives_way(oauth):
 
 def test_a_lower_limit_ends_the_oldest_tokens(oauth, client):
     tokens = [oauth.token(client) for _ in range(4)]
-    act(oauth, change_client, client.client_id, oauth.library.clock(), Changes(limit=2))
+    act(oauth, change, client.client_id, {"limit": 2})
     assert [oauth.is_alive(token) for token in tokens] == [False, False, True, True]
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from photosvc.web.current import current_service
 from tests.support.clients.oauth_client import GRANT, basic, count_live, open_oauth_api
+from tests.support.operations import by_command
 from tests.support.programs.processes import at_once
 
 PROCESSES = 8
@@ -74,13 +75,13 @@ def test_the_limit_holds_through_rounds_of_eight_processes(tmp_path, settings, r
 
 
 def test_a_limit_lowered_while_tokens_are_issued_holds(tmp_path, settings):
-    from photosvc.auth.clients import Changes, change_client
+    from photosvc.auth.clients import change
 
     with open_oauth_api(tmp_path, settings=settings) as oauth:
         client = oauth.register(limit=5)
         tokens = [oauth.token(client) for _ in range(5)]
         with oauth.library.session() as session:
-            change_client(session, client.client_id, oauth.library.clock(), Changes(limit=2))
+            change(by_command(session, oauth.library.clock()), client.client_id, {"limit": 2})
         assert [oauth.is_alive(token) for token in tokens] == [False] * 3 + [True] * 2
         oauth.token(client)
         assert live(oauth, client) == 2

@@ -3,14 +3,15 @@ from authlib.oauth2.rfc6749 import InvalidClientError, InvalidScopeError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.auth.clients import Changes, change_client, regenerate_secret, register, remove_client
-from photosvc.auth.grants import authenticate, granted_scope, store_token
+from photosvc.auth import clients
+from photosvc.auth.grants import authenticate, grant_token, granted_scope
 from photosvc.auth.scopes import EVERYTHING, SCOPES, is_within, parse_scope
 from photosvc.auth.tokens import find, verify
 from photosvc.core import ids
 from tests.support.clock import NOW, SECOND
 from tests.support.examples import examples
 from tests.support.library import open_session
+from tests.support.operations import by_command, by_nobody
 
 WORDS = st.lists(
     st.sampled_from([scope.name for scope in SCOPES] + ["users:false", "photos:true", "Photos", "x", ""]), max_size=5
@@ -37,11 +38,11 @@ def test_what_is_granted_is_what_was_asked_for_and_never_more_than_the_client_ha
 
 def test_a_token_is_stored_for_the_client_that_asked(tmp_path):
     with open_session(tmp_path) as session:
-        registered = register(session, NOW, name="frame", scope=parse_scope("photos metrics"))
+        registered = clients.register(by_command(session), name="frame", scope=parse_scope("photos metrics"))
         session.commit()
         client = authenticate(session.connection(), registered.client.uid, registered.secret)
         secret = ids.new_access_token()
-        store_token(session, client, secret, parse_scope("photos"), NOW)
+        grant_token(by_nobody(session), client, secret, parse_scope("photos"))
         session.commit()
         who = verify(session.connection(), secret, NOW)
         assert (who.kind, who.client_uid, str(who.scope)) == ("client_token", client.uid, "photos")
@@ -51,36 +52,36 @@ def test_a_token_is_stored_for_the_client_that_asked(tmp_path):
 def test_a_client_that_changes_between_its_proof_and_its_token_gets_none(tmp_path):
     with open_session(tmp_path) as session:
         for end in (
-            lambda uid: change_client(session, uid, NOW, Changes(enabled=False)),
-            lambda uid: regenerate_secret(session, uid, NOW),
-            lambda uid: remove_client(session, uid),
+            lambda uid: clients.change(by_command(session), uid, {"enabled": False}),
+            lambda uid: clients.change(by_command(session), uid, {}, new_secret=True),
+            lambda uid: clients.remove(by_command(session), uid),
         ):
-            registered = register(session, NOW, name="frame", scope=EVERYTHING)
+            registered = clients.register(by_command(session), name="frame", scope=EVERYTHING)
             session.commit()
             client = authenticate(session.connection(), registered.client.uid, registered.secret)
             end(client.uid)
             session.commit()
             with pytest.raises(InvalidClientError):
-                store_token(session, client, ids.new_access_token(), EVERYTHING, NOW)
+                grant_token(by_nobody(session), client, ids.new_access_token(), EVERYTHING)
             session.rollback()
 
 
 def test_a_client_without_a_limit_keeps_all_live_tokens_and_loses_expired_ones(session):
-    registered = register(session, NOW, name="frame", scope=EVERYTHING, limit=-1, lifetime=60)
+    registered = clients.register(by_command(session), name="frame", scope=EVERYTHING, limit=-1, lifetime=60)
     session.commit()
     client = authenticate(session.connection(), registered.client.uid, registered.secret)
     early, late = ([ids.new_access_token() for _ in range(12)] for _ in range(2))
     for secret in early:
-        store_token(session, client, secret, EVERYTHING, NOW)
+        grant_token(by_nobody(session), client, secret, EVERYTHING)
     assert all(find(session.connection(), secret) for secret in early)
     for secret in late:
-        store_token(session, client, secret, EVERYTHING, NOW + 60 * SECOND)
+        grant_token(by_nobody(session, NOW + 60 * SECOND), client, secret, EVERYTHING)
     assert all(find(session.connection(), secret) for secret in late)
     assert not any(find(session.connection(), secret) for secret in early)
 
 
 def test_a_client_acts_with_its_scope_and_role_and_sees_nothing_private(session):
-    registered = register(session, NOW, name="frame", scope=parse_scope("photos"), role="admin")
+    registered = clients.register(by_command(session), name="frame", scope=parse_scope("photos"), role="admin")
     who = authenticate(session.connection(), registered.client.uid, registered.secret).principal(NOW)
     assert (who.kind, who.client_uid, who.role) == ("client_token", registered.client.uid, "admin")
     assert (str(who.scope), who.sees_private, who.credential_name) == ("photos", False, "frame")

@@ -15,6 +15,7 @@ from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import CLIENT_TOKEN, Client, Credential
 from tests.support.library import Library, open_library
+from tests.support.operations import by_command
 
 OAUTH = "/api/v1/oauth"
 ISSUER = "https://photos.example.org"
@@ -47,9 +48,8 @@ class OAuthClients:
     def register(self, scope: str = "photos metrics", **values: Any) -> Pair:
         """A new client."""
         with self.library.session() as session:
-            registered = register(
-                session, self.library.clock(), **{"name": "frame", "scope": parse_scope(scope), **values}
-            )
+            operation = by_command(session, self.library.clock())
+            registered = register(operation, **{"name": "frame", "scope": parse_scope(scope), **values})
             return Pair(registered.client.uid, registered.secret)
 
     def post(

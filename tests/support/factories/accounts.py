@@ -1,9 +1,13 @@
 """Users, OAuth2 clients and credentials as rows, without the services that usually make them; and log-ins."""
 
+from datetime import timedelta
+
 from photosvc.auth.login import check_login, find_app_password, open_login
+from photosvc.auth.scopes import parse_scope
 from photosvc.auth.tokens import NOWHERE
 from photosvc.core import ids
-from photosvc.models import Client, Credential, User
+from photosvc.core.accounts import CREDENTIAL_LIFETIME, NO_LIMIT
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, Client, Credential, User
 from photosvc.models.engine import begin_write
 from tests.support.clock import NOW
 
@@ -42,6 +46,17 @@ def add_credential(session, kind, scope="*", secret=None, **values):
     session.add(Credential(uid=uid, kind=kind, digest=ids.digest(secret), scope=scope, **values))
     session.flush()
     return secret
+
+
+def add_token(session, now, scope="*", *, user=None, name="test", lifetime=CREDENTIAL_LIFETIME):
+    """Store an app password of a user or, without one, an access token, and return its secret."""
+    expires_at = None if lifetime == NO_LIMIT else now + timedelta(seconds=lifetime)
+    values = {"name": name, "created_at": now, "expires_at": expires_at}
+    if user is None:
+        return add_credential(session, ACCESS_TOKEN, str(parse_scope(scope)), **values)
+    return add_credential(
+        session, APP_PASSWORD, str(parse_scope(scope)), ids.new_app_password(), user_id=user.id, **values
+    )
 
 
 def log_in(session, settings, now, *, username, password, code=None, origin=NOWHERE):
