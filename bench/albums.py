@@ -20,9 +20,8 @@ from sqlalchemy import Engine, insert, select
 from sqlalchemy.orm import Session
 
 from photosvc.app import create_app
-from photosvc.auth.bearer import issue
+from photosvc.auth import accounts, credentials
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user, new_user
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN
 from photosvc.library.album_photos import add_photos
@@ -31,6 +30,7 @@ from photosvc.models.engine import begin_write
 from photosvc.models.search import record_change
 from photosvc.search.rows.write import project
 from photosvc.web import transactions
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 _MANY = 10_000
@@ -45,10 +45,9 @@ class Bench:
     def __init__(self, app: Flask) -> None:
         self._app, self._client, self._longest = app, app.test_client(), 0.0
         self._watch_lock()
-        with app.app_context(), current_service().writing() as session:
-            now = current_service().now()
-            user = add_user(session, new_user(now, name="bench", role=ADMIN))
-            secret = issue(session, now, name="bench", scope=parse_scope("*"), user=user).secret
+        with app.app_context(), operating() as operation:
+            user = accounts.add(operation, accounts.new_user(operation.now, name="bench", role=ADMIN))
+            secret = credentials.issue(operation, user, name="bench", scope=parse_scope("*")).secret
         self._headers = {"X-Auth-Token": secret}
 
     def _watch_lock(self) -> None:

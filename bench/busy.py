@@ -25,10 +25,10 @@ from bench.libraries.library import TOKEN_FILE
 from bench.oauth import basic
 from bench.peers.serve import serve
 from photosvc.app import create_app
+from photosvc.auth import accounts
 from photosvc.auth.clients import register
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user, new_user
-from photosvc.web.auditing import operation_in
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 WORKERS = 4
@@ -94,10 +94,10 @@ def requests(folder: Path) -> dict[str, Callable[[int], Request]]:
     app = create_app(instance=folder, environ={})
     with app.app_context():
         service = current_service()
-        user = new_user(service.now(), name="alice", password=_PASSWORD)
-        with service.writing() as session:
-            add_user(session, user)
-            made = register(operation_in(session), name="bench", scope=parse_scope("photos metrics"))
+        user = accounts.new_user(service.now(), name="alice", password=_PASSWORD)
+        with operating() as operation:
+            accounts.add(operation, user)
+            made = register(operation, name="bench", scope=parse_scope("photos metrics"))
             pair = basic(f"{made.client.uid}:{made.secret}")
     token = {"X-Auth-Token": (folder / TOKEN_FILE).read_text().strip()}
     form = {"Authorization": pair, "Content-Type": "application/x-www-form-urlencoded"}

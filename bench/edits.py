@@ -25,15 +25,15 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from photosvc.app import create_app
-from photosvc.auth.bearer import issue
+from photosvc.auth import accounts, credentials
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user, new_user
 from photosvc.core.accounts import ADMIN
 from photosvc.index.batches import BatchWriter
 from photosvc.index.run_log import Summary
 from photosvc.models import File, Photo, schema
 from photosvc.models.engine import UnitOfWork
 from photosvc.models.statements import among
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 _MANY = 10_000
@@ -72,11 +72,9 @@ def library(folder: Path) -> Iterator[Flask]:
 
 def new_password(app: Flask) -> str:
     """An app password of an administrator, who also sees archived photos."""
-    with app.app_context():
-        service = current_service()
-        with service.writing() as session:
-            user = add_user(session, new_user(service.now(), name="bench", role=ADMIN))
-            return issue(session, service.now(), name="bench", scope=parse_scope("*"), user=user).secret
+    with app.app_context(), operating() as operation:
+        user = accounts.add(operation, accounts.new_user(operation.now, name="bench", role=ADMIN))
+        return credentials.issue(operation, user, name="bench", scope=parse_scope("*")).secret
 
 
 def timed(send: Callable[[], Any]) -> tuple[float, float]:

@@ -16,11 +16,11 @@ from flask import Flask
 from sqlalchemy import select
 
 from bench.edits import library, timed
-from photosvc.auth.bearer import issue
+from photosvc.auth import accounts, credentials
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user, new_user
 from photosvc.core.accounts import ADMIN, VIEWER
 from photosvc.models import Photo
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 _ROUNDS = 5
@@ -53,12 +53,11 @@ def tokens(app: Flask) -> Mapping[str, str]:
     """An app password of an administrator and of a viewer, who sees no private photos."""
     made = {}
     with app.app_context():
-        service = current_service()
         for role in (ADMIN, VIEWER):
-            with service.writing() as session:
+            with operating() as operation:
                 name = f"bench-{random.SystemRandom().randrange(10**9)}"
-                user = add_user(session, new_user(service.now(), name=name, role=role))
-                made[role] = issue(session, service.now(), name="bench", scope=parse_scope("*"), user=user).secret
+                user = accounts.add(operation, accounts.new_user(operation.now, name=name, role=role))
+                made[role] = credentials.issue(operation, user, name="bench", scope=parse_scope("*")).secret
     return made
 
 

@@ -31,11 +31,11 @@ from sqlalchemy import select
 
 from bench.peers.serve import serve
 from photosvc.app import create_app
-from photosvc.auth.bearer import issue
+from photosvc.auth import accounts, credentials
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user, new_user
 from photosvc.cli.deploy import Deployment, files_of
 from photosvc.models import Photo, schema
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 _SELECTED, _EDITED = 100, 10_000
@@ -50,10 +50,10 @@ def prepare(folder: Path) -> tuple[dict[str, str], list[str]]:
         service = current_service()
         schema.upgrade(service.engine())
         for role in ("admin", "user", "viewer"):
-            with service.writing() as session:
-                user = add_user(session, new_user(service.now(), name=f"bench-{role}", role=role))
-                found[role] = issue(session, service.now(), name="b", scope=parse_scope("*"), user=user).secret
-                uids = list(session.scalars(select(Photo.uid).order_by(Photo.id).limit(_EDITED)))
+            with operating() as operation:
+                user = accounts.add(operation, accounts.new_user(operation.now, name=f"bench-{role}", role=role))
+                found[role] = credentials.issue(operation, user, name="b", scope=parse_scope("*")).secret
+                uids = list(operation.session.scalars(select(Photo.uid).order_by(Photo.id).limit(_EDITED)))
         service.engine().dispose()
     return found, uids
 

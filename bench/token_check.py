@@ -16,13 +16,13 @@ from flask import Response, request
 from flask.testing import FlaskClient
 
 from photosvc.app import create_app
-from photosvc.auth.bearer import issue
+from photosvc.auth import accounts, credentials
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user, new_user
 from photosvc.models import schema
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.request import parse_request
 from photosvc.web.answers import json_answer, json_text
+from photosvc.web.auditing import operating
 from photosvc.web.contract import public
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
@@ -39,11 +39,10 @@ def prepare(instance: Path) -> tuple[FlaskClient, str]:
     with app.app_context():
         service = current_service()
         schema.upgrade(service.engine())
-        user = new_user(service.now(), name="alice", password=_PASSWORD)
-        scope = parse_scope("photos albums")
-        with service.writing() as session:
-            add_user(session, user)
-            secret = issue(session, service.now(), name="bench", scope=scope).secret
+        user = accounts.new_user(service.now(), name="alice", password=_PASSWORD)
+        with operating() as operation:
+            accounts.add(operation, user)
+            secret = credentials.issue(operation, name="bench", scope=parse_scope("photos albums")).secret
     return app.test_client(), secret
 
 

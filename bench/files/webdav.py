@@ -22,10 +22,10 @@ from wsgidav.wsgidav_app import WsgiDAVApp
 
 from bench.peers.serve import serve
 from photosvc.app import create_app
-from photosvc.auth.bearer import issue
+from photosvc.auth import accounts, credentials
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user, new_user
 from photosvc.models import schema
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 FILES = 10_000
@@ -55,10 +55,10 @@ def prepare(instance: Path) -> tuple[Callable[..., Any], str]:
     with app.app_context():
         service = current_service()
         schema.upgrade(service.engine())
-        user = new_user(service.now(), name="alice", password="correct horse")
-        with service.writing() as session:
-            add_user(session, user)
-            secret = issue(session, service.now(), name="dav", scope=parse_scope("webdav"), user=user).secret
+        user = accounts.new_user(service.now(), name="alice", password="correct horse")
+        with operating() as operation:
+            accounts.add(operation, user)
+            secret = credentials.issue(operation, user, name="dav", scope=parse_scope("webdav")).secret
     return app, "Basic " + b64encode(f"alice:{secret}".encode()).decode()
 
 

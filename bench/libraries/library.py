@@ -18,7 +18,7 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.app import create_app
-from photosvc.auth.bearer import issue
+from photosvc.auth.credentials import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.geo import cell_token
 from photosvc.core.ids import BASE36
@@ -41,7 +41,8 @@ from photosvc.models import (
 from photosvc.models.engine import begin_write
 from photosvc.models.statements import insert_into
 from photosvc.search.rows.write import project
-from photosvc.web.current import Service, current_service
+from photosvc.web.auditing import operation_in
+from photosvc.web.current import current_service
 
 #: A word of every eleventh photo, two of every fifth and every thirtieth, and one of a handful.
 COMMON_WORD, FREQUENT_WORD, SELDOM_WORD, RARE_WORD = "family", "summer", "harvest", "zeppelin"
@@ -102,13 +103,13 @@ def make_library(app: Flask, files: int, seed: int = 1) -> None:
         schema.upgrade(service.engine())
         draw = Draw(seed)
         with Session(service.engine()) as session:
-            _fill(session, service, Path(app.instance_path, TOKEN_FILE), draw, files)
+            _fill(session, Path(app.instance_path, TOKEN_FILE), draw, files)
 
 
-def _fill(session: Session, service: Service, token_file: Path, draw: Draw, files: int) -> None:
+def _fill(session: Session, token_file: Path, draw: Draw, files: int) -> None:
     begin_write(session)
     places = _add_shared(session, draw)
-    secret = issue(session, service.now(), name="bench", scope=parse_scope("*"))
+    secret = issue(operation_in(session), name="bench", scope=parse_scope("*"))
     token_file.write_text(secret.secret)
     session.commit()
     started, made, photo_id = time.monotonic(), 0, 0

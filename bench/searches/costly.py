@@ -22,9 +22,9 @@ from urllib.parse import quote
 
 from bench.peers.serve import serve
 from photosvc.app import create_app
-from photosvc.auth.bearer import issue
+from photosvc.auth import accounts, credentials
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user, new_user
+from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 COSTLY = (
@@ -92,10 +92,11 @@ def tokens(folder: Path) -> list[str]:
     with app.app_context():
         service = current_service()
         for number in range(5):
-            user = new_user(service.now(), name=f"bench{time.time_ns()}-{number}", password="correct horse battery")
-            with service.writing() as session:
-                add_user(session, user)
-                found.append(issue(session, service.now(), name="b", scope=parse_scope("*"), user=user).secret)
+            name = f"bench{time.time_ns()}-{number}"
+            user = accounts.new_user(service.now(), name=name, password="correct horse battery")
+            with operating() as operation:
+                accounts.add(operation, user)
+                found.append(credentials.issue(operation, user, name="b", scope=parse_scope("*")).secret)
     return found
 
 

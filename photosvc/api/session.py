@@ -6,8 +6,9 @@ from typing import Any, Final
 from flask import Response, request
 
 from photosvc.api.config import SessionConfig, session_config
-from photosvc.auth import accounts, credentials, users
+from photosvc.auth.accounts import find_user
 from photosvc.auth.login import Login
+from photosvc.auth.login import log_out as end_session
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.accounts import PROOF_SECONDS, VISITOR
@@ -108,7 +109,7 @@ def log_out(session_id: str | None = None) -> Response:
     """End the login session of the token in the request, at once on all workers."""
     token = _own_token(session_id)
     with operating() as operation:
-        credentials.log_out(operation, principal())
+        end_session(operation, principal())
     return json_answer({"code": 200, "status": "deleted", "session_id": ids.digest(token)})
 
 
@@ -119,7 +120,7 @@ def log_out(session_id: str | None = None) -> Response:
 @refuses(429)
 def confirm_session(body: dict[str, Any]) -> Response:
     """Confirm the account's password: for an hour from now on, an administrator may change other accounts."""
-    sessions.with_password(principal().user_uid or "", body["password"], accounts.confirm_password)
+    sessions.confirm_password(principal().user_uid or "", body["password"])
     return json_answer({"code": 200, "message": "Password confirmed.", "confirmed_for": PROOF_SECONDS})
 
 
@@ -150,7 +151,7 @@ def _answer(service: Service, who: Principal, token: str) -> Response:
         user = plain(User, uid="", name="", role=VISITOR, created_at=who.created_at, updated_at=who.created_at)
     else:
         with service.reading(orm=True) as session:
-            user = users.find_user(session, who.user_uid or "")
+            user = find_user(session, who.user_uid or "")
     view = _View(
         access_token=token,
         session_id=ids.digest(token),

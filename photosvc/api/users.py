@@ -4,8 +4,8 @@ from typing import Any
 
 from flask import Response
 
-from photosvc.auth import accounts, bearer, credentials
-from photosvc.auth import users as stored_users
+from photosvc.auth import accounts, credentials, second_factor
+from photosvc.auth.accounts import find_user
 from photosvc.auth.passwords import new_hash
 from photosvc.auth.policy import may
 from photosvc.core.errors import ConflictError
@@ -51,7 +51,7 @@ def _schema(*, many: bool = False) -> UserSchema:
 def list_users() -> Response:
     """List the accounts by name, at most a thousand."""
     with current_service().reading(orm=True) as session:
-        return json_answer(_schema(many=True).dump(stored_users.list_users(session, limit=_MOST)))
+        return json_answer(_schema(many=True).dump(accounts.list_users(session, limit=_MOST)))
 
 
 @users.post("/users")
@@ -61,7 +61,7 @@ def list_users() -> Response:
 @refuses(409)
 def add_user(body: dict[str, Any]) -> Response:
     """Add an account."""
-    user = stored_users.new_user(current_service().now(), **body)
+    user = accounts.new_user(current_service().now(), **body)
     with operating() as operation:
         record = _schema().dump(accounts.add(operation, user))
     return json_answer(record, 201)
@@ -73,7 +73,7 @@ def add_user(body: dict[str, Any]) -> Response:
 def view_user(user_uid: str) -> Response:
     """Show an account."""
     with current_service().reading(orm=True) as session:
-        return json_answer(_schema().dump(stored_users.find_user(session, user_uid)))
+        return json_answer(_schema().dump(find_user(session, user_uid)))
 
 
 @users.put("/users/<user_uid>")
@@ -115,7 +115,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
     """
     who = principal()
     with current_service().reading(orm=True) as session:
-        user = stored_users.find_user(session, user_uid)
+        user = find_user(session, user_uid)
     if who.user_uid != user.uid and may(who, "users.change"):
         fresh = new_hash(body["new"], user_name=user.name, field="new")
         with operating() as operation:
@@ -132,7 +132,7 @@ def change_password(body: dict[str, Any], user_uid: str) -> Response:
 @refuses(409, 429)
 def enrol(body: dict[str, Any], user_uid: str) -> Response:
     """Start to set up two-factor authentication: a secret as text, `otpauth` URI and QR code."""
-    enrolment = sessions.with_password(user_uid, body["password"], accounts.start_second_factor)
+    enrolment = sessions.with_password(user_uid, body["password"], second_factor.enrol)
     return json_answer(_ENROLMENT.dump(enrolment))
 
 
@@ -157,7 +157,7 @@ def confirm(body: dict[str, Any], user_uid: str) -> Response:
 def activate(user_uid: str) -> Response:
     """Make sure that two-factor authentication is on, for clients that send this after the first code."""
     with current_service().reading(orm=True) as session:
-        if not stored_users.find_user(session, user_uid).totp_confirmed:
+        if not find_user(session, user_uid).totp_confirmed:
             raise ConflictError("confirm two-factor authentication with a first code, by POST to passcode/confirm")
     return json_answer({"code": 200, "message": "Two-factor authentication is on."})
 
@@ -181,7 +181,7 @@ def disable(body: dict[str, Any], user_uid: str) -> Response:
 def reset(user_uid: str) -> Response:
     """Turn two-factor authentication off for an account whose owner lost the phone and the recovery codes."""
     with operating() as operation:
-        accounts.reset_second_factor(operation, user_uid)
+        second_factor.reset(operation, find_user(operation.session, user_uid))
     return json_answer({"code": 200, "message": "Two-factor authentication is off."})
 
 
@@ -191,8 +191,8 @@ def reset(user_uid: str) -> Response:
 def list_app_passwords(user_uid: str) -> Response:
     """List the account's app passwords, without their secrets."""
     with current_service().reading(orm=True) as session:
-        user = stored_users.find_user(session, user_uid)
-        found = bearer.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
+        user = find_user(session, user_uid)
+        found = credentials.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
         return json_answer(_CREDENTIALS.dump(found))
 
 
@@ -214,7 +214,8 @@ def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
 def remove_app_password(user_uid: str, credential: str) -> Response:
     """Revoke one of the account's app passwords, and the login sessions made from it."""
     with operating() as operation:
-        credentials.revoke_owned(operation, user_uid, APP_PASSWORD, credential)
+        user = find_user(operation.session, user_uid)
+        credentials.revoke_owned(operation, user, APP_PASSWORD, credential)
     return json_answer({"code": 200, "message": "App password revoked."})
 
 
@@ -225,8 +226,8 @@ def list_open_sessions(user_uid: str) -> Response:
     """List the account's open login sessions with their method, times and addresses; at most a thousand."""
     service = current_service()
     with service.reading(orm=True) as session:
-        user = stored_users.find_user(session, user_uid)
-        found = bearer.list_sessions(session, user, service.now())
+        user = find_user(session, user_uid)
+        found = credentials.list_sessions(session, user, service.now())
         return json_answer(OpenSessionSchema(current=principal().credential_id, many=True).dump(found))
 
 
@@ -236,7 +237,8 @@ def list_open_sessions(user_uid: str) -> Response:
 def end_open_session(user_uid: str, credential: str) -> Response:
     """End one of the account's login sessions, at once on all workers; also the one of this request."""
     with operating() as operation:
-        credentials.revoke_owned(operation, user_uid, LOGIN_SESSION, credential)
+        user = find_user(operation.session, user_uid)
+        credentials.revoke_owned(operation, user, LOGIN_SESSION, credential)
     return json_answer({"code": 200, "message": "Login session ended."})
 
 
@@ -246,5 +248,5 @@ def end_open_session(user_uid: str, credential: str) -> Response:
 def end_other_sessions(user_uid: str) -> Response:
     """End all login sessions of the account except the one of this request; app passwords stay valid."""
     with operating() as operation:
-        ended = credentials.end_sessions(operation, user_uid)
+        ended = credentials.end_sessions(operation, find_user(operation.session, user_uid))
     return json_answer({"code": 200, "message": "Login sessions ended.", "ended": ended})

@@ -1,7 +1,8 @@
-"""Operations on accounts: add, change, remove; passwords and second factors, with their security log entries.
+"""Accounts: added, found, changed, disabled and removed, their passwords, and the code for the first account.
 
-Callers hash and check passwords before the write transaction of the operation begins: hashing takes about 20 ms. For an
-account that does not exist, operations raise the error of `users.find_user`.
+Functions that take an `Operation` check its rights and write its entry of the security log. For an account that does
+not exist, they raise the error of `find_user`. Callers hash and check passwords before the write transaction of the
+operation begins: hashing takes about 20 ms.
 
 The person who started the service makes the first account of a library in a browser, with a code printed there. The
 code is typed, so that no address and no log of a proxy contains it. The instance folder keeps its digest until there is
@@ -9,22 +10,35 @@ an account. Starting the service again replaces the code.
 """
 
 import hmac
+import re
 import secrets
+from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Connection, delete, not_, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, aliased
 
-from photosvc.auth import audit_log, bearer, second_factor, users
+from photosvc.auth import audit_log
 from photosvc.auth.audit_log import Event
-from photosvc.auth.errors import OwnSecondFactorError
+from photosvc.auth.credentials import end_login_sessions
+from photosvc.auth.errors import LastAdminError, UserExistsError
 from photosvc.auth.operation import Operation
+from photosvc.auth.passwords import new_hash
+from photosvc.auth.second_factor import require_passcode
 from photosvc.core import ids
+from photosvc.core.accounts import ADMIN, USER, USER_ROLES, check_user_name, is_name, normal_name
+from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import flush_folder, write_flushed
-from photosvc.models import User
+from photosvc.models import Client, User
+from photosvc.models.schema import delete_owned
 
+_MAX_TEXT = 255
+_WORD = r"[^\s@<>()\[\]:;,\\\".]+"
+_EMAIL = re.compile(rf"{_WORD}(\.{_WORD})*@{_WORD}(\.{_WORD})*")
 #: Rights of an account, which its own user cannot change.
 _RIGHTS = frozenset({"role", "disabled"})
 _FILE: Final = "first_account"
@@ -34,16 +48,71 @@ _LENGTH: Final = 8
 _LONGEST: Final = 64
 
 
+def new_user(
+    now: datetime, *, name: str, password: str | None = None, role: str = USER, display_name: str = "", email: str = ""
+) -> User:
+    """Return a new account that is not stored yet; without a password it has app passwords only.
+
+    Raises:
+        InvalidValueError: a value is not valid; `field` says which.
+    """
+    name = check_user_name(name)
+    return User(
+        uid=ids.new_uid(ids.USER, now),
+        name=name,
+        role=check_role(role),
+        display_name=_text(display_name, "display_name"),
+        email=_email(email),
+        password_hash=new_hash(password, user_name=name),
+        created_at=now,
+        updated_at=now,
+    )
+
+
 def add(operation: Operation, user: User, *, remark: str = "") -> User:
-    """Store a new account of `users.new_user`; `remark` is added to the entry of the security log.
+    """Store a new account of `new_user`; `remark` is added to the entry of the security log.
 
     Raises:
         UserExistsError: the name is taken.
     """
-    users.add_user(operation.session, user)
+    session = operation.session
+    try:
+        with session.begin_nested():
+            session.add(user)
+    except IntegrityError:
+        raise UserExistsError(field="name") from None
     operation.record(Event.USER_ADDED, subject=user, detail=f"role {user.role}{remark}")
-    operation.session.refresh(user)
+    session.refresh(user)
     return user
+
+
+def find_user(session: Session, identifier: str, *, lock: bool = False) -> User:
+    """Return the account of this name or UID; with `lock`, others cannot change it until the transaction ends.
+
+    All administrators are locked too, so that two cannot remove each other.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    key = normal_name(identifier)
+    statement = select(User).where(or_(User.name == key, User.uid == key)).order_by(User.uid != key)
+    if lock:
+        session.execute(select(User.id).where(User.role == ADMIN).order_by(User.id).with_for_update())
+        statement = statement.with_for_update().execution_options(populate_existing=True)
+    # Other text is not sent to the database: it may hold characters that PostgreSQL refuses. UIDs are valid names.
+    found = session.scalar(statement) if is_name(key) else None
+    if found is None:
+        raise NotFoundError("no such user")
+    return found
+
+
+def list_users(session: Session, *, search: str = "", limit: int = 100) -> Sequence[User]:
+    """Return accounts by name; `search` is the beginning of a name, a UID or a role."""
+    statement = select(User).order_by(User.name).limit(limit)
+    if search:
+        key = normal_name(search).encode("utf-8", "replace").decode().replace("\x00", "")
+        statement = statement.where(or_(User.name.istartswith(key, autoescape=True), User.uid == key, User.role == key))
+    return session.scalars(statement).all()
 
 
 def change(
@@ -57,51 +126,77 @@ def change(
 ) -> User:
     """Change the given values of an account; its role and whether it is disabled only with the right to change others.
 
+    Disabling ends login sessions and suspends app passwords.
+
+    Args:
+        display_name: at most 255 printable characters.
+        email: an address such as `me@example.org`, or empty for none.
+
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
         LastAdminError: no enabled administrator would be left; the command line may do that.
         PermissionDeniedError: the account's own user cannot change its rights, or must confirm the password again.
     """
-    user = users.find_user(operation.session, user_uid)
+    session = operation.session
+    user = find_user(session, user_uid, lock=True)
     changes = {"role": role, "display_name": display_name, "email": email, "disabled": disabled}
     if any(changes[name] not in {None, getattr(user, name)} for name in _RIGHTS):
         operation.check_allowed("users.change")
     operation.record(Event.USER_CHANGED, subject=user, detail=audit_log.changes(user, changes))
-    return users.change_user(
-        operation.session,
-        user,
-        operation.now,
-        role=role,
-        display_name=display_name,
-        email=email,
-        disabled=disabled,
-        keep_admin=not operation.is_command,
-    )
+    values: dict[str, object] = {"updated_at": operation.now}
+    if role is not None:
+        values["role"] = check_role(role)
+    if disabled is not None:
+        values["disabled"] = disabled
+    if display_name is not None:
+        values["display_name"] = _text(display_name, "display_name")
+    if email is not None:
+        values["email"] = _email(email)
+    loses_admin = role not in {None, ADMIN} or disabled is True
+    user_id, uid = user.id, user.uid
+    statement = update(User).where(User.id == user_id).values(values).returning(User.id)
+    if loses_admin and not operation.is_command:
+        statement = statement.where(_is_not_the_last_admin(user_id))
+    if session.scalar(statement) is None:
+        raise LastAdminError
+    if disabled:
+        end_login_sessions(session, user_id)
+    session.expire_all()
+    return find_user(session, uid)
 
 
 def remove(operation: Operation, user_uid: str) -> None:
-    """Remove an account with all of its credentials.
+    """Remove an account with its credentials; clients that belong to it are disabled.
 
     Raises:
         LastAdminError: no enabled administrator would be left; the command line may do that.
     """
-    user = users.find_user(operation.session, user_uid)
+    session = operation.session
+    user = find_user(session, user_uid, lock=True)
     operation.record(Event.USER_REMOVED, subject=user)
-    users.remove_user(operation.session, user, keep_admin=not operation.is_command)
+    user_id = user.id
+    _delete_credentials(session, user_id)
+    statement = delete(User).where(User.id == user_id).returning(User.id)
+    if not operation.is_command:
+        statement = statement.where(_is_not_the_last_admin(user_id))
+    if session.scalar(statement) is None:
+        raise LastAdminError
 
 
 def remove_all(operation: Operation) -> int:
-    """Remove every account with all of its credentials; return their number."""
-    count = users.remove_all_users(operation.session)
-    operation.record(Event.USER_REMOVED, detail=f"all {count} accounts")
-    return count
+    """Remove every account with its credentials; return the number of accounts."""
+    session = operation.session
+    removed = session.scalars(select(User.id).order_by(User.id).with_for_update()).all()
+    for user_id in removed:
+        _delete_credentials(session, user_id)
+    session.execute(delete(User).where(User.id.in_(removed)))
+    operation.record(Event.USER_REMOVED, detail=f"all {len(removed)} accounts")
+    return len(removed)
 
 
 def set_password(operation: Operation, user_uid: str, password_hash: str) -> None:
-    """Set the password of an account: its login sessions end, its app passwords stay valid."""
-    user = users.find_user(operation.session, user_uid)
-    users.set_password(operation.session, user, operation.now, password_hash)
-    operation.record(Event.PASSWORD_CHANGED, subject=user)
+    """Set the password of an account, or "" for none: its login sessions end, its app passwords stay valid."""
+    _set_password(operation, find_user(operation.session, user_uid), password_hash)
 
 
 def change_own_password(operation: Operation, user: User, password_hash: str, *, code: str | None) -> None:
@@ -110,68 +205,58 @@ def change_own_password(operation: Operation, user: User, password_hash: str, *,
     Raises:
         LoginError: the code of the second factor is missing or wrong.
     """
-    second_factor.require_passcode(operation.session, operation.settings, operation.now, user, code)
-    users.set_password(operation.session, user, operation.now, password_hash, keep=operation.credential_id)
+    require_passcode(operation, user, code)
+    _set_password(operation, user, password_hash, keep=operation.credential_id)
+
+
+def _set_password(operation: Operation, user: User, password_hash: str, *, keep: int | None = None) -> None:
+    user_id = user.id
+    operation.session.execute(
+        update(User)
+        .where(User.id == user_id)
+        .values(password_hash=password_hash, password_version=User.password_version + 1, updated_at=operation.now)
+    )
+    end_login_sessions(operation.session, user_id, keep=keep)
     operation.record(Event.PASSWORD_CHANGED, subject=user)
 
 
-def confirm_password(operation: Operation, _user: User) -> None:
-    """Store that the password was sent: for the next hour, an administrator may change other accounts."""
-    bearer.renew_proof(operation.session, operation.credential_id or 0, operation.now)
-
-
-def start_second_factor(operation: Operation, user: User) -> second_factor.Enrolment:
-    """Start to set up two-factor authentication; log-in asks for codes after the first one was confirmed.
+def check_role(role: str) -> str:
+    """Return the role if accounts can have it.
 
     Raises:
-        SecondFactorStateError: two-factor authentication is on already.
+        InvalidValueError: it is another role.
     """
-    enrolment = second_factor.enrol(operation.session, operation.settings, operation.now, user)
-    operation.record(Event.SECOND_FACTOR_STARTED, subject=user)
-    return enrolment
+    if role not in USER_ROLES:
+        raise InvalidValueError("a user's role is admin, user or viewer", field="role")
+    return role
 
 
-def confirm_second_factor(operation: Operation, user_uid: str, code: str) -> tuple[str, ...]:
-    """Turn two-factor authentication on with a first code; return the recovery codes, which are shown only once.
-
-    Login sessions of the account end except the one of this request; its app passwords stay valid.
-
-    Raises:
-        InvalidPasscodeError: the code is wrong.
-        SecondFactorStateError: nothing was started, or it is on already.
-    """
-    user = users.find_user(operation.session, user_uid)
-    codes = second_factor.confirm(operation.session, operation.settings, operation.now, user, code=code)
-    bearer.end_login_sessions(operation.session, user.id, keep=operation.credential_id)
-    operation.record(Event.SECOND_FACTOR_ON, subject=user)
-    return codes
+def _text(text: str, field: str) -> str:
+    text = text.strip()
+    if len(text) > _MAX_TEXT or not text.isprintable():
+        raise InvalidValueError(f"at most {_MAX_TEXT} printable characters", field=field)
+    return text
 
 
-def end_second_factor(operation: Operation, user: User, *, code: str | None) -> None:
-    """Turn two-factor authentication of the own account off.
-
-    Raises:
-        LoginError: the code is missing or wrong.
-    """
-    second_factor.require_passcode(operation.session, operation.settings, operation.now, user, code)
-    _turn_off(operation, user)
+def _email(text: str) -> str:
+    """Return an email address by RFC 5321 section 4.1.2, without quoted parts and comments; any letters (RFC 6531)."""
+    text = _text(text, "email")
+    if text and not _EMAIL.fullmatch(text):
+        raise InvalidValueError("an email address is one such as me@example.org, or empty for none", field="email")
+    return text
 
 
-def reset_second_factor(operation: Operation, user_uid: str) -> None:
-    """Turn two-factor authentication off for an account whose owner lost both the phone and the recovery codes.
-
-    Raises:
-        OwnSecondFactorError: it is the administrator's own account.
-    """
-    user = users.find_user(operation.session, user_uid)
-    if operation.principal is not None and user.uid == operation.principal.user_uid:
-        raise OwnSecondFactorError
-    _turn_off(operation, user)
+def _delete_credentials(session: Session, user_id: int) -> None:
+    """Delete everything that belongs to an account, and disable its clients: a host's database may not cascade."""
+    session.execute(update(Client).where(Client.user_id == user_id).values(enabled=False, user_id=None))
+    delete_owned(session, User.__table__, [user_id])
 
 
-def _turn_off(operation: Operation, user: User) -> None:
-    second_factor.reset(operation.session, operation.now, user)
-    operation.record(Event.SECOND_FACTOR_OFF, subject=user)
+def _is_not_the_last_admin(user_id: int) -> ColumnElement[bool]:
+    """Return the condition that an enabled administrator remains without this user."""
+    other = aliased(User)
+    enabled_admin = select(other.id).where(other.id != user_id, other.role == ADMIN, not_(other.disabled)).exists()
+    return or_(User.role != ADMIN, User.disabled, enabled_admin)
 
 
 def has_accounts(connection: Connection | Session) -> bool:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from photosvc.auth import audit_log
 from photosvc.auth.audit_log import Event
-from photosvc.auth.bearer import check_name, check_scope
+from photosvc.auth.credentials import check_name, check_scope
 from photosvc.auth.grants import end_tokens, end_tokens_beyond, keep_newest
 from photosvc.auth.operation import Operation
 from photosvc.auth.scopes import Scope

@@ -1,104 +1,319 @@
-"""Operations on app passwords, access tokens and login sessions, with their entries of the security log.
+"""App passwords, access tokens and login sessions: issued, listed, found, revoked, and deleted once expired.
 
-A person who logs in is the actor of the operation; `grants` has those of clients.
+`issue`, `revoke`, `revoke_owned`, `revoke_all` and `end_sessions` take an `Operation`, check its rights and write its
+entry of the security log. `login` opens login sessions, `grants` stores the tokens of clients.
 """
 
-from photosvc.auth import audit_log, bearer, login, users
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, delete, func, or_, select, true, update
+from sqlalchemy.orm import Session, selectinload
+
+from photosvc.auth import audit_log
 from photosvc.auth.audit_log import Event
+from photosvc.auth.errors import AppPasswordLimitError
 from photosvc.auth.operation import Operation
-from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import Scope
-from photosvc.auth.tokens import Origin
-from photosvc.core.accounts import CREDENTIAL_LIFETIME
-from photosvc.models import LOGIN_SESSION, Client, Credential, User
+from photosvc.core import ids
+from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
+from photosvc.core.errors import InvalidValueError, NotFoundError
+from photosvc.core.words import in_portions
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Client, Credential, User, Visit, ZipSelection
+from photosvc.models.engine import MOST_SWEPT
+
+MAX_NAME = 160
+#: App passwords that an account may have at the same time: each can have sessions of its own.
+MOST_APP_PASSWORDS = 100
+#: Login sessions that one log-in deletes beyond the limit.
+_MOST_ENDED = 5
+_UID = re.compile(r"sess[0-9a-z]{8}\Z")
+#: Sessions in one list, the most recently used ones.
+MOST_LISTED = 1000
 
 
-def log_in(operation: Operation, proof: login.Proof, origin: Origin) -> login.Login:
-    """Open a login session as `login.open_login` does.
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A new credential and its secret, which is shown only now and not stored."""
 
-    Raises:
-        LoginError: the account or app password changed meanwhile, or the second factor is missing or wrong.
-    """
-    opened = login.open_login(operation.session, operation.settings, operation.now, proof, origin)
-    made = opened.principal
-    detail = made.standing.replace("_", " ")
-    operation.acting_as(made).record(Event.LOGIN, target=made.credential_uid, detail=detail)
-    return opened
-
-
-def log_out(operation: Operation, principal: Principal) -> None:
-    """End the login session that `principal` acts with.
-
-    Raises:
-        PermissionDeniedError: it acts with another kind of credential.
-    """
-    login.log_out(operation.session, principal)
-    operation.acting_as(principal).record(Event.LOGOUT, target=principal.credential_uid)
+    credential: Credential
+    secret: str
 
 
 def issue(
     operation: Operation, user: User | None = None, *, name: str, scope: Scope, lifetime: int = CREDENTIAL_LIFETIME
-) -> bearer.Issued:
+) -> Issued:
     """Issue an app password of `user` or, without a user, an access token for a device.
 
     Args:
-        lifetime: seconds, or -1.
+        lifetime: seconds; -1 for no limit.
 
     Raises:
         AppPasswordLimitError: the account has the most app passwords allowed; the command line may add more.
-        InvalidValueError: a value is not valid; `field` says which.
+        InvalidValueError: the name, scope or lifetime (field `expires`) is not valid.
         ScopeTooWideError: the scope is wider than that of the credential that makes it.
     """
     operation.check_grantable(scope)
     if user is not None and not operation.is_command:
-        bearer.require_room(operation.session, operation.now, user)
-    issued = bearer.issue(operation.session, operation.now, user=user, name=name, scope=scope, lifetime=lifetime)
-    made = issued.credential
+        _require_room(operation, user)
+    secret = ids.new_access_token() if user is None else ids.new_app_password()
+    made = Credential(
+        uid=ids.new_credential_uid(),
+        kind=ACCESS_TOKEN if user is None else APP_PASSWORD,
+        digest=ids.digest(secret),
+        name=check_name(name),
+        scope=str(check_scope(scope)),
+        user_id=None if user is None else user.id,
+        expires_at=expiry(lifetime, operation.now),
+        created_at=operation.now,
+    )
+    operation.session.add(made)
+    operation.session.flush()
     operation.record(Event.CREDENTIAL_MADE, subject=user, target=made.uid, detail=audit_log.credential(made))
-    return issued
+    return Issued(made, secret)
 
 
-def revoke(operation: Operation, identifier: str) -> None:
-    """Revoke the credential of this UID, of any kind and owner.
+def _require_room(operation: Operation, user: User) -> None:
+    """Raise `AppPasswordLimitError` unless the account may have one more; lock it until the transaction ends."""
+    operation.session.execute(select(User.id).where(User.id == user.id).with_for_update())
+    valid = or_(Credential.expires_at.is_(None), Credential.expires_at > operation.now)
+    own = select(func.count()).where(Credential.user_id == user.id, Credential.kind == APP_PASSWORD, valid)
+    if (operation.session.scalar(own) or 0) >= MOST_APP_PASSWORDS:
+        raise AppPasswordLimitError
+
+
+def check_name(name: str) -> str:
+    """Return the trimmed name of a credential or client.
+
+    Raises:
+        InvalidValueError: it does not have 1 to 160 printable characters.
+    """
+    name = name.strip()
+    if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
+        raise InvalidValueError(f"a name has 1 to {MAX_NAME} printable characters", field="name")
+    return name
+
+
+def check_scope(scope: Scope) -> Scope:
+    """Return the scope, unless it covers nothing.
+
+    Raises:
+        InvalidValueError: it covers nothing.
+    """
+    if not scope:
+        raise InvalidValueError("the scope covers nothing; `*` covers everything", field="scope")
+    return scope
+
+
+def expiry(lifetime: int, now: datetime) -> datetime | None:
+    """Return the time at which a credential with this lifetime in seconds expires; None for -1.
+
+    Raises:
+        InvalidValueError: 0, another negative number, or more than a hundred years.
+    """
+    if lifetime == NO_LIMIT:
+        return None
+    if not 1 <= lifetime <= MAX_CREDENTIAL_LIFETIME:
+        msg = f"a lifetime is 1 to {MAX_CREDENTIAL_LIFETIME} seconds, or -1 for no limit"
+        raise InvalidValueError(msg, field="expires")
+    return now + timedelta(seconds=lifetime)
+
+
+def list_credentials(
+    session: Session, *, user: User | None = None, kinds: Sequence[str] = (), search: str = "", limit: int = 100
+) -> list[Credential]:
+    """Return credentials with their users and clients, the most recently used first.
+
+    Args:
+        search: a UID, or the beginning of a name, user name or kind.
+    """
+    statement = (
+        select(Credential)
+        .outerjoin(User, User.id == Credential.user_id)
+        .options(selectinload(Credential.user), selectinload(Credential.client))
+        .order_by(func.coalesce(Credential.last_used_at, Credential.created_at).desc(), Credential.id.desc())
+        .limit(limit)
+    )
+    if user is not None:
+        statement = statement.where(Credential.user_id == user.id)
+    if kinds:
+        statement = statement.where(Credential.kind.in_(kinds))
+    if search:
+        # Command lines may hold lone surrogates, and addresses NUL, which PostgreSQL refuses.
+        search = search.encode("utf-8", "replace").decode().replace("\x00", "")
+        statement = statement.where(
+            or_(
+                Credential.uid == search.lower(),
+                Credential.name.istartswith(search, autoescape=True),
+                Credential.kind.istartswith(search, autoescape=True),
+                User.name.istartswith(search, autoescape=True),
+            )
+        )
+    return list(session.scalars(statement))
+
+
+def find_credential(session: Session, identifier: str) -> Credential:
+    """Return the credential with this UID or this secret.
 
     Raises:
         NotFoundError: there is none.
     """
-    found = bearer.find_credential(operation.session, identifier)
+    is_uid = bool(_UID.match(identifier))
+    column, key = (Credential.uid, identifier) if is_uid else (Credential.digest, ids.digest(identifier))
+    found = session.scalar(select(Credential).where(column == key))
+    if found is None:
+        raise NotFoundError("no such credential")
+    return found
+
+
+def revoke(operation: Operation, identifier: str) -> None:
+    """Revoke the credential of this UID, of any kind and owner, and the login sessions made from it.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    found = find_credential(operation.session, identifier)
     _revoke(operation, found, found.user or found.client, detail=audit_log.credential(found))
 
 
-def revoke_owned(operation: Operation, user_uid: str | None, kind: str, uid: str) -> None:
+def revoke_owned(operation: Operation, user: User | None, kind: str, uid: str) -> None:
     """Revoke an account's credential of this kind, at once on all workers, and the login sessions made from it.
 
     Args:
-        user_uid: the owner; None for a credential without an owner.
+        user: the owner; None for a credential without an owner.
 
     Raises:
         NotFoundError: the account has no such credential.
     """
-    user = None if user_uid is None else users.find_user(operation.session, user_uid)
-    found = bearer.find_owned(operation.session, user, kind, uid)
+    found = find_owned(operation.session, user, kind, uid)
     _revoke(operation, found, user, detail="" if kind == LOGIN_SESSION else audit_log.credential(found))
-
-
-def revoke_all(operation: Operation) -> int:
-    """Revoke every credential; return their number."""
-    count = bearer.revoke_all(operation.session)
-    operation.record(Event.CREDENTIAL_ENDED, detail=f"all {count} credentials")
-    return count
-
-
-def end_sessions(operation: Operation, user_uid: str) -> int:
-    """End all login sessions of the account except the one of this request; return their number."""
-    user = users.find_user(operation.session, user_uid)
-    ended = bearer.end_sessions(operation.session, user, keep=operation.credential_id)
-    which = "all" if operation.is_command else "all others"
-    operation.record(Event.SESSION_ENDED, subject=user, detail=f"{which} ({ended})")
-    return ended
 
 
 def _revoke(operation: Operation, found: Credential, owner: User | Client | None, *, detail: str) -> None:
     event = Event.SESSION_ENDED if found.kind == LOGIN_SESSION else Event.CREDENTIAL_ENDED
     operation.record(event, subject=owner, target=found.uid, detail=detail)
-    bearer.revoke(operation.session, found.id)
+    delete_credentials(operation.session, Credential.id == found.id)
+
+
+def revoke_all(operation: Operation) -> int:
+    """Revoke every credential; return their number."""
+    count = delete_credentials(operation.session, true())
+    operation.record(Event.CREDENTIAL_ENDED, detail=f"all {count} credentials")
+    return count
+
+
+def end_login_sessions(session: Session, user_id: int, *, keep: int | None = None) -> int:
+    """Delete a user's login sessions, except `keep` and those made from an app password; return their number."""
+    return delete_credentials(
+        session,
+        Credential.user_id == user_id,
+        Credential.kind == LOGIN_SESSION,
+        Credential.parent_id.is_(None),
+        Credential.id != (keep or 0),
+    )
+
+
+def end_oldest_sessions(session: Session, user_id: int, parent_id: int | None, *, keep: int) -> None:
+    """Delete the oldest login sessions of an account, or of its app password `parent_id`, beyond the `keep` newest.
+
+    One call deletes about `_MOST_ENDED` of them: after an upgrade there can be any number.
+    """
+    of_owner = (
+        Credential.user_id == user_id,
+        Credential.kind == LOGIN_SESSION,
+        Credential.parent_id.is_(None) if parent_id is None else Credential.parent_id == parent_id,
+    )
+    newest_surplus = select(Credential.id).where(*of_owner).order_by(Credential.id.desc()).offset(keep).limit(1)
+    surplus = Credential.id <= newest_surplus.scalar_subquery()
+    oldest = select(Credential.id).where(*of_owner, surplus).order_by(Credential.id).limit(_MOST_ENDED)
+    ended = delete(Credential).where(Credential.id.in_(oldest))
+    session.execute(ended.execution_options(synchronize_session=False))
+
+
+def sweep(session: Session, now: datetime, *, most: int = MOST_SWEPT) -> int:
+    """Delete credentials that have expired or were idle for too long, about `most` of them; return their number."""
+    swept = _delete_some(session, most, Credential.expires_at <= now)
+    idle: int | None = 0
+    while swept < most:
+        # Find each value that the setting ever had by the index: DISTINCT would read every session.
+        idle = session.scalar(select(func.min(Credential.idle_seconds)).where(Credential.idle_seconds > idle))
+        if idle is None:
+            break
+        ended = now - timedelta(seconds=idle)
+        for last_use in (
+            (Credential.last_used_at <= ended,),
+            (Credential.last_used_at.is_(None), Credential.created_at <= ended),
+        ):
+            swept += _delete_some(session, most - swept, Credential.idle_seconds == idle, *last_use)
+    return swept
+
+
+def _delete_some(session: Session, most: int, *conditions: ColumnElement[bool]) -> int:
+    some = session.scalars(select(Credential.id).where(*conditions).limit(most)).all()
+    return delete_credentials(session, Credential.id.in_(some)) if some else 0
+
+
+def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> int:
+    """Delete credentials with their login sessions, visits and selections; return the number of credentials.
+
+    These have statements of their own, because a host's database may not cascade.
+    """
+    parents = select(Credential.id).where(*conditions)
+    children = delete(Credential).where(Credential.parent_id.in_(parents)).returning(Credential.id, Credential.uid)
+    own = delete(Credential).where(*conditions).returning(Credential.id, Credential.uid)
+    ended = [row for statement in (children, own) for row in session.execute(statement).all()]
+    for portion in in_portions(ended):
+        session.execute(delete(Visit).where(Visit.credential_id.in_([row.id for row in portion])))
+        session.execute(delete(ZipSelection).where(ZipSelection.principal_uid.in_([row.uid for row in portion])))
+    return len(ended)
+
+
+def list_sessions(session: Session, user: User, now: datetime) -> list[Credential]:
+    """Return an account's open login sessions, including those made from app passwords; the last used first."""
+    found = list_credentials(session, user=user, kinds=[LOGIN_SESSION], limit=MOST_LISTED)
+    return [one for one in found if _is_open(one, now)]
+
+
+def find_owned(session: Session, user: User | None, kind: str, uid: str) -> Credential:
+    """Return the account's credential of this kind with this UID; without an account, a credential without an owner.
+
+    A secret is not accepted in place of the UID: no address should contain one.
+
+    Raises:
+        NotFoundError: there is none, or it belongs to another account.
+    """
+    owner = Credential.user_id.is_(None) if user is None else Credential.user_id == user.id
+    owned = select(Credential).where(owner, Credential.kind == kind)
+    # Other text is not sent to the database: it may hold characters that PostgreSQL refuses.
+    found = session.scalar(owned.where(Credential.uid == uid)) if uid.isascii() and uid.isalnum() else None
+    if found is None:
+        raise NotFoundError(f"no such {kind.replace('_', ' ')}")
+    return found
+
+
+def end_sessions(operation: Operation, user: User) -> int:
+    """End all login sessions of the account except the one of this request; return their number.
+
+    Sessions made from app passwords end too; the app passwords stay valid.
+    """
+    others = Credential.id != (operation.credential_id or 0)
+    ended = delete_credentials(
+        operation.session, Credential.user_id == user.id, Credential.kind == LOGIN_SESSION, others
+    )
+    which = "all" if operation.is_command else "all others"
+    operation.record(Event.SESSION_ENDED, subject=user, detail=f"{which} ({ended})")
+    return ended
+
+
+def renew_proof(operation: Operation) -> None:
+    """Store that the account's password was sent with this login session: it may change other accounts for an hour."""
+    own = Credential.id == (operation.credential_id or 0)
+    operation.session.execute(update(Credential).where(own).values(proved_at=operation.now))
+
+
+def _is_open(one: Credential, now: datetime) -> bool:
+    used = one.last_used_at or one.created_at
+    is_idle = one.idle_seconds is not None and now >= used + timedelta(seconds=one.idle_seconds)
+    return not is_idle and (one.expires_at is None or now < one.expires_at)

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Row, and_, bindparam, delete, func, insert, n
 from sqlalchemy.orm import Session
 
 from photosvc.auth.audit_log import Event
-from photosvc.auth.bearer import revoke
+from photosvc.auth.credentials import delete_credentials
 from photosvc.auth.errors import ScopeTooWideError
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
@@ -233,7 +233,7 @@ def grant_token(operation: Operation, client: AuthenticatedClient, secret: str, 
 
 def revoke_token(operation: Operation, client: AuthenticatedClient | None, token: Found) -> None:
     """Revoke a token that was shown, as the client that shows it; None if no client authenticated itself."""
-    revoke(operation.session, token.id)
+    delete_credentials(operation.session, Credential.id == token.id)
     by = operation if client is None else operation.acting_as(client.principal(operation.now))
     by.record(Event.TOKEN_REVOKED, target=token.uid)
 

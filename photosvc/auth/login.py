@@ -1,7 +1,7 @@
 """Log-in and log-out of accounts.
 
 A log-in has two steps, each in a transaction of the caller: `find_app_password` or else `check_login`, which does the
-slow hashing, only reads; then `open_login` writes. The second step checks again whatever another request may have
+slow hashing, only reads; then `log_in` writes. The second step checks again whatever another request may have
 changed in between.
 
 Between the steps, the sign-in page asks for the code of the second factor. It sends back a signed text that says that
@@ -15,14 +15,16 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, delete, select
-from sqlalchemy.orm import Session
 
-from photosvc.auth import passwords, policy, second_factor, tokens
-from photosvc.auth.bearer import end_oldest_sessions
+from photosvc.auth import passwords, policy, tokens
+from photosvc.auth.audit_log import Event
+from photosvc.auth.credentials import end_oldest_sessions
 from photosvc.auth.errors import ClientLoginError, InvalidCredentialsError, InvalidTokenError, PasscodeRequiredError
 from photosvc.auth.keys import derive_key, is_signed, sign
+from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import EVERYTHING, Scope
+from photosvc.auth.second_factor import require_passcode
 from photosvc.auth.tokens import NOWHERE, Origin
 from photosvc.core import ids
 from photosvc.core.accounts import BY_APP_PASSWORD, BY_PASSWORD, is_name, normal_name
@@ -113,8 +115,8 @@ def check_login(
     )
 
 
-def open_login(session: Session, settings: Settings, now: datetime, proof: Proof, origin: Origin = NOWHERE) -> Login:
-    """Open a login session for a proof of the first step.
+def log_in(operation: Operation, proof: Proof, origin: Origin = NOWHERE) -> Login:
+    """Open a login session for a proof of the first step; the person who logs in is the actor of the security log.
 
     This uses up the passcode and ends the oldest session beyond the limit.
 
@@ -126,22 +128,27 @@ def open_login(session: Session, settings: Settings, now: datetime, proof: Proof
     if proof.app_password is not None:
         uid = proof.app_password.credential_id
         alive = select(Credential.id).where(Credential.id == uid, Credential.kind == APP_PASSWORD)
-        if session.scalar(alive.with_for_update()) is None:
+        if operation.session.scalar(alive.with_for_update()) is None:
             raise InvalidCredentialsError
         scope, method = proof.app_password.scope, BY_APP_PASSWORD
     else:
-        scope, method = EVERYTHING, _use_account(session, settings, now, proof)
-    return _store(session, settings, now, proof, scope, method, origin)
+        scope, method = EVERYTHING, _use_account(operation, proof)
+    opened = _store(operation, proof, scope, method, origin)
+    made = opened.principal
+    detail = made.standing.replace("_", " ")
+    operation.acting_as(made).record(Event.LOGIN, target=made.credential_uid, detail=detail)
+    return opened
 
 
-def log_out(session: Session, principal: Principal) -> None:
+def log_out(operation: Operation, principal: Principal) -> None:
     """End the login session that `principal` acts with.
 
     Raises:
         PermissionDeniedError: it acts with another kind of credential.
     """
     policy.decide(principal, "session.end")
-    session.execute(delete(Credential).where(Credential.id == principal.credential_id))
+    operation.session.execute(delete(Credential).where(Credential.id == principal.credential_id))
+    operation.acting_as(principal).record(Event.LOGOUT, target=principal.credential_uid)
 
 
 def _app_password(connection: Connection, password: str, now: datetime) -> Principal | None:
@@ -153,13 +160,13 @@ def _app_password(connection: Connection, password: str, now: datetime) -> Princ
         return None
 
 
-def _use_account(session: Session, settings: Settings, now: datetime, proof: Proof) -> str:
+def _use_account(operation: Operation, proof: Proof) -> str:
     """Log in to the account; return the method."""
-    user = session.get(User, proof.user_id, populate_existing=True, with_for_update=True)
+    user = operation.session.get(User, proof.user_id, populate_existing=True, with_for_update=True)
     if user is None or user.disabled or user.password_version != proof.password_version:
         raise InvalidCredentialsError
-    method = second_factor.require_passcode(session, settings, now, user, proof.code) or BY_PASSWORD
-    user.login_at = now
+    method = require_passcode(operation, user, proof.code) or BY_PASSWORD
+    user.login_at = operation.now
     user.password_hash = proof.fresh_hash or user.password_hash
     return method
 
@@ -189,9 +196,8 @@ def _check_account(connection: Connection, name: str, password: str) -> Row[Any]
     return account
 
 
-def _store(
-    session: Session, settings: Settings, now: datetime, proof: Proof, scope: Scope, method: str, origin: Origin
-) -> Login:
+def _store(operation: Operation, proof: Proof, scope: Scope, method: str, origin: Origin) -> Login:
+    session, settings, now = operation.session, operation.settings, operation.now
     parent = proof.app_password
     secret = ids.new_access_token()
     expires_at = now + timedelta(seconds=settings.session_max_age)

@@ -4,7 +4,7 @@ The second factor is a time-based code (RFC 6238), accepted once, or a recovery 
 
 Like a log-in, the proof of a password has two steps: `prove_password` does the slow hashing, outside of any write
 transaction; then `find_proven` makes sure, inside the transaction of the change, that the password is still the one
-that was checked.
+that was checked. The functions that take an `Operation` write its entry of the security log.
 """
 
 import base64
@@ -12,15 +12,17 @@ import hmac
 import re
 import secrets
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from sqlalchemy import delete, not_, update
 from sqlalchemy.orm import Session
 
+from photosvc.auth.audit_log import Event
+from photosvc.auth.credentials import end_login_sessions
 from photosvc.auth.errors import (
     InvalidCredentialsError,
     InvalidPasscodeError,
+    OwnSecondFactorError,
     PasscodeRequiredError,
     SecondFactorStateError,
 )
@@ -34,11 +36,11 @@ from photosvc.auth.keys import (
     seal,
     sign,
 )
+from photosvc.auth.operation import Operation
 from photosvc.auth.passwords import verify_password
 from photosvc.core import ids
 from photosvc.core.accounts import BY_PASSCODE, BY_RECOVERY_CODE
 from photosvc.models import RecoveryCode, User
-from photosvc.settings import Settings
 
 STEP_SECONDS = 30
 #: Accepted steps before and after the present one: clocks differ (RFC 6238 section 5.2).
@@ -64,8 +66,8 @@ class Enrolment:
     """The URI as a QR code."""
 
 
-def enrol(session: Session, settings: Settings, now: datetime, user: User) -> Enrolment:
-    """Store a new secret for the account; log-in asks for codes only after `confirm`.
+def enrol(operation: Operation, user: User) -> Enrolment:
+    """Start to set up two-factor authentication: log-in asks for codes only after `confirm`.
 
     Raises:
         SecondFactorStateError: the second factor is on already.
@@ -74,6 +76,7 @@ def enrol(session: Session, settings: Settings, now: datetime, user: User) -> En
     import pyotp
     import segno
 
+    session, settings = operation.session, operation.settings
     secret = base64.b32encode(secrets.token_bytes(20)).decode("ascii")
     uri = pyotp.TOTP(secret).provisioning_uri(name=user.name, issuer_name=settings.site_name)
     session.refresh(user, with_for_update=True)
@@ -81,51 +84,57 @@ def enrol(session: Session, settings: Settings, now: datetime, user: User) -> En
     changed = session.scalar(
         update(User)
         .where(User.id == user.id, not_(User.totp_confirmed))
-        .values(totp_secret=sealed, totp_last_step=0, updated_at=now)
+        .values(totp_secret=sealed, totp_last_step=0, updated_at=operation.now)
         .returning(User.id)
     )
     if changed is None:
         raise SecondFactorStateError
+    operation.record(Event.SECOND_FACTOR_STARTED, subject=user)
     return Enrolment(secret, uri, segno.make(uri, error="m", micro=False).svg_inline(scale=4, border=2))
 
 
-def confirm(session: Session, settings: Settings, now: datetime, user: User, *, code: str) -> tuple[str, ...]:
+def confirm(operation: Operation, user: User, *, code: str) -> tuple[str, ...]:
     """Turn the second factor on with a first code; return the recovery codes, which are shown only once.
+
+    Login sessions of the account end except the one of this request; its app passwords stay valid.
 
     Raises:
         InvalidPasscodeError: the code is wrong.
         SecondFactorStateError: no secret is enrolled, or it is confirmed already.
         OtherServiceKeyError: this process does not have the key that secrets are encrypted with.
     """
+    session, now = operation.session, operation.now
     session.refresh(user, with_for_update=True)
-    key = derive_key(encrypting_key(session, settings), RECOVERY_CODES)
+    key = derive_key(encrypting_key(session, operation.settings), RECOVERY_CODES)
     if user.totp_confirmed or not user.totp_secret:
         raise SecondFactorStateError
-    if not _use_totp(session, settings, now, user, _plain(code)):
+    if not _use_totp(operation, user, _plain(code)):
         raise InvalidPasscodeError(field="code")
     user.totp_confirmed, user.recovery_key, user.updated_at = True, "", now
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user.id))
     codes = [ids.random_text(_RECOVERY_LENGTH, ids.BASE36) for _ in range(_RECOVERY_CODES)]
     session.add_all(RecoveryCode(user_id=user.id, digest=_digest(key, user, code), created_at=now) for code in codes)
     session.flush()
+    end_login_sessions(session, user.id, keep=operation.credential_id)
+    operation.record(Event.SECOND_FACTOR_ON, subject=user)
     return tuple("-".join(code[start : start + 4] for start in range(0, _RECOVERY_LENGTH, 4)) for code in codes)
 
 
-def use_passcode(session: Session, settings: Settings, now: datetime, user: User, code: str) -> str:
+def use_passcode(operation: Operation, user: User, code: str) -> str:
     """Check and use up a time-based or recovery code of the account; return which kind it was.
 
     Raises:
         InvalidPasscodeError: the code is wrong, or was used before.
     """
     plain = _plain(code)
-    if _use_totp(session, settings, now, user, plain):
+    if _use_totp(operation, user, plain):
         return BY_PASSCODE
-    if _use_recovery(session, settings, user, plain):
+    if _use_recovery(operation, user, plain):
         return BY_RECOVERY_CODE
     raise InvalidPasscodeError(field="code")
 
 
-def require_passcode(session: Session, settings: Settings, now: datetime, user: User, code: str | None) -> str | None:
+def require_passcode(operation: Operation, user: User, code: str | None) -> str | None:
     """Use a code as `use_passcode` does; return None for an account without a second factor, whatever the `code`.
 
     Raises:
@@ -136,24 +145,45 @@ def require_passcode(session: Session, settings: Settings, now: datetime, user: 
         return None
     if not code:
         raise PasscodeRequiredError(field="code")
-    session.refresh(user, with_for_update=True)
-    return use_passcode(session, settings, now, user, code)
+    operation.session.refresh(user, with_for_update=True)
+    return use_passcode(operation, user, code)
 
 
-def reset(session: Session, now: datetime, user: User) -> None:
-    """Turn the second factor off: delete its secret and the recovery codes."""
+def end(operation: Operation, user: User, *, code: str | None) -> None:
+    """Turn two-factor authentication of the own account off.
+
+    Raises:
+        LoginError: the code is missing or wrong.
+    """
+    require_passcode(operation, user, code)
+    _turn_off(operation, user)
+
+
+def reset(operation: Operation, user: User) -> None:
+    """Turn two-factor authentication off for an account whose owner lost both the phone and the recovery codes.
+
+    Raises:
+        OwnSecondFactorError: it is the administrator's own account.
+    """
+    if operation.principal is not None and user.uid == operation.principal.user_uid:
+        raise OwnSecondFactorError
+    _turn_off(operation, user)
+
+
+def _turn_off(operation: Operation, user: User) -> None:
     user_id = user.id
-    session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
-    session.execute(update(User).where(User.id == user_id).values(**_NONE, updated_at=now))
+    operation.session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
+    operation.session.execute(update(User).where(User.id == user_id).values(**_NONE, updated_at=operation.now))
+    operation.record(Event.SECOND_FACTOR_OFF, subject=user)
 
 
-def _use_totp(session: Session, settings: Settings, now: datetime, user: User, code: str) -> bool:
+def _use_totp(operation: Operation, user: User, code: str) -> bool:
     import pyotp
 
-    secret = open_secret(settings, user.totp_secret, purpose=SECOND_FACTOR, owner=user.uid)
+    secret = open_secret(operation.settings, user.totp_secret, purpose=SECOND_FACTOR, owner=user.uid)
     if secret is None or not _TOTP_CODE.match(code):
         return False
-    present = int(now.timestamp()) // STEP_SECONDS
+    present = int(operation.now.timestamp()) // STEP_SECONDS
     totp = pyotp.TOTP(secret)
     steps = [
         step
@@ -162,7 +192,7 @@ def _use_totp(session: Session, settings: Settings, now: datetime, user: User, c
     ]
     # One conditional statement: of two requests with the same code, the second finds the step already used.
     return any(
-        session.scalar(
+        operation.session.scalar(
             update(User)
             .where(User.id == user.id, User.totp_secret == user.totp_secret, User.totp_last_step < step)
             .values(totp_last_step=step)
@@ -173,11 +203,11 @@ def _use_totp(session: Session, settings: Settings, now: datetime, user: User, c
     )
 
 
-def _use_recovery(session: Session, settings: Settings, user: User, code: str) -> bool:
+def _use_recovery(operation: Operation, user: User, code: str) -> bool:
     if not _RECOVERY_CODE.match(code):
         return False
-    digests = [_digest(key, user, code) for key in recovery_keys(settings, user)]
-    spent = session.scalar(
+    digests = [_digest(key, user, code) for key in recovery_keys(operation.settings, user)]
+    spent = operation.session.scalar(
         delete(RecoveryCode)
         .where(RecoveryCode.user_id == user.id, RecoveryCode.digest.in_(digests))
         .returning(RecoveryCode.id)

@@ -161,7 +161,7 @@ def verify(connection: Connection, secret: str, now: datetime) -> Principal:
     """Return the principal behind an access token or app password.
 
     Raises:
-        ExpiredTokenError: it has expired; `bearer.revoke` deletes it.
+        ExpiredTokenError: it has expired; its row is to be deleted.
         InvalidTokenError: it is not valid; the message is the same for all reasons.
     """
     return principal_of(read(connection, secret), now)
@@ -216,7 +216,7 @@ def principal_of(row: Known | None, now: datetime) -> Principal:
     """Return the principal behind a credential.
 
     Raises:
-        ExpiredTokenError: it has expired; `bearer.revoke` deletes it.
+        ExpiredTokenError: it has expired; its row is to be deleted.
         InvalidTokenError: it is not valid; the message is the same for all reasons.
     """
     if row is None or _is_orphan(row):

@@ -69,16 +69,16 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
     The secret is shown only now.
     """
     from photosvc.auth import credentials
-    from photosvc.auth.bearer import check_name, check_scope, expiry
+    from photosvc.auth.accounts import find_user
+    from photosvc.auth.credentials import check_name, check_scope
     from photosvc.auth.scopes import parse_scope
-    from photosvc.auth.users import find_user
 
     require_stdout()
     owner_uid = None
     if username is not None:
         with service.reading(orm=True) as session:
             owner_uid = find_user(session, username).uid
-    expiry(expires, service.now())
+    credentials.expiry(expires, service.now())
     name = name or ask("--name", "Client name", check_name)
     wanted = parse_scope(scope or ask("--scope", SCOPE_QUESTION, lambda text: check_scope(parse_scope(text))))
     with operating() as operation:
@@ -100,7 +100,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
     SEARCH is an ID, or the beginning of a name, user name or kind.
     """
-    from photosvc.auth.bearer import list_credentials
+    from photosvc.auth.credentials import list_credentials
 
     with service.reading(orm=True) as session:
         rows = [_row(found) for found in list_credentials(session, search=search, limit=count)]
@@ -113,7 +113,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 @with_database
 def show(service: "Service", identifier: str) -> None:
     """Show one credential, by its ID."""
-    from photosvc.auth.bearer import find_credential
+    from photosvc.auth.credentials import find_credential
 
     with service.reading(orm=True) as session:
         row = _row(find_credential(session, identifier))
@@ -127,10 +127,9 @@ def show(service: "Service", identifier: str) -> None:
 def rm(service: "Service", identifier: str, yes: bool) -> None:
     """Revoke a credential; it is refused from the next request on."""
     from photosvc.auth import credentials
-    from photosvc.auth.bearer import find_credential
 
     with service.reading(orm=True) as session:
-        uid = find_credential(session, identifier).uid
+        uid = credentials.find_credential(session, identifier).uid
     confirm(f"Revoke {uid}?", yes=yes)
     with operating() as operation:
         credentials.revoke(operation, uid)

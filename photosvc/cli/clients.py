@@ -147,9 +147,9 @@ def add(
     With USERNAME it belongs to that account: it is refused while the account is disabled, but gets none of its rights.
     """
     from photosvc.auth import clients as auth_clients
-    from photosvc.auth.bearer import check_name, check_scope
+    from photosvc.auth.accounts import find_user
+    from photosvc.auth.credentials import check_name, check_scope
     from photosvc.auth.scopes import parse_scope
-    from photosvc.auth.users import find_user
 
     require_stdout()
     owner_uid = None
@@ -207,8 +207,8 @@ def mod(
 ) -> None:
     """Change a client. Tokens that it could no longer get are revoked."""
     from photosvc.auth import clients as auth_clients
+    from photosvc.auth.accounts import find_user
     from photosvc.auth.scopes import parse_scope
-    from photosvc.auth.users import find_user
 
     require_stdout()
     given = {key: value for key, value in given.items() if value is not None}

@@ -40,7 +40,7 @@ def completing(find: Finder) -> Completer:
 
 
 def _users(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
-    from photosvc.auth.users import list_users
+    from photosvc.auth.accounts import list_users
 
     with service.reading(orm=True) as session:
         found = list_users(session, search=typed, limit=_MOST)
@@ -56,7 +56,7 @@ def _clients(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
 
 
 def _credentials(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
-    from photosvc.auth.bearer import list_credentials
+    from photosvc.auth.credentials import list_credentials
 
     with service.reading(orm=True) as session:
         every = list_credentials(session, search="", limit=_MOST * 10)

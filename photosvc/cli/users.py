@@ -68,11 +68,12 @@ def add(service: "Service", name: str | None, role: str, display_name: str, emai
     """Add an account. The command asks for the password, or reads it from standard input."""
     from photosvc.auth import accounts
     from photosvc.auth.passwords import check_password
-    from photosvc.auth.users import new_user
 
     name = check_user_name(name) if name else ask("NAME", "User name", check_user_name)
     password = ask_password(partial(check_password, user_name=name), from_stdin=password_stdin)
-    user = new_user(service.now(), name=name, password=password, role=role, display_name=display_name, email=email)
+    user = accounts.new_user(
+        service.now(), name=name, password=password, role=role, display_name=display_name, email=email
+    )
     with operating() as operation:
         record = _row(accounts.add(operation, user))
     print_record(_COLUMNS, record)
@@ -85,7 +86,7 @@ def add(service: "Service", name: str | None, role: str, display_name: str, emai
 @with_database
 def ls(service: "Service", search: str, count: int) -> None:
     """List accounts by name. SEARCH is the beginning of a name, a UID or a role."""
-    from photosvc.auth.users import list_users
+    from photosvc.auth.accounts import list_users
 
     with service.reading(orm=True) as session:
         rows = [_row(user) for user in list_users(session, search=search, limit=count)]
@@ -98,7 +99,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 @with_database
 def show(service: "Service", name: str) -> None:
     """Show one account, by its name or UID."""
-    from photosvc.auth.users import find_user
+    from photosvc.auth.accounts import find_user
 
     with service.reading(orm=True) as session:
         row = _row(find_user(session, name))
@@ -116,18 +117,17 @@ def show(service: "Service", name: str) -> None:
 @with_database
 def mod(_service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> None:  # noqa: ANN401
     """Change an account."""
-    from photosvc.auth import accounts
-    from photosvc.auth.users import find_user
+    from photosvc.auth import accounts, second_factor
 
     changes = {key: value for key, value in changes.items() if value is not None}
     if not changes and not disable_2fa:
         raise click.UsageError("nothing to change: give at least one option")
     with operating() as operation:
-        user = find_user(operation.session, name)
+        user = accounts.find_user(operation.session, name)
         if changes:
             accounts.change(operation, user.uid, **changes)
         if disable_2fa:
-            accounts.reset_second_factor(operation, user.uid)
+            second_factor.reset(operation, user)
         operation.session.refresh(user)
         record = _row(user)
     print_record(_COLUMNS, record)
@@ -140,10 +140,9 @@ def mod(_service: "Service", /, name: str, disable_2fa: bool, **changes: Any) ->
 def rm(service: "Service", name: str, yes: bool) -> None:
     """Remove an account and all of its credentials."""
     from photosvc.auth import accounts
-    from photosvc.auth.users import find_user
 
     with service.reading(orm=True) as session:
-        uid = find_user(session, name).uid
+        uid = accounts.find_user(session, name).uid
     confirm(f"Remove the account {name} and all of its credentials?", yes=yes)
     with operating() as operation:
         accounts.remove(operation, uid)
@@ -156,8 +155,8 @@ def rm(service: "Service", name: str, yes: bool) -> None:
 @with_database
 def sessions(service: "Service", name: str) -> None:
     """List an account's open login sessions, the most recently used first."""
-    from photosvc.auth.bearer import list_sessions
-    from photosvc.auth.users import find_user
+    from photosvc.auth.accounts import find_user
+    from photosvc.auth.credentials import list_sessions
     from photosvc.records.accounts import OpenSessionSchema
 
     with service.reading(orm=True) as session:
@@ -171,14 +170,14 @@ def sessions(service: "Service", name: str) -> None:
 @with_database
 def logout(service: "Service", name: str, yes: bool) -> None:
     """End all login sessions of an account; `svc auth rm ID` ends one. Its app passwords stay valid."""
+    from photosvc.auth.accounts import find_user
     from photosvc.auth.credentials import end_sessions
-    from photosvc.auth.users import find_user
 
     with service.reading(orm=True) as session:
         uid = find_user(session, name).uid
     confirm(f"End all login sessions of {name}?", yes=yes)
     with operating() as operation:
-        count = end_sessions(operation, uid)
+        count = end_sessions(operation, find_user(operation.session, uid))
     click.echo(f"{counted(count, 'login session')} ended.", err=True)
 
 
@@ -203,10 +202,9 @@ def passwd(service: "Service", name: str, password_stdin: bool) -> None:
     """Change an account's password. Its login sessions end; its app passwords stay valid."""
     from photosvc.auth import accounts
     from photosvc.auth.passwords import check_password, new_hash
-    from photosvc.auth.users import find_user
 
     with service.reading(orm=True) as session:
-        user = find_user(session, name)
+        user = accounts.find_user(session, name)
     check = partial(check_password, user_name=user.name)
     password = new_hash(ask_password(check, from_stdin=password_stdin), user_name=user.name)
     with operating() as operation:

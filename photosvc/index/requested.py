@@ -18,7 +18,7 @@ from typing import Final
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from photosvc.auth import bearer, throttle
+from photosvc.auth import credentials, throttle
 from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.machine import exclusive_lock, frozen_heap, machine_of
 from photosvc.core.paths import clean_name, disk_name
@@ -41,7 +41,7 @@ _MOST_WAITING: Final = 10_000
 #: Folders of one round of runs; more are replaced by the folders around them, because each run starts processes.
 _MOST_RUNS: Final = 8
 #: Functions that each delete a bounded number of rows and return that number.
-_SWEEPS: Final = (bearer.sweep, throttle.sweep, selections.sweep)
+_SWEEPS: Final = (credentials.sweep, throttle.sweep, selections.sweep)
 #: Folders that may wait; further requests become one for all originals, so that the table stays small.
 MOST_WAITING: Final = 1000
 _REFUSAL: Final = "Another index run is active; wait until it ends."

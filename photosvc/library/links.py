@@ -18,8 +18,9 @@ from sqlalchemy import Connection, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.auth import policy, tokens
+from photosvc.auth.accounts import find_user
 from photosvc.auth.audit_log import Event
-from photosvc.auth.bearer import delete_credentials, expiry
+from photosvc.auth.credentials import delete_credentials, expiry
 from photosvc.auth.errors import ThrottledError
 from photosvc.auth.login import Login
 from photosvc.auth.operation import Operation
@@ -28,7 +29,6 @@ from photosvc.auth.policy import SHARERS
 from photosvc.auth.principal import Principal
 from photosvc.auth.throttle import Allowance, Charge, seconds_to_wait, take, units_left
 from photosvc.auth.tokens import Origin
-from photosvc.auth.users import find_user
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT, VISIT_SECONDS
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError

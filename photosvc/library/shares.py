@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, select
 from sqlalchemy.orm import Session, aliased, joinedload
 
+from photosvc.auth.accounts import find_user
 from photosvc.auth.audit_log import Event
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
 from photosvc.auth.tokens import open_shares
-from photosvc.auth.users import find_user
 from photosvc.core import ids
 from photosvc.core.accounts import SHARE_ROLES
 from photosvc.core.errors import (

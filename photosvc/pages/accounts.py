@@ -5,7 +5,8 @@ from typing import Any, Final
 from flask import Response, request, url_for
 from sqlalchemy.orm import Session
 
-from photosvc.auth import accounts, audit_store, bearer, credentials, users
+from photosvc.auth import accounts, audit_store, credentials, second_factor
+from photosvc.auth.accounts import find_user
 from photosvc.auth.audit_log import ACCESSES, CHANGES, REFUSALS, Event, parse_events
 from photosvc.auth.errors import LastAdminError, OwnSecondFactorError, UserExistsError
 from photosvc.auth.passwords import new_hash
@@ -142,7 +143,7 @@ def reset_two_factor(account: str) -> Response:
     """Turn the account's two-factor authentication off."""
     try:
         with operating() as operation:
-            accounts.reset_second_factor(operation, account)
+            second_factor.reset(operation, find_user(operation.session, account))
     except OwnSecondFactorError:
         return _account(account, OwnSecondFactorError(N_("Turn your own two-factor authentication off in Settings.")))
     return _done(account, "factor")
@@ -153,7 +154,7 @@ def reset_two_factor(account: str) -> Response:
 def end_sessions_of(account: str) -> Response:
     """End all sessions of the account except this browser's."""
     with operating() as operation:
-        credentials.end_sessions(operation, account)
+        credentials.end_sessions(operation, find_user(operation.session, account))
     return _done(account, "ended")
 
 
@@ -162,7 +163,7 @@ def end_sessions_of(account: str) -> Response:
 def end_session_of(account: str, credential: str) -> Response:
     """End a session of the account."""
     with operating() as operation:
-        credentials.revoke_owned(operation, account, LOGIN_SESSION, credential)
+        credentials.revoke_owned(operation, find_user(operation.session, account), LOGIN_SESSION, credential)
     return _done(account, "ended")
 
 
@@ -171,7 +172,7 @@ def end_session_of(account: str, credential: str) -> Response:
 def revoke_app_of(account: str, credential: str) -> Response:
     """Revoke an app password of the account."""
     with operating() as operation:
-        credentials.revoke_owned(operation, account, APP_PASSWORD, credential)
+        credentials.revoke_owned(operation, find_user(operation.session, account), APP_PASSWORD, credential)
     return _done(account, "revoked")
 
 
@@ -209,7 +210,7 @@ def _done(account: str, what: str) -> Response:
 
 def _find_other(account: str) -> User:
     with current_service().reading(orm=True) as session:
-        user = users.find_user(session, account)
+        user = find_user(session, account)
     if user.uid == principal().user_uid:
         raise OwnPasswordError
     return user
@@ -217,7 +218,7 @@ def _find_other(account: str) -> User:
 
 def _account(account: str, error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
     with current_service().reading(orm=True) as session:
-        user = users.find_user(session, account)
+        user = find_user(session, account)
         apps, sessions = _credentials(session, user)
         names = {"role": user.role, "display_name": user.display_name, "email": user.email}
         return show_administration(
@@ -237,7 +238,7 @@ def _account(account: str, error: PhotosvcError | None = None, *, given: dict[st
 
 def _deletion(account: str, error: PhotosvcError | None = None) -> Response:
     with current_service().reading(orm=True) as session:
-        user = users.find_user(session, account)
+        user = find_user(session, account)
         apps, sessions = _credentials(session, user)
         return show_administration(
             "account-deletion",
@@ -252,8 +253,8 @@ def _deletion(account: str, error: PhotosvcError | None = None) -> Response:
 
 def _credentials(session: Session, user: User) -> tuple[list[Credential], list[Credential]]:
     """Return the app passwords and open sessions of an account."""
-    apps = bearer.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_ACCOUNT_MOST)
-    return apps, bearer.list_sessions(session, user, current_service().now())
+    apps = credentials.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_ACCOUNT_MOST)
+    return apps, credentials.list_sessions(session, user, current_service().now())
 
 
 @pages.get("/administration/accounts", endpoint="accounts")
@@ -271,7 +272,7 @@ def add_account() -> Response:
     try:
         password = typed_twice(form)
         given = {name: form.get(name, "") for name in _FIELDS}
-        user = users.new_user(current_service().now(), **given, password=password or None)
+        user = accounts.new_user(current_service().now(), **given, password=password or None)
         with operating() as operation:
             uid = accounts.add(operation, user).uid
     except (InvalidValueError, UserExistsError) as error:
@@ -282,7 +283,7 @@ def add_account() -> Response:
 def _accounts(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
     search = request.args.get("q", "").strip()
     with current_service().reading(orm=True) as session:
-        found = users.list_users(session, search=search, limit=_MOST + 1)
+        found = accounts.list_users(session, search=search, limit=_MOST + 1)
         return show_administration(
             "accounts",
             "accounts",

@@ -8,7 +8,8 @@ from typing import Any, Final
 from flask import Response, request, url_for
 from sqlalchemy.orm import Session
 
-from photosvc.auth import bearer, clients, credentials, users
+from photosvc.auth import clients, credentials
+from photosvc.auth.accounts import find_user
 from photosvc.auth.grants import use_of_tokens
 from photosvc.auth.scopes import parse_scope
 from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS, CREDENTIAL_LIFETIME, NO_LIMIT, OPAQUE
@@ -170,7 +171,7 @@ def _enable(client: str, *, enabled: bool) -> Response:
 
 def _owner(session: Session, name: str) -> User | None:
     try:
-        return users.find_user(session, name) if name.strip() else None
+        return find_user(session, name) if name.strip() else None
     except NotFoundError as error:
         raise InvalidValueError(error.message, field="owner") from None
 
@@ -255,7 +256,7 @@ def _devices(
 
     search = request.args.get("q", "").strip()
     with current_service().reading(orm=True) as session:
-        found = bearer.list_credentials(session, kinds=[ACCESS_TOKEN], search=search, limit=_MOST + 1)
+        found = credentials.list_credentials(session, kinds=[ACCESS_TOKEN], search=search, limit=_MOST + 1)
         return show_administration(
             "devices",
             "devices",

@@ -6,7 +6,6 @@ from typing import Any, Final, ParamSpec
 
 from flask import Response, request, url_for
 
-from photosvc.auth import accounts
 from photosvc.auth.errors import LoginError, PasswordNeededError, ThrottledError
 from photosvc.auth.policy import check_recent_proof
 from photosvc.core.errors import InvalidValueError, PhotosvcError
@@ -85,7 +84,7 @@ def send_password() -> Response:
     form = read_form()
     target = safe_path(form.get("next", ""))
     try:
-        sessions.with_password(principal().user_uid or "", form.get("password", ""), accounts.confirm_password)
+        sessions.confirm_password(principal().user_uid or "", form.get("password", ""))
     except (InvalidValueError, LoginError, ThrottledError) as error:
         return _form(target, error)
     return see_other(target)

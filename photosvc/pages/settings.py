@@ -4,7 +4,8 @@ from typing import Any, Final
 
 from flask import Response, url_for
 
-from photosvc.auth import accounts, bearer, credentials, users
+from photosvc.auth import accounts, credentials, second_factor
+from photosvc.auth.accounts import find_user
 from photosvc.auth.errors import AppPasswordLimitError, LoginError, SecondFactorStateError, ThrottledError
 from photosvc.auth.second_factor import Enrolment
 from photosvc.core.accounts import CREDENTIAL_LIFETIME
@@ -90,7 +91,7 @@ def own_uid() -> str:
 
 def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
     with current_service().reading(orm=True) as session:
-        user = users.find_user(session, own_uid())
+        user = find_user(session, own_uid())
         names = given or {"display_name": user.display_name, "email": user.email}
         return show_form(
             "account", error, told=_DONE, user=user, names=names, languages=LANGUAGES, chosen=chosen_language()
@@ -128,7 +129,7 @@ def add_app() -> Response:
 def revoke_app(credential: str) -> Response:
     """Revoke an app password."""
     with operating() as operation:
-        credentials.revoke_owned(operation, own_uid(), APP_PASSWORD, credential)
+        credentials.revoke_owned(operation, find_user(operation.session, own_uid()), APP_PASSWORD, credential)
     return see_other(url_for(".apps", done="revoked"))
 
 
@@ -137,7 +138,7 @@ def revoke_app(credential: str) -> Response:
 def end_session(credential: str) -> Response:
     """End a session."""
     with operating() as operation:
-        credentials.revoke_owned(operation, own_uid(), LOGIN_SESSION, credential)
+        credentials.revoke_owned(operation, find_user(operation.session, own_uid()), LOGIN_SESSION, credential)
     return see_other(url_for(".apps", done="ended"))
 
 
@@ -146,7 +147,7 @@ def end_session(credential: str) -> Response:
 def end_other_sessions() -> Response:
     """End all sessions except this browser's."""
     with operating() as operation:
-        credentials.end_sessions(operation, own_uid())
+        credentials.end_sessions(operation, find_user(operation.session, own_uid()))
     return see_other(url_for(".apps", done="ended"))
 
 
@@ -167,14 +168,14 @@ def _apps(
 
     service, now = current_service(), current_service().now()
     with service.reading(orm=True) as session:
-        user = users.find_user(session, own_uid())
-        apps = bearer.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
+        user = find_user(session, own_uid())
+        apps = credentials.list_credentials(session, user=user, kinds=[APP_PASSWORD], limit=_MOST)
         return show_form(
             "apps",
             error,
             told=_APPS_DONE,
             apps=sorted(apps, key=lambda app: app.created_at, reverse=True),
-            sessions=bearer.list_sessions(session, user, now),
+            sessions=credentials.list_sessions(session, user, now),
             present=principal().credential_id,
             wording=wording,
             now=now,
@@ -197,7 +198,7 @@ def start_two_factor() -> Response:
     """Begin to set up two-factor authentication; only this page shows the key for an authenticator app."""
     try:
         password = read_form().get("password", "")
-        enrolment = sessions.with_password(own_uid(), password, accounts.start_second_factor)
+        enrolment = sessions.with_password(own_uid(), password, second_factor.enrol)
     except _REFUSED as error:
         return _two_factor(error)
     return _two_factor(enrolment=enrolment, starting=True)
@@ -234,7 +235,7 @@ def _two_factor(
     codes: tuple[str, ...] = (),
 ) -> Response:
     with current_service().reading(orm=True) as session:
-        on = users.find_user(session, own_uid()).totp_confirmed
+        on = find_user(session, own_uid()).totp_confirmed
     return show_form(
         "two-factor", error, told=_TWO_FACTOR_DONE, on=on, enrolment=enrolment, starting=starting, codes=codes
     )

@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response, g, request, url_for
 from sqlalchemy.orm import Session
 
-from photosvc.auth import accounts, credentials, users
+from photosvc.auth import accounts
 from photosvc.auth import login as login_sessions
 from photosvc.auth.errors import (
     BusyError,
@@ -66,7 +66,7 @@ def _made(service: Service, form: dict[str, str]) -> Response:
             msg = N_("Wrong code. Only the one that `svc run` printed at its last start is valid.")
             raise InvalidCredentialsError(msg, field="code")
         password = typed_twice(form)
-        user = users.new_user(service.now(), name=name, password=password, role=ADMIN)
+        user = accounts.new_user(service.now(), name=name, password=password, role=ADMIN)
         with service.writing(library=True) as session:
             login = _add(session, service, user)
             settle(session)
@@ -88,7 +88,7 @@ def _add(session: Session, service: Service, user: User) -> Login | None:
     operation = operation_in(session)
     accounts.add(operation, user, remark=", the first account")
     proof = Proof(user_id=user.id, password_version=user.password_version)
-    return credentials.log_in(operation, proof, origin_of(request))
+    return login_sessions.log_in(operation, proof, origin_of(request))
 
 
 def _form(service: Service, error: PhotosvcError | None = None, *, name: str = "") -> Response:
@@ -171,5 +171,5 @@ def present() -> Principal | None:
 def _end(who: Principal | None) -> None:
     if who is not None and may(who, "session.end"):
         with operating() as operation:
-            credentials.log_out(operation, who)
+            login_sessions.log_out(operation, who)
     g.pop("photosvc_principal", None)

@@ -11,13 +11,15 @@ from urllib.parse import urlsplit
 
 from flask import Request, Response, after_this_request, current_app, g, request
 
-from photosvc.auth import bearer, policy, tokens
+from photosvc.auth import policy, tokens
+from photosvc.auth.credentials import delete_credentials
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LinkTokenError
 from photosvc.auth.keys import fingerprint
 from photosvc.auth.principal import Principal
 from photosvc.core import ids
 from photosvc.core.accounts import GUEST, VISITOR
 from photosvc.core.errors import InvalidValueError, PermissionDeniedError
+from photosvc.models import Credential
 from photosvc.web.contract import ACTION, is_for_visitors, required_action
 from photosvc.web.current import Service, current_service
 from photosvc.web.requests import Place, client_address, cookie_counts, origin_of
@@ -302,7 +304,7 @@ def verify(service: Service, token: str, instead: Callable[[], Principal | None]
             service.known_tokens.put(digest, known, number)
     except ExpiredTokenError as error:
         expired = error.credential_id  # deleted: it must not become valid if the clock is set back
-        service.write_if_free(lambda session: bearer.revoke(session, expired))
+        service.write_if_free(lambda session: delete_credentials(session, Credential.id == expired))
         raise
     except InvalidTokenError:
         if (other := instead()) is not None:

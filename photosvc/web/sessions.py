@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from flask import request
 from sqlalchemy.orm import Session
 
-from photosvc.auth import accounts, bearer, credentials, passwords, throttle, users
+from photosvc.auth import accounts, credentials, passwords, second_factor, throttle
 from photosvc.auth import login as login_sessions
 from photosvc.auth.audit_log import Event
 from photosvc.auth.errors import InvalidCredentialsError, LoginError, ThrottledError
@@ -79,7 +79,7 @@ def log_in_by_token(service: Service, token: str) -> login_sessions.Login:
         with service.reading() as connection:
             proof = login_sessions.check_app_password(connection, service.now(), token)
         with operating() as operation:
-            return credentials.log_in(operation, proof, origin_of(request))
+            return login_sessions.log_in(operation, proof, origin_of(request))
 
 
 def finish_log_in(service: Service, half: str, code: str) -> login_sessions.Login:
@@ -93,7 +93,7 @@ def finish_log_in(service: Service, half: str, code: str) -> login_sessions.Logi
     with service.reading() as connection:
         proof, username = login_sessions.account_of(connection, service.settings, now, half)
     with refusing_login(username), _attempt(service, username, origin.address) as settle, operating() as operation:
-        login = credentials.log_in(operation, replace(proof, code=code or None), origin)
+        login = login_sessions.log_in(operation, replace(proof, code=code or None), origin)
         settle(operation.session)
     return login
 
@@ -106,7 +106,7 @@ def sweep_sessions(service: Service) -> None:
     now = service.now()
 
     def sweep(session: Session) -> None:
-        bearer.sweep(session, now, most=_MOST_SWEPT)
+        credentials.sweep(session, now, most=_MOST_SWEPT)
         throttle.sweep(session, now, most=_MOST_SWEPT)
         service.swept_at = now
 
@@ -121,7 +121,7 @@ def _log_in(service: Service, username: str, password: str, code: str | None, or
         proof = login_sessions.find_app_password(connection, now, username=username, password=password)
     if proof is not None:
         with operating() as operation:
-            return credentials.log_in(operation, proof, origin)
+            return login_sessions.log_in(operation, proof, origin)
     return _by_account_password(service, username, password, code, origin)
 
 
@@ -140,7 +140,7 @@ def _by_account_password(
         with service.reading() as connection:
             proof = login_sessions.check_login(connection, now, username=username, password=password, code=code)
         with operating() as operation:
-            login = credentials.log_in(operation, proof, origin)
+            login = login_sessions.log_in(operation, proof, origin)
             settle(operation.session)
     return login
 
@@ -171,6 +171,11 @@ def with_password(user_uid: str, password: str, change: Callable[[Operation, Use
             return change(operation, find_proven(operation.session, user))
 
 
+def confirm_password(user_uid: str, password: str) -> None:
+    """Check the account's password: for the next hour, an administrator may change other accounts."""
+    with_password(user_uid, password, lambda operation, _user: credentials.renew_proof(operation))
+
+
 def add_app_password(user_uid: str, *, name: str, scope: str, lifetime: int, password: str) -> dict[str, Any]:
     """Create an app password as `credentials.issue` does; return its record, the only one with the secret."""
     wanted = parse_scope(scope)
@@ -199,23 +204,23 @@ def change_password(user_uid: str, *, old: str, new: str, code: str | None) -> N
 
 
 def confirm_second_factor(user_uid: str, code: str) -> tuple[str, ...]:
-    """Turn two-factor authentication on as `accounts.confirm_second_factor` does.
+    """Turn two-factor authentication on as `second_factor.confirm` does.
 
     Raises:
         InvalidValueError: the code is wrong.
     """
     with proving(), operating() as operation:
-        return accounts.confirm_second_factor(operation, user_uid, code)
+        return second_factor.confirm(operation, accounts.find_user(operation.session, user_uid), code=code)
 
 
 def end_second_factor(user_uid: str, *, password: str, code: str | None) -> None:
-    """Turn two-factor authentication off as `accounts.end_second_factor` does."""
-    with_password(user_uid, password, partial(accounts.end_second_factor, code=code))
+    """Turn two-factor authentication off as `second_factor.end` does."""
+    with_password(user_uid, password, partial(second_factor.end, code=code))
 
 
 def _find(user_uid: str) -> User:
     with current_service().reading(orm=True) as session:
-        return users.find_user(session, user_uid)
+        return accounts.find_user(session, user_uid)
 
 
 class UnknownLinkError(NotFoundError):

@@ -15,6 +15,7 @@ from photosvc.settings import load_settings
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_user
 from tests.support.library import new_settings
+from tests.support.operations import by_command
 
 STEP = 30 * SECOND
 KEY, OTHER = "k" * 32, "o" * 40
@@ -27,10 +28,10 @@ def settings(tmp_path):
 
 def enrolled(session, settings, user):
     """The authenticator and the recovery codes of an account whose codes are fresh from now on."""
-    totp = pyotp.TOTP(second_factor.enrol(session, settings, NOW, user).secret)
+    totp = pyotp.TOTP(second_factor.enrol(by_command(session, NOW, settings), user).secret)
     session.refresh(user)
     before = NOW - 10 * STEP
-    codes = second_factor.confirm(session, settings, before, user, code=totp.at(before))
+    codes = second_factor.confirm(by_command(session, before, settings), user, code=totp.at(before))
     session.commit()
     return totp, codes
 
@@ -38,7 +39,7 @@ def enrolled(session, settings, user):
 def works(session, settings, user, code, now=NOW):
     session.refresh(user)
     try:
-        second_factor.use_passcode(session, settings, now, user, code)
+        second_factor.use_passcode(by_command(session, now, settings), user, code)
     except InvalidPasscodeError:
         return False
     session.commit()
@@ -101,7 +102,7 @@ def test_recovery_codes_outlive_several_replacements_and_new_ones_are_made_with_
         assert works(session, settings, alice, code)
     assert works(session, settings, alice, codes[5])
     assert not works(session, settings, alice, codes[5])
-    second_factor.reset(session, NOW, alice)
+    second_factor.reset(by_command(session), alice)
     session.refresh(alice)
     _, fresh = enrolled(session, settings, alice)
     assert alice.recovery_key == ""
@@ -207,9 +208,9 @@ def test_with_another_key_than_the_databases_nothing_is_enrolled_confirmed_or_re
     bob = add_user(session, "bob")
     session.commit()
     with pytest.raises(OtherServiceKeyError):
-        second_factor.enrol(session, wrong, NOW, bob)
+        second_factor.enrol(by_command(session, NOW, wrong), bob)
     with pytest.raises(OtherServiceKeyError):
-        second_factor.confirm(session, wrong, NOW, bob, code="123456")
+        second_factor.confirm(by_command(session, NOW, wrong), bob, code="123456")
     with pytest.raises(OtherServiceKeyError):
         replacement.encrypt_again(session, wrong, "n" * 32)
     session.rollback()

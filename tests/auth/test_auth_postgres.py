@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import create_engine, delete, select, text, update
 from sqlalchemy.orm import Session
 
-from photosvc.auth import second_factor, throttle, users
-from photosvc.auth.bearer import issue, sweep
+from photosvc.auth import accounts, second_factor, throttle
+from photosvc.auth.credentials import issue, sweep
 from photosvc.auth.errors import InvalidPasscodeError, LastAdminError
 from photosvc.auth.keys import encrypt_again, prepare, put_in_place, stored_fingerprint
 from photosvc.auth.scopes import EVERYTHING
@@ -20,6 +20,7 @@ from photosvc.settings import load_settings
 from tests.support.clock import NOW
 from tests.support.factories.accounts import add_user, log_in
 from tests.support.library import new_settings
+from tests.support.operations import by_command, by_nobody
 
 PASSWORD = "correct horse"
 
@@ -60,15 +61,15 @@ def test_failures_never_exceed_the_burst(engine, session):
 
 def test_a_code_is_accepted_once(engine, session, tmp_path):
     settings = new_settings(tmp_path)
-    user = users.add_user(session, users.new_user(NOW, name="alice", password=PASSWORD))
-    totp = pyotp.TOTP(second_factor.enrol(session, settings, NOW, user).secret)
+    user = accounts.add(by_command(session), accounts.new_user(NOW, name="alice", password=PASSWORD))
+    totp = pyotp.TOTP(second_factor.enrol(by_command(session, NOW, settings), user).secret)
     before = NOW.replace(minute=0, hour=11)
-    codes = second_factor.confirm(session, settings, before, user, code=totp.at(before))
+    codes = second_factor.confirm(by_command(session, before, settings), user, code=totp.at(before))
     session.commit()
 
     def spend(session, code):
         try:
-            second_factor.use_passcode(session, settings, NOW, session.scalars(select(User)).one(), code)
+            second_factor.use_passcode(by_command(session, NOW, settings), session.scalars(select(User)).one(), code)
         except InvalidPasscodeError:
             return False
         return True
@@ -83,8 +84,9 @@ def test_codes_are_accepted_and_second_factors_set_up_while_the_service_key_is_r
     session.commit()
     settings = load_settings(tmp_path)
     names = [f"user{number}" for number in range(12)]
-    made = {name: users.add_user(session, users.new_user(NOW, name=name)) for name in names}
-    totps = {name: pyotp.TOTP(second_factor.enrol(session, settings, NOW, made[name]).secret) for name in names}
+    made = {name: accounts.add(by_command(session), accounts.new_user(NOW, name=name)) for name in names}
+    command = by_command(session, NOW, settings)
+    totps = {name: pyotp.TOTP(second_factor.enrol(command, made[name]).secret) for name in names}
     session.commit()
     before = NOW.replace(minute=0, hour=11)
 
@@ -95,17 +97,17 @@ def test_codes_are_accepted_and_second_factors_set_up_while_the_service_key_is_r
             session.commit()
             put_in_place(settings)
             return True
-        user = users.find_user(session, name)
-        codes = second_factor.confirm(session, settings, before, user, code=totps[name].at(before))
+        user = accounts.find_user(session, name)
+        codes = second_factor.confirm(by_command(session, before, settings), user, code=totps[name].at(before))
         session.commit()
         user = session.get(User, user.id, with_for_update=True, populate_existing=True)
-        second_factor.use_passcode(session, settings, NOW, user, codes[0])
+        second_factor.use_passcode(by_command(session, NOW, settings), user, codes[0])
         return True
 
     assert at_once(engine, act, [*names[:6], None, *names[6:]]) == 13
     for name in names:
-        user = users.find_user(session, name)
-        second_factor.use_passcode(session, load_settings(tmp_path), NOW, user, totps[name].at(NOW))
+        user = accounts.find_user(session, name)
+        second_factor.use_passcode(by_command(session, NOW, load_settings(tmp_path)), user, totps[name].at(NOW))
 
 
 def test_the_last_administrator_stays(engine, session):
@@ -115,7 +117,7 @@ def test_the_last_administrator_stays(engine, session):
 
     def remove(session, name):
         try:
-            users.remove_user(session, users.find_user(session, name))
+            accounts.remove(by_nobody(session), name)
         except LastAdminError:
             return False
         return True
@@ -124,8 +126,8 @@ def test_the_last_administrator_stays(engine, session):
 
 
 def test_credentials_live_and_die_the_same(session, tmp_path):
-    user = users.add_user(session, users.new_user(NOW, name="alice", password=PASSWORD))
-    app = issue(session, NOW, name="frame", scope=EVERYTHING, lifetime=60, user=user)
+    user = accounts.add(by_command(session), accounts.new_user(NOW, name="alice", password=PASSWORD))
+    app = issue(by_command(session), name="frame", scope=EVERYTHING, lifetime=60, user=user)
     login = log_in(session, new_settings(tmp_path), NOW, username="alice", password=PASSWORD)
     child = log_in(session, new_settings(tmp_path), NOW, username="alice", password=app.secret)
     session.commit()

@@ -2,11 +2,11 @@
 
 import pytest
 
+from photosvc.auth.accounts import remove, set_password
 from photosvc.auth.errors import InvalidCredentialsError
 from photosvc.auth.second_factor import find_proven, prove_password
-from photosvc.auth.users import remove_user, set_password
 from tests.support.api_client import PASSWORD
-from tests.support.clock import NOW
+from tests.support.operations import by_command
 
 
 @pytest.fixture
@@ -23,13 +23,13 @@ def test_the_account_is_found_again(session, proven):
 
 @pytest.mark.parametrize("field", ["password", "old"])
 def test_a_password_that_was_changed_meanwhile_proves_nothing(session, proven, field):
-    set_password(session, find_proven(session, proven), NOW, "another")
+    set_password(by_command(session), find_proven(session, proven).uid, "another")
     with pytest.raises(InvalidCredentialsError) as caught:
         find_proven(session, proven, field=field)
     assert caught.value.field == field
 
 
 def test_a_removed_account_proves_nothing(session, proven):
-    remove_user(session, find_proven(session, proven), keep_admin=False)
+    remove(by_command(session), find_proven(session, proven).uid)
     with pytest.raises(InvalidCredentialsError):
         find_proven(session, proven)

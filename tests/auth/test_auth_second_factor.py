@@ -14,6 +14,7 @@ from tests.support.api_client import HASH
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_user
 from tests.support.library import new_engine, new_settings
+from tests.support.operations import by_command
 
 STEP = 30 * SECOND
 
@@ -25,16 +26,16 @@ def settings(tmp_path):
 
 def enrolled(session, settings, user):
     """Confirmed five minutes ago; gives the authenticator and the recovery codes."""
-    enrolment = second_factor.enrol(session, settings, NOW, user)
+    enrolment = second_factor.enrol(by_command(session, NOW, settings), user)
     totp = pyotp.TOTP(enrolment.secret)
-    codes = second_factor.confirm(session, settings, NOW - 10 * STEP, user, code=totp.at(NOW - 10 * STEP))
+    codes = second_factor.confirm(by_command(session, NOW - 10 * STEP, settings), user, code=totp.at(NOW - 10 * STEP))
     session.commit()
     return totp, codes
 
 
 def works(session, settings, user, code, now=NOW):
     try:
-        second_factor.use_passcode(session, settings, now, user, code)
+        second_factor.use_passcode(by_command(session, now, settings), user, code)
     except InvalidPasscodeError:
         return False
     return True
@@ -45,7 +46,7 @@ def codes_left(session):
 
 
 def test_an_enrolment_is_what_an_authenticator_reads(session, settings, alice):
-    enrolment = second_factor.enrol(session, settings, NOW, alice)
+    enrolment = second_factor.enrol(by_command(session, NOW, settings), alice)
     assert enrolment.uri == f"otpauth://totp/Our%20photos:alice?secret={enrolment.secret}&issuer=Our%20photos"
     assert re.fullmatch(r"[A-Z2-7]{32}", enrolment.secret)
     assert enrolment.qr_svg.startswith("<svg ")
@@ -53,7 +54,7 @@ def test_an_enrolment_is_what_an_authenticator_reads(session, settings, alice):
 
 
 def test_the_secret_is_kept_encrypted_for_its_owner_only(session, settings, alice):
-    enrolment = second_factor.enrol(session, settings, NOW, alice)
+    enrolment = second_factor.enrol(by_command(session, NOW, settings), alice)
     session.refresh(alice)
     assert enrolment.secret not in alice.totp_secret
     bob = add_user(session, "bob", totp_secret=alice.totp_secret, totp_confirmed=True)
@@ -84,9 +85,9 @@ def test_a_code_works_once_and_so_does_none_before_it(session, settings, alice):
 
 
 def test_the_code_that_confirms_cannot_log_in_too(session, settings, alice):
-    secret = second_factor.enrol(session, settings, NOW, alice).secret
+    secret = second_factor.enrol(by_command(session, NOW, settings), alice).secret
     code = pyotp.TOTP(secret).at(NOW)
-    second_factor.confirm(session, settings, NOW, alice, code=code)
+    second_factor.confirm(by_command(session, NOW, settings), alice, code=code)
     assert not works(session, settings, alice, code)
 
 
@@ -123,9 +124,9 @@ def test_recovery_codes_are_of_their_owner_only(session, settings, alice):
 
 
 def test_a_wrong_code_confirms_nothing(session, settings, alice):
-    second_factor.enrol(session, settings, NOW, alice)
+    second_factor.enrol(by_command(session, NOW, settings), alice)
     with pytest.raises(InvalidPasscodeError):
-        second_factor.confirm(session, settings, NOW, alice, code="12345x")
+        second_factor.confirm(by_command(session, NOW, settings), alice, code="12345x")
     assert not alice.totp_confirmed
     assert codes_left(session) == 0
 
@@ -133,20 +134,20 @@ def test_a_wrong_code_confirms_nothing(session, settings, alice):
 def test_an_active_second_factor_is_not_replaced_or_confirmed_again(session, settings, alice):
     totp, _ = enrolled(session, settings, alice)
     with pytest.raises(SecondFactorStateError):
-        second_factor.enrol(session, settings, NOW, alice)
+        second_factor.enrol(by_command(session, NOW, settings), alice)
     with pytest.raises(SecondFactorStateError):
-        second_factor.confirm(session, settings, NOW, alice, code=totp.at(NOW))
+        second_factor.confirm(by_command(session, NOW, settings), alice, code=totp.at(NOW))
     assert works(session, settings, alice, totp.at(NOW))
 
 
 def test_nothing_is_confirmed_before_it_is_enrolled(session, settings, alice):
     with pytest.raises(SecondFactorStateError):
-        second_factor.confirm(session, settings, NOW, alice, code="123456")
+        second_factor.confirm(by_command(session, NOW, settings), alice, code="123456")
 
 
 def test_what_is_turned_off_accepts_no_code_and_can_be_enrolled_again(session, settings, alice):
     totp, codes = enrolled(session, settings, alice)
-    second_factor.reset(session, NOW, alice)
+    second_factor.reset(by_command(session), alice)
     session.refresh(alice)
     assert (alice.totp_secret, alice.totp_confirmed) == ("", False)
     assert not works(session, settings, alice, totp.at(NOW))

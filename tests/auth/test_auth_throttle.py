@@ -6,7 +6,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from photosvc.auth import throttle as buckets
-from photosvc.auth.bearer import issue
+from photosvc.auth.credentials import issue
 from photosvc.auth.errors import (
     ClientLoginError,
     InvalidCredentialsError,
@@ -14,7 +14,7 @@ from photosvc.auth.errors import (
     PasscodeRequiredError,
     ThrottledError,
 )
-from photosvc.auth.login import check_login, find_app_password, open_login
+from photosvc.auth.login import check_login, find_app_password, log_in
 from photosvc.auth.passwords import hash_password
 from photosvc.auth.scopes import EVERYTHING
 from photosvc.auth.throttle import (
@@ -34,6 +34,7 @@ from photosvc.models.engine import write_if_free, write_session
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_user
 from tests.support.library import new_engine, new_settings
+from tests.support.operations import by_command, by_nobody
 
 PASSWORD = "correct horse"
 HASH = hash_password(PASSWORD)
@@ -156,7 +157,7 @@ class Door:
                 with Session(self.engine) as session:
                     proof = check_login(session.connection(), now, username=name, password=password)
                 with write_session(self.engine) as session:
-                    open_login(session, self.settings, now, proof)
+                    log_in(by_nobody(session, now, self.settings), proof)
         except InvalidCredentialsError:
             return 401
         except ThrottledError:
@@ -277,7 +278,7 @@ def test_an_app_password_gets_in_past_wrong_passwords_from_its_address(door, ses
     user = session.execute(text("SELECT id FROM photosvc_users WHERE name = 'alice'")).scalar()
     from photosvc.models import User
 
-    app = issue(session, NOW, name="frame", scope=EVERYTHING, user=session.get(User, user))
+    app = issue(by_command(session), name="frame", scope=EVERYTHING, user=session.get(User, user))
     session.commit()
     for _ in range(30):
         door.knock("wrong horse")

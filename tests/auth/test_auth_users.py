@@ -3,8 +3,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy.orm import Session
 
-from photosvc.auth import users
-from photosvc.auth.bearer import issue
+from photosvc.auth import accounts
+from photosvc.auth.credentials import issue
 from photosvc.auth.errors import InvalidCredentialsError, InvalidTokenError, LastAdminError, UserExistsError
 from photosvc.auth.passwords import new_hash, verify_password
 from photosvc.auth.scopes import EVERYTHING
@@ -16,12 +16,13 @@ from photosvc.models.engine import write_session
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_client, add_credential
 from tests.support.library import new_engine
+from tests.support.operations import by_command, by_nobody, by_principal, by_user
 
 PASSWORD = "correct horse"
 
 
 def add(session, name="alice", **values):
-    user = users.add_user(session, users.new_user(NOW, name=name, **values))
+    user = accounts.add(by_command(session), accounts.new_user(NOW, name=name, **values))
     session.commit()
     return user
 
@@ -39,7 +40,7 @@ def test_an_account_is_made_of_what_is_given(session):
     assert (user.name, user.role, user.display_name, user.email) == ("alice", "viewer", "Alice Ö.", "a@example.org")
     assert verify_password(PASSWORD, user.password_hash)
     assert (user.uid[0], len(user.uid), user.disabled, user.password_version) == ("u", 16, False, 1)
-    assert users.find_user(session, "ALICE") is users.find_user(session, user.uid) is user
+    assert accounts.find_user(session, "ALICE") is accounts.find_user(session, user.uid) is user
 
 
 @pytest.mark.parametrize(
@@ -64,9 +65,9 @@ def test_an_account_is_made_of_what_is_given(session):
 )
 def test_a_value_unfit_for_an_account_is_refused_by_name(session, values, field):
     with pytest.raises(InvalidValueError) as caught:
-        users.add_user(session, users.new_user(NOW, **{"name": "alice", **values}))
+        accounts.add(by_command(session), accounts.new_user(NOW, **{"name": "alice", **values}))
     assert caught.value.field == field
-    assert users.list_users(session) == []
+    assert accounts.list_users(session) == []
 
 
 @pytest.mark.parametrize("name", ["a", "7", "a" * 64, "anna.b-c_d@example.org"])
@@ -77,7 +78,7 @@ def test_names_have_letters_digits_and_a_few_signs(session, name):
 def test_a_name_is_given_once(session):
     add(session)
     with pytest.raises(UserExistsError) as caught:
-        users.add_user(session, users.new_user(NOW, name="ALICE"))
+        accounts.add(by_command(session), accounts.new_user(NOW, name="ALICE"))
     assert caught.value.status == 409
 
 
@@ -85,54 +86,54 @@ def test_a_name_is_given_once(session):
 def test_who_is_not_there_is_not_found(session, identifier):
     add(session)
     with pytest.raises(NotFoundError):
-        users.find_user(session, identifier)
+        accounts.find_user(session, identifier)
 
 
 def test_accounts_are_listed_by_name_and_found_by_prefix_or_role(session):
     names = ["carol", "alice", "bob"]
     for name, role in zip(names, ["user", "admin", "viewer"], strict=True):
         add(session, name, role=role)
-    assert [user.name for user in users.list_users(session)] == ["alice", "bob", "carol"]
-    assert [user.name for user in users.list_users(session, limit=1)] == ["alice"]
-    assert [user.name for user in users.list_users(session, search="CA")] == ["carol"]
-    assert [user.name for user in users.list_users(session, search="viewer")] == ["bob"]
-    assert list(users.list_users(session, search="%")) == []
+    assert [user.name for user in accounts.list_users(session)] == ["alice", "bob", "carol"]
+    assert [user.name for user in accounts.list_users(session, limit=1)] == ["alice"]
+    assert [user.name for user in accounts.list_users(session, search="CA")] == ["carol"]
+    assert [user.name for user in accounts.list_users(session, search="viewer")] == ["bob"]
+    assert list(accounts.list_users(session, search="%")) == []
 
 
 def test_a_change_touches_what_is_given_and_nothing_else(session):
     user = add(session, password=PASSWORD, email="a@example.org")
-    changed = users.change_user(session, user, NOW + SECOND, display_name="Alice")
+    changed = accounts.change(by_command(session, NOW + SECOND), user.uid, display_name="Alice")
     assert (changed.display_name, changed.email, changed.role) == ("Alice", "a@example.org", "user")
     assert (changed.created_at, changed.updated_at) == (NOW, NOW + SECOND)
     with pytest.raises(InvalidValueError):
-        users.change_user(session, user, NOW, role="root")
+        accounts.change(by_command(session), user.uid, role="root")
 
 
 @pytest.mark.parametrize("change", [{"role": "user"}, {"disabled": True}, {"role": "viewer", "disabled": True}])
 def test_the_last_enabled_administrator_stays_one(session, change):
     admin = add(session, "root", role="admin")
     add(session, "old", role="admin")
-    users.change_user(session, users.find_user(session, "old"), NOW, disabled=True)
+    accounts.change(by_command(session), "old", disabled=True)
     session.commit()
     with pytest.raises(LastAdminError) as caught:
-        users.change_user(session, admin, NOW, **change)
+        accounts.change(by_user(session, admin), admin.uid, **change)
     assert caught.value.status == 409
     session.rollback()
     assert (admin.role, admin.disabled) == ("admin", False)
-    users.change_user(session, users.find_user(session, "old"), NOW, disabled=False)
-    users.change_user(session, admin, NOW, **change)
+    accounts.change(by_command(session), "old", disabled=False)
+    accounts.change(by_user(session, admin), admin.uid, **change)
 
 
 def test_the_last_enabled_administrator_is_not_removed_but_by_who_owns_the_machine(session):
     admin = add(session, "root", role="admin")
     add(session)
-    users.change_user(session, admin, NOW, email="r@example.org", role="admin", disabled=False)
+    accounts.change(by_user(session, admin), admin.uid, email="r@example.org", role="admin", disabled=False)
     with pytest.raises(LastAdminError):
-        users.remove_user(session, admin)
+        accounts.remove(by_nobody(session), admin.uid)
     session.rollback()
-    users.remove_user(session, users.find_user(session, "alice"))
-    users.remove_user(session, admin, keep_admin=False)
-    assert users.list_users(session) == []
+    accounts.remove(by_nobody(session), "alice")
+    accounts.remove(by_command(session), admin.uid)
+    assert accounts.list_users(session) == []
 
 
 def test_two_administrators_cannot_remove_each_other_at_once(tmp_path):
@@ -145,7 +146,7 @@ def test_two_administrators_cannot_remove_each_other_at_once(tmp_path):
         def remove(name, engine=engine):
             try:
                 with write_session(engine) as session:
-                    users.remove_user(session, users.find_user(session, name))
+                    accounts.remove(by_nobody(session), name)
             except LastAdminError:
                 return 0
             return 1
@@ -158,11 +159,11 @@ def test_two_administrators_cannot_remove_each_other_at_once(tmp_path):
 def test_who_was_removed_meanwhile_is_not_found(session):
     user = add(session)
     stale = User(id=user.id, uid=user.uid)
-    users.remove_user(session, user)
+    accounts.remove(by_nobody(session), user.uid)
     session.commit()
     for change in (
-        lambda: users.remove_user(session, stale),
-        lambda: users.change_user(session, stale, NOW, email="x@example.org"),
+        lambda: accounts.remove(by_nobody(session), stale.uid),
+        lambda: accounts.change(by_command(session), stale.uid, email="x@example.org"),
     ):
         with pytest.raises(NotFoundError):
             change()
@@ -170,12 +171,12 @@ def test_who_was_removed_meanwhile_is_not_found(session):
 
 def test_removing_an_account_ends_its_credentials_and_stops_its_clients(session):
     user, other = add(session), add(session, "bob")
-    app = issue(session, NOW, name="x", scope=EVERYTHING, user=user).secret
-    kept = issue(session, NOW, name="x", scope=EVERYTHING, user=other).secret
+    app = issue(by_command(session), name="x", scope=EVERYTHING, user=user).secret
+    kept = issue(by_command(session), name="x", scope=EVERYTHING, user=other).secret
     client = add_client(session, user_id=user.id)
     token = add_credential(session, CLIENT_TOKEN, client_id=client.id)
     session.commit()
-    users.remove_user(session, user)
+    accounts.remove(by_nobody(session), user.uid)
     session.commit()
     assert [alive(session, secret) for secret in (app, token, kept)] == [False, False, True]
     assert (client.enabled, client.user_id) == (False, None)
@@ -185,18 +186,18 @@ def test_all_accounts_can_be_removed_at_once(session):
     add(session, "root", role="admin")
     client = add_client(session, user_id=add(session).id)
     session.commit()
-    assert users.remove_all_users(session) == 2
+    assert accounts.remove_all(by_command(session)) == 2
     session.commit()
     assert not client.enabled
 
 
 def test_a_disabled_account_is_refused_everywhere_and_its_app_passwords_sleep(session):
     user = add(session)
-    app = issue(session, NOW, name="x", scope=EVERYTHING, user=user).secret
+    app = issue(by_command(session), name="x", scope=EVERYTHING, user=user).secret
     login = add_credential(session, LOGIN_SESSION, user_id=user.id)
-    users.change_user(session, user, NOW, disabled=True)
+    accounts.change(by_command(session), user.uid, disabled=True)
     assert not alive(session, app)
-    users.change_user(session, user, NOW, disabled=False)
+    accounts.change(by_command(session), user.uid, disabled=False)
     assert (alive(session, app), alive(session, login)) == (True, False)
 
 
@@ -214,12 +215,12 @@ def test_a_new_password_needs_the_old_one(session):
 
 def test_a_new_password_ends_other_log_ins_and_keeps_app_passwords(session):
     user = add(session, password=PASSWORD)
-    app = issue(session, NOW, name="x", scope=EVERYTHING, user=user)
+    app = issue(by_command(session), name="x", scope=EVERYTHING, user=user)
     child = add_credential(session, LOGIN_SESSION, user_id=user.id, parent_id=app.credential.id)
     this, other = (add_credential(session, LOGIN_SESSION, user_id=user.id) for _ in range(2))
     session.commit()
-    keep = verify(session.connection(), this, NOW).credential_id
-    users.set_password(session, user, NOW, new_hash("another horse", user_name=user.name), keep=keep)
+    own = by_principal(session, verify(session.connection(), this, NOW))
+    accounts.change_own_password(own, user, new_hash("another horse", user_name=user.name), code=None)
     session.commit()
     assert [alive(session, secret) for secret in (app.secret, child, this, other)] == [True, True, True, False]
     assert verify_password("another horse", user.password_hash)
@@ -228,7 +229,7 @@ def test_a_new_password_ends_other_log_ins_and_keeps_app_passwords(session):
 
 def test_a_password_can_be_taken_away(session):
     user = add(session, password=PASSWORD)
-    users.set_password(session, user, NOW, new_hash(None, user_name=user.name))
+    accounts.set_password(by_command(session), user.uid, new_hash(None, user_name=user.name))
     session.commit()
     assert (user.password_hash, user.password_version) == ("", 2)
     with pytest.raises(InvalidCredentialsError):

@@ -4,14 +4,14 @@ import pytest
 from sqlalchemy import create_engine, delete, func, select
 from sqlalchemy.orm import Session
 
-from photosvc.auth import bearer, clients, users
+from photosvc.auth import accounts, clients, credentials
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LastAdminError
 from photosvc.auth.tokens import verify, verify_uid
 from photosvc.models import APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Client, Credential, RecoveryCode, User
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_client, add_credential, add_user
 from tests.support.library import database_of_models
-from tests.support.operations import by_command
+from tests.support.operations import by_command, by_nobody
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def add_pair(session, owner, **values):
 
 
 def id_of(session, secret):
-    return bearer.find_credential(session, secret).id
+    return credentials.find_credential(session, secret).id
 
 
 def left(session, model=Credential):
@@ -74,9 +74,9 @@ def test_a_removed_account_leaves_nothing(session, everybody):
     session.add(RecoveryCode(user_id=alice.id, digest="x", created_at=NOW))
     session.commit()
     if everybody:
-        assert users.remove_all_users(session) == 1
+        assert accounts.remove_all(by_command(session)) == 1
     else:
-        users.remove_user(session, alice)
+        accounts.remove(by_nobody(session), alice.uid)
     assert (left(session), left(session, RecoveryCode)) == (0, 0)
     session.refresh(client)
     assert (client.enabled, client.user_id) == (False, None)
@@ -90,7 +90,7 @@ def test_an_account_that_may_not_be_removed_keeps_what_it_has(session):
     add_pair(session, alice)
     session.commit()
     with pytest.raises(LastAdminError):
-        users.remove_user(session, alice)
+        accounts.remove(by_nobody(session), alice.uid)
     session.rollback()
     assert left(session) == 2
 
@@ -109,11 +109,11 @@ def test_a_revoked_app_password_takes_its_sessions_along(session):
     alice = add_user(session)
     parent, _ = add_pair(session, alice)
     kept = add_pair(session, alice)
-    bearer.revoke(session, bearer.find_credential(session, parent).id)
+    credentials.revoke(by_command(session), parent)
     assert left(session) == 2
     for secret in kept:
         verify(session.connection(), secret, NOW)
-    assert bearer.revoke_all(session) == 2
+    assert credentials.revoke_all(by_command(session)) == 2
     assert left(session) == 0
 
 
@@ -122,10 +122,10 @@ def test_an_app_password_that_is_over_takes_its_sessions_along(session):
     parent, _ = add_pair(session, alice, expires_at=NOW)
     with pytest.raises(ExpiredTokenError) as caught:
         verify(session.connection(), parent, NOW)
-    bearer.revoke(session, caught.value.credential_id)
+    credentials.delete_credentials(session, Credential.id == caught.value.credential_id)
     assert left(session) == 0
     add_pair(session, alice, expires_at=NOW - SECOND)
-    assert bearer.sweep(session, NOW) == 2
+    assert credentials.sweep(session, NOW) == 2
     assert left(session) == 0
 
 

@@ -12,14 +12,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from photosvc import HostUser, PhotoService
-from photosvc.auth.bearer import issue
-from photosvc.auth.scopes import parse_scope
 from photosvc.index.run import run_index
 from photosvc.index.run_log import IndexOptions
 from photosvc.models import File
 from photosvc.models.engine import begin_write
 from photosvc.web.current import current_service
 from tests.support.clock import MovedClock
+from tests.support.factories.accounts import add_token
 from tests.support.factories.photos import edit_photos
 from tests.support.library import migrated_database
 from tests.support.pictures import jpeg
@@ -122,7 +121,7 @@ def token_of(app, scope="*"):
     with app.app_context():
         service = current_service()
         with service.writing() as database:
-            return issue(database, service.now(), name="script", scope=parse_scope(scope)).secret
+            return add_token(database, service.now(), scope)
 
 
 def found(answer):

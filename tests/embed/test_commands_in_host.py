@@ -16,8 +16,9 @@ from sqlalchemy import text
 
 from photosvc import PhotoService
 from photosvc.app import create_app
-from photosvc.auth import users
+from photosvc.auth import accounts
 from photosvc.cli import svc
+from photosvc.web.auditing import operation_in
 from photosvc.web.current import current_service
 from tests.embed.host import NAMES, open_host
 
@@ -62,7 +63,8 @@ def test_the_upgrade_makes_the_database_and_its_journals_readable_for_its_owner_
             with service.engine().connect() as connection:
                 connection.execute(text("PRAGMA journal_mode=WAL"))
             with service.writing(library=True) as session:
-                users.add_user(session, users.new_user(service.now(), name="ann", password="a long password"))
+                user = accounts.new_user(service.now(), name="ann", password="a long password")
+                accounts.add(operation_in(session), user)
                 session.flush()
                 made = sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(database.name))
                 assert made == ["own.db", "own.db-shm", "own.db-wal"]

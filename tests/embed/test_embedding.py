@@ -12,15 +12,16 @@ from sqlalchemy import event, inspect, select, text
 from sqlalchemy.orm import Session
 
 from photosvc.app import create_app
-from photosvc.auth.bearer import issue
+from photosvc.auth import accounts, credentials
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.users import add_user, find_user, new_user, remove_user
 from photosvc.core.errors import SettingError
 from photosvc.extension import PhotoService
 from photosvc.index.run import IndexOptions, run_index
 from photosvc.models import schema
+from photosvc.web.auditing import operating, operation_in
 from photosvc.web.current import current_service
 from tests.support.clock import MovedClock
+from tests.support.factories.accounts import add_token
 from tests.support.library import DATABASE, migrated_database
 from tests.support.pictures import jpeg
 
@@ -61,7 +62,7 @@ class Host:
             with Session(service.engine()) as session:
                 run_index(session, service.settings, service.clock, IndexOptions(workers=1))
             with service.writing() as session:
-                self.token = issue(session, service.now(), name="host", scope=parse_scope("photos")).secret
+                self.token = add_token(session, service.now(), "photos")
             self.db.session.add(self.user(nick=folder.name))
             self.db.session.commit()
 
@@ -266,12 +267,13 @@ def test_a_removed_accounts_app_password_is_over_on_the_hosts_engine_too(host):
         now = service.now()
         with service.writing() as session:
             assert session.connection().exec_driver_sql("PRAGMA foreign_keys").scalar() == 0
-            vera = add_user(session, new_user(now, name="vera", role="viewer"))
-            secret = issue(session, now, name="frame", scope=parse_scope("*"), user=vera).secret
+            operation = operation_in(session)
+            vera = accounts.add(operation, accounts.new_user(now, name="vera", role="viewer"))
+            secret = credentials.issue(operation, vera, name="frame", scope=parse_scope("*")).secret
     assert host.get("/media/api/v1/photos", secret).status_code == 200
-    with host.app.app_context(), current_service().writing() as session:
-        remove_user(session, find_user(session, "vera"))
-        add_user(session, new_user(now, name="boss", role="admin"))
+    with host.app.app_context(), operating() as operation:
+        accounts.remove(operation, "vera")
+        accounts.add(operation, accounts.new_user(now, name="boss", role="admin"))
     assert host.get("/media/api/v1/photos", secret).status_code == 401
 
 

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth import bearer, clients
-from photosvc.auth.users import find_user, remove_all_users, remove_user
+from photosvc.auth import accounts, clients
+from photosvc.auth.credentials import find_credential
 from photosvc.models import (
     APP_PASSWORD,
     CLIENT_TOKEN,
@@ -124,7 +124,7 @@ def test_accounts_and_clients_that_are_removed_leave_nothing(unchecked_library, 
         client = add_client(session, user_id=vera.id)
         client_uid = client.uid
         add_credential(session, CLIENT_TOKEN, client_id=client.id)
-        parent = bearer.find_credential(session, add_credential(session, APP_PASSWORD, user_id=vera.id))
+        parent = find_credential(session, add_credential(session, APP_PASSWORD, user_id=vera.id))
         add_credential(session, LOGIN_SESSION, user_id=vera.id, parent_id=parent.id)
         session.add(RecoveryCode(user_id=vera.id, digest="x", created_at=NOW))
         times = {"created_at": NOW, "expires_at": NOW}
@@ -133,9 +133,9 @@ def test_accounts_and_clients_that_are_removed_leave_nothing(unchecked_library, 
     with unchecked_library.session() as session:
         begin_write(session)
         if everybody:
-            remove_all_users(session)
+            accounts.remove_all(by_command(session))
         else:
-            remove_user(session, find_user(session, "vera"))
+            accounts.remove(by_command(session), "vera")
     assert orphans(unchecked_library) == {}
     with unchecked_library.session() as session:
         begin_write(session)

@@ -10,8 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pyotp
 import pytest
 
-from photosvc.auth import second_factor, users
-from photosvc.web.current import current_service
+from photosvc.auth import second_factor
+from photosvc.auth.accounts import find_user
+from photosvc.web.auditing import operating
 from tests.pages.chromium import open_page
 from tests.support.api_client import PASSWORD, open_api
 from tests.support.pictures import exif, jpeg
@@ -158,14 +159,10 @@ def test_the_page_of_another_port_or_site_gets_nothing_and_changes_nothing(chrom
 
 
 def test_by_keyboard_alone_with_a_second_factor(chromium, hostile_api, base):
-    with hostile_api.library.app.app_context():
-        service = current_service()
-        with service.writing() as session:
-            user = users.find_user(session, "ann")
-            totp = pyotp.TOTP(second_factor.enrol(session, service.settings, hostile_api.clock(), user).secret)
-            codes = second_factor.confirm(
-                session, service.settings, hostile_api.clock(), user, code=totp.at(hostile_api.clock())
-            )
+    with hostile_api.library.app.app_context(), operating() as operation:
+        user = find_user(operation.session, "ann")
+        totp = pyotp.TOTP(second_factor.enrol(operation, user).secret)
+        codes = second_factor.confirm(operation, user, code=totp.at(operation.now))
     context = chromium.new_context(base_url=base)
     page = context.new_page()
     page.goto("/")

@@ -16,14 +16,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from photosvc.auth.bearer import issue
-from photosvc.auth.scopes import parse_scope
 from photosvc.cli import svc
 from photosvc.models import CLIENT_TOKEN, User
 from photosvc.models.engine import begin_write
 from tests.support.clock import MovedClock
 from tests.support.costs import TEST_HASHER
-from tests.support.factories.accounts import add_client, add_credential, add_user
+from tests.support.factories.accounts import add_client, add_credential, add_token, add_user
 from tests.support.library import DATABASE, Library, open_library
 
 API = "/api/v1"
@@ -81,13 +79,13 @@ class ApiClient:
         with self.library.session() as session:
             begin_write(session)  # others may write meanwhile
             user = session.query(User).filter_by(name=name).one()
-            return self._issue(session, scope, lifetime, user)
+            return add_token(session, self.clock(), scope, user=user, name="frame", lifetime=lifetime)
 
     def access_token(self, scope: str = "*", lifetime: int = -1) -> str:
         """A fresh client access token."""
         with self.library.session() as session:
             begin_write(session)
-            return self._issue(session, scope, lifetime, None)
+            return add_token(session, self.clock(), scope, name="frame", lifetime=lifetime)
 
     def client_token(self, scope: str = "*", role: str = "client", **values: object) -> str:
         """An access token of a fresh registered client."""
@@ -112,10 +110,6 @@ class ApiClient:
         status = self.call("GET", "/credential", token, address=address).status_code
         assert status in {204, 401}, status
         return status != 401
-
-    def _issue(self, session: Any, scope: str, lifetime: int, user: User | None) -> str:
-        issued = issue(session, self.clock(), name="frame", scope=parse_scope(scope), lifetime=lifetime, user=user)
-        return issued.secret
 
 
 @contextmanager

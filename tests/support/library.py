@@ -21,8 +21,6 @@ from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from photosvc.app import create_app
-from photosvc.auth.bearer import issue
-from photosvc.auth.scopes import parse_scope
 from photosvc.cli import svc as commands
 from photosvc.core.problems import Problem
 from photosvc.index.run import run_index
@@ -34,7 +32,7 @@ from photosvc.search.reading.pages import join_results
 from photosvc.settings import Settings, load_settings
 from photosvc.web.current import current_service
 from tests.support.clock import NOW, MovedClock
-from tests.support.factories.accounts import add_user
+from tests.support.factories.accounts import add_token, add_user
 from tests.support.programs import forks
 from tests.support.programs.forks import SURROUNDINGS
 from tests.support.shared import shared_bytes
@@ -112,8 +110,7 @@ class Library:
             with self.session() as session:
                 begin_write(session)
                 user = add_user(session, name=f"user{len(self.tokens)}", role=role) if role else None
-                issued = issue(session, self.clock(), name="test", scope=parse_scope(scope), user=user)
-                self.tokens[key] = issued.secret
+                self.tokens[key] = add_token(session, self.clock(), scope, user=user)
         return self.tokens[key]
 
     def get(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from photosvc.auth import bearer
+from photosvc.auth import credentials
 from photosvc.core import ids
 from tests.support.api_client import PASSWORD, check_error
 
@@ -50,7 +50,7 @@ def test_an_app_password_is_shown_in_the_answer_that_makes_it_and_never_again(ap
 
 
 def test_an_account_has_a_limited_number_of_them(api, own, path, monkeypatch):
-    monkeypatch.setattr(bearer, "MOST_APP_PASSWORDS", 3)
+    monkeypatch.setattr(credentials, "MOST_APP_PASSWORDS", 3)
     short = {**FRAME, "expires": 60}
     made = [api.call("POST", path, own, json=body).json["id"] for body in (FRAME, FRAME, short)]
     refused = check_error(api.call("POST", path, own, json=FRAME), 409)

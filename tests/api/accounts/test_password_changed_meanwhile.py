@@ -1,11 +1,10 @@
 """A person who had the old password gains nothing by a request that was under way when the owner changed it."""
 
 import pytest
-from sqlalchemy import select
 
-from photosvc.auth import second_factor, users
-from photosvc.models import User
+from photosvc.auth import accounts, second_factor
 from tests.support.api_client import HASH, PASSWORD, check_error
+from tests.support.operations import by_command
 
 ALICE = "/users/{}"
 CHANGES = {
@@ -26,8 +25,7 @@ def test_nothing_is_changed_by_a_password_that_is_not_valid_any_more(api, monkey
 
     def meanwhile(password, stored):
         with api.library.session() as session:
-            user = session.scalars(select(User).where(User.name == "alice")).one()
-            users.set_password(session, user, api.clock(), HASH)
+            accounts.set_password(by_command(session, api.clock()), "alice", HASH)
         return verify(password, stored)
 
     monkeypatch.setattr(second_factor, "verify_password", meanwhile)

@@ -5,19 +5,21 @@ import pytest
 from sqlalchemy import func, select
 
 from photosvc.auth import policy, second_factor
-from photosvc.auth.bearer import find_credential, issue, revoke
+from photosvc.auth.accounts import set_password
+from photosvc.auth.credentials import issue, revoke
 from photosvc.auth.errors import ClientLoginError, InsufficientScopeError, InvalidCredentialsError, InvalidTokenError
-from photosvc.auth.login import check_app_password, open_login
+from photosvc.auth.login import check_app_password
+from photosvc.auth.login import log_in as open_session
 from photosvc.auth.passwords import hash_password
 from photosvc.auth.principal import APP_SESSION
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.tokens import verify
-from photosvc.auth.users import set_password
 from photosvc.core import ids
 from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION, Credential
 from tests.support.api_client import HASH, PASSWORD
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_client, add_credential, add_user, log_in
+from tests.support.operations import by_command, by_nobody
 
 DAY = 86400 * SECOND
 
@@ -27,26 +29,26 @@ def count(session):
 
 
 def test_an_app_password_gives_a_session_that_never_outlives_it_and_has_its_scope(session, settings, alice):
-    app = issue(session, NOW, name="frame", scope=parse_scope("photos sessions"), lifetime=3600, user=alice)
+    app = issue(by_command(session), name="frame", scope=parse_scope("photos sessions"), lifetime=3600, user=alice)
     login = log_in(session, settings, NOW, username="Alice", password=app.secret)
     principal = login.principal
     assert (principal.standing, str(principal.scope)) == (APP_SESSION, "photos sessions")
     assert (principal.credential_name, principal.expires_in(NOW)) == ("frame", 3600)
     assert principal.parent_id == app.credential.id
-    revoke(session, app.credential.id)
+    revoke(by_command(session), app.credential.uid)
     with pytest.raises(InvalidTokenError):
         verify(session.connection(), login.secret, NOW)
 
 
 def test_an_app_password_without_limit_gives_a_session_with_one(session, settings, alice):
-    app = issue(session, NOW, name="frame", scope=parse_scope("*"), lifetime=-1, user=alice)
+    app = issue(by_command(session), name="frame", scope=parse_scope("*"), lifetime=-1, user=alice)
     login = log_in(session, settings, NOW, username="alice", password=app.secret)
     assert login.principal.expires_at == NOW + 14 * DAY
 
 
 @pytest.mark.parametrize("scope", ["webdav", "photos", "read", "* sessions:false", "sessions read"])
 def test_an_app_password_whose_scope_leaves_sessions_out_cannot_be_exchanged(session, settings, alice, scope):
-    app = issue(session, NOW, name="frame", scope=parse_scope(scope), user=alice)
+    app = issue(by_command(session), name="frame", scope=parse_scope(scope), user=alice)
     with pytest.raises(InsufficientScopeError) as caught:
         log_in(session, settings, NOW, username="alice", password=app.secret)
     assert caught.value.scope == "sessions write"
@@ -54,14 +56,14 @@ def test_an_app_password_whose_scope_leaves_sessions_out_cannot_be_exchanged(ses
 
 def test_an_app_password_opens_no_account_but_its_owners(session, settings, alice):
     add_user(session, "bob", password_hash=HASH)
-    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
+    app = issue(by_command(session), name="frame", scope=parse_scope("*"), user=alice)
     for name in ("bob", "", "carol"):
         with pytest.raises(InvalidCredentialsError):
             log_in(session, settings, NOW, username=name, password=app.secret)
 
 
 def test_an_app_password_that_is_over_or_not_there_is_a_wrong_password(session, settings, alice):
-    app = issue(session, NOW, name="frame", scope=parse_scope("*"), lifetime=60, user=alice)
+    app = issue(by_command(session), name="frame", scope=parse_scope("*"), lifetime=60, user=alice)
     for secret in (app.secret, ids.new_app_password(), app.secret[:-1] + "!"):
         with pytest.raises(InvalidCredentialsError):
             log_in(session, settings, NOW + 60 * SECOND, username="alice", password=secret)
@@ -69,7 +71,7 @@ def test_an_app_password_that_is_over_or_not_there_is_a_wrong_password(session, 
 
 def test_an_account_password_may_look_like_an_app_password(session, settings, alice):
     password = ids.new_app_password()
-    set_password(session, alice, NOW, hash_password(password))
+    set_password(by_command(session), alice.uid, hash_password(password))
     assert log_in(session, settings, NOW, username="alice", password=password).principal.standing == LOGIN_SESSION
 
 
@@ -96,27 +98,28 @@ def test_the_token_of_a_login_session_is_no_password(session, settings, alice):
 
 
 def with_second_factor(session, settings, alice):
-    enrolment = second_factor.enrol(session, settings, NOW, alice)
+    enrolment = second_factor.enrol(by_command(session, NOW, settings), alice)
     totp = pyotp.TOTP(enrolment.secret)
-    codes = second_factor.confirm(session, settings, NOW - 60 * SECOND, alice, code=totp.at(NOW - 60 * SECOND))
+    before = NOW - 60 * SECOND
+    codes = second_factor.confirm(by_command(session, before, settings), alice, code=totp.at(before))
     session.commit()
     return totp, codes
 
 
 def test_an_app_password_needs_no_second_factor(session, settings, alice):
     with_second_factor(session, settings, alice)
-    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
+    app = issue(by_command(session), name="frame", scope=parse_scope("*"), user=alice)
     verify(session.connection(), app.secret, NOW)
     log_in(session, settings, NOW, username="alice", password=app.secret)
 
 
 def test_an_app_password_revoked_in_the_middle_of_a_log_in_ends_it(session, settings, alice, monkeypatch):
-    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
+    app = issue(by_command(session), name="frame", scope=parse_scope("*"), user=alice)
     session.commit()
     real = policy.decide
 
     def meanwhile(*arguments):
-        revoke(session, find_credential(session, app.secret).id)
+        revoke(by_command(session), app.credential.uid)
         session.commit()
         return real(*arguments)
 
@@ -126,22 +129,22 @@ def test_an_app_password_revoked_in_the_middle_of_a_log_in_ends_it(session, sett
 
 
 def test_an_app_password_without_a_user_name_opens_a_session_of_its_owner(session, settings, alice):
-    app = issue(session, NOW, name="frame", scope=parse_scope("photos sessions"), lifetime=3600, user=alice)
+    app = issue(by_command(session), name="frame", scope=parse_scope("photos sessions"), lifetime=3600, user=alice)
     proof = check_app_password(session.connection(), NOW, app.secret)
-    login = open_login(session, settings, NOW, proof)
+    login = open_session(by_nobody(session, NOW, settings), proof)
     assert (login.principal.user_id, login.principal.standing) == (alice.id, APP_SESSION)
     assert (str(login.principal.scope), login.principal.expires_in(NOW)) == ("photos sessions", 3600)
 
 
 def test_nothing_else_opens_a_session_without_a_user_name(session, settings, alice):
     connection = session.connection()
-    narrow = issue(session, NOW, name="frame", scope=parse_scope("photos"), user=alice)
+    narrow = issue(by_command(session), name="frame", scope=parse_scope("photos"), user=alice)
     with pytest.raises(InsufficientScopeError):
         check_app_password(connection, NOW, narrow.secret)
     secret = ids.new_client_secret()
     client = add_client(session, secret=secret)
     issued = add_credential(session, CLIENT_TOKEN, client_id=client.id)
-    for shown in (secret, issued, issue(session, NOW, name="script", scope=parse_scope("*")).secret):
+    for shown in (secret, issued, issue(by_command(session), name="script", scope=parse_scope("*")).secret):
         with pytest.raises(ClientLoginError):
             check_app_password(connection, NOW, shown)
     opened = log_in(session, settings, NOW, username="alice", password=PASSWORD).secret

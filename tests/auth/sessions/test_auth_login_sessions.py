@@ -2,13 +2,13 @@ import pyotp
 import pytest
 from sqlalchemy import func, select
 
-from photosvc.auth import passwords, second_factor
-from photosvc.auth.bearer import issue
+from photosvc.auth import accounts, passwords, second_factor
+from photosvc.auth.accounts import set_password
+from photosvc.auth.credentials import issue
 from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, InvalidTokenError, PasscodeRequiredError
 from photosvc.auth.login import log_out
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.tokens import Origin, verify
-from photosvc.auth.users import change_user, set_password
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, Credential, User
@@ -16,6 +16,7 @@ from photosvc.models.engine import begin_write
 from tests.support.api_client import HASH, PASSWORD
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_user, log_in
+from tests.support.operations import by_command, by_nobody
 
 DAY = 86400 * SECOND
 
@@ -94,9 +95,10 @@ def test_names_that_do_not_exist_cost_the_same_hash(session, settings, alice, se
 
 
 def with_second_factor(session, settings, alice):
-    enrolment = second_factor.enrol(session, settings, NOW, alice)
+    enrolment = second_factor.enrol(by_command(session, NOW, settings), alice)
     totp = pyotp.TOTP(enrolment.secret)
-    codes = second_factor.confirm(session, settings, NOW - 60 * SECOND, alice, code=totp.at(NOW - 60 * SECOND))
+    before = NOW - 60 * SECOND
+    codes = second_factor.confirm(by_command(session, before, settings), alice, code=totp.at(before))
     session.commit()
     return totp, codes
 
@@ -125,7 +127,7 @@ def test_a_password_changed_in_the_middle_of_a_log_in_ends_it(session, settings,
 
     def meanwhile(stored):
         session.rollback()
-        set_password(session, session.get(User, alice.id), NOW, passwords.hash_password("another horse"))
+        set_password(by_command(session), alice.uid, passwords.hash_password("another horse"))
         session.commit()
         return real(stored)
 
@@ -150,24 +152,24 @@ def test_a_weaker_hash_is_replaced_at_log_in(session, settings, alice, service_h
 def test_logging_out_ends_the_session_and_no_other(session, settings, alice):
     first = log_in(session, settings, NOW, username="alice", password=PASSWORD)
     second = log_in(session, settings, NOW, username="alice", password=PASSWORD)
-    log_out(session, first.principal)
+    log_out(by_nobody(session), first.principal)
     with pytest.raises(InvalidTokenError):
         verify(session.connection(), first.secret, NOW)
     verify(session.connection(), second.secret, NOW)
 
 
 def test_an_app_password_cannot_be_logged_out(session, settings, alice):
-    app = issue(session, NOW, name="frame", scope=parse_scope("*"), user=alice)
+    app = issue(by_command(session), name="frame", scope=parse_scope("*"), user=alice)
     with pytest.raises(PermissionDeniedError):
-        log_out(session, verify(session.connection(), app.secret, NOW))
-    log_out(session, log_in(session, settings, NOW, username="alice", password=app.secret).principal)
+        log_out(by_nobody(session), verify(session.connection(), app.secret, NOW))
+    log_out(by_nobody(session), log_in(session, settings, NOW, username="alice", password=app.secret).principal)
     verify(session.connection(), app.secret, NOW)
 
 
 def test_disabling_an_account_ends_its_sessions_for_good(session, settings, alice):
     secret = log_in(session, settings, NOW, username="alice", password=PASSWORD).secret
-    change_user(session, alice, NOW, disabled=True)
-    change_user(session, alice, NOW, disabled=False)
+    accounts.change(by_command(session), alice.uid, disabled=True)
+    accounts.change(by_command(session), alice.uid, disabled=False)
     with pytest.raises(InvalidTokenError):
         verify(session.connection(), secret, NOW)
 

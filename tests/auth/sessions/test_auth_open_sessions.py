@@ -2,12 +2,13 @@
 
 import pytest
 
-from photosvc.auth.bearer import end_sessions, find_owned, list_sessions, renew_proof
+from photosvc.auth.credentials import end_sessions, find_owned, list_sessions, renew_proof
 from photosvc.auth.tokens import verify
 from photosvc.core.errors import NotFoundError
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Credential
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_credential, add_user
+from tests.support.operations import by_command, by_principal
 
 
 def add(session, user, **values):
@@ -49,16 +50,16 @@ def test_all_or_all_but_one_end_with_those_of_app_passwords(session, alice):
     app = add_credential(session, APP_PASSWORD, user_id=alice.id)
     parent = session.query(Credential).filter_by(kind=APP_PASSWORD).one()
     kept, other, child = add(session, alice), add(session, alice), add(session, alice, parent_id=parent.id)
-    assert end_sessions(session, alice, keep=kept.credential_id) == 2
+    assert end_sessions(by_principal(session, kept), alice) == 2
     assert ids_of(session, alice) == [kept.credential_id]
     assert (other.credential_id, child.credential_id) != (kept.credential_id, kept.credential_id)
-    assert end_sessions(session, alice) == 1
+    assert end_sessions(by_command(session), alice) == 1
     assert session.query(Credential).one().digest == parent.digest
     assert app
 
 
 def test_a_renewed_proof_belongs_to_one_session(session, alice):
     one, other = add(session, alice), add(session, alice)
-    renew_proof(session, one.credential_id, NOW + SECOND)
+    renew_proof(by_principal(session, one, NOW + SECOND))
     found = {row.id: row.proved_at for row in session.query(Credential)}
     assert found == {one.credential_id: NOW + SECOND, other.credential_id: None}

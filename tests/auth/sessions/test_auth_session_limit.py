@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event, func, insert, select
 
-from photosvc.auth import bearer
-from photosvc.auth.bearer import issue, sweep
+from photosvc.auth import credentials
+from photosvc.auth.credentials import issue, sweep
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING
 from photosvc.auth.tokens import verify
@@ -15,6 +15,7 @@ from photosvc.models.engine import begin_write
 from tests.support.api_client import HASH, PASSWORD
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_user, log_in
+from tests.support.operations import by_command
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def add_sessions(session, user, count, **values):
 
 def test_the_oldest_session_of_an_account_ends_with_one_more_than_the_limit(session, three):
     alice, bob = (add_user(session, name, password_hash=HASH) for name in ("alice", "bob"))
-    app = issue(session, NOW, name="frame", scope=EVERYTHING, user=alice)
+    app = issue(by_command(session), name="frame", scope=EVERYTHING, user=alice)
     others = [
         log_in(session, three, NOW, username="bob", password=PASSWORD).secret,
         log_in(session, three, NOW, username="alice", password=app.secret).secret,
@@ -55,7 +56,7 @@ def test_the_oldest_session_of_an_account_ends_with_one_more_than_the_limit(sess
 
 def test_the_sessions_of_each_app_password_are_limited_apart(session, three):
     alice = add_user(session, password_hash=HASH)
-    first, second = (issue(session, NOW, name=name, scope=EVERYTHING, user=alice).secret for name in ("a", "b"))
+    first, second = (issue(by_command(session), name=name, scope=EVERYTHING, user=alice).secret for name in ("a", "b"))
     kept = [log_in(session, three, NOW, username="alice", password=PASSWORD).secret]
     kept += [log_in(session, three, NOW, username="alice", password=second).secret for _ in range(3)]
     many = [log_in(session, three, NOW, username="alice", password=first).secret for _ in range(4)]
@@ -101,8 +102,8 @@ def test_neither_the_limit_nor_the_sweep_reads_all_sessions(session):
     add_sessions(session, alice, 10, idle_seconds=60, expires_at=NOW)
     session.commit()
     begin_write(session)
-    of_account = plans(session, lambda: bearer.end_oldest_sessions(session, alice.id, None, keep=3))
-    of_app = plans(session, lambda: bearer.end_oldest_sessions(session, alice.id, 7, keep=3))
+    of_account = plans(session, lambda: credentials.end_oldest_sessions(session, alice.id, None, keep=3))
+    of_app = plans(session, lambda: credentials.end_oldest_sessions(session, alice.id, 7, keep=3))
     swept = plans(session, lambda: sweep(session, NOW))
     assert of_account
     assert of_app

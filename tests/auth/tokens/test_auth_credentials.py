@@ -1,15 +1,15 @@
 import re
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth import bearer
-from photosvc.auth.bearer import (
+from photosvc.auth import credentials
+from photosvc.auth.credentials import (
     end_login_sessions,
     find_credential,
     issue,
     list_credentials,
-    require_room,
     revoke,
     revoke_all,
     sweep,
@@ -23,10 +23,11 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_credential, add_user
+from tests.support.operations import by_command, by_user
 
 
 def test_an_app_password_is_shown_once_and_kept_as_a_digest(session):
-    issued = issue(session, NOW, name=" Frame ", scope=parse_scope("photos read"), user=add_user(session))
+    issued = issue(by_command(session), name=" Frame ", scope=parse_scope("photos read"), user=add_user(session))
     assert ids.is_app_password(issued.secret)
     assert re.fullmatch(r"sess[0-9a-z]{8}", issued.credential.uid)
     assert (issued.credential.kind, issued.credential.name) == (APP_PASSWORD, "Frame")
@@ -37,7 +38,7 @@ def test_an_app_password_is_shown_once_and_kept_as_a_digest(session):
 
 
 def test_without_a_user_it_is_an_access_token_of_a_client(session):
-    issued = issue(session, NOW, name="cron", scope=EVERYTHING, lifetime=-1)
+    issued = issue(by_command(session), name="cron", scope=EVERYTHING, lifetime=-1)
     assert ids.is_access_token(issued.secret)
     assert (issued.credential.kind, issued.credential.expires_at) == (ACCESS_TOKEN, None)
 
@@ -45,13 +46,13 @@ def test_without_a_user_it_is_an_access_token_of_a_client(session):
 @pytest.mark.parametrize("lifetime", [0, -2, -31_536_000, MAX_CREDENTIAL_LIFETIME + 1, 10**30])
 def test_a_lifetime_without_meaning_is_refused(session, lifetime):
     with pytest.raises(InvalidValueError) as caught:
-        issue(session, NOW, name="x", scope=EVERYTHING, lifetime=lifetime)
+        issue(by_command(session), name="x", scope=EVERYTHING, lifetime=lifetime)
     assert caught.value.field == "expires"
 
 
 @pytest.mark.parametrize("lifetime", [1, MAX_CREDENTIAL_LIFETIME])
 def test_the_shortest_and_the_longest_lifetime_are_kept_exactly(session, lifetime):
-    issued = issue(session, NOW, name="x", scope=EVERYTHING, lifetime=lifetime)
+    issued = issue(by_command(session), name="x", scope=EVERYTHING, lifetime=lifetime)
     session.commit()
     assert issued.credential.expires_at == NOW + lifetime * SECOND
 
@@ -59,18 +60,18 @@ def test_the_shortest_and_the_longest_lifetime_are_kept_exactly(session, lifetim
 @pytest.mark.parametrize("name", ["", " ", "a" * 161, "a\nb", "a\0", "\u202e"])
 def test_a_name_unfit_for_lists_is_refused(session, name):
     with pytest.raises(InvalidValueError) as caught:
-        issue(session, NOW, name=name, scope=EVERYTHING)
+        issue(by_command(session), name=name, scope=EVERYTHING)
     assert caught.value.field == "name"
 
 
 def test_a_scope_that_reaches_nothing_is_refused(session):
     with pytest.raises(InvalidValueError) as caught:
-        issue(session, NOW, name="x", scope=Scope())
+        issue(by_command(session), name="x", scope=Scope())
     assert caught.value.field == "scope"
 
 
 def test_a_credential_is_found_by_its_uid_or_its_secret(session):
-    issued = issue(session, NOW, name="x", scope=EVERYTHING)
+    issued = issue(by_command(session), name="x", scope=EVERYTHING)
     assert find_credential(session, issued.credential.uid) is issued.credential
     assert find_credential(session, issued.secret) is issued.credential
     for wrong in ("sess00000000", "", "x", "\ud800", "sess\ud800"):
@@ -80,9 +81,9 @@ def test_a_credential_is_found_by_its_uid_or_its_secret(session):
 
 def test_credentials_are_listed_by_last_use_and_found_by_prefix(session):
     alice, bob = add_user(session), add_user(session, "bob")
-    first = issue(session, NOW, name="100% frame", scope=EVERYTHING, user=alice).credential
-    second = issue(session, NOW + SECOND, name="phone", scope=EVERYTHING, user=bob).credential
-    third = issue(session, NOW + 2 * SECOND, name="cron", scope=EVERYTHING).credential
+    first = issue(by_command(session), name="100% frame", scope=EVERYTHING, user=alice).credential
+    second = issue(by_command(session, NOW + SECOND), name="phone", scope=EVERYTHING, user=bob).credential
+    third = issue(by_command(session, NOW + 2 * SECOND), name="cron", scope=EVERYTHING).credential
     first.last_used_at = NOW + 9 * SECOND
     session.flush()
     assert list_credentials(session) == [first, third, second]
@@ -97,20 +98,20 @@ def test_credentials_are_listed_by_last_use_and_found_by_prefix(session):
 
 
 def test_a_revoked_credential_is_dead_and_so_are_its_children(session):
-    issued = issue(session, NOW, name="x", scope=EVERYTHING, user=add_user(session))
+    issued = issue(by_command(session), name="x", scope=EVERYTHING, user=add_user(session))
     child = add_credential(session, LOGIN_SESSION, parent_id=issued.credential.id, user_id=issued.credential.user_id)
     other = add_credential(session, ACCESS_TOKEN)
-    revoke(session, issued.credential.id)
+    revoke(by_command(session), issued.credential.uid)
     for secret in (issued.secret, child):
         with pytest.raises(InvalidTokenError):
             verify(session.connection(), secret, NOW)
     verify(session.connection(), other, NOW)
-    assert revoke_all(session) == 1
+    assert revoke_all(by_command(session)) == 1
 
 
 def test_ending_login_sessions_keeps_everything_else(session):
     alice, bob = add_user(session), add_user(session, "bob")
-    app_password = issue(session, NOW, name="x", scope=EVERYTHING, user=alice)
+    app_password = issue(by_command(session), name="x", scope=EVERYTHING, user=alice)
     kept = add_credential(session, LOGIN_SESSION, user_id=alice.id)
     ended = add_credential(session, LOGIN_SESSION, user_id=alice.id)
     child = add_credential(session, LOGIN_SESSION, user_id=alice.id, parent_id=app_password.credential.id)
@@ -147,12 +148,12 @@ def test_the_sweep_takes_exactly_what_is_over(session):
 
 
 def test_an_account_has_a_limited_number_of_valid_app_passwords(session, alice, monkeypatch):
-    monkeypatch.setattr(bearer, "MOST_APP_PASSWORDS", 2)
+    monkeypatch.setattr(credentials, "MOST_APP_PASSWORDS", 2)
     bob = add_user(session, "bob")
-    issue(session, NOW, name="old", scope=EVERYTHING, lifetime=1, user=alice)
+    issue(by_command(session), name="old", scope=EVERYTHING, lifetime=1, user=alice)
+    own = replace(by_user(session, alice), now=NOW + SECOND)
     for name in ("phone", "frame"):
-        require_room(session, NOW + SECOND, alice)
-        issue(session, NOW, name=name, scope=EVERYTHING, user=alice)
+        issue(own, name=name, scope=EVERYTHING, user=alice)
     with pytest.raises(AppPasswordLimitError):
-        require_room(session, NOW + SECOND, alice)
-    require_room(session, NOW + SECOND, bob)
+        issue(own, name="one more", scope=EVERYTHING, user=alice)
+    issue(replace(by_user(session, bob), now=NOW + SECOND), name="phone", scope=EVERYTHING, user=bob)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from photosvc.auth import passwords, users
-from photosvc.auth.bearer import find_credential, issue, revoke
+from photosvc.auth import accounts, passwords
+from photosvc.auth.credentials import issue, revoke
 from photosvc.auth.errors import InvalidTokenError
 from photosvc.auth.scopes import EVERYTHING
 from photosvc.auth.tokens import download_token, preview_token, verify, verify_any, verify_download, verify_preview
@@ -14,6 +14,7 @@ from tests.support.clock import NOW, SECOND
 from tests.support.examples import examples
 from tests.support.factories.accounts import add_credential, add_user
 from tests.support.library import new_settings
+from tests.support.operations import by_command, by_nobody, by_principal
 
 
 def login(session, user, **values):
@@ -39,7 +40,8 @@ def test_a_preview_token_is_always_the_same_for_its_credential_and_another_for_o
 def test_link_tokens_end_with_the_password(session, settings, alice):
     principal = login(session, alice)
     tokens = preview_token(settings, principal), download_token(settings, principal, NOW)
-    users.set_password(session, alice, NOW, passwords.hash_password("another horse"), keep=principal.credential_id)
+    fresh = passwords.hash_password("another horse")
+    accounts.change_own_password(by_principal(session, principal), alice, fresh, code=None)
     for check, token in zip((verify_preview, verify_download), tokens, strict=True):
         with pytest.raises(InvalidTokenError):
             check(session.connection(), settings, token, NOW)
@@ -51,7 +53,7 @@ def test_link_tokens_end_with_the_password(session, settings, alice):
 def test_link_tokens_end_when_the_account_gets_another_role_or_is_disabled(session, settings, alice, change):
     principal = login(session, alice)
     tokens = preview_token(settings, principal), download_token(settings, principal, NOW)
-    users.change_user(session, alice, NOW, **change)
+    accounts.change(by_command(session), alice.uid, **change)
     for check, token in zip((verify_preview, verify_download), tokens, strict=True):
         with pytest.raises(InvalidTokenError):
             check(session.connection(), settings, token, NOW)
@@ -60,7 +62,7 @@ def test_link_tokens_end_when_the_account_gets_another_role_or_is_disabled(sessi
 def test_link_tokens_end_with_the_account(session, settings, alice):
     principal = login(session, alice)
     tokens = preview_token(settings, principal), download_token(settings, principal, NOW)
-    users.remove_user(session, alice)
+    accounts.remove(by_nobody(session), alice.uid)
     for check, token in zip((verify_preview, verify_any), tokens, strict=True):
         with pytest.raises(InvalidTokenError):
             check(session.connection(), settings, token, NOW)
@@ -95,12 +97,12 @@ def test_thumbnails_and_videos_open_with_a_preview_token_too_and_for_longer_than
 
 
 def test_a_download_token_dies_with_its_credential(session, settings, alice):
-    app = issue(session, NOW, name="x", scope=EVERYTHING, lifetime=60, user=alice)
+    app = issue(by_command(session), name="x", scope=EVERYTHING, lifetime=60, user=alice)
     token = download_token(settings, verify(session.connection(), app.secret, NOW), NOW)
     verify_download(session.connection(), settings, token, NOW + 59 * SECOND)
     with pytest.raises(InvalidTokenError):
         verify_download(session.connection(), settings, token, NOW + 60 * SECOND)
-    revoke(session, find_credential(session, app.secret).id)
+    revoke(by_command(session), app.credential.uid)
     with pytest.raises(InvalidTokenError):
         verify_download(session.connection(), settings, token, NOW)
 

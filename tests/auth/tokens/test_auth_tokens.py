@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from photosvc.auth.bearer import revoke
+from photosvc.auth.credentials import delete_credentials
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.grants import use_of_tokens
 from photosvc.auth.principal import APP_SESSION
@@ -77,7 +77,7 @@ def test_a_deleted_expired_token_stays_invalid_when_the_clock_is_set_back(sessio
     secret = add_credential(session, ACCESS_TOKEN, expires_at=NOW)
     with pytest.raises(ExpiredTokenError) as caught:
         verify(session.connection(), secret, NOW)
-    revoke(session, caught.value.credential_id)
+    delete_credentials(session, Credential.id == caught.value.credential_id)
     with pytest.raises(InvalidTokenError):
         verify(session.connection(), secret, NOW - 3600 * SECOND)
 

@@ -6,9 +6,9 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from photosvc.auth.users import add_user, new_user
 from photosvc.cli import svc as command
 from tests.support.clients.oauth_client import Pair, open_oauth_api
+from tests.support.factories.accounts import add_user
 from tests.support.library import SVC, call_svc, svc
 
 
@@ -16,7 +16,7 @@ from tests.support.library import SVC, call_svc, svc
 def oauth(tmp_path_factory):
     with open_oauth_api(tmp_path_factory.mktemp("oauth")) as oauth:
         with oauth.library.session() as session:
-            add_user(session, new_user(oauth.library.clock(), name="alice", password="correct horse"))
+            add_user(session)
         yield oauth
 
 

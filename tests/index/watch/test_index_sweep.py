@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, insert, select
 
-from photosvc.auth.bearer import issue
+from photosvc.auth.credentials import issue
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.throttle import Allowance, Charge, take
 from photosvc.index.requested import sweep
@@ -17,6 +17,7 @@ from photosvc.pictures.cache import PictureCache
 from photosvc.pictures.selections import SelectionFiles, Waiting, store
 from photosvc.web.current import current_service
 from tests.support.clock import NOW
+from tests.support.operations import by_command
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def test_expired_rows_and_abandoned_files_go_and_others_stay(engine, tmp_path):
     cache = PictureCache(tmp_path / "cache", 1 << 30)
     with write_session(engine) as session:
         for lifetime in (60, 7200, -1):
-            issued = issue(session, NOW, name="test", scope=parse_scope("photos"), lifetime=lifetime)
+            issued = issue(by_command(session), name="test", scope=parse_scope("photos"), lifetime=lifetime)
             take(session, Charge(Allowance("log-in", 5, max(lifetime, 5)), str(lifetime)), NOW)
         store(session, NOW - timedelta(minutes=30), issued.credential.uid, Waiting("early", [1]))
         store(session, NOW, issued.credential.uid, Waiting("late", [1]))

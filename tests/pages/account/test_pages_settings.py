@@ -6,7 +6,7 @@ from html import unescape
 import pyotp
 import pytest
 
-from photosvc.auth import bearer
+from photosvc.auth import credentials
 from tests.pages.browser import OWN, Browser, text_of
 from tests.support.api_client import PASSWORD
 
@@ -96,7 +96,7 @@ def test_what_is_wrong_with_a_new_app_password_is_told_and_nothing_is_made(alice
 
 
 def test_one_app_password_too_many_is_told(alice, monkeypatch):
-    monkeypatch.setattr(bearer, "MOST_APP_PASSWORDS", 1)
+    monkeypatch.setattr(credentials, "MOST_APP_PASSWORDS", 1)
     assert make(alice).status_code == 200
     answer = make(alice)
     assert answer.status_code == 409

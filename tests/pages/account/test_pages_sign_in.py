@@ -6,7 +6,8 @@ import re
 import pytest
 from sqlalchemy import select, update
 
-from photosvc.auth import login, second_factor, users
+from photosvc.auth import login, second_factor
+from photosvc.auth.accounts import find_user
 from photosvc.models import Credential, User
 from tests.pages.browser import OWN, TYPED, Browser, text_of
 from tests.support.api_client import HASH, PASSWORD
@@ -17,15 +18,12 @@ def second_factor_of(api, name):
     """Turn two-factor authentication on; gives the time-based codes as a function, and the recovery codes."""
     import pyotp
 
-    from photosvc.web.current import current_service
+    from photosvc.web.auditing import operating
 
-    with api.library.app.app_context():
-        service = current_service()
-        with service.writing() as session:
-            user = users.find_user(session, name)
-            secret = second_factor.enrol(session, service.settings, api.clock(), user).secret
-            totp = pyotp.TOTP(secret)
-            codes = second_factor.confirm(session, service.settings, api.clock(), user, code=totp.at(api.clock()))
+    with api.library.app.app_context(), operating() as operation:
+        user = find_user(operation.session, name)
+        totp = pyotp.TOTP(second_factor.enrol(operation, user).secret)
+        codes = second_factor.confirm(operation, user, code=totp.at(operation.now))
     api.clock.move(minutes=1)  # a code is accepted once
     return (lambda: totp.at(api.clock())), codes
 

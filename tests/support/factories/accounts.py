@@ -2,7 +2,10 @@
 
 from datetime import timedelta
 
-from photosvc.auth.login import check_login, find_app_password, open_login
+from photosvc.auth.audit_log import Actor
+from photosvc.auth.login import check_login, find_app_password
+from photosvc.auth.login import log_in as open_session
+from photosvc.auth.operation import Operation
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.tokens import NOWHERE
 from photosvc.core import ids
@@ -65,4 +68,5 @@ def log_in(session, settings, now, *, username, password, code=None, origin=NOWH
     proof = find_app_password(connection, now, username=username, password=password) or check_login(
         connection, now, username=username, password=password, code=code
     )
-    return open_login(session, settings, now, proof, origin)
+    operation = Operation(session=session, settings=settings, now=now, actor=Actor())
+    return open_session(operation, proof, origin)
