@@ -10,9 +10,8 @@ from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.auth.audit_store import LOGGER
-from photosvc.backup.unfinished import require_finished
 from photosvc.core.errors import SettingError
-from photosvc.core.instance import make_instance
+from photosvc.core.instance import make_instance, require_finished
 from photosvc.core.logs import write_lines
 from photosvc.core.paths import close_files, close_folder
 from photosvc.core.times import Clock, system_clock

@@ -3,7 +3,7 @@
 All files are replaced or none, whenever the process is killed. The new files wait in a staging folder of the instance
 folder. Once the list of moves is on the disk there, the moves will be made: by this process, or by the next one that
 restores. Each move is a rename within one file system and can be repeated. Until they are made, no service starts
-(`unfinished.require_finished`).
+(`instance.require_finished`).
 """
 
 import fcntl
@@ -31,8 +31,8 @@ from photosvc.backup.archive import (
     dump,
 )
 from photosvc.backup.reading import Archive, open_backup, require_room
-from photosvc.backup.unfinished import list_of_moves, staging_folder
 from photosvc.core.errors import ConflictError, SettingError
+from photosvc.core.instance import list_of_moves, staging_folder
 from photosvc.core.machine import exclusive_lock
 from photosvc.core.paths import flush_folder
 from photosvc.settings import Settings, load_settings

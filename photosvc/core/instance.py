@@ -1,6 +1,7 @@
 """The instance folder of a service: it holds the database, the keys and the configuration.
 
-It also remembers the folder of originals that `svc run` was given, so that later commands use the same one.
+It also remembers the folder of originals that `svc run` was given, so that later commands use the same one, and has a
+mark while a restore has not ended: the list of its moves.
 """
 
 import os
@@ -106,3 +107,23 @@ def is_samples(folder: Path) -> bool:
 def is_same(one: Path, other: Path) -> bool:
     """Return whether two paths mean the same folder, which need not exist."""
     return os.path.realpath(one) == os.path.realpath(other)
+
+
+def staging_folder(instance: Path) -> Path:
+    """Return the path of the staging folder, in which new files wait."""
+    return instance / ".restore"
+
+
+def list_of_moves(instance: Path) -> Path:
+    """Return the path of the list of moves."""
+    return staging_folder(instance) / "moves.json"
+
+
+def require_finished(instance: Path) -> None:
+    """Make sure that no restore has stopped half-way.
+
+    Raises:
+        SettingError: a restore has; the message names the command that finishes it.
+    """
+    if list_of_moves(instance).exists():
+        raise SettingError(f"A restore into {instance} was not finished: run the same `svc restore` again.")

@@ -12,9 +12,10 @@ import pytest
 from click.testing import CliRunner
 from flask.cli import ScriptInfo
 
-from photosvc.backup import restoring, unfinished
+from photosvc.backup import restoring
 from photosvc.cli import svc as commands
 from photosvc.core.errors import PhotosvcError, SettingError
+from photosvc.core.instance import require_finished
 from photosvc.models.base import SCHEMA_VERSION
 from tests.backup.conftest import accounts, make
 from tests.support.files import small_disk
@@ -322,4 +323,4 @@ def test_a_list_of_moves_that_nobody_can_read_stops_everything(backed_up, tmp_pa
     with pytest.raises(SettingError, match="cannot be read"):
         restore(backed_up.archive, tmp_path / "new")
     with pytest.raises(SettingError):
-        unfinished.require_finished(tmp_path / "new")
+        require_finished(tmp_path / "new")

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from photosvc.core.errors import SettingError
-from photosvc.core.instance import default_instance, make_instance
+from photosvc.core.instance import default_instance, list_of_moves, make_instance, require_finished
 
 
 @pytest.fixture
@@ -79,3 +79,11 @@ def test_a_default_folder_that_cannot_be_made_names_the_variable(monkeypatch, tm
     monkeypatch.setattr("photosvc.core.instance.default_instance", lambda _: tmp_path / "file" / "instance")
     with pytest.raises(SettingError, match=r"/instance, the default of PHOTOSVC_INSTANCE, cannot be made: Not a dir"):
         make_instance(None, {})
+
+
+def test_a_restore_that_was_not_finished_is_told_with_the_command_that_finishes_it(tmp_path):
+    require_finished(tmp_path)
+    list_of_moves(tmp_path).parent.mkdir()
+    list_of_moves(tmp_path).touch()
+    with pytest.raises(SettingError, match=rf"^A restore into {tmp_path} was not finished: run the same `svc restore`"):
+        require_finished(tmp_path)
