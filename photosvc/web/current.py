@@ -28,6 +28,7 @@ from photosvc.auth.throttle import Throttle
 from photosvc.auth.tokens import Known
 from photosvc.core.errors import PhotosvcError, SchemaError, SettingError
 from photosvc.core.logs import Outages
+from photosvc.core.machine import Slots
 from photosvc.core.times import Clock
 from photosvc.models.engine import is_of_schema
 from photosvc.models.replica import Replica
@@ -37,7 +38,6 @@ from photosvc.search.reading.state import Kept
 from photosvc.settings import Settings
 from photosvc.web.request_counts import RequestCounts
 from photosvc.web.requests import OtherSiteError, changes, client_address, has_unread_proxy, is_own
-from photosvc.web.slots import Slots
 from photosvc.web.transactions import Commits, Transactions, Unchanged, Writers
 
 if TYPE_CHECKING:

@@ -26,6 +26,7 @@ from werkzeug.http import http_date, parse_date, parse_etags, unquote_etag
 from werkzeug.wsgi import wrap_file
 
 from photosvc.core.errors import PhotosvcError
+from photosvc.core.machine import Slots
 from photosvc.core.paths import disk_name
 from photosvc.index.scan import are_away
 from photosvc.library.staging_part import StorageFailedError
@@ -34,7 +35,6 @@ from photosvc.storage.remote import RemoteReader
 from photosvc.web.answers import ReadyResponse
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
-from photosvc.web.slots import Slots
 
 #: Most ranges of one request. Players and download managers ask for fewer; for more, the whole file is cheaper to send.
 MAX_RANGES: Final = 8

@@ -130,7 +130,7 @@ GUARDS = {
     "pages/photos.py module: Lock": "a dict",
     "storage/bucket.py module: Lock": "making a client of a store without a connection, once of a process",
     "serving/arrival.py RequestQueue.__init__: Lock": "dicts of at most as many requests as a worker has connections",
-    "web/slots.py Slots.__init__: Lock": "a set, and locks of a file that are taken without waiting",
+    "core/machine.py Slots.__init__: Lock": "a set, and locks of a file that are taken without waiting",
     "pictures/on_demand.py Failures.__init__: Lock": "a dict",
     "pictures/on_demand.py Thumbnails.__init__: Lock": "a dict, and looks into the cache",
     "pictures/on_demand.py Waiters.__init__: Lock": "counts",

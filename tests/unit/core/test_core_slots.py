@@ -4,13 +4,13 @@ import signal
 import subprocess
 import sys
 
+from photosvc.core.machine import Slots
 from photosvc.web.current import ARCHIVES_EACH
-from photosvc.web.slots import Slots
 
 TAKE_ALL = """
 import sys, time
 from pathlib import Path
-from photosvc.web.slots import Slots
+from photosvc.core.machine import Slots
 slots = Slots(Path(sys.argv[1]), each=3)
 kept = [slots.take("alice") for _ in range(3)]
 print(len([slot for slot in kept if slot]), flush=True)
