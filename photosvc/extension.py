@@ -16,9 +16,8 @@ from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_views, settings_in_host
 from photosvc.settings import Settings
 from photosvc.web.addresses import warn_of_missing_address
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.current import EXTENSION, PrincipalLoader, Service, host_users
-from photosvc.web.parts import OAUTH, PAGES, chosen_parts
+from photosvc.web.parts import OAUTH, PAGES, OwnBlueprint, chosen_parts
 from photosvc.web.request_counts import RequestCounts
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from sqlalchemy import Engine, StaticPool
 from photosvc.core.errors import SettingError
 from photosvc.core.logs import START
 from photosvc.settings import PREFIX, Settings, load_settings
-from photosvc.web.blueprint import OwnBlueprint
-from photosvc.web.parts import DAV, OF_API, PAGES, WELL_KNOWN
+from photosvc.web.parts import DAV, OF_API, PAGES, WELL_KNOWN, OwnBlueprint
 from photosvc.web.requests import TrustedProxies
 
 _LOG = logging.getLogger(START)

@@ -30,9 +30,9 @@ from photosvc.api import (
 from photosvc.web import parts
 from photosvc.web.answers import add_security_headers, finish_request, start_timer
 from photosvc.web.auditing import write_due_refusals
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import token_of
 from photosvc.web.requests import OtherSiteError, is_foreign
 

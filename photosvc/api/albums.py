@@ -38,7 +38,6 @@ from photosvc.search.reading.selection import MOST_SELECTED, parse_selection
 from photosvc.search.reading.shared import sees_album
 from photosvc.search.reading.state import state_tag
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.changes import change_photos, one_batch
 from photosvc.web.contract import (
     ETAG,
@@ -55,6 +54,7 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 

@@ -22,10 +22,10 @@ from photosvc.library.journal import Actor, Change, find_own, first_of_batch
 from photosvc.library.trash_deletion import Deletion
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
 from photosvc.web.answers import json_answer
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.changes import one_batch
 from photosvc.web.contract import LONG_BODY, NUMBER, TEXT, answers, json_object, refuses, takes
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 

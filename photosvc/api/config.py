@@ -21,10 +21,10 @@ from photosvc.search.reading.people import read_people
 from photosvc.settings import Settings
 from photosvc.web.addresses import address_of
 from photosvc.web.answers import json_answer, json_text, revalidated
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import ETAG, answers, is_mounted, public
 from photosvc.web.current import Service, current_service
 from photosvc.web.openapi import document
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 

@@ -30,7 +30,6 @@ from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_i
 from photosvc.search.reading.selection import Selection, album_ids, bytes_of, find_album, parse_selection, selected_ids
 from photosvc.search.reading.shared import seen, seen_with_hash, sees_album, shared_ids
 from photosvc.web.answers import ReadyResponse, json_answer
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     LONG_BODY,
     NUMBER,
@@ -44,6 +43,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.current import Service, current_service
 from photosvc.web.errors import or_icon
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require, require_download
 from photosvc.web.searching import searching
 from photosvc.web.sending import (

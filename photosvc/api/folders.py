@@ -21,7 +21,6 @@ from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.search.reading.pages import file_documents as file_records
 from photosvc.search.reading.state import state_tag
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_parameters, read_page
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     ETAG,
     FLAG,
@@ -34,6 +33,7 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 

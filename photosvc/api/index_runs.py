@@ -31,7 +31,6 @@ from photosvc.records.upkeep import (
     JobSchema,
 )
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     FLAG,
     NUMBER,
@@ -46,6 +45,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer, wake_indexer
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 
 index_runs = OwnBlueprint("index_runs", __name__)

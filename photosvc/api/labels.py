@@ -35,7 +35,6 @@ from photosvc.web.answers import (
     page_parameters,
     read_page,
 )
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.changes import Editing, change_label, every_label, find_label, remove_labels
 from photosvc.web.contract import (
     ETAG,
@@ -54,6 +53,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 

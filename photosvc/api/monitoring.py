@@ -41,7 +41,6 @@ from photosvc.search.reading.figures import Figures, figures
 from photosvc.search.reading.photos import parse_number
 from photosvc.settings import Settings
 from photosvc.web.answers import json_answer
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     NUMBER,
     TEXT,
@@ -54,6 +53,7 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.request_counts import BOUNDS, Latency, Series
 from photosvc.web.searching import searching

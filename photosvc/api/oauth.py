@@ -44,7 +44,6 @@ from photosvc.core import ids
 from photosvc.core.accounts import JWT
 from photosvc.web.addresses import issuer_of, known_issuer
 from photosvc.web.auditing import operating, refuse_client
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     FLAG,
     MAX_BODY,
@@ -60,6 +59,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.current import current_service
 from photosvc.web.errors import oauth_error, register_errors, render_oauth
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.requests import client_address
 
 _FORM = "application/x-www-form-urlencoded"

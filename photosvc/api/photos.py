@@ -32,7 +32,6 @@ from photosvc.search.reading.files import file_with_hash, files_of_photo, load_f
 from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.state import state_tag
 from photosvc.web.answers import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.changes import Editing, EditingChange, change_one, read_record
 from photosvc.web.contract import (
     ETAG,
@@ -45,6 +44,7 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.sending import disposition
 

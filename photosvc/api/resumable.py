@@ -26,11 +26,11 @@ from photosvc.library.uploads import REFUSED
 from photosvc.models import Upload
 from photosvc.models.statements import UNLOADED
 from photosvc.pictures.originals import safe_name
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import Header, answers, public, refuses, takes_bytes, takes_headers
 from photosvc.web.current import current_service
 from photosvc.web.incoming import add_uploads, has_vanished
 from photosvc.web.indexer import wake_indexer
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
 from photosvc.web.receiving import (
     ALGORITHMS,

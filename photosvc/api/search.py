@@ -47,7 +47,6 @@ from photosvc.web.answers import (
     page_numbers,
     page_parameters,
 )
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     ETAG,
     FLAG,
@@ -64,6 +63,7 @@ from photosvc.web.contract import (
     unknown_parameters,
 )
 from photosvc.web.current import Service, current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import commits, principal, require
 from photosvc.web.searching import from_replica, searching
 from photosvc.web.sending import begin_transfer

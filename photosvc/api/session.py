@@ -19,7 +19,6 @@ from photosvc.records.accounts import LoginSchema, LoginSessionSchema, PasswordS
 from photosvc.web import sessions
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     NUMBER,
     TEXT,
@@ -33,6 +32,7 @@ from photosvc.web.contract import (
     uses,
 )
 from photosvc.web.current import Service, current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require, token_of
 from photosvc.web.sessions import begin_visit, log_in_by_token, sweep_sessions
 from photosvc.web.sessions import log_in as log_in_account

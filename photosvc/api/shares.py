@@ -37,7 +37,6 @@ from photosvc.records.albums import (
 from photosvc.search.reading.albums import KnownAlbums
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     MESSAGE,
     NUMBER,
@@ -51,6 +50,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.current import current_service
 from photosvc.web.incoming import contribute, record_of_file
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 

@@ -22,10 +22,10 @@ from photosvc.records.photo import MarkerSchema
 from photosvc.search.reading.files import files_of_photo, load_file
 from photosvc.search.reading.people import read_people, with_covers_of_people
 from photosvc.web.answers import json_answer
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.changes import Editing, change_person, check_name_of_person, find_person
 from photosvc.web.contract import ETAG, answers, or_answers, read_switch, refuses, takes, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
 

@@ -31,10 +31,10 @@ from photosvc.search.reading.files import SeenFile, files_of_photo, files_with_i
 from photosvc.search.reading.people import read_labels
 from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.shared import seen, seen_with_hash
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import answers, for_visitors, refuses
 from photosvc.web.current import Service, current_service
 from photosvc.web.errors import accepts, is_quiet, or_icon, quiet
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require_link_token
 from photosvc.web.requests import ClientGone
 from photosvc.web.searching import searching

@@ -36,9 +36,9 @@ from photosvc.search.reading.timeline import (
     write_month,
 )
 from photosvc.web.answers import is_fresh, json_answer, not_modified
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, json_object, refuses, takes_query
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import from_replica, searching
 

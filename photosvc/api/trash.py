@@ -16,7 +16,6 @@ from photosvc.library.trash_deletion import END_OF_TIME, empty_in_request, kept_
 from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.changes import one_batch
 from photosvc.web.contract import (
     FLAG,
@@ -31,6 +30,7 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 
 trash = OwnBlueprint("trash", __name__)

@@ -25,7 +25,6 @@ from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED
 from photosvc.query.fold import fold
 from photosvc.records.albums import AdditionSchema
 from photosvc.web.answers import json_answer
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     FLAG,
     NUMBER,
@@ -39,6 +38,7 @@ from photosvc.web.contract import (
 )
 from photosvc.web.current import Service, current_service
 from photosvc.web.incoming import add_uploads, receive_form, record_of_outcome, wait_for_index, waiting_files
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.receiving import receiving, sender
 

@@ -26,9 +26,9 @@ from photosvc.records.accounts import (
 from photosvc.web import sessions
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, roles_of, takes
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 
 users = OwnBlueprint("users", __name__)

@@ -17,7 +17,6 @@ from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
 from photosvc.search.reading.shared import confine
 from photosvc.search.reading.state import library_state, page_tag
 from photosvc.web.answers import cache_headers, is_fresh, not_modified
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import (
     ETAG,
     FLAG,
@@ -30,6 +29,7 @@ from photosvc.web.contract import (
     takes_query,
 )
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import from_replica, searching
 

@@ -8,10 +8,10 @@ from photosvc.auth import metadata
 from photosvc.auth.policy import scopes_in_use
 from photosvc.web.addresses import issuer_of
 from photosvc.web.answers import add_security_headers, finish_request, json_answer, start_timer
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import answers, mounted_actions, public
 from photosvc.web.current import current_service
 from photosvc.web.errors import register_errors
+from photosvc.web.parts import OwnBlueprint
 
 _CACHED = "public, max-age=300"
 _OBJECT = {"type": "object"}

@@ -12,9 +12,9 @@ from flask import Blueprint, Response, request
 from photosvc.dav.server import logged_in
 from photosvc.library.addition import require_writable
 from photosvc.web.answers import add_security_headers, finish_request, start_timer
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import public, undocumented
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
 from photosvc.web.requests import OtherSiteError, is_foreign
 

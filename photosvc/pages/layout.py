@@ -26,9 +26,9 @@ from photosvc.core.errors import NotFoundError
 from photosvc.pages.language import IN_TEMPLATES, N_
 from photosvc.pages.messages import message_text
 from photosvc.pages.script_texts import run_texts, script_texts
-from photosvc.web.blueprint import OwnBlueprint
 from photosvc.web.contract import public
 from photosvc.web.current import current_service
+from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import PLACE, by_cookie, require
 from photosvc.web.requests import Place
 

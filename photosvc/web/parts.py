@@ -1,7 +1,9 @@
-"""The parts of the service, of which a host app chooses those that it mounts."""
+"""The parts of the service, of which a host app chooses those that it mounts, and the blueprint of their routes."""
 
 from collections.abc import Collection, Iterable
-from typing import Final
+from typing import Any, Final
+
+from flask import Blueprint
 
 from photosvc.core.errors import SettingError
 from photosvc.core.words import did_you_mean
@@ -54,3 +56,14 @@ def _unknown(name: str) -> str:
 
 def _quoted(names: Collection[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
+
+
+class OwnBlueprint(Blueprint):
+    """A blueprint that answers 404 to an address with doubled slashes, and whose routes also end in a slash.
+
+    Werkzeug would redirect to the right address, at the same length and on the host that the request names.
+    """
+
+    def add_url_rule(self, rule: str, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - as Flask has it
+        """Add a rule that merges no slashes; the URL map is not changed, because it may be that of a host app."""
+        super().add_url_rule(rule, *arguments, **{"merge_slashes": False, "strict_slashes": False, **options})
