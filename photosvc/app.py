@@ -1,12 +1,12 @@
-"""The app factory: a Flask app with photosvc as its only content."""
+"""The app factory: a Flask app with photosvc as its only content, its error pages, headers, access log and traces."""
 
 import logging
 import os
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flask import Flask
+from flask import Flask, Response, request
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.auth.audit_store import LOGGER
@@ -18,9 +18,12 @@ from photosvc.core.times import Clock, system_clock
 from photosvc.extension import PhotoService
 from photosvc.models.engine import configure_engine, engine_options
 from photosvc.settings import load_settings
-from photosvc.web.current import EXTENSION
-from photosvc.web.parts import chosen_parts
+from photosvc.web.current import EXTENSION, Service, current_service
+from photosvc.web.parts import PAGES, chosen_parts
 from photosvc.web.requests import PublicPath, TrustedProxies
+
+if TYPE_CHECKING:
+    from photosvc.web.errors import Failure
 
 #: Files of the instance folder that hold secrets: databases with their journals, the service key, settings.
 _SECRET = ("*.db", "*.db-wal", "*.db-shm", "secret_key", "secret_key.next", "config.py")
@@ -81,10 +84,49 @@ def create_app(
     app.extensions[EXTENSION].is_alone = True
     logging.getLogger(LOGGER).setLevel(logging.INFO)
     if with_views:
-        from photosvc.answering import prepare_answers
-
-        prepare_answers(app, app.extensions[EXTENSION])
+        _prepare_answers(app, app.extensions[EXTENSION])
     return app
+
+
+def _prepare_answers(app: Flask, service: Service) -> None:
+    """Let the app answer errors outside all blueprints, and add headers, the access log and traces.
+
+    Commands answer nothing and do not import the modules that this needs.
+
+    Raises:
+        SettingError: the libraries for traces are not installed.
+    """
+    from photosvc.web import answers
+    from photosvc.web.errors import register_errors
+
+    if service.settings.traces:
+        _trace(app, service)
+    register_errors(app, _render)
+    logging.getLogger(answers.LOGGER).setLevel(logging.INFO)
+    app.after_request(answers.add_security_headers)
+    if service.settings.access_log:
+        app.after_request(answers.note_access)  # also logs requests that reach no route
+
+
+def _trace(app: Flask, service: Service) -> None:
+    """Send traces of the requests to the collector of the settings."""
+    from photosvc.web.tracing import provider_of, trace_app
+
+    with app.app_context():
+        engines = [service.engine()] + ([service.replica.engine()] if service.replica else [])
+    trace_app(app, provider_of(service.settings.traces), *engines, proxies=service.settings.proxies)
+
+
+def _render(failure: "Failure") -> Response:
+    """Render an error outside all blueprints, such as an unknown path: a page for browsers, else as the API does."""
+    from photosvc.web.errors import render_by_path
+
+    if PAGES in current_service().parts:
+        from photosvc.pages.errors import render_page, wants_page
+
+        if wants_page(request):
+            return render_page(failure)
+    return render_by_path(failure)
 
 
 def _open_database(app: Flask, address: str) -> SQLAlchemy:

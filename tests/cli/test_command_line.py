@@ -154,7 +154,7 @@ def imported_by(instance, *arguments):
 def test_commands_import_no_views_and_nothing_that_answers_requests(instance, command):
     modules = imported_by(instance, *command.split())
     assert "photosvc.web.current" in modules
-    assert not {"photosvc.api", "photosvc.dav", "photosvc.pages", "photosvc.answering"} & modules
+    assert not {"photosvc.api", "photosvc.dav", "photosvc.pages", "photosvc.web.tracing"} & modules
     assert not {"photosvc.web.errors", "photosvc.web.answers", "photosvc.pictures.service"} & modules
     assert not {"alembic", "PIL", "authlib", "babel"} & modules
 
