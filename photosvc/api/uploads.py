@@ -16,8 +16,8 @@ from photosvc.auth.policy import decide
 from photosvc.core import ids
 from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDeniedError
 from photosvc.core.words import counted
-from photosvc.library.addition import require_writable
 from photosvc.library.albums import album_named, album_of_people, make_album, uids_by_title
+from photosvc.library.staging import require_writable
 from photosvc.library.trash import originals_of
 from photosvc.library.trash_deletion import Deletion, deleting
 from photosvc.library.trash_folder import Trash

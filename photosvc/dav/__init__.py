@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Blueprint, Response, request
 
 from photosvc.dav.server import logged_in
-from photosvc.library.addition import require_writable
+from photosvc.library.staging import require_writable
 from photosvc.web.answers import add_security_headers, finish_request, start_timer
 from photosvc.web.contract import public, undocumented
 from photosvc.web.current import current_service

@@ -25,9 +25,8 @@ from photosvc.core.paths import open_inside
 from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, system_symbol
 from photosvc.core.times import Clock
 from photosvc.index.scan import FoundFile, Unreachable
-from photosvc.library.addition import add_original
 from photosvc.library.import_folder import ImportFolder, KnownSizes, is_as_found
-from photosvc.library.staging import Staging
+from photosvc.library.staging import Staging, add_original
 from photosvc.library.staging_part import Part, ReadOnlyError, new_hash
 from photosvc.library.upload_checks import InspectionPool, ReceivedFile, inspection_pool, kind_of
 from photosvc.library.uploads import ADDED, DUPLICATE, Admission, Admitted

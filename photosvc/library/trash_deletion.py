@@ -27,7 +27,7 @@ from photosvc.core.paths import disk_name, open_folder
 from photosvc.core.words import in_portions
 from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, UNFINISHED, disk_path
 from photosvc.library import disk, trash_bucket
-from photosvc.library.addition import require_writable
+from photosvc.library.staging import require_writable
 from photosvc.library.staging_part import NameTakenError, typed_errors
 from photosvc.library.trash_bucket import Moves
 from photosvc.library.trash_folder import Kept, Trash, is_deletion, new_deletion, time_of, within

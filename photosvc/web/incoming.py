@@ -20,10 +20,9 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
 from photosvc.core.words import in_portions
 from photosvc.index.jobs import is_running
-from photosvc.library.addition import add_original
 from photosvc.library.links import bytes_of_today, count_files, require_uploads
 from photosvc.library.shares import require_contributor, user_id_of
-from photosvc.library.staging import Staging
+from photosvc.library.staging import Staging, add_original
 from photosvc.library.staging_part import NameTakenError, Part, PartMissingError
 from photosvc.library.upload_albums import (
     LIFETIME,
