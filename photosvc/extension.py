@@ -15,7 +15,6 @@ from photosvc.core.times import Clock, system_clock
 from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_views, settings_in_host
 from photosvc.settings import Settings
-from photosvc.web.addresses import warn_of_missing_address
 from photosvc.web.current import EXTENSION, PrincipalLoader, Service, host_users
 from photosvc.web.parts import OAUTH, PAGES, OwnBlueprint, chosen_parts
 from photosvc.web.request_counts import RequestCounts
@@ -104,7 +103,7 @@ class PhotoService:
             url_prefix=prefix,
             address=address,
         )
-        warn_of_missing_address(service)
+        service.warn_of_missing_address()
         app.extensions[EXTENSION] = service
         if with_views:
             if OAUTH in mounted:

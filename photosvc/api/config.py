@@ -19,7 +19,6 @@ from photosvc.search.limits import SearchEndedError
 from photosvc.search.reading.figures import Counts, read_counts, read_years
 from photosvc.search.reading.people import read_people
 from photosvc.settings import Settings
-from photosvc.web.addresses import address_of
 from photosvc.web.answers import json_answer, json_text, revalidated
 from photosvc.web.contract import ETAG, answers, is_mounted, public
 from photosvc.web.current import Service, current_service
@@ -140,7 +139,7 @@ def read_config() -> Response:
     config = _Config(
         **asdict(client_config(service, who)),
         name=service.settings.site_name,
-        site_url=address_of(service, request, "/"),
+        site_url=service.address_of(request, "/"),
         base_uri=api_uri.removesuffix("/api/v1"),
         api_uri=api_uri,
         count=count,

@@ -42,7 +42,6 @@ from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.core.accounts import JWT
-from photosvc.web.addresses import issuer_of, known_issuer
 from photosvc.web.auditing import operating, refuse_client
 from photosvc.web.contract import (
     FLAG,
@@ -232,7 +231,7 @@ class Introspection(IntrospectionEndpoint):  # type: ignore[misc] # Authlib has 
         """Return the answer of section 2.2; only `active` for tokens that are invalid or hidden from the client."""
         if token is None:
             return {"active": False}
-        issuer = known_issuer(current_service())
+        issuer = current_service().known_issuer
         payload = {
             "active": True,
             "token_type": "Bearer",
@@ -273,7 +272,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # Authlib has no t
         """Return the requested grant (RFC 6749 section 4.4.2 requires the parameter)."""
         if not request.payload.grant_type:
             raise InvalidRequestError("The parameter grant_type is missing")
-        if request.resources and not _has_parts(issuer_of(current_service()), request.resources):
+        if request.resources and not _has_parts(current_service().issuer(), request.resources):
             raise InvalidTargetError("The resource is not a part of this service")
         return super().get_token_grant(request)
 
@@ -327,7 +326,7 @@ def new_token(*, client: AuthenticatedClient, scope: str | None, **_others: obje
     service = current_service()
     granted = granted_scope(client.scope, scope)
     if client.token_format == JWT:
-        key, issuer = service.signing_keys.current(), issuer_of(service)
+        key, issuer = service.signing_keys.current(), service.issuer()
         secret = new_jwt_token(key, issuer, client, granted, service.now())
     else:
         secret = ids.new_access_token()

@@ -35,7 +35,6 @@ from photosvc.search.reading.request import (
 from photosvc.search.reading.shared import confine
 from photosvc.search.reading.state import library_state, page_tag, state_tag
 from photosvc.search.reading.suggest import KINDS, MOST_SUGGESTED, read_names, suggest
-from photosvc.web.addresses import address_of
 from photosvc.web.answers import (
     JSON,
     ReadyResponse,
@@ -242,7 +241,7 @@ def headers_of_page(service: Service, page: Page, path: str, pairs: Pairs) -> li
         further = tuple(pair for pair in pairs if pair[0] not in {"cursor", "offset", "seed"})
         query = _as_query(further) if is_short(further) else _as_query.__wrapped__(further)
         cursor = str(page.next)
-        following = f"{address_of(service, request, f'/api/v1/{path}')}?{query}cursor={cursor}"
+        following = f"{service.address_of(request, f'/api/v1/{path}')}?{query}cursor={cursor}"
         headers.append(("X-Cursor", cursor))
         link = f'<{following}>; rel="next"'
         if len(link) <= _LONGEST_LINK:

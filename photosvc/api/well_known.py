@@ -6,7 +6,6 @@ from flask import Blueprint, Response, request
 
 from photosvc.auth import metadata
 from photosvc.auth.policy import scopes_in_use
-from photosvc.web.addresses import issuer_of
 from photosvc.web.answers import add_security_headers, finish_request, json_answer, start_timer
 from photosvc.web.contract import answers, mounted_actions, public
 from photosvc.web.current import current_service
@@ -50,14 +49,14 @@ def create_inserted(issuer: str) -> Blueprint | None:
 @answers(_OBJECT, "RFC 8414 metadata.")
 def authorization_server() -> Response:
     """Show the metadata of the authorization server (RFC 8414)."""
-    return _document(metadata.server_metadata(issuer_of(current_service()), _scopes()))
+    return _document(metadata.server_metadata(current_service().issuer(), _scopes()))
 
 
 @public
 @answers(_OBJECT, "The metadata.")
 def openid_configuration() -> Response:
     """Show the metadata of OpenID Connect Discovery, limited to the implemented parts."""
-    return _document(metadata.openid_configuration(issuer_of(current_service()), _scopes()))
+    return _document(metadata.openid_configuration(current_service().issuer(), _scopes()))
 
 
 @public
@@ -65,7 +64,7 @@ def openid_configuration() -> Response:
 def protected_resource() -> Response:
     """Show the metadata of the API as a protected resource (RFC 9728)."""
     service = current_service()
-    return _document(metadata.resource_metadata(issuer_of(service), _scopes(), service.settings.site_name))
+    return _document(metadata.resource_metadata(service.issuer(), _scopes(), service.settings.site_name))
 
 
 @public

@@ -18,7 +18,6 @@ from sqlalchemy.orm import InstrumentedAttribute
 from photosvc.core.paths import PASSING, clean_name, disk_name
 from photosvc.dav.errors import ForeignAddressError, UnfitPathError
 from photosvc.library.staging_part import StorageFailedError, is_staging_folder
-from photosvc.web.addresses import known_issuer
 from photosvc.web.current import current_service
 
 #: The most characters of a path that can have locks and properties: PostgreSQL indexes at most 2,700 bytes.
@@ -143,7 +142,7 @@ def path_of_url(environ: dict[str, Any], mount: str, url: str) -> str:
 def _hosts(environ: dict[str, Any]) -> set[str]:
     """Return the host names of this server: the one of the request, and the public one, which a proxy may hide."""
     own = {_without_port(environ["wsgi.url_scheme"], environ.get("HTTP_HOST", ""))}
-    public = urlsplit(known_issuer(current_service()) or "")
+    public = urlsplit(current_service().known_issuer or "")
     return own | {_without_port(public.scheme, public.netloc)} if public.netloc else own
 
 

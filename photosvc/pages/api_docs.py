@@ -25,7 +25,6 @@ from photosvc.pages.api_samples import (
 )
 from photosvc.pages.layout import API_DOCUMENT, pages, public_page, show, templates
 from photosvc.pages.signing_in import present
-from photosvc.web.addresses import address_of
 from photosvc.web.answers import revalidated
 from photosvc.web.current import current_service
 from photosvc.web.openapi import document
@@ -256,7 +255,7 @@ def _api_address() -> tuple[str, str]:
     Without a public address, it is built from the `Host` header of this request. Shared caches do not store the
     answer, so a forged header changes only the page of the client that sent it.
     """
-    address = address_of(current_service(), request, "/api/v1")
+    address = current_service().address_of(request, "/api/v1")
     if not address.startswith("/"):
         return address, within_quotes(address)
     host = request.environ.get("HTTP_HOST", "")

@@ -18,7 +18,6 @@ from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.language import N_, _, grouped
 from photosvc.pages.layout import page, pages, see_other
-from photosvc.web.addresses import address_of
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -177,7 +176,7 @@ def _new(path: str) -> _Made:
     import segno
 
     # Without a public address it is a path: the host that a request names is not trusted.
-    address = address_of(current_service(), request, path)
+    address = current_service().address_of(request, path)
     is_path = address.startswith("/")
     qr = "" if is_path else segno.make(address, error="m", micro=False).svg_inline(scale=3, border=2)
     return _Made(address, qr)

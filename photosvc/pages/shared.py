@@ -29,7 +29,6 @@ from photosvc.pages.language import _
 from photosvc.pages.layout import pages, public_page, see_other, show
 from photosvc.pages.shared_pictures import NoPictureError, Way, download_of, only_album, picture_of, pictures_of
 from photosvc.pages.wording import day
-from photosvc.web.addresses import address_of
 from photosvc.web.contract import is_mounted, uses
 from photosvc.web.current import Service, current_service
 from photosvc.web.incoming import contribute
@@ -201,7 +200,7 @@ def _show(
     return show_form(
         "shared",
         error,
-        **{**values, "cover": address_of(service, request, cover) if cover and service.settings.base_url else ""},
+        **{**values, "cover": service.address_of(request, cover) if cover and service.settings.base_url else ""},
         card=card,
         owner=owner or "",
         until="" if until is None else day(until),

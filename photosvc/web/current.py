@@ -9,10 +9,12 @@ import subprocess
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from http import HTTPStatus
 from pathlib import Path
 from threading import Lock, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from urllib.parse import quote
 
 from flask import Request, current_app
 from flask_sqlalchemy import SQLAlchemy
@@ -27,7 +29,7 @@ from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import Throttle
 from photosvc.auth.tokens import Known
 from photosvc.core.errors import PhotosvcError, SchemaError, SettingError
-from photosvc.core.logs import Outages
+from photosvc.core.logs import START, Outages
 from photosvc.core.machine import Slots
 from photosvc.core.times import Clock
 from photosvc.models.engine import is_of_schema
@@ -36,6 +38,7 @@ from photosvc.models.schema import check_schema
 from photosvc.search.limits import Limits, Turns, Watch
 from photosvc.search.reading.state import Kept
 from photosvc.settings import Settings
+from photosvc.web.parts import OAUTH, WELL_KNOWN
 from photosvc.web.request_counts import RequestCounts
 from photosvc.web.requests import OtherSiteError, changes, client_address, has_unread_proxy, is_own
 from photosvc.web.transactions import Commits, Transactions, Unchanged, Writers
@@ -49,6 +52,7 @@ Value = TypeVar("Value")
 PrincipalLoader: TypeAlias = Callable[[], HostUser | None]
 EXTENSION = "photosvc"
 _LOG = logging.getLogger("photosvc")
+_START = logging.getLogger(START)
 #: Archives that one owner downloads at the same time.
 ARCHIVES_EACH = 3
 #: Changes with many transactions in one process at the same time.
@@ -61,6 +65,11 @@ LISTINGS = 2
 #: Simultaneous selections of files for archives: of one owner, and of all owners in one process.
 SELECTIONS_EACH = 2
 SELECTIONS = 4
+#: Characters that a path may have unescaped (RFC 3986 section 3.3).
+_SAFE: Final = "/!$&'()*+,;=:@~"
+_NO_ISSUER: Final = (
+    "PHOTOSVC_BASE_URL is not set, and OAuth names the public address of the service: its operator must set it."
+)
 #: Seconds between two checks whether a later version has changed the schema so that this one must not go on.
 _SCHEMA_SECONDS: Final = 10.0
 #: Seconds between two checks of the file of the service key before links are made.
@@ -273,6 +282,48 @@ class Service(Transactions):
         """Return the service's kept value that this function reads."""
         found: Kept[Value] | None = self.made.get(read)
         return self.made.setdefault(read, Kept(read)) if found is None else found
+
+    def address_of(self, request: Request, path: str) -> str:
+        """Return the address by which clients reach `path`, which begins with a slash.
+
+        It is never made from the Host header, which clients choose. With `PHOTOSVC_BASE_URL` it is absolute. Without it
+        it is a path from the root of the server: right on any host and port, behind any WSGI mount (`SCRIPT_NAME`) and
+        prefix of a host app.
+        """
+        if self.settings.base_url:
+            return self.settings.base_url + path
+        mount = request.environ.get("SCRIPT_NAME", "") + self.url_prefix
+        if not mount:
+            return path
+        # The bytes of a WSGI mount are decoded as Latin-1 (PEP 3333). `//` at the beginning would name another host.
+        return "/" + quote(mount.strip("/").encode("latin-1", "replace"), safe=_SAFE) + path
+
+    @property
+    def known_issuer(self) -> str | None:
+        """Return the issuer as `issuer` does; None when it is not known."""
+        return self.settings.base_url or self.address or None
+
+    def issuer(self) -> str:
+        """Return the issuer of tokens and metadata: the public address, or the one at which `svc run` serves.
+
+        Raises:
+            PhotosvcError: neither address is known.
+        """
+        known = self.known_issuer
+        if known is None:
+            raise PhotosvcError(_NO_ISSUER, field="PHOTOSVC_BASE_URL", status=HTTPStatus.SERVICE_UNAVAILABLE)
+        return known
+
+    def warn_of_missing_address(self) -> None:
+        """Log at the start that OAuth metadata will be missing."""
+        if self.parts & {OAUTH, WELL_KNOWN} and self.known_issuer is None:
+            _START.warning(
+                "PHOTOSVC_BASE_URL is not set: the metadata at %s/.well-known/ are answered 503, and tokens in the "
+                "format jwt are not issued, until it is the public address of the service, such as "
+                "https://photos.example.org%s",
+                self.url_prefix,
+                self.url_prefix,
+            )
 
     def warn_of_unread_proxy(self, request: Request) -> None:
         """Log once that a request came through a proxy whose `X-Forwarded-For` is not read."""

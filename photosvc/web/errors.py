@@ -30,7 +30,6 @@ from photosvc.auth.metadata import API, resource_metadata_url
 from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError, in_host
 from photosvc.models.engine import DAMAGED, is_damaged
-from photosvc.web.addresses import known_issuer
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import refuse_for, shown_id
 from photosvc.web.contract import required_action
@@ -199,7 +198,7 @@ def _challenge(error: str = "", *, scope: str = "", description: str = "", max_a
     if max_age:
         parts.append(f'max_age="{max_age}"')
     service = current_service()
-    if WELL_KNOWN in service.parts and (issuer := known_issuer(service)):
+    if WELL_KNOWN in service.parts and (issuer := service.known_issuer):
         parts.append(f'resource_metadata="{resource_metadata_url(issuer)}"')
     return ", ".join(parts)
 

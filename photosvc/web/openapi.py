@@ -20,7 +20,6 @@ from photosvc.auth.scopes import SCOPES
 from photosvc.models import CLIENT_TOKEN
 from photosvc.records.fields import NullableTimestamp, Timestamp
 from photosvc.records.photo import OPTIONAL
-from photosvc.web.addresses import address_of
 from photosvc.web.contract import (
     ACTION,
     PUBLIC,
@@ -258,7 +257,7 @@ def document(root: str) -> bytes:
         root: the path of the API as the routes of this app have it.
     """
     known = current_app.extensions.setdefault(_DOCUMENTS, lru_cache(maxsize=_MOUNTS)(_describe))
-    described: bytes = known(root, address_of(current_service(), request, "/api/v1"))
+    described: bytes = known(root, current_service().address_of(request, "/api/v1"))
     return described
 
 
