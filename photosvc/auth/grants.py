@@ -20,10 +20,9 @@ from sqlalchemy.orm import Session
 
 from photosvc.auth.audit_log import Event
 from photosvc.auth.credentials import delete_credentials
-from photosvc.auth.errors import ScopeTooWideError
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
-from photosvc.auth.scopes import Scope, is_within, narrow, parse_scope
+from photosvc.auth.scopes import Scope, is_within, parse_scope
 from photosvc.auth.tokens import Found
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT
@@ -171,11 +170,11 @@ def granted_scope(own: Scope, requested: str | None) -> Scope:
     if not requested:
         return own
     try:
-        scope = narrow(own, parse_scope(requested))
-    except ScopeTooWideError:
-        raise InvalidScopeError("The scope is wider than the client's own") from None
+        scope = parse_scope(requested)
     except InvalidValueError:
         raise InvalidScopeError from None
+    if not is_within(scope, own):
+        raise InvalidScopeError("The scope is wider than the client's own")
     if not scope or scope.words != set(requested.split(" ")):
         raise InvalidScopeError
     return scope

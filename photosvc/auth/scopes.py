@@ -13,7 +13,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from photosvc.auth.errors import ScopeTooWideError
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.words import did_you_mean
 
@@ -158,17 +157,6 @@ def is_within(inner: Scope, outer: Scope) -> bool:
         for write in (False, True)
         if inner.covers(name, write=write)
     )
-
-
-def narrow(granted: Scope, requested: Scope) -> Scope:
-    """Return `requested`, which must lie within `granted` (RFC 6749 section 3.3).
-
-    Raises:
-        ScopeTooWideError: `requested` covers more than `granted`.
-    """
-    if not is_within(requested, granted):
-        raise ScopeTooWideError(f'the scope "{requested}" is wider than "{granted}"', field="scope")
-    return requested
 
 
 def _mentioned(*scopes: Scope) -> frozenset[str]:

@@ -36,6 +36,15 @@ def test_what_is_granted_is_what_was_asked_for_and_never_more_than_the_client_ha
     assert set(str(scope).split()) == set(requested.split()) or not requested
 
 
+def test_the_granted_scope_echoes_the_words_that_were_asked_for():
+    assert str(granted_scope(EVERYTHING, "read write")) == "read write"
+
+
+def test_a_scope_wider_than_the_clients_own_is_refused():
+    with pytest.raises(InvalidScopeError, match="The scope is wider than the client's own"):
+        granted_scope(parse_scope("photos"), "photos albums")
+
+
 def test_a_token_is_stored_for_the_client_that_asked(tmp_path):
     with open_session(tmp_path) as session:
         registered = clients.register(by_command(session), name="frame", scope=parse_scope("photos metrics"))
