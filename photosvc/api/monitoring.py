@@ -259,7 +259,7 @@ def metrics() -> Response:
     counts = service.requests
     searches = _searches(counts.ended_searches())
     library = [*of_library(found, away=away), *upkeep]
-    machine = [*of_disks(service.settings, service.instance, service.pictures.cache), *of_processes()]
+    machine = [*of_disks(service.settings, service.instance, service.picture_cache), *of_processes()]
     registry.register(_Collected([*library, *_requests(counts.read()), searches, *machine]))
     return Response(generate_latest(registry), content_type=_TEXT)
 

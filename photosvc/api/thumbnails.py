@@ -173,7 +173,7 @@ def _answer(
             size=os.fstat(made.descriptor).st_size,
             content_type=_TYPES[target.encoding],
             etag=etag,
-            internal=f"cache/{service.pictures.cache.relative(found.hash, made.name)}",
+            internal=f"cache/{service.picture_cache.relative(found.hash, made.name)}",
             headers=headers,
         ),
         ranges=False,
@@ -309,7 +309,7 @@ def _answer_video(service: Service, file: OpenFile, found: SeenFile, name: str, 
     file.close()
     descriptor = service.pictures.videos.find(original_of(service.settings, found), part, principal().owner_uid)
     status = os.fstat(descriptor)
-    internal = service.pictures.cache.relative(found.hash, CONVERTED)
+    internal = service.picture_cache.relative(found.hash, CONVERTED)
     return send_file(
         FileAnswer(
             file=FileIO(descriptor),

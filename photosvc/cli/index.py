@@ -246,7 +246,7 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
         os.nice(10)  # requests come first
         click.echo(f"Watching {service.settings.as_given('originals')}", err=True)
         reporter = Reporter(ran, failed_file, trouble, progress_lines(), looked if parent is not None else None)
-        cache = service.pictures.cache
+        cache = service.picture_cache
         chores = chores_of(service, lock=lock)
         Watcher(service.engine(), service.settings, service.clock, cache, reporter, interval, chores).run()
 

@@ -59,7 +59,7 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
                     progress(number, len(ids))
                 yield original
 
-        for total in make_ahead(service.pictures.cache, pool, originals(), wanted):  # noqa: B007
+        for total in make_ahead(service.picture_cache, pool, originals(), wanted):  # noqa: B007
             continue
     _report(total)
     if total.failed:
@@ -96,7 +96,7 @@ def cache() -> None:
 @with_service
 def status(service: "Service") -> None:
     """Show the number of files in the cache, their total size, and the limit of it."""
-    usage = service.pictures.cache.usage()
+    usage = service.picture_cache.usage()
     print_record(
         {"folder": "Folder", "files": "Files", "bytes": "Bytes", "limit": "Limit"},
         {
@@ -114,7 +114,7 @@ def status(service: "Service") -> None:
 def clear(service: "Service", yes: bool) -> None:
     """Remove every derived picture."""
     confirm("Remove every derived picture? They are made again when a request needs them.", yes=yes)
-    removed = service.pictures.cache.clear()
+    removed = service.picture_cache.clear()
     click.echo(f"{counted(removed.files, 'file')} of {counted(removed.bytes, 'byte')} removed.", err=True)
 
 

@@ -109,7 +109,7 @@ def check(service: "Service", subfolder: str, sample: str | None) -> None:
     os.nice(10)  # requests come first
     options = CheckOptions(subfolder=subfolder, sample=number, percent=percent)
     with progress_bar("Checking") as progress, UnitOfWork(service.engine()) as session:
-        check = Check(session, service.settings, service.pictures.cache, options, found, progress)
+        check = Check(session, service.settings, service.picture_cache, options, found, progress)
         report = check.run()
     cluster = look(service)
     for finding in cluster.findings:
@@ -228,7 +228,7 @@ def heartbeat_of(service: "Service", role: "Role") -> AbstractContextManager[Non
     """Return a context manager that reports this process as a machine in a role."""
     from photosvc.index.nodes import Heartbeat, heartbeat
 
-    return heartbeat(Heartbeat(service.engine(), service.settings, service.clock, role, service.pictures.cache))
+    return heartbeat(Heartbeat(service.engine(), service.settings, service.clock, role, service.picture_cache))
 
 
 @click.command()
@@ -266,7 +266,7 @@ def purge(service: "Service", hard: bool, dry_run: bool, yes: bool) -> None:
             marked = mark(session, service.settings, service.clock, found)
             forget_disks(session, found.absent)
             if hard:
-                removed = remove(session, service.settings, service.clock, service.pictures.cache, found)
+                removed = remove(session, service.settings, service.clock, service.picture_cache, found)
     record = {
         "missing": len(found.files),
         "marked": marked,

@@ -303,7 +303,7 @@ def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None
             figures=figures,
             disk=None if service.settings.bucket else disk_of(service.settings.originals),
             thumbnails=last_progress(session),
-            cache=cache_use(service.pictures.cache),
+            cache=cache_use(service.picture_cache),
             trash=trash_use(Trash(service.settings.originals)),
             size_text=size_text,
         )

@@ -1,4 +1,4 @@
-"""The pictures of one process of the service: cache, thumbnails, videos."""
+"""The pictures that one process of the service makes on demand: thumbnails and videos."""
 
 from functools import cached_property
 from typing import Final
@@ -20,17 +20,14 @@ _VIDEO_WAIT: Final = 5
 
 
 class Pictures:
-    """The cache, thumbnails and videos of one process; no worker starts before the first picture is to be made."""
+    """The thumbnails and videos of one process; no worker starts before the first picture is to be made."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, cache: PictureCache) -> None:
         self._settings = settings
-        self.cache = PictureCache(settings.cache, settings.cache_size * _MIB)
         waiting = Waiters(settings.thumb_waiters)
-        self.thumbnails = Thumbnails(
-            self.cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiting=waiting
-        )
+        self.thumbnails = Thumbnails(cache, lambda: self._thumbnail_workers, wait=settings.thumb_wait, waiting=waiting)
         self.videos = Videos(
-            self.cache, lambda: self._video_workers, wait=min(_VIDEO_WAIT, settings.thumb_wait), waiting=waiting
+            cache, lambda: self._video_workers, wait=min(_VIDEO_WAIT, settings.thumb_wait), waiting=waiting
         )
 
     @cached_property

@@ -389,7 +389,7 @@ def _heartbeat_of(app: Any) -> Heartbeat | None:  # noqa: ANN401 - any WSGI app
         return None
     with app.app_context():
         engine = service.engine()
-    return Heartbeat(engine, service.settings, service.clock, Role.WEB, service.pictures.cache)
+    return Heartbeat(engine, service.settings, service.clock, Role.WEB, service.picture_cache)
 
 
 def _check_service(app: Flask, service: Service) -> None:

@@ -44,6 +44,7 @@ from photosvc.web.requests import OtherSiteError, changes, client_address, has_u
 from photosvc.web.transactions import Commits, Transactions, Unchanged, Writers
 
 if TYPE_CHECKING:
+    from photosvc.pictures.cache import PictureCache
     from photosvc.pictures.service import Pictures
 
 Made = TypeVar("Made")
@@ -264,14 +265,24 @@ class Service(Transactions):
         return self.clock()
 
     @property
+    def picture_cache(self) -> "PictureCache":
+        """Return the cache of thumbnails and videos; few commands need it."""
+        return self.only(self._make_cache)
+
+    def _make_cache(self) -> "PictureCache":
+        from photosvc.pictures.cache import PictureCache
+
+        return PictureCache(self.settings.cache, self.settings.cache_size << 20)
+
+    @property
     def pictures(self) -> "Pictures":
-        """Return the cache, thumbnails and videos of this process; few commands need them."""
+        """Return the thumbnails and videos of this process; commands make none on demand."""
         return self.only(self._make_pictures)
 
     def _make_pictures(self) -> "Pictures":
         from photosvc.pictures.service import Pictures
 
-        return Pictures(self.settings)
+        return Pictures(self.settings, self.picture_cache)
 
     def only(self, kind: Callable[[], Made]) -> Made:
         """Return the service's only object of this kind, which is made when it is first asked for."""

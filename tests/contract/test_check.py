@@ -24,7 +24,7 @@ def check(library, **options):
     with library.app.app_context():
         service = current_service()
         with UnitOfWork(service.engine()) as session:
-            cache = service.pictures.cache
+            cache = service.picture_cache
             report = Check(session, service.settings, cache, CheckOptions(**options), findings.append).run()
     return [(finding.fault.value, finding.name or finding.number) for finding in findings], report
 

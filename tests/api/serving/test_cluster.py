@@ -29,7 +29,7 @@ def beat(library, role, **changed):
     """Let this machine be seen in a role, with these values of its row changed afterwards."""
     with library.app.app_context():
         service = current_service()
-        beats = Heartbeat(service.engine(), service.settings, service.clock, role, service.pictures.cache)
+        beats = Heartbeat(service.engine(), service.settings, service.clock, role, service.picture_cache)
         assert beats.beat()
     if changed:
         with library.session() as session:

@@ -63,7 +63,7 @@ class Watched:
             service = current_service()
             reporter = Reporter(lambda folder, _: self.ran.append(folder), lambda _: None, self.said.append)
             watcher = Watcher(
-                service.engine(), service.settings, service.clock, service.pictures.cache, reporter, quiet=0.0
+                service.engine(), service.settings, service.clock, service.picture_cache, reporter, quiet=0.0
             )
             with pytest.raises(StopError):
                 watcher.run()

@@ -48,7 +48,7 @@ class PictureClient:
     def cache(self):
         """The cache of derived pictures."""
         with self.library.app.app_context():
-            return current_service().pictures.cache
+            return current_service().picture_cache
 
     def tokens(self, credential=None):
         """The preview and the download token that a search gives to this credential."""
