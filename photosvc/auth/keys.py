@@ -20,7 +20,7 @@ import logging
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -64,27 +64,6 @@ def sign(key: bytes, message: str) -> str:
 def is_signed(key: bytes, message: str, signature: str) -> bool:
     """Return whether `signature` is the signature of `message`; compare in constant time."""
     return hmac.compare_digest(sign(key, message).encode("ascii"), signature.encode("utf-8", "surrogatepass"))
-
-
-def encrypt(key: bytes, text: str, *, owner: str, nonce: bytes) -> str:
-    """Encrypt `text` with AES-256-GCM and bind it to `owner`, so that it cannot be moved to the row of another account.
-
-    Args:
-        key: 32 bytes.
-        owner: authenticated, not encrypted.
-        nonce: 12 random bytes, never used twice with the same key.
-    """
-    sealed = AESGCM(key).encrypt(nonce, text.encode("utf-8"), owner.encode("utf-8"))
-    return base64.urlsafe_b64encode(nonce + sealed).decode("ascii")
-
-
-def decrypt(key: bytes, sealed: str, *, owner: str) -> str | None:
-    """Return the text that was encrypted for `owner`; None if key, owner or ciphertext do not match."""
-    try:
-        data = base64.urlsafe_b64decode(sealed.encode("ascii"))
-        return AESGCM(key).decrypt(data[:_NONCE], data[_NONCE:], owner.encode("utf-8")).decode("utf-8")
-    except (ValueError, InvalidTag):
-        return None
 
 
 #: Name of the row that holds the fingerprint.
@@ -137,25 +116,29 @@ def claim(session: Session, settings: Settings, *, exclusive: bool) -> int:
     return session.scalars(locked).one()
 
 
-def store_fingerprint(session: Session, key: str) -> None:
-    """Record that the secrets are encrypted with this key from now on."""
-    set_named_numbers(session, {_NAME: fingerprint(key)})
-
-
 def open_secret(settings: Settings, sealed: str, *, purpose: str, owner: str) -> str | None:
     """Return a secret that one of the known keys encrypted; None if none of them fits."""
     return open_by(known_keys(settings), sealed, purpose=purpose, owner=owner)
 
 
 def open_by(keys: list[str], sealed: str, *, purpose: str, owner: str) -> str | None:
-    """Return a secret that one of these keys encrypted; None if none of them fits."""
-    opened = (decrypt(derive_key(key, purpose), sealed, owner=owner) for key in keys)
-    return next((secret for secret in opened if secret is not None), None)
+    """Return a secret that one of these keys encrypted for this purpose and owner; None if none of them fits."""
+    for key in keys:
+        with suppress(ValueError, InvalidTag):
+            data = base64.urlsafe_b64decode(sealed.encode("ascii"))
+            opened = AESGCM(derive_key(key, purpose)).decrypt(data[:_NONCE], data[_NONCE:], owner.encode("utf-8"))
+            return opened.decode("utf-8")
+    return None
 
 
 def seal(key: str, secret: str, *, purpose: str, owner: str) -> str:
-    """Encrypt a secret for its owner with the key that is derived from `key` for this purpose."""
-    return encrypt(derive_key(key, purpose), secret, owner=owner, nonce=secrets.token_bytes(12))
+    """Encrypt a secret with AES-256-GCM by the key that is derived from `key` for this purpose.
+
+    It is bound to its owner, so that it cannot be moved to the row of another account.
+    """
+    nonce = secrets.token_bytes(_NONCE)
+    sealed = AESGCM(derive_key(key, purpose)).encrypt(nonce, secret.encode("utf-8"), owner.encode("utf-8"))
+    return base64.urlsafe_b64encode(nonce + sealed).decode("ascii")
 
 
 def key_owner(number: int) -> str:
@@ -298,7 +281,7 @@ def encrypt_again(session: Session, settings: Settings, fresh: str, *, lost: boo
         raise OtherServiceKeyError
     outcomes = [_encrypt_account(session, user, known, present, fresh) for user in _accounts(session)]
     _encrypt_signing_keys(session, known, fresh)
-    store_fingerprint(session, fresh)
+    set_named_numbers(session, {_NAME: fingerprint(fresh)})
     return Replaced(accounts=outcomes.count(True), lost=outcomes.count(False))
 
 

@@ -73,15 +73,22 @@ def test_a_signature_is_of_its_message_and_key_only(message, other):
     assert not keys.is_signed(key, message, other)
 
 
+def opened(sealed, key="k" * 32, purpose="one", owner="alice"):
+    return keys.open_by([key], sealed, purpose=purpose, owner=owner)
+
+
 def test_what_is_sealed_opens_with_its_key_for_its_owner_only():
-    key = keys.derive_key("k" * 32, "one")
-    sealed = keys.encrypt(key, "secret", owner="alice", nonce=b"n" * 12)
+    sealed = keys.seal("k" * 32, "secret", purpose="one", owner="alice")
     assert "secret" not in sealed
-    assert keys.decrypt(key, sealed, owner="alice") == "secret"
-    assert keys.decrypt(key, sealed, owner="bob") is None
-    assert keys.decrypt(keys.derive_key("k" * 32, "two"), sealed, owner="alice") is None
-    for damaged in ("", "x", sealed[:-4], "A" + sealed[1:], "é", sealed[:16]):
-        assert keys.decrypt(key, damaged, owner="alice") is None
+    assert opened(sealed) == "secret"
+    assert opened(sealed, owner="bob") is None
+    assert opened(sealed, purpose="two") is None
+    assert opened(sealed, key="o" * 32) is None
+    assert keys.open_by(["o" * 32, "k" * 32], sealed, purpose="one", owner="alice") == "secret"
+    assert keys.seal("k" * 32, "secret", purpose="one", owner="alice") != sealed
+    changed = "B" if sealed.startswith("A") else "A"
+    for damaged in ("", "x", sealed[:-4], changed + sealed[1:], "é", sealed[:16]):
+        assert opened(damaged) is None
 
 
 @pytest.mark.parametrize(("threads", "places"), [(0, 1), (1, 1), (4, 2), (6, 3), (8, 4), (64, 4)])
