@@ -114,3 +114,60 @@ def test_the_focus_box_of_the_scrubber_is_inside_of_the_screen(page):
     style = "getComputedStyle(document.activeElement)"
     assert page.evaluate(f"{style}.outlineStyle") == "solid"
     assert page.evaluate(f"parseFloat({style}.outlineOffset) + parseFloat({style}.outlineWidth)") <= 0
+
+
+@pytest.fixture
+def sparse(tmp_path, chromium):
+    """A page whose months have one photo each, a row wide; some stand together: from December 2021 to January 2019."""
+    with open_api(tmp_path) as api:
+        for year in (2019, 2020, 2021):
+            for month in range(1, 13):
+                taken = exif({}, {0x9003: f"{year}:{month:02}:05 10:00:00"})
+                name = f"{year}{month:02}.jpg"
+                api.library.put(name, jpeg(1200, 300, exif=taken) + name.encode())
+        api.library.index()
+        with (
+            serve(api.library.instance, workers=1, threads=4) as address,
+            open_page(chromium, address, height=500) as page,
+        ):
+            page.wait_for_selector(".scrubber:not([hidden])")
+            yield page
+
+
+#: The first photo of which nothing is under the bar of the search, and whether it is there already.
+UPPERMOST = """[...document.querySelectorAll(".tiles li[aria-posinset]")]
+    .filter((tile) => tile.getBoundingClientRect().top >= document.querySelector(".search").offsetHeight)
+    .sort((a, b) => a.ariaPosInSet - b.ariaPosInSet)[0]?.ariaPosInSet"""
+
+
+def uppermost(page, position):
+    """Wait until the photo at this position, counted from 1, is the first one on the screen."""
+    page.wait_for_function(f"position => {UPPERMOST} === position", arg=str(position))
+
+
+@pytest.mark.parametrize(("month", "position"), [("2020-12", 13), ("2020-07", 18), ("2019-12", 25)])
+def test_a_month_that_stands_beside_others_is_led_to_as_well(sparse, month, position):
+    base = sparse.url
+    sparse.evaluate("month => { location.hash = month; }", month)
+    uppermost(sparse, position)
+    sparse.goto("about:blank")
+    sparse.goto(f"{base}#{month}")
+    uppermost(sparse, position)
+
+
+def test_the_place_stays_when_the_only_photo_of_the_month_there_is_archived(sparse):
+    # The entry of this month begins with its only photo, and has another name without it.
+    sparse.keyboard.press("y")
+    sparse.wait_for_url("**/#20*")
+    name = sparse.evaluate("location.hash.slice(1, 8)")
+    position = int(sparse.evaluate(UPPERMOST))
+    assert name == f"{2021 - (position - 1) // 12}-{12 - (position - 1) % 12:02}"
+    sparse.hover(f".tiles li[aria-posinset='{position}']")
+    sparse.click(f".tiles li[aria-posinset='{position}'] .pick")
+    sparse.keyboard.press("a")
+    sparse.wait_for_selector(".tiles li[aria-setsize='35']")
+    uppermost(sparse, position)
+    sparse.keyboard.press("Control+z")
+    sparse.wait_for_selector(".tiles li[aria-setsize='36']")
+    # What was on the screen stays there; the photo comes back above it.
+    uppermost(sparse, position + 1)

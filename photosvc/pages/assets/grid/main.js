@@ -55,7 +55,7 @@ async function start(root, first) {
   } else {
     grid = new Window(root, timeline);
     grid.top = bar.offsetHeight;
-    grid.goTo(Math.max(0, timeline.nearest(name)), timeline.find(name) < 0 ? 0 : Number(above) || 0);
+    grid.show(timeline.spot(name, above));
   }
   attach(root, timeline, grid);
 }

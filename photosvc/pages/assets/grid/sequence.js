@@ -92,7 +92,10 @@ export class Sequence extends List {
     const at = this.#stretch(name);
     return this.months[at]?.[0] === name ? at : -1;
   }
-  nearest(name) { return Math.min(Math.max(this.#stretch(name), 0), this.months.length - 1); }
+  spot(name, above) {
+    const month = Math.min(Math.max(this.#stretch(name) || 0, 0), this.months.length - 1);
+    return {month, offset: this.find(name) < 0 ? 0 : Number(above)};
+  }
 
   nameOf() { return "0000-00"; }
   told(month) { return this.brief(month, 0); }

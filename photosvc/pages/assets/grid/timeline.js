@@ -53,7 +53,7 @@ export class Timeline extends List {
       const {months, version} = await get(`/photos/timeline${asked(search())}`);
       list.#know(months);
       list.version = version;
-      const reads = [], begin = Math.max(0, list.find(name));
+      const reads = [], begin = list.spot(name).month;
       for (let month = begin, from = index, rest = PIECE; rest > 0 && month < begin + AHEAD && list.months[month]; month++, from = 0) {
         reads.push(list.want(month), list.need(month, from, from + rest).catch(() => {}));
         rest -= Math.max(1, list.months[month][1] - from);
@@ -76,12 +76,14 @@ export class Timeline extends List {
 
   find(name) { return this.#parts.findIndex((parts) => parts.some(([month]) => month === name)); }
 
-  // The same, or of the month with photos that is nearest to it.
-  nearest(name) {
-    const at = this.find(name);
-    if (at >= 0 || !name) return at;
-    const far = (parts) => Math.min(...parts.map(([month]) => Math.abs(number(month) - number(name))));
-    return this.#parts.reduce((best, parts, month) => (best < 0 || far(parts) < far(this.#parts[best]) ? month : best), -1);
+  // The place of a month, or where the nearest one begins; without a name the first place.
+  spot(name = "", above) {
+    let found = {month: 0}, least = name ? Infinity : -1;
+    this.#parts.forEach((parts, month) => parts.forEach(([part, , index]) => {
+      const far = Math.abs(number(part) - number(name));
+      if (far <= least) { least = far; found = index ? {month, index} : {month, offset: far ? 0 : Number(above)}; }
+    }));
+    return found;
   }
 
   // The name of the real month of a photo.

@@ -31,7 +31,9 @@ export function attach(root, timeline, grid) {
   });
   addEventListener("hashchange", () => {
     const [name, above] = timeline.placeIn(location.hash);
-    if (name) grid.goTo(Math.max(0, timeline.nearest(name)), timeline.find(name) < 0 ? 0 : Number(above) || 0);
+    if (!name) return;
+    const spot = timeline.spot(name, above);
+    timeline.want(spot.month).then(() => grid.show(spot));
   });
   const selection = new Selection(root, timeline, grid), {actions} = selection;
   following(root, timeline, grid, scrubber, actions);
@@ -63,10 +65,10 @@ function following(root, timeline, grid, scrubber, actions) {
   const follow = async ({next, kept}) => {
     const here = grid.place(), first = Math.min(...[...grid.tiles].filter((tile) => tile.month === here.month).map((tile) => tile.index));
     await timeline.renew(name(here), Number.isFinite(first) ? first : 0);
-    const seen = anchor ? await timeline.locate(anchor.uid, [anchor.name]) : -1, at = timeline.find(month), now = grid.place();
+    const seen = anchor ? await timeline.locate(anchor.uid, [anchor.name]) : -1, now = grid.place();
     if (now.month !== place.month || now.offset !== place.offset) grid.reset(now);
     else if (seen >= 0) grid.reset({...timeline.at(seen), below: anchor.below});
-    else grid.reset({month: Math.max(0, at), offset: at < 0 ? 0 : place.offset});
+    else grid.reset(timeline.spot(month, place.offset));
     scrubber.draw();
     empty.hidden = timeline.total > 0;
     grid.dispatchEvent(new CustomEvent("renewed", {detail: kept}));

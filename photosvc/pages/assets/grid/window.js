@@ -69,13 +69,16 @@ export class Window extends EventTarget {
     return first;
   }
 
-  // Where a month begins above the edge when one of its photos is so many pixels below it.
-  #placeOf({month, index, below, offset}) {
+  // Where a month begins above the edge when one of its photos, or the heading of its day, is so many pixels below it.
+  #placeOf({month, index, below = this.#layouts.size.head, offset}) {
     const laid = index !== undefined && this.#layouts.of(month);
-    let above = laid ? inside(laid, index) - below : offset ?? 0;
+    let above = laid ? inside(laid, index) - below : offset || 0;
     while (above < 0 && month > 0) above += this.#layouts.height(--month);
     return [month, above];
   }
+
+  // Shows a place (see `place` and `anchor`).
+  show(place) { this.goTo(...this.#placeOf(place)); }
 
   // Shows this place of a month: pixels inside of it.
   goTo(month, offset, fast = false) {
