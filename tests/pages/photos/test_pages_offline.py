@@ -42,6 +42,17 @@ def test_without_a_connection_the_page_and_each_blank_row_say_so_until_it_is_bac
         assert page.evaluate("!document.documentElement.classList.contains('offline')")
 
 
+def test_the_connection_is_looked_for_at_once_when_the_browser_has_one_again(base, chromium):
+    with open_page(chromium, base, expected="Failed to load resource") as page:
+        with page.expect_response("**/photos/state"):  # the next look would be fifteen seconds later
+            page.goto(base)
+        page.wait_for_selector(".scrubber:not([hidden])")
+        page.context.set_offline(True)
+        page.wait_for_selector(".away:has-text('Offline')")
+        page.context.set_offline(False)
+        page.wait_for_selector(".away", state="hidden", timeout=8_000)
+
+
 def test_a_server_that_does_not_answer_counts_as_no_connection(base, chromium):
     with open_page(chromium, base, expected="Failed to load resource") as page:
         page.wait_for_selector(f"{FIRST} img.here")

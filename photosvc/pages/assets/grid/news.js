@@ -56,6 +56,6 @@ export function watchLibrary(version, changed) {
   for (const name of SIGNS) addEventListener(name, notice, {passive: true});
   document.addEventListener("visibilitychange", notice);
   addEventListener("offline", () => tell(true));
-  addEventListener("online", notice);
+  addEventListener("online", look);
   look();
 }
