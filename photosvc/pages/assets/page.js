@@ -40,6 +40,8 @@ document.querySelector(".crumbs [aria-current]")?.scrollIntoView({block: "neares
 for (const button of document.querySelectorAll("[data-copy]")) {
   const source = document.getElementById(button.dataset.copy);
   button.hidden = false;
+  // A path is an address for others.
+  if (source.value?.[0] === "/") source.value = location.origin + source.value;
   button.addEventListener("click", async () => {
     if (source.select) {
       source.focus();

@@ -54,6 +54,17 @@ def boxes(page):
     return [box.get_attribute("value") for box in page.query_selector_all("#arrange [name=photo]")]
 
 
+def test_the_address_of_a_link_is_whole_where_the_service_does_not_know_its_own(page, base):
+    page.goto(f"{base}/albums/new")
+    page.fill("[name=Title]", "Shared")
+    page.click("main button.primary")
+    page.click("main a:text-is('Share')")
+    page.click("button:has-text('Make a link')")
+    page.wait_for_selector("#address")
+    assert re.fullmatch(rf"{re.escape(base)}/s/[0-9a-z]{{26}}/shared", page.input_value("#address"))
+    assert page.is_hidden("text=Put the address of this service before it.")
+
+
 def test_selected_photos_become_an_album_that_opens_and_leave_it_again(page, base):
     page.keyboard.press("Control+a")
     page.wait_for_function("() => document.querySelector('.actions .count').textContent === '6 selected'")
