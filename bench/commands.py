@@ -14,7 +14,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 HERE = Path(__file__).parents[1]
 _GROUPS = "albums auth cache clients db deploy keys links shares show trash users"
@@ -48,6 +48,8 @@ _READING = (
 )
 #: Commands that compare or count the whole library, or all of the schema.
 _WHOLE = ("db check", "duplicates")
+#: Python keeps compiled modules, as pip does when it installs them; some shells and containers forbid it.
+COMPILED: Final = {"PYTHONDONTWRITEBYTECODE": ""}
 _COMMAND = "from photosvc.main import main; main()"
 _LEAST = "import flask, sqlalchemy.orm, flask_sqlalchemy"
 
@@ -65,7 +67,7 @@ def run(arguments: list[str], checkout: Path, folder: Path) -> Cost:
     Raises:
         RuntimeError: it failed.
     """
-    environ = {**os.environ, "PYTHONPATH": str(checkout), "PHOTOSVC_INSTANCE": str(folder)}
+    environ = {**os.environ, **COMPILED, "PYTHONPATH": str(checkout), "PHOTOSVC_INSTANCE": str(folder)}
     began = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, *arguments], cwd=checkout, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL

@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from bench.commands import COMPILED
 from bench.libraries.library import TOKEN_FILE
 
 ROUNDS = 5
@@ -43,7 +44,7 @@ def fresh(options: tuple[str, ...], checkout: Path, folder: Path) -> Iterator[st
         probe.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{probe.getsockname()[1]}"
     command = [sys.executable, "-m", "gunicorn", "--workers", "1", "--no-control-socket", "--bind", address, *options]
-    environ = {**os.environ, "PYTHONPATH": str(checkout), "PHOTOSVC_INSTANCE": str(folder)}
+    environ = {**os.environ, **COMPILED, "PYTHONPATH": str(checkout), "PHOTOSVC_INSTANCE": str(folder)}
     with (folder / "first_request.log").open("wb") as log:
         process = subprocess.Popen(
             [*command, "photosvc.app:create_app()"], cwd=checkout, env=environ, stdout=log, stderr=log
