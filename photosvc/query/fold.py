@@ -9,9 +9,9 @@ so that a query has to name the other forms itself. A rule may give a form that 
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import islice
+from itertools import groupby, islice
 from typing import Final
 
 LONGEST_WORD = 64
@@ -31,9 +31,18 @@ _CONSONANTS: Final = (
     "\u0e01-\u0e2f\u0e46\u0e81-\u0eaf\u0ec6\u0edc-\u0edf\u1000-\u102a\u103f\u1050-\u1055\u1780-\u17b3\u17d7"
 )
 _CLUSTERED: Final = _LEADING_VOWELS + _TRAILING_VOWELS + _CONSONANTS
+
+
+def _ranges(codes: Iterable[int]) -> str:
+    """Return the set of these ascending code points for a pattern, as ranges: `re` compares a character with each."""
+    runs = groupby(enumerate(codes), lambda numbered: numbered[1] - numbered[0])
+    ends = ((run[0][1], run[-1][1]) for run in (list(numbered) for _, numbered in runs))
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ends)
+
+
 #: Emoji and other pictorial signs, also of later versions of Unicode: each is a word.
-_PICTURES = "".join(
-    chr(code)
+_PICTURES = _ranges(
+    code
     for code in (*range(0x2300, 0x2C00), *range(0x1F000, 0x1FB00))
     if unicodedata.category(chr(code)) in {"So", "Cn"}
 )
@@ -88,8 +97,8 @@ _PLAIN = str.maketrans(
                          *range(0xE0020, 0xE0080))), "")
 )  # fmt: skip
 #: Vowel signs of Indic and other scripts: parts of words although Unicode does not class them as letters.
-_SIGNS = "".join(
-    chr(code)
+_SIGNS = _ranges(
+    code
     for code in (*range(0x0900, 0x1D00), *range(0xA800, 0xAC00))
     if unicodedata.category(chr(code)).startswith("M") and not unicodedata.combining(chr(code))
 )
