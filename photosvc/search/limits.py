@@ -19,30 +19,24 @@ import logging
 import math
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection, StaticPool
 
 from photosvc.core.errors import Detail, PhotosvcError
 from photosvc.core.machine import ByteLocks, usable_cores
-from photosvc.models import FILTER_COLUMNS, LOOKUP_COLUMNS, PATTERN_COLUMNS, VALUE_COLUMNS
 from photosvc.models.statements import run_text
-from photosvc.query.filter_spec import FilterSpec, Kind
-from photosvc.query.nodes import Everything, Filter, Node, Nothing, leaves
 
-#: Columns that have an index.
-_INDEXED: Final = frozenset({*VALUE_COLUMNS, *LOOKUP_COLUMNS, *PATTERN_COLUMNS, "taken_day"})
-#: Kinds of values that are found by words, UIDs or hashes, for which there are indexes.
-_LOOKED_UP: Final = frozenset({Kind.WORDS, Kind.WHOLE_WORDS, Kind.ABSENT, Kind.NAME, Kind.UID, Kind.PHOTO})
-#: Parts that an error names.
-_MOST: Final = 10
+if TYPE_CHECKING:
+    from photosvc.query.nodes import Node
+
 #: Seconds of work after which a search is costly, and seconds between two checks for its client.
 COSTLY: Final = 0.05
 #: Instructions of SQLite between two calls: about half a millisecond of work.
@@ -258,36 +252,6 @@ class ClientGoneError(SearchEndedError):
     reason = "client_gone"
 
 
-def costly_parts(node: Node | None, part: str) -> Sequence[Detail]:
-    """Return the parts of a query by which no index finds photos; all of its parts if each has an index.
-
-    Args:
-        part: the parameter that is costly if there is no query.
-    """
-    from photosvc.query.filters import FILTERS  # commands that search nothing do not import it
-
-    names = list(dict.fromkeys(_names(node))) if node is not None else []
-    unindexed = [name for name in names if name in FILTERS and not _is_indexed(FILTERS[name])]
-    if unindexed:
-        return _details(unindexed, "no index finds photos by this: it is compared with every one")
-    return _details(names or [part], "this part of the search reads very many photos")
-
-
-def _details(names: Sequence[str], message: str) -> Sequence[Detail]:
-    return [Detail(field=name, message=message) for name in names[:_MOST]]
-
-
-def _is_indexed(spec: FilterSpec) -> bool:
-    return spec.kind in _LOOKED_UP or any(FILTER_COLUMNS.get(column, column) in _INDEXED for column in spec.columns)
-
-
-def _names(node: Node) -> Iterator[str]:
-    """Yield the names of the filters in a query; `q` for words."""
-    for part in leaves(node):
-        if not isinstance(part, Everything | Nothing):
-            yield part.name if isinstance(part, Filter) else "q"
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits of the searches of a process."""
@@ -312,7 +276,7 @@ class Read:
     connection: tuple[dict[Any, Any], Any] = ({}, None)
     """The data that the pool keeps with the connection, and the driver's connection."""
     turn: Turn | None = None
-    node: Node | None = None
+    node: "Node | None" = None
     """The query of the search."""
     ended: type[SearchEndedError] | None = None
     """The reason why it was ended."""
@@ -349,6 +313,8 @@ class Read:
     def error(self) -> SearchEndedError | None:
         """Return the error to answer if a statement was ended."""
         if self.ended is SearchTooLongError:
+            from photosvc.search.costly_parts import costly_parts  # few processes answer searches
+
             return SearchTooLongError(costly_parts(self.node, self.part))
         return self.ended() if self.ended else None
 
@@ -436,7 +402,7 @@ def end_read(read: Read) -> None:
     read.limits.watch.remove(read)
 
 
-def note_query(connection: Connection, node: Node, *, in_album: bool) -> None:
+def note_query(connection: Connection, node: "Node", *, in_album: bool) -> None:
     """Record the query of the search, so that an error can name its costly part."""
     read: Read | None = connection.info.get(_READ)
     if read is not None:

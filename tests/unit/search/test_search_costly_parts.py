@@ -8,7 +8,7 @@ import pytest
 from photosvc.core.errors import NotFoundError
 from photosvc.query.filters import FILTERS
 from photosvc.query.parser import parse_query
-from photosvc.search.limits import costly_parts
+from photosvc.search.costly_parts import costly_parts
 from photosvc.search.reading import lookups
 from photosvc.search.reading.lookups import _names_like, find_town
 
