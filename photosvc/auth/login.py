@@ -22,10 +22,9 @@ from photosvc.auth.credentials import end_oldest_sessions
 from photosvc.auth.errors import ClientLoginError, InvalidCredentialsError, InvalidTokenError, PasscodeRequiredError
 from photosvc.auth.keys import derive_key, is_signed, sign
 from photosvc.auth.operation import Operation
-from photosvc.auth.principal import Principal
+from photosvc.auth.principal import NOWHERE, Origin, Principal
 from photosvc.auth.scopes import EVERYTHING, Scope
 from photosvc.auth.second_factor import require_passcode
-from photosvc.auth.tokens import NOWHERE, Origin
 from photosvc.core import ids
 from photosvc.core.accounts import BY_APP_PASSWORD, BY_PASSWORD, is_name, normal_name
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Client, Credential, User

@@ -1,4 +1,4 @@
-"""The principal: the verified credential of a request and its owner, or the signed-in user of a host app.
+"""The principal: the verified credential of a request and its owner, or the signed-in user of a host app; the origin.
 
 A host app says which user is signed in and what that user may see; photosvc stores no account for the user.
 """
@@ -21,6 +21,8 @@ HOST_USER = "host_user"
 _PREFIX: Final = "host"
 _DIGITS: Final = 24
 _LONGEST_ID: Final = 500
+_MOST_ADDRESS: Final = 64
+_MOST_AGENT: Final = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +144,23 @@ class HostUser:
 def is_host_uid(uid: str) -> bool:
     """Return whether a UID in a link belongs to a host's user rather than to a credential."""
     return uid.startswith(_PREFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The address and the user agent of a client: printable characters only, shortened to the columns."""
+
+    address: str = ""
+    user_agent: str = ""
+
+    @classmethod
+    def of(cls, address: str, user_agent: str) -> "Origin":
+        """Return the origin of a request with this address and this header `User-Agent`."""
+        return cls(_printable(address, _MOST_ADDRESS), _printable(user_agent, _MOST_AGENT))
+
+
+NOWHERE: Final = Origin()
+
+
+def _printable(text: str, length: int) -> str:
+    return "".join(character for character in text[:length] if character.isprintable())

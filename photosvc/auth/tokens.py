@@ -1,4 +1,4 @@
-"""Secrets that requests show, verified with one indexed read by their digest; the origin of their use; tokens of links.
+"""Secrets that requests show, verified with one indexed read by their digest; tokens of links.
 
 Verification runs on every request, so the statement is compiled once and returns plain rows.
 
@@ -13,7 +13,6 @@ unused bits differ, appended non-ASCII characters), and its tokens are longer (6
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias, get_args, get_type_hints
@@ -25,7 +24,7 @@ from sqlalchemy.orm import Session, aliased
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.keys import derive_key, is_signed, sign
 from photosvc.auth.policy import SHARERS, UPLOADERS
-from photosvc.auth.principal import Principal, Shared, is_host_uid
+from photosvc.auth.principal import NOWHERE, Origin, Principal, Shared, is_host_uid
 from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN, CLIENT, GUEST, VISITOR, WITHOUT_PRIVATE
@@ -33,8 +32,6 @@ from photosvc.models import VISIT, AlbumShare, Client, Credential, Link, User, V
 from photosvc.models.statements import Prepared, prepare_statement
 from photosvc.settings import Settings
 
-_MOST_ADDRESS: Final = 64
-_MOST_AGENT: Final = 255
 #: Seconds between two updates of a credential's last use.
 TOUCH_SECONDS = 60
 _Parent = aliased(Credential)
@@ -75,26 +72,6 @@ _ALBUMS: Final = (
     .correlate(Credential, Client, User, _ClientOwner)
     .scalar_subquery()
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The address and the user agent of a client: printable characters only, shortened to the columns."""
-
-    address: str = ""
-    user_agent: str = ""
-
-    @classmethod
-    def of(cls, address: str, user_agent: str) -> "Origin":
-        """Return the origin of a request with this address and this header `User-Agent`."""
-        return cls(_printable(address, _MOST_ADDRESS), _printable(user_agent, _MOST_AGENT))
-
-
-NOWHERE: Final = Origin()
-
-
-def _printable(text: str, length: int) -> str:
-    return "".join(character for character in text[:length] if character.isprintable())
 
 
 class Known(NamedTuple):

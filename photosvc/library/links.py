@@ -26,9 +26,8 @@ from photosvc.auth.login import Login
 from photosvc.auth.operation import Operation
 from photosvc.auth.passwords import hash_password
 from photosvc.auth.policy import SHARERS
-from photosvc.auth.principal import Principal
+from photosvc.auth.principal import Origin, Principal
 from photosvc.auth.throttle import Allowance, Charge, seconds_to_wait, take, units_left
-from photosvc.auth.tokens import Origin
 from photosvc.core import ids
 from photosvc.core.accounts import NO_LIMIT, VISIT_SECONDS
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError

@@ -27,7 +27,6 @@ from photosvc.auth.keys import check_key, claim, read_key, stored_fingerprint
 from photosvc.auth.principal import HOST_USER, HostUser, Principal
 from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import Throttle
-from photosvc.auth.tokens import Known
 from photosvc.core.errors import PhotosvcError, SchemaError, SettingError
 from photosvc.core.logs import START, Outages
 from photosvc.core.machine import Slots
@@ -44,6 +43,7 @@ from photosvc.web.requests import OtherSiteError, changes, client_address, has_u
 from photosvc.web.transactions import Commits, Transactions, Unchanged, Writers
 
 if TYPE_CHECKING:
+    from photosvc.auth.tokens import Known
     from photosvc.pictures.cache import PictureCache
     from photosvc.pictures.service import Pictures
 
@@ -216,7 +216,7 @@ class Service(Transactions):
     replica: Replica | None = field(init=False)
     """The replica of the database that searches are read from, if there is one."""
     commits: Commits = field(init=False)
-    known_tokens: Unchanged[Known] = field(default_factory=Unchanged, init=False)
+    known_tokens: "Unchanged[Known]" = field(default_factory=Unchanged, init=False)
     """Credentials by the digests of their secrets."""
     known_state: Unchanged[int] = field(default_factory=Unchanged, init=False)
     """The state number of the library."""

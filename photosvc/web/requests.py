@@ -17,7 +17,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from flask import Request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from photosvc.auth.tokens import Origin
+from photosvc.auth.principal import Origin
 from photosvc.core.errors import NeverPermittedError
 
 if TYPE_CHECKING:

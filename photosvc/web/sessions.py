@@ -24,10 +24,10 @@ from photosvc.auth.login import Login
 from photosvc.auth.operation import Operation
 from photosvc.auth.passwords import verify_password
 from photosvc.auth.policy import check_grantable
+from photosvc.auth.principal import Origin
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.second_factor import find_proven, prove_password
 from photosvc.auth.throttle import Allowance, Charge, by_address, network_of, take
-from photosvc.auth.tokens import Origin
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.library.links import FoundLink, find_open, open_visit
 from photosvc.models import User

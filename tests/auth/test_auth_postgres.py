@@ -11,9 +11,10 @@ from photosvc.auth import accounts, second_factor, throttle
 from photosvc.auth.credentials import issue, sweep
 from photosvc.auth.errors import InvalidPasscodeError, LastAdminError
 from photosvc.auth.keys import encrypt_again, prepare, put_in_place, stored_fingerprint
+from photosvc.auth.principal import Origin
 from photosvc.auth.scopes import EVERYTHING
 from photosvc.auth.throttle import LOGIN_BY_ADDRESS, Charge
-from photosvc.auth.tokens import Origin, touch, verify
+from photosvc.auth.tokens import touch, verify
 from photosvc.models import LibraryState, User
 from photosvc.models.engine import write_if_free
 from photosvc.settings import load_settings

@@ -7,8 +7,9 @@ from photosvc.auth.accounts import set_password
 from photosvc.auth.credentials import issue
 from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, InvalidTokenError, PasscodeRequiredError
 from photosvc.auth.login import log_out
+from photosvc.auth.principal import Origin
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.tokens import Origin, verify
+from photosvc.auth.tokens import verify
 from photosvc.core import ids
 from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, Credential, User

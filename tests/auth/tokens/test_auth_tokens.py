@@ -6,8 +6,8 @@ from sqlalchemy import select
 from photosvc.auth.credentials import delete_credentials
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError
 from photosvc.auth.grants import use_of_tokens
-from photosvc.auth.principal import APP_SESSION
-from photosvc.auth.tokens import Origin, find, needs_touch, touch, verify, verify_uid
+from photosvc.auth.principal import APP_SESSION, Origin
+from photosvc.auth.tokens import find, needs_touch, touch, verify, verify_uid
 from photosvc.core import ids
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Credential
 from tests.support.clock import NOW, SECOND

@@ -6,8 +6,8 @@ from photosvc.auth.audit_log import Actor
 from photosvc.auth.login import check_login, find_app_password
 from photosvc.auth.login import log_in as open_session
 from photosvc.auth.operation import Operation
+from photosvc.auth.principal import NOWHERE
 from photosvc.auth.scopes import parse_scope
-from photosvc.auth.tokens import NOWHERE
 from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, Client, Credential, User
