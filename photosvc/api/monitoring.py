@@ -31,7 +31,7 @@ from photosvc.library.staging_part import StorageFailedError
 from photosvc.library.trash_folder import Trash
 from photosvc.models import VISIT
 from photosvc.models.engine import session_on
-from photosvc.models.library import BACKED_UP, named_number
+from photosvc.models.named_numbers import BACKED_UP, named_number
 from photosvc.models.replica import Report
 from photosvc.pictures.cache import PictureCache, cache_use
 from photosvc.records.accounts import AuditEntrySchema

@@ -21,7 +21,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.words import in_portions
-from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Client, Credential, User, Visit, ZipSelection
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Client, Credential, User, Visit
 from photosvc.models.engine import MOST_SWEPT
 
 MAX_NAME = 160
@@ -260,6 +260,8 @@ def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> in
 
     These have statements of their own, because a host's database may not cascade.
     """
+    from photosvc.models import ZipSelection
+
     parents = select(Credential.id).where(*conditions)
     children = delete(Credential).where(Credential.parent_id.in_(parents)).returning(Credential.id, Credential.uid)
     own = delete(Credential).where(*conditions).returning(Credential.id, Credential.uid)

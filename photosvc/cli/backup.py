@@ -87,7 +87,7 @@ def _note_backup(service: "Service") -> None:
     """Store the time of the backup for the metrics, unless the database is at an old schema or busy."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    from photosvc.models.library import BACKED_UP, set_named_numbers
+    from photosvc.models.named_numbers import BACKED_UP, set_named_numbers
 
     number = {BACKED_UP: int(service.now().timestamp())}
     with suppress(SQLAlchemyError):

@@ -5,7 +5,7 @@ The security log is one of them.
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, UniqueConstraint, false, text
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS, OPAQUE
@@ -159,14 +159,6 @@ class Credential(Base):
     __table_args__ = (
         # For the login sessions of an account or app password, the oldest first.
         Index(f"ix_{TABLE_PREFIX}credentials_owner", "user_id", "kind", "parent_id", "id"),
-        # For credentials that expire without use.
-        Index(
-            f"ix_{TABLE_PREFIX}credentials_idle",
-            "idle_seconds",
-            "last_used_at",
-            sqlite_where=text("idle_seconds IS NOT NULL"),
-            postgresql_where=text("idle_seconds IS NOT NULL"),
-        ),
         NEVER_REUSE_IDS,
     )
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sqlalchemy import BigInteger, DateTime, Dialect, Double, Integer, MetaData
+from sqlalchemy import BigInteger, DateTime, Dialect, Double, Integer, MetaData, Text
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
@@ -41,6 +41,9 @@ class UTCDateTime(TypeDecorator[datetime]):
 
 #: 64-bit keys. On SQLite the type must be INTEGER: only such a primary key gets its values from the database.
 RowId = BigInteger().with_variant(Integer, "sqlite")
+
+#: Text that PostgreSQL too sorts by code point, so that both databases give the same pages.
+SortText = Text().with_variant(Text(collation="C"), "postgresql")
 
 #: For tables whose ids grant rights: without it SQLite gives the id of a deleted row to the next new row.
 NEVER_REUSE_IDS = {"sqlite_autoincrement": True}

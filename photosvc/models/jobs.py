@@ -3,29 +3,18 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, Text, false, text
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, Text, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from photosvc.models.accounts import User
-from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
-from photosvc.models.search import SortText
-
-_WAITS = text("state = 'waiting'")
-_RUNS = text("state = 'running'")
+from photosvc.models.base import TABLE_PREFIX, Base, RowId, SortText, UTCDateTime
 
 
 class Job(Base):
     """A job, from the request to its report; see `index.jobs`. Waiting jobs of one kind have different subjects."""
 
     __tablename__ = TABLE_PREFIX + "jobs"
-    __table_args__ = (
-        Index(
-            f"uq_{TABLE_PREFIX}jobs_waiting", "kind", "subject", unique=True, sqlite_where=_WAITS,
-            postgresql_where=_WAITS,
-        ),
-        Index(f"ix_{TABLE_PREFIX}jobs_running", "owner", sqlite_where=_RUNS, postgresql_where=_RUNS),
-        Index(None, "kind", "started_at"),
-    )  # fmt: skip
+    __table_args__ = (Index(None, "kind", "started_at"),)
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     kind: Mapped[str] = mapped_column(Text)
@@ -168,15 +157,7 @@ class UploadedFile(Base):
     """An original that counts in the quota of an account, and may claim its content."""
 
     __tablename__ = TABLE_PREFIX + "uploaded_files"
-    __table_args__ = (
-        Index(None, "user_id", "size"),
-        Index(
-            f"ix_{TABLE_PREFIX}uploaded_files_apart",
-            "hash",
-            sqlite_where=text("apart = 1"),
-            postgresql_where=text("apart"),
-        ),
-    )
+    __table_args__ = (Index(None, "user_id", "size"),)
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     hash: Mapped[str | None] = mapped_column(Text, unique=True)

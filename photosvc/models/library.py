@@ -1,22 +1,17 @@
-"""The tables around photos: cameras, lenses, places, keywords, albums, people, the journal of changes, look-alikes.
+"""The tables around photos: cameras, lenses, places, keywords, albums, people, the journal of changes.
 
-Names of people come from files, so names that users chose and favourites are stored apart. Look-alikes are those of the
-last search for them.
+Names of people come from files, so names that users chose and favourites are stored apart.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import (
     BigInteger,
-    Column,
-    Connection,
     ForeignKey,
     Index,
     Integer,
-    SmallInteger,
-    Table,
     Text,
     UniqueConstraint,
     false,
@@ -26,23 +21,11 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from photosvc.core.ids import LABEL, SUBJECT, computed_uid
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
-from photosvc.models.statements import insert_into
 
 #: The id of the unknown camera and of the unknown lens.
 UNKNOWN_ID = 1
 #: The id of the unknown place, cell and country.
 UNKNOWN_PLACE = "zz"
-#: Name of the number of committed changes of the library.
-CHANGES = "changes"
-#: Name of a random number that is drawn with each change: cached values stay valid as long as it is unchanged. A
-#: counter would reach the same numbers by other changes after a backup was restored.
-STATE = "state"
-#: Name of the projection version by which the search rows were written.
-PROJECTION = "projection"
-#: Name of the number that stands for the rules by which files were stacked; see `index.restack`.
-STACKING = "stacking"
-#: Name of a number: 1 if places are estimated, 0 if not; see `index.estimates`.
-ESTIMATES = "estimates"
 #: Most values in one statement.
 _MOST_NAMES: Final = 500
 
@@ -113,14 +96,6 @@ class Keyword(Base):
         return computed_uid(LABEL, self.folded)
 
 
-photo_keywords = Table(
-    TABLE_PREFIX + "photo_keywords",
-    Base.metadata,
-    Column("photo_id", RowId, ForeignKey(TABLE_PREFIX + "photos.id", ondelete="CASCADE"), primary_key=True),
-    Column("keyword_id", RowId, ForeignKey(Keyword.id, ondelete="CASCADE"), primary_key=True, index=True),
-)
-
-
 class Album(Base):
     """A list of photos. An album with a `filter` is a smart album: it contains the photos that the query finds."""
 
@@ -138,48 +113,6 @@ class Album(Base):
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
     deleted_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
-
-
-class AlbumPhoto(Base):
-    """A photo in an album; `hidden` removes it from a smart album, or from a large album that is deleted in steps."""
-
-    __tablename__ = TABLE_PREFIX + "album_photos"
-    __table_args__ = (Index(f"ix_{TABLE_PREFIX}album_photos_position", "album_id", "position", "photo_id"),)
-
-    album_id: Mapped[int] = mapped_column(RowId, ForeignKey(Album.id, ondelete="CASCADE"), primary_key=True)
-    photo_id: Mapped[int] = mapped_column(
-        RowId, ForeignKey(TABLE_PREFIX + "photos.id", ondelete="CASCADE"), primary_key=True, index=True
-    )
-    position: Mapped[int] = mapped_column(Integer().with_variant(BigInteger, "postgresql"), default=0)
-    """The manual order. Positions may be equal, negative and have gaps; photos with equal ones are sorted by id."""
-    hidden: Mapped[bool] = mapped_column(default=False)
-    created_at: Mapped[datetime] = mapped_column(UTCDateTime)
-
-
-#: The named number of the last backup, in seconds since 1970.
-BACKED_UP: Final = "backed_up_at"
-
-
-class LibraryState(Base):
-    """A named number of the library."""
-
-    __tablename__ = TABLE_PREFIX + "library"
-
-    name: Mapped[str] = mapped_column(Text, primary_key=True)
-    value: Mapped[int] = mapped_column(BigInteger, default=0)
-
-
-def named_number(session: Session | Connection, name: str) -> int | None:
-    """Return a named number of the library; None before it is first set."""
-    number: int | None = session.scalar(select(LibraryState.value).where(LibraryState.name == name))
-    return number
-
-
-def set_named_numbers(session: Session, numbers: Mapping[str, int]) -> None:
-    """Set named numbers of the library, in the session's write transaction."""
-    row = insert_into(LibraryState, session)
-    row = row.on_conflict_do_update(index_elements=["name"], set_={"value": row.excluded.value})
-    session.connection().execute(row, [{"name": name, "value": value} for name, value in numbers.items()])
 
 
 class Disk(Base):
@@ -260,29 +193,3 @@ class JournalSize(Base):
 
     actor_uid: Mapped[str] = mapped_column(Text, primary_key=True)
     size: Mapped[int] = mapped_column(BigInteger)
-
-
-class LookAlike(Base):
-    """A photo in a group of look-alikes."""
-
-    __tablename__ = TABLE_PREFIX + "look_alikes"
-
-    number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    """The number of the group."""
-    place: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
-    """The rank in the group: 0 for the best photo."""
-    photo_id: Mapped[int] = mapped_column(RowId, ForeignKey(TABLE_PREFIX + "photos.id", ondelete="CASCADE"), index=True)
-    distance: Mapped[int] = mapped_column(SmallInteger)
-    """Hamming distance of the 64-bit perceptual hashes of this photo and the best one."""
-
-
-class DistinctPhoto(Base):
-    """A photo in a set whose photos are all different according to a person."""
-
-    __tablename__ = TABLE_PREFIX + "distinct_photos"
-
-    number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    """The random number of the set."""
-    photo_id: Mapped[int] = mapped_column(
-        RowId, ForeignKey(TABLE_PREFIX + "photos.id", ondelete="CASCADE"), primary_key=True, index=True
-    )

@@ -15,7 +15,6 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
-    text,
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
@@ -30,7 +29,6 @@ from photosvc.models.library import (
     Keyword,
     Lens,
     Place,
-    photo_keywords,
     renamed_uids,
     subject_uid,
 )
@@ -215,6 +213,14 @@ class RejectedFile(Base):
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 
+photo_keywords = Table(
+    TABLE_PREFIX + "photo_keywords",
+    Base.metadata,
+    Column("photo_id", RowId, ForeignKey(TABLE_PREFIX + "photos.id", ondelete="CASCADE"), primary_key=True),
+    Column("keyword_id", RowId, ForeignKey(Keyword.id, ondelete="CASCADE"), primary_key=True, index=True),
+)
+
+
 class Photo(Base):
     """A photo of the library: a picture in one or more files.
 
@@ -226,9 +232,6 @@ class Photo(Base):
     __table_args__ = (
         Index(None, "path", "name"),
         Index(f"ix_{TABLE_PREFIX}photos_camera", "camera_id", "camera_serial", "taken_at_local"),
-        Index(
-            f"ix_{TABLE_PREFIX}photos_due", "id", sqlite_where=text("place_due = 1"), postgresql_where=text("place_due")
-        ),
     )
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)

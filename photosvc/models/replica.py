@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from photosvc.models.engine import configure_engine, engine_options, give_back, open_reader
-from photosvc.models.library import CHANGES, LibraryState
+from photosvc.models.named_numbers import CHANGES, LibraryState
 
 #: Seconds for which a replica that failed is not asked.
 REST: Final = 5.0

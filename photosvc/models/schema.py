@@ -21,8 +21,8 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import SchemaError
-from photosvc.models.base import FIRST_VERSION, SCHEMA_VERSION, TABLE_PREFIX, Base
-from photosvc.models.library import LibraryState, named_number
+from photosvc.models.base import FIRST_VERSION, SCHEMA_VERSION, TABLE_PREFIX
+from photosvc.models.named_numbers import LibraryState, named_number
 from photosvc.models.statements import among
 
 if TYPE_CHECKING:
@@ -146,6 +146,8 @@ def _references(table: Table) -> tuple[tuple[Column[Any], bool], ...]:
 
 
 def _find_references(table: Table) -> Iterator[tuple[Column[Any], bool]]:
+    from photosvc.models import Base  # with all tables
+
     for other in Base.metadata.sorted_tables:
         if not other.name.startswith(TABLE_PREFIX + "search_"):
             for key in other.foreign_keys:
@@ -284,6 +286,8 @@ def downgrade(engine: Engine, revision: str) -> None:
 def differences(engine: Engine) -> list[str]:
     """Return the differences between the database and the models; empty if they agree."""
     from alembic.autogenerate import compare_metadata
+
+    from photosvc.models import Base  # with all tables
 
     with engine.connect() as connection:
         return [str(difference) for difference in compare_metadata(context_of(connection), Base.metadata)]

@@ -1,8 +1,8 @@
 """The search tables: sort keys and filter columns of each file, files of albums, records as JSON text, and words.
 
 `SearchRow` is the only list of search columns. A line of it says everything about a column: its name and type, the
-computation of its value, the filter column for which it stands, and its indexes. The projection, the indexes below, the
-conditions of filters and the planner read these lines.
+computation of its value, the filter column for which it stands, and its indexes. The projection, the indexes (in
+`models.indexes`), the conditions of filters and the planner read these lines.
 
 To add a stored filter, change three places:
 
@@ -15,7 +15,6 @@ Parser, SQL, OpenAPI and the table in docs/search.md (`svc show filters --md`) f
 `tests/models/test_search_columns.py` compares a migrated database with this list.
 """
 
-import re
 import secrets
 from operator import attrgetter
 from typing import Any, Final
@@ -24,22 +23,21 @@ from sqlalchemy import (
     BigInteger,
     Double,
     ForeignKey,
-    Index,
     Integer,
     SmallInteger,
     Text,
     bindparam,
     case,
     or_,
-    text,
     update,
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from photosvc.models import search_values
-from photosvc.models.base import TABLE_PREFIX, Base, RowId
-from photosvc.models.library import CHANGES, PROJECTION, STATE, Album, LibraryState
-from photosvc.models.search_values import SHOWN, SORT_KEYS, FileKey, of_file, of_photo, search_columns
+from photosvc.models.base import TABLE_PREFIX, Base, RowId, SortText
+from photosvc.models.library import Album
+from photosvc.models.named_numbers import CHANGES, PROJECTION, STATE, LibraryState
+from photosvc.models.search_values import FileKey, of_file, of_photo, search_columns
 from photosvc.models.statements import run_one
 from photosvc.query.fold import fold, fold_recurring
 
@@ -47,8 +45,6 @@ from photosvc.query.fold import fold, fold_recurring
 PROJECTION_VERSION = 9
 #: The sort keys of the timeline, all descending: by local day, and within a day like the order `newest`.
 TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
-#: Text that PostgreSQL too sorts by code point, so that both databases give the same pages.
-SortText = Text().with_variant(Text(collation="C"), "postgresql")
 #: The first columns of the index `values`: lenses are looked up in it, and facets are counted by these columns.
 VALUE_GROUPS = ("lens_id", "year")
 #: The condition of photos of which the year is known and the day is not: `taken_at` may be in another year.
@@ -184,76 +180,6 @@ PATTERN_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if colum
 SCANNED_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.scanned)
 
 
-def _index(
-    name: str,
-    *columns: str,
-    condition: str = "listed",
-    compared_by_pattern: tuple[str, ...] = (),
-    included: tuple[str, ...] = (),
-) -> None:
-    """Declare an index over the rows with this condition, by default the `listed` ones; an empty one means all rows.
-
-    On PostgreSQL, columns in `compared_by_pattern` can be looked up by the beginning of a text in any language of the
-    database, and columns in `included` can be read from the index alone; SQLite's indexes always contain `file_id`.
-    """
-    flag, *further = re.split("( AND | OR )", condition, maxsplit=1)
-    on_sqlite = [f"{flag.removeprefix('NOT ')} = {int(not flag.startswith('NOT '))}", *further]
-    Index(
-        f"ix_{SearchRow.__tablename__}_{name}",
-        *(getattr(SearchRow, column) for column in columns),
-        sqlite_where=text("".join(on_sqlite)) if condition else None,
-        postgresql_where=text(condition) if condition else None,
-        postgresql_ops={column: "text_pattern_ops" for column in columns if column in compared_by_pattern},
-        postgresql_include=included,
-    )
-
-
-for _keys in SORT_KEYS.values():
-    _index(_keys.index, *_keys.columns, *_keys.appended, included=("file_id",))
-    if _keys.by_value:
-        for _column in VALUE_COLUMNS:
-            _index(f"{_column}_{_keys.index}", _column, *_keys.columns)
-
-
-_index("path", "path_key")
-
-
-for _name, _is_rare in RARE_COLUMNS.items():
-    _index(_name, _name, "newest_key", condition=f"listed AND {_is_rare}")
-
-
-# SQLite answers a statement from an index alone only if it contains all columns, even the constant `listed`.
-for _name in PATTERN_COLUMNS:
-    if _name not in {_keys.columns[0] for _keys in SORT_KEYS.values()}:
-        _index(f"{_name}_pattern", _name, "oldest_key", "listed", compared_by_pattern=(_name,))
-
-
-_index("far_day", "taken_day", "taken_at", "year", "far_day", condition=f"far_day OR {UNDATED}")
-
-
-_index("unlisted", "newest_key", condition="NOT listed")
-
-
-_index("photo", "photo_id", "taken_at", "newest_key", "private", "listed", condition="", included=("file_id",))
-
-
-# PostgreSQL allows 32 columns.
-_index(
-    "values",
-    *VALUE_GROUPS,
-    *(name for name in SCANNED_COLUMNS if name not in VALUE_GROUPS),
-    "newest_key",
-    "private",
-    "listed",
-)
-
-
-_index("timeline", *TIMELINE_KEYS, *SHOWN, condition="")
-
-
-_index("map", "lat", "lng", "newest_key", *SHOWN, condition="")
-
-
 class SearchAlbum(Base):
     """A file in an album, with copies of the sort keys of its `SearchRow`.
 
@@ -269,12 +195,6 @@ class SearchAlbum(Base):
     taken_at: Mapped[int] = mapped_column(BigInteger)
     newest_key: Mapped[int] = mapped_column(BigInteger)
     oldest_key: Mapped[int] = mapped_column(BigInteger)
-
-
-for _sort in SORT_KEYS.values():
-    if _sort.by_album:
-        _columns = ("album_id", *_sort.columns, "file_id")
-        Index(f"ix_{SearchAlbum.__tablename__}_{_sort.index}", *(getattr(SearchAlbum, name) for name in _columns))
 
 
 class SearchDocument(Base):

@@ -40,7 +40,7 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
@@ -267,7 +267,11 @@ def insert_into(table: Any, session: Session) -> Any:  # noqa: ANN401 - either d
 
 def insert_for(table: Any, dialect: str) -> Any:  # noqa: ANN401 - either dialect's own insert
     """Return the INSERT of this SQL dialect, which supports ON CONFLICT."""
-    return (postgresql if dialect == "postgresql" else sqlite).insert(table)
+    if dialect == "postgresql":
+        from sqlalchemy.dialects import postgresql  # whose import would delay each command on SQLite
+
+        return postgresql.insert(table)
+    return sqlite.insert(table)
 
 
 def is_below(name: InstrumentedAttribute[str], folder: str, dialect: str) -> ColumnElement[bool]:

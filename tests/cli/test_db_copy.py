@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, delete, func, select, text
 
 from photosvc.models import SCHEMA_VERSION, Album, Base, Camera, Client, Photo, schema
 from photosvc.models.engine import configure_engine, engine_options
-from photosvc.models.library import set_named_numbers
+from photosvc.models.named_numbers import set_named_numbers
 from tests.support.factories.varied_library import fill_varied_library
 from tests.support.library import SURROUNDINGS, call_svc, open_library
 

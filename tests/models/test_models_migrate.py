@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import SchemaError
 from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Album, Base, migrations, schema
-from photosvc.models.library import named_number
+from photosvc.models.named_numbers import named_number
 from photosvc.models.search_values import SORT_KEYS
 from tests.support.clock import NOW
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, cast, func, literal, literal_column, or_, select
-from sqlalchemy.dialects.postgresql import TSQUERY
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.expression import column, table
+from sqlalchemy.types import UserDefinedType
 
 from photosvc.models import SearchRow, SearchText
 from photosvc.models.search import WORD_INDEX, WORD_TERMS
@@ -46,8 +46,14 @@ _TEXT_COLUMNS = frozenset({"keywords", "subjects", "description", "place", "titl
 _SECTIONS = {"subjects": "people"} | {section: section for section in MARKS if section != "people"}
 
 
-class _TsQuery(TSQUERY):
-    """`TSQUERY` that can also be written into the text of a statement, as `explain` does."""
+class _TsQuery(UserDefinedType[str]):
+    """PostgreSQL's `tsquery`, which can also be written into the text of a statement, as `explain` does."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: object) -> str:
+        """Return the name of the type."""
+        return "TSQUERY"
 
     def literal_processor(self, dialect: Dialect) -> Callable[[str], str]:  # noqa: ARG002 - SQLAlchemy passes it
         """Return the function that quotes a text."""
