@@ -87,7 +87,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         Python's garbage collector writes to the objects that it visits, which copies their memory in each worker. It
         does not visit frozen objects.
         """
-        for module in ("photosvc.app", "photosvc.pictures.service", *VIEWS):
+        for module in ("photosvc.app", "photosvc.models.indexes", "photosvc.pictures.service", *VIEWS):
             importlib.import_module(module)
         gc.collect()
         gc.freeze()
