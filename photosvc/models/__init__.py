@@ -10,7 +10,9 @@ import importlib
 #: The exported names of each module. A module imports those whose tables its own tables refer to.
 _EXPORTED = {
     "base": "SCHEMA_VERSION TABLE_PREFIX Base",
-    "named_numbers": "CHANGES ESTIMATES PROJECTION STACKING STATE LibraryState named_number set_named_numbers",
+    "named_numbers": (
+        "CHANGES ESTIMATES PROJECTION PROJECTION_VERSION STACKING STATE LibraryState named_number set_named_numbers"
+    ),
     "accounts": (
         "ACCESS_TOKEN APP_PASSWORD CLIENT_TOKEN LOGIN_SESSION VISIT AlbumShare AuditEntry Client Credential Link "
         "RecoveryCode StoredKey ThrottleBucket User Visit"
@@ -25,7 +27,7 @@ _EXPORTED = {
     "photo_sets": "AlbumPhoto DistinctPhoto LookAlike",
     "search_values": "NOWHERE SORT_KEYS FileKey",
     "search": (
-        "FILTER_COLUMNS LOOKUP_COLUMNS PATTERN_COLUMNS PROJECTION_VERSION RARE_COLUMNS SCANNED_COLUMNS SEARCH_COLUMNS "
+        "FILTER_COLUMNS LOOKUP_COLUMNS PATTERN_COLUMNS RARE_COLUMNS SCANNED_COLUMNS SEARCH_COLUMNS "
         "TIMELINE_KEYS UNDATED VALUE_COLUMNS VALUE_GROUPS SearchAlbum SearchDocument SearchRow SearchText"
     ),
 }

@@ -40,6 +40,7 @@ from photosvc.models.library import SubjectName as SubjectName
 from photosvc.models.named_numbers import CHANGES as CHANGES
 from photosvc.models.named_numbers import ESTIMATES as ESTIMATES
 from photosvc.models.named_numbers import PROJECTION as PROJECTION
+from photosvc.models.named_numbers import PROJECTION_VERSION as PROJECTION_VERSION
 from photosvc.models.named_numbers import STACKING as STACKING
 from photosvc.models.named_numbers import STATE as STATE
 from photosvc.models.named_numbers import LibraryState as LibraryState
@@ -62,7 +63,6 @@ from photosvc.models.photo_sets import LookAlike as LookAlike
 from photosvc.models.search import FILTER_COLUMNS as FILTER_COLUMNS
 from photosvc.models.search import LOOKUP_COLUMNS as LOOKUP_COLUMNS
 from photosvc.models.search import PATTERN_COLUMNS as PATTERN_COLUMNS
-from photosvc.models.search import PROJECTION_VERSION as PROJECTION_VERSION
 from photosvc.models.search import RARE_COLUMNS as RARE_COLUMNS
 from photosvc.models.search import SCANNED_COLUMNS as SCANNED_COLUMNS
 from photosvc.models.search import SEARCH_COLUMNS as SEARCH_COLUMNS

@@ -7,7 +7,8 @@ computation of its value, the filter column for which it stands, and its indexes
 To add a stored filter, change three places:
 
 1. here: one line, for example `iso: Mapped[int] = of_photo("iso", Integer)`; with `by_value=True` the values have
-   an index in the order `newest`. Increment `PROJECTION_VERSION`: the next index run then fills the column;
+   an index in the order `newest`. Increment `PROJECTION_VERSION` in `named_numbers`: the next index run then fills the
+   column;
 2. `models/migrations/versions/`: a migration that adds the column (NOT NULL, with a server default) and its indexes;
 3. `query/filters.py`: one row that names the column.
 
@@ -36,13 +37,11 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from photosvc.models import search_values
 from photosvc.models.base import TABLE_PREFIX, Base, RowId, SortText
 from photosvc.models.library import Album
-from photosvc.models.named_numbers import CHANGES, PROJECTION, STATE, LibraryState
+from photosvc.models.named_numbers import CHANGES, PROJECTION, PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.search_values import FileKey, of_file, of_photo, search_columns
 from photosvc.models.statements import run_one
 from photosvc.query.fold import fold, fold_recurring
 
-#: Increment it whenever the projection would give other rows for the same library; older rows are stale.
-PROJECTION_VERSION = 9
 #: The sort keys of the timeline, all descending: by local day, and within a day like the order `newest`.
 TIMELINE_KEYS = ("timeline_day", "taken_at", "newest_key")
 #: The first columns of the index `values`: lenses are looked up in it, and facets are counted by these columns.

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.engine import Dialect
 
 from photosvc.core.times import local_day
-from photosvc.models import STATE, LibraryState
+from photosvc.models import PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.statements import Prepared, prepare_statement
 
 if TYPE_CHECKING:
@@ -48,8 +48,6 @@ def state_tag(connection: Connection, *made_of: object, sees_private: bool) -> s
 
 
 def _tag(state: int, *made_of: object, sees_private: bool) -> str:
-    from photosvc.models import PROJECTION_VERSION
-
     # The filter of a smart album may say `last week`.
     text = repr((state, local_day().toordinal(), PROJECTION_VERSION, sees_private, *made_of))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
