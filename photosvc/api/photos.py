@@ -4,6 +4,7 @@ The addresses are those below /photos/<uid>, and /files/<hash>, which finds a fi
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -295,8 +296,7 @@ def delete_file(photo_uid: str, file_uid: str) -> Response:
 
     Without `PHOTOSVC_DELETE_ORIGINALS` the original stays where it is.
     """
-    _check_leaves(photo_uid, file_uid)  # a store copies the original before the photo is locked
-    with taking_originals(file_uid=file_uid) as deletion:
+    with taking_originals(file_uid=file_uid, check=partial(_check_leaves, photo_uid, file_uid)) as deletion:
 
         def leave(session: Session, file: File) -> None:
             now = current_service().now()
@@ -315,12 +315,11 @@ def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Sessio
     return json_text(change_asked(photo_uid, action, change)[0])
 
 
-def _check_leaves(photo_uid: str, file_uid: str) -> None:
+def _check_leaves(photo_uid: str, file_uid: str, session: Session) -> None:
     """Raise the error of `_leaving` if the file is not of a photo that the principal may see, or cannot leave it."""
-    with current_service().reading(orm=True) as session:
-        if not files_of_photo(session.connection(), photo_uid, sees_private=principal().sees_private):
-            raise NotFoundError("there is no such photo", field="uid")
-        _leaving(session.scalars(select(Photo).where(Photo.uid == photo_uid)).one(), file_uid)
+    if not files_of_photo(session.connection(), photo_uid, sees_private=principal().sees_private):
+        raise NotFoundError("there is no such photo", field="uid")
+    _leaving(session.scalars(select(Photo).where(Photo.uid == photo_uid)).one(), file_uid)
 
 
 def _leaving(photo: Photo, file_uid: str) -> File:

@@ -4,7 +4,7 @@ At /users/<uid>/upload/<token>, POST sends files and PUT adds them to the origin
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -67,12 +67,15 @@ _ADDED: Final = json_object(code=NUMBER, message=TEXT, indexed=FLAG, files={"typ
 
 
 @contextmanager
-def taking_originals(photo_ids: Sequence[int] = (), file_uid: str = "") -> Iterator[Deletion | None]:
+def taking_originals(
+    photo_ids: Sequence[int] = (), file_uid: str = "", check: Callable[[Session], None] | None = None
+) -> Iterator[Deletion | None]:
     """Yield the deletion that moves originals into the trash after a write transaction; None if originals stay.
 
     Args:
         photo_ids: of the photos that will be deleted.
         file_uid: that of the file, if only one is deleted.
+        check: raises an error if it may not be deleted; called before a store copies it.
 
     Raises:
         PermissionDeniedError: originals are to be deleted, but are read-only, or the store refuses it.
@@ -87,6 +90,8 @@ def taking_originals(photo_ids: Sequence[int] = (), file_uid: str = "") -> Itera
     names: Sequence[str] = ()
     if settings.bucket is not None:
         with service.reading(orm=True) as session:
+            if check is not None:
+                check(session)
             names = originals_of(session, photo_ids, file_uid)
     service.end_reading()  # the store may take long
     with deleting(Trash(settings.originals, settings.bucket), service.now(), names) as deletion:
