@@ -3,7 +3,7 @@
 Texts of templates, modules and scripts are found by their marks (see `photosvc/pages/language.py`), and those of tables
 of other packages are listed by `photosvc/pages/messages.py`. A new text is added without a translation, for a person to
 write; the tests list the ones that are missing. Beside each catalogue stands the same one in the form that the service
-reads (`.mo`), which this makes anew after a translation was written. With `check`, nothing is written: the program ends
+reads (`.mo`): run this after a translation was written. With `check`, nothing is written: the program ends
 with 1 if the catalogues are not up to date.
 """
 

@@ -1,4 +1,4 @@
-"""Operations of nobody, of the command line and of a credential: who may do what, and what the security log says."""
+"""Operations of anonymous requests, commands and credentials: who may do what, and what the security log says."""
 
 import pytest
 from sqlalchemy import select, update
@@ -12,23 +12,23 @@ from photosvc.core.errors import PermissionDeniedError
 from photosvc.models import LOGIN_SESSION, AuditEntry, Client, Credential
 from tests.support.clock import NOW
 from tests.support.factories.accounts import add_client, add_credential, add_user
-from tests.support.operations import by_command, by_nobody, by_user
+from tests.support.operations import by_anonymous, by_command, by_user
 
 
-def test_without_a_credential_nobody_changes_rights_or_makes_credentials(session):
+def test_without_a_credential_no_rights_are_changed_and_no_credentials_made(session):
     user = add_user(session, name="alice")
-    nobody = by_nobody(session)
+    anonymous = by_anonymous(session)
     with pytest.raises(PermissionDeniedError):
-        accounts.change(nobody, user.uid, role="admin")
+        accounts.change(anonymous, user.uid, role="admin")
     with pytest.raises(PermissionDeniedError):
-        credentials.issue(nobody, name="device", scope=parse_scope("photos"))
+        credentials.issue(anonymous, name="device", scope=parse_scope("photos"))
     assert session.scalars(select(AuditEntry.event)).all() == []
 
 
 def test_only_the_command_line_removes_the_last_administrator(session):
     user = add_user(session, name="root", role="admin")
     with pytest.raises(LastAdminError):
-        accounts.remove(by_nobody(session), user.uid)
+        accounts.remove(by_anonymous(session), user.uid)
     accounts.remove(by_command(session), user.uid)
     assert accounts.list_users(session) == []
 

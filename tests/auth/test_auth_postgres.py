@@ -21,7 +21,7 @@ from photosvc.settings import load_settings
 from tests.support.clock import NOW
 from tests.support.factories.accounts import add_user, log_in
 from tests.support.library import new_settings
-from tests.support.operations import by_command, by_nobody
+from tests.support.operations import by_anonymous, by_command
 
 PASSWORD = "correct horse"
 
@@ -118,7 +118,7 @@ def test_the_last_administrator_stays(engine, session):
 
     def remove(session, name):
         try:
-            accounts.remove(by_nobody(session), name)
+            accounts.remove(by_anonymous(session), name)
         except LastAdminError:
             return False
         return True

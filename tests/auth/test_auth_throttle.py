@@ -34,7 +34,7 @@ from photosvc.models.engine import write_if_free, write_session
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_user
 from tests.support.library import new_engine, new_settings
-from tests.support.operations import by_command, by_nobody
+from tests.support.operations import by_anonymous, by_command
 
 PASSWORD = "correct horse"
 HASH = hash_password(PASSWORD)
@@ -157,7 +157,7 @@ class Door:
                 with Session(self.engine) as session:
                     proof = check_login(session.connection(), now, username=name, password=password)
                 with write_session(self.engine) as session:
-                    log_in(by_nobody(session, now, self.settings), proof)
+                    log_in(by_anonymous(session, now, self.settings), proof)
         except InvalidCredentialsError:
             return 401
         except ThrottledError:

@@ -16,7 +16,7 @@ from photosvc.models.engine import write_session
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_client, add_credential
 from tests.support.library import new_engine
-from tests.support.operations import by_command, by_nobody, by_principal, by_user
+from tests.support.operations import by_anonymous, by_command, by_principal, by_user
 
 PASSWORD = "correct horse"
 
@@ -129,9 +129,9 @@ def test_the_last_enabled_administrator_is_not_removed_but_by_who_owns_the_machi
     add(session)
     accounts.change(by_user(session, admin), admin.uid, email="r@example.org", role="admin", disabled=False)
     with pytest.raises(LastAdminError):
-        accounts.remove(by_nobody(session), admin.uid)
+        accounts.remove(by_anonymous(session), admin.uid)
     session.rollback()
-    accounts.remove(by_nobody(session), "alice")
+    accounts.remove(by_anonymous(session), "alice")
     accounts.remove(by_command(session), admin.uid)
     assert accounts.list_users(session) == []
 
@@ -146,7 +146,7 @@ def test_two_administrators_cannot_remove_each_other_at_once(tmp_path):
         def remove(name, engine=engine):
             try:
                 with write_session(engine) as session:
-                    accounts.remove(by_nobody(session), name)
+                    accounts.remove(by_anonymous(session), name)
             except LastAdminError:
                 return 0
             return 1
@@ -159,10 +159,10 @@ def test_two_administrators_cannot_remove_each_other_at_once(tmp_path):
 def test_who_was_removed_meanwhile_is_not_found(session):
     user = add(session)
     stale = User(id=user.id, uid=user.uid)
-    accounts.remove(by_nobody(session), user.uid)
+    accounts.remove(by_anonymous(session), user.uid)
     session.commit()
     for change in (
-        lambda: accounts.remove(by_nobody(session), stale.uid),
+        lambda: accounts.remove(by_anonymous(session), stale.uid),
         lambda: accounts.change(by_command(session), stale.uid, email="x@example.org"),
     ):
         with pytest.raises(NotFoundError):
@@ -176,7 +176,7 @@ def test_removing_an_account_ends_its_credentials_and_stops_its_clients(session)
     client = add_client(session, user_id=user.id)
     token = add_credential(session, CLIENT_TOKEN, client_id=client.id)
     session.commit()
-    accounts.remove(by_nobody(session), user.uid)
+    accounts.remove(by_anonymous(session), user.uid)
     session.commit()
     assert [alive(session, secret) for secret in (app, token, kept)] == [False, False, True]
     assert (client.enabled, client.user_id) == (False, None)

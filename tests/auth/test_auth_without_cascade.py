@@ -11,7 +11,7 @@ from photosvc.models import APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Client, C
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_client, add_credential, add_user
 from tests.support.library import database_of_models
-from tests.support.operations import by_command, by_nobody
+from tests.support.operations import by_anonymous, by_command
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_removed_account_leaves_nothing(session, everybody):
     if everybody:
         assert accounts.remove_all(by_command(session)) == 1
     else:
-        accounts.remove(by_nobody(session), alice.uid)
+        accounts.remove(by_anonymous(session), alice.uid)
     assert (left(session), left(session, RecoveryCode)) == (0, 0)
     session.refresh(client)
     assert (client.enabled, client.user_id) == (False, None)
@@ -90,7 +90,7 @@ def test_an_account_that_may_not_be_removed_keeps_what_it_has(session):
     add_pair(session, alice)
     session.commit()
     with pytest.raises(LastAdminError):
-        accounts.remove(by_nobody(session), alice.uid)
+        accounts.remove(by_anonymous(session), alice.uid)
     session.rollback()
     assert left(session) == 2
 

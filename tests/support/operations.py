@@ -1,4 +1,4 @@
-"""Operations on a session, without an app: of the command line, of nobody, and of a person who logged in."""
+"""Operations on a session, without an app: of commands, of anonymous requests, and of a person who logged in."""
 
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ def by_command(session, now=NOW, settings=None):
     return Operation(session=session, settings=settings or _defaults(), now=now, actor=COMMAND_LINE)
 
 
-def by_nobody(session, now=NOW, settings=None):
+def by_anonymous(session, now=NOW, settings=None):
     """An operation of a request without a credential."""
     return Operation(session=session, settings=settings or _defaults(), now=now, actor=Actor(address="192.0.2.7"))
 

@@ -19,7 +19,7 @@ from photosvc.models import ACCESS_TOKEN, CLIENT_TOKEN, LOGIN_SESSION, Credentia
 from tests.support.api_client import HASH, PASSWORD
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_client, add_credential, add_user, log_in
-from tests.support.operations import by_command, by_nobody
+from tests.support.operations import by_anonymous, by_command
 
 DAY = 86400 * SECOND
 
@@ -131,7 +131,7 @@ def test_an_app_password_revoked_in_the_middle_of_a_log_in_ends_it(session, sett
 def test_an_app_password_without_a_user_name_opens_a_session_of_its_owner(session, settings, alice):
     app = issue(by_command(session), name="frame", scope=parse_scope("photos sessions"), lifetime=3600, user=alice)
     proof = check_app_password(session.connection(), NOW, app.secret)
-    login = open_session(by_nobody(session, NOW, settings), proof)
+    login = open_session(by_anonymous(session, NOW, settings), proof)
     assert (login.principal.user_id, login.principal.standing) == (alice.id, APP_SESSION)
     assert (str(login.principal.scope), login.principal.expires_in(NOW)) == ("photos sessions", 3600)
 

@@ -17,7 +17,7 @@ from photosvc.models.engine import begin_write
 from tests.support.api_client import HASH, PASSWORD
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_user, log_in
-from tests.support.operations import by_command, by_nobody
+from tests.support.operations import by_anonymous, by_command
 
 DAY = 86400 * SECOND
 
@@ -153,7 +153,7 @@ def test_a_weaker_hash_is_replaced_at_log_in(session, settings, alice, service_h
 def test_logging_out_ends_the_session_and_no_other(session, settings, alice):
     first = log_in(session, settings, NOW, username="alice", password=PASSWORD)
     second = log_in(session, settings, NOW, username="alice", password=PASSWORD)
-    log_out(by_nobody(session), first.principal)
+    log_out(by_anonymous(session), first.principal)
     with pytest.raises(InvalidTokenError):
         verify(session.connection(), first.secret, NOW)
     verify(session.connection(), second.secret, NOW)
@@ -162,8 +162,8 @@ def test_logging_out_ends_the_session_and_no_other(session, settings, alice):
 def test_an_app_password_cannot_be_logged_out(session, settings, alice):
     app = issue(by_command(session), name="frame", scope=parse_scope("*"), user=alice)
     with pytest.raises(PermissionDeniedError):
-        log_out(by_nobody(session), verify(session.connection(), app.secret, NOW))
-    log_out(by_nobody(session), log_in(session, settings, NOW, username="alice", password=app.secret).principal)
+        log_out(by_anonymous(session), verify(session.connection(), app.secret, NOW))
+    log_out(by_anonymous(session), log_in(session, settings, NOW, username="alice", password=app.secret).principal)
     verify(session.connection(), app.secret, NOW)
 
 

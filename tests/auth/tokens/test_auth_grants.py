@@ -11,7 +11,7 @@ from photosvc.core import ids
 from tests.support.clock import NOW, SECOND
 from tests.support.examples import examples
 from tests.support.library import open_session
-from tests.support.operations import by_command, by_nobody
+from tests.support.operations import by_anonymous, by_command
 
 WORDS = st.lists(
     st.sampled_from([scope.name for scope in SCOPES] + ["users:false", "photos:true", "Photos", "x", ""]), max_size=5
@@ -51,7 +51,7 @@ def test_a_token_is_stored_for_the_client_that_asked(tmp_path):
         session.commit()
         client = authenticate(session.connection(), registered.client.uid, registered.secret)
         secret = ids.new_access_token()
-        grant_token(by_nobody(session), client, secret, parse_scope("photos"))
+        grant_token(by_anonymous(session), client, secret, parse_scope("photos"))
         session.commit()
         who = verify(session.connection(), secret, NOW)
         assert (who.kind, who.client_uid, str(who.scope)) == ("client_token", client.uid, "photos")
@@ -71,7 +71,7 @@ def test_a_client_that_changes_between_its_proof_and_its_token_gets_none(tmp_pat
             end(client.uid)
             session.commit()
             with pytest.raises(InvalidClientError):
-                grant_token(by_nobody(session), client, ids.new_access_token(), EVERYTHING)
+                grant_token(by_anonymous(session), client, ids.new_access_token(), EVERYTHING)
             session.rollback()
 
 
@@ -81,10 +81,10 @@ def test_a_client_without_a_limit_keeps_all_live_tokens_and_loses_expired_ones(s
     client = authenticate(session.connection(), registered.client.uid, registered.secret)
     early, late = ([ids.new_access_token() for _ in range(12)] for _ in range(2))
     for secret in early:
-        grant_token(by_nobody(session), client, secret, EVERYTHING)
+        grant_token(by_anonymous(session), client, secret, EVERYTHING)
     assert all(find(session.connection(), secret) for secret in early)
     for secret in late:
-        grant_token(by_nobody(session, NOW + 60 * SECOND), client, secret, EVERYTHING)
+        grant_token(by_anonymous(session, NOW + 60 * SECOND), client, secret, EVERYTHING)
     assert all(find(session.connection(), secret) for secret in late)
     assert not any(find(session.connection(), secret) for secret in early)
 

@@ -14,7 +14,7 @@ from tests.support.clock import NOW, SECOND
 from tests.support.examples import examples
 from tests.support.factories.accounts import add_credential, add_user
 from tests.support.library import new_settings
-from tests.support.operations import by_command, by_nobody, by_principal
+from tests.support.operations import by_anonymous, by_command, by_principal
 
 
 def login(session, user, **values):
@@ -62,7 +62,7 @@ def test_link_tokens_end_when_the_account_gets_another_role_or_is_disabled(sessi
 def test_link_tokens_end_with_the_account(session, settings, alice):
     principal = login(session, alice)
     tokens = preview_token(settings, principal), download_token(settings, principal, NOW)
-    accounts.remove(by_nobody(session), alice.uid)
+    accounts.remove(by_anonymous(session), alice.uid)
     for check, token in zip((verify_preview, verify_any), tokens, strict=True):
         with pytest.raises(InvalidTokenError):
             check(session.connection(), settings, token, NOW)
