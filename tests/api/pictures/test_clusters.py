@@ -19,7 +19,7 @@ from tests.support.queries.query_strategies import QUERIES
 
 PATH = "/api/v1/photos/clusters"
 QUICK = examples(20, everyday=6, suppress_health_check=list(HealthCheck))
-SLOW, LONG = settings(QUICK, max_examples=50), settings(QUICK, max_examples=250)
+SLOW, LONG = settings(QUICK, max_examples=25), settings(QUICK, max_examples=250)
 GLOBE = (-180, -90, 180, 90)
 BOXES = (
     GLOBE,

@@ -23,7 +23,7 @@ from tests.support.queries.query_strategies import QUERIES
 
 PATH = "/api/v1/photos/timeline"
 QUICK = examples(12, everyday=5, suppress_health_check=list(HealthCheck))
-SLOW, LONG = settings(QUICK, max_examples=50), settings(QUICK, max_examples=250)
+SLOW, LONG = settings(QUICK, max_examples=25), settings(QUICK, max_examples=250)
 ANY_RIGHTS = given(query=QUERIES, sees_private=st.booleans(), oldest_first=st.booleans())
 
 
