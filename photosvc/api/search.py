@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from photosvc.auth import tokens
 from photosvc.auth.principal import Principal
 from photosvc.models import STATE
-from photosvc.query.filter_spec import EXPECTED, FilterSpec, Kind
+from photosvc.query.filter_spec import FilterSpec, Kind
 from photosvc.query.filters import FILTERS, NAMES
 from photosvc.query.lexer import LONGEST_QUERY, check
 from photosvc.query.typed import find_typed
@@ -165,7 +165,7 @@ def _filters() -> Iterator[dict[str, Any]]:
 
 def _meaning(spec: FilterSpec) -> str:
     also = f" Also called {' and '.join(spec.aliases)}." if spec.aliases else ""
-    return f"{spec.help}{also} Takes {EXPECTED[spec.kind]}."
+    return f"{spec.help}{also} Takes {spec.kind.expected}."
 
 
 def _value(spec: FilterSpec) -> str:

@@ -112,7 +112,6 @@ def sizes() -> None:
 @format_options()
 def filters() -> None:
     """Show every search filter with its values, operators and an example."""
-    from photosvc.query.filter_spec import EXPECTED
     from photosvc.query.filters import FILTERS
 
     headings = {"filter": "Filter", "aliases": "Also", "help": "Finds"}
@@ -121,7 +120,7 @@ def filters() -> None:
             "filter": spec.name,
             "aliases": ", ".join(spec.aliases),
             "help": spec.help,
-            "values": EXPECTED[spec.kind],
+            "values": spec.kind.expected,
             "operators": ", ".join(dict.fromkeys(_OPERATORS[sign] for sign in spec.operators)),
             "example": spec.example,
         }

@@ -11,7 +11,7 @@ from typing import Final
 
 from photosvc.core.problems import Reason
 from photosvc.pages.language import ENGLISH, N_, _, grouped, language
-from photosvc.query.filter_spec import EXPECTED, Kind
+from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
 
 _FIXED: Final = (
@@ -191,7 +191,7 @@ _DEEPEST: Final = 4
 def table_texts() -> Iterator[str]:
     """Yield the texts of tables below that pages show: the help of filters, what they expect, problems of files."""
     yield from (spec.help for spec in FILTERS.values() if spec.kind is not Kind.ABSENT)
-    yield from EXPECTED.values()
+    yield from (kind.expected for kind in Kind)
     yield from (reason.template for reason in Reason)
     yield from ("picture", "video", "picture or video")  # what a file is not
 

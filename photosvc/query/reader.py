@@ -18,7 +18,7 @@ from photosvc.query.areas import (
     read_near,
     read_plus_code,
 )
-from photosvc.query.filter_spec import BOOLEANS, EXPECTED, MOST_WILDCARDS, FilterSpec, Kind
+from photosvc.query.filter_spec import BOOLEANS, MOST_WILDCARDS, FilterSpec, Kind
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words
 from photosvc.query.lexer import Alternative, read_groups, read_models, read_place, read_term
@@ -62,8 +62,6 @@ _FURTHER: Final = {
     "holland": "nl", "ivory coast": "ci", "scotland": "gb", "swaziland": "sz", "turkiye": "tr", "uae": "ae",
     "uk": "gb", "usa": "us", "united states of america": "us", "vatican": "va", "wales": "gb",
 }  # fmt: skip
-#: What some clients send for no country: no photo is in it.
-_NO_COUNTRY: Final = "0"
 _EMPTY: Final = Choice((Pattern(("",)),))
 _SET: Final = Choice(none_of=_EMPTY.any_of)
 #: The filter and the value for each state that `is` and `has` name: yes-or-no filters, and further properties.
@@ -88,8 +86,6 @@ _TITLE_WITH_AND = re.compile(r'"([^"\\|*]*\w[^"\\|*]*&[^"\\|*]*\w[^"\\|*]*)"')
 _EXTENSION = re.compile(r"\.[a-z][a-z0-9]{1,4}\Z", re.ASCII)
 #: Filters on the names of places, which are known in other languages, too.
 _PLACES = frozenset(("city", "state"))
-#: Values of a filter on text that ask for any text, or for none.
-_HAS_ANY = frozenset(("true", "false"))
 LONGEST_PATTERN = 10_000
 """Most bytes of a folded text; a character can fold to 18 letters, and SQLite refuses patterns over 50,000 bytes."""
 #: A function that reads an alternative as an operand, as a list of which any may match, or as None for no value.
@@ -121,24 +117,15 @@ def country_codes() -> dict[str, str]:
     return _FURTHER | {" ".join(words(line[3:])): line[:2].lower() for line in lines}
 
 
-def read_states(spec: FilterSpec, groups: Sequence[Sequence[Alternative]], source: Source) -> Node:
-    """Return the filters for the states in these groups of alternatives.
-
-    Raises:
-        InvalidQueryError: a state is unknown.
-    """
-    return conjunction(_read_group(spec, group, source) for group in groups)
-
-
-def _read_group(spec: FilterSpec, group: Sequence[Alternative], source: Source) -> Node:
+def _read_states(spec: FilterSpec, group: Sequence[Alternative], source: Source) -> Node:
+    """Return the filters for the states in a group of alternatives."""
     wanted: list[Node] = []
     unwanted: list[Node] = []
     for found in group:
         state = STATES.get(found.text.lower())
         if state is None:
             hint = did_you_mean(found.text, STATES) or f"; it is one of {', '.join(STATES)}"
-            msg = f"{spec.name}: {shown(found.text)} is not a property of photos{hint}"
-            raise InvalidQueryError(msg, field=source.field, position=source.start + found.start)
+            raise _refused(spec, found, source, f"is not a property of photos{hint}")
         (unwanted if found.negated else wanted).append(Filter(*state, source))
     return conjunction([disjunction(wanted), *map(negation, unwanted)])
 
@@ -160,7 +147,7 @@ def _text(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | Non
 
 
 def _prose(found: Alternative, _: FilterSpec) -> Operand | None:
-    if found.pieces == ("",) or (not found.quoted and found.text.lower() in _HAS_ANY):
+    if found.pieces == ("",) or (not found.quoted and found.text.lower() in {"true", "false"}):
         return Pattern(("",))
     term = read_term(found.text, quoted=found.quoted) if len(found.pieces) == 1 else None
     return term or _pattern([fold(piece) for piece in found.pieces], quoted=found.quoted)
@@ -253,9 +240,7 @@ def _photo(found: Alternative, spec: FilterSpec) -> Operand:
 
 def _country(found: Alternative, _: FilterSpec) -> Operand:
     code = country_code(found.text) or found.text.lower()
-    if code == _NO_COUNTRY:
-        return Pattern((code,))
-    if not re.fullmatch(r"[a-z]{2}", code):
+    if not re.fullmatch(r"[a-z]{2}|0", code):  # some clients send 0 for no country: no photo is in it
         raise ValueError(code)
     return Pattern((code,))
 
@@ -265,10 +250,6 @@ def _extension(found: Alternative, _: FilterSpec) -> Operand:
     if not re.fullmatch(r"\w{1,16}", extension):
         raise ValueError(extension)
     return Pattern(("", f".{extension}"))
-
-
-def _color(found: Alternative, _: FilterSpec) -> Operand:
-    return COLOR_NUMBERS[found.text.lower()]
 
 
 _ITEMS: dict[Kind, _Reader] = {
@@ -283,7 +264,7 @@ _ITEMS: dict[Kind, _Reader] = {
     Kind.PHOTO: _photo,
     Kind.EXTENSION: _extension,
     Kind.COUNTRY: _country,
-    Kind.COLOR: _color,
+    Kind.COLOR: lambda found, _: COLOR_NUMBERS[found.text.lower()],
     Kind.INTEGER: lambda found, spec: read_range(found.text, spec.least),
     Kind.SIGNED: lambda found, _: [*read_signed(found.text)],
     Kind.BYTES: lambda found, spec: read_bytes(found.text, spec.least),
@@ -316,7 +297,7 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     """
     groups = read_groups(raw, spec.operators, empties=spec.kind is Kind.PROSE)
     if spec.kind is Kind.STATE:
-        return read_states(spec, groups, source)
+        return conjunction(_read_states(spec, group, source) for group in groups)
     if spec.kind in _SINGLE:
         values = [_read_single(spec, group[0], source) for group in groups]
     else:
@@ -332,7 +313,7 @@ def _read_single(spec: FilterSpec, found: Alternative, source: Source) -> Value 
     try:
         return _SINGLE[spec.kind](found.text)
     except (KeyError, ValueError) as error:
-        raise _unreadable(spec, found, source) from error
+        raise _unreadable(spec, found, source, error) from error
 
 
 def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> Choice | None:
@@ -343,11 +324,8 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
     for found in group:
         try:
             item = read(found, spec)
-        except TooLongError as error:
-            msg = f"{spec.name}: {shown(found.text)} has more than {LONGEST_PATTERN} bytes when it is folded"
-            raise InvalidQueryError(msg, field=source.field, position=source.start + found.start) from error
         except (KeyError, ValueError) as error:
-            raise _unreadable(spec, found, source) from error
+            raise _unreadable(spec, found, source, error) from error
         without = spec.kind is Kind.PROSE and not found.quoted and found.text.lower() == "true"
         chosen = unwanted if found.negated is not without else wanted
         operands = item if isinstance(item, list) else [item] if item is not None else []
@@ -357,14 +335,17 @@ def _read_choice(spec: FilterSpec, group: list[Alternative], source: Source) -> 
     return Choice(tuple(wanted), tuple(unwanted)) if wanted or unwanted else None
 
 
-def _unreadable(spec: FilterSpec, found: Alternative, source: Source) -> InvalidQueryError:
+def _unreadable(spec: FilterSpec, found: Alternative, source: Source, error: Exception) -> InvalidQueryError:
+    if isinstance(error, TooLongError):
+        return _refused(spec, found, source, f"has more than {LONGEST_PATTERN} bytes when it is folded")
     hint = ""
     if spec.kind is Kind.COLOR:
         hint = did_you_mean(found.text, COLORS)
     elif spec.kind is Kind.COUNTRY:
         hint = did_you_mean(found.text, country_codes())
-    return InvalidQueryError(
-        f"{spec.name}: {shown(found.text)} is not {EXPECTED[spec.kind]}{hint}",
-        field=source.field,
-        position=source.start + found.start,
-    )
+    return _refused(spec, found, source, f"is not {spec.kind.expected}{hint}")
+
+
+def _refused(spec: FilterSpec, found: Alternative, source: Source, why: str) -> InvalidQueryError:
+    msg = f"{spec.name}: {shown(found.text)} {why}"
+    return InvalidQueryError(msg, field=source.field, position=source.start + found.start)
