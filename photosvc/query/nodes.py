@@ -316,17 +316,14 @@ def terms(node: Node) -> int:
 
     A pattern counts as its number of wildcards, because each of them needs a search for the text after it.
     """
-    if isinstance(node, Filter):
-        value = node.value
-        return sum(map(_comparisons, value.any_of + value.none_of)) if isinstance(value, Choice) else 1
-    if isinstance(node, And | Or):
-        return sum(map(terms, node.parts))
-    if isinstance(node, Not):
-        return terms(node.part)
-    if isinstance(node, Phrase):
-        return len(node.words)
-    return 0 if isinstance(node, Everything | Nothing) else 1
+    return sum(map(_terms, leaves(node)))
 
 
-def _comparisons(operand: Operand) -> int:
-    return max(1, len(operand.pieces) - 1) if isinstance(operand, Pattern) else 1
+def _terms(part: Node) -> int:
+    match part:
+        case Filter(_, Choice(any_of, none_of)):
+            return sum(max(1, len(one.pieces) - 1) if isinstance(one, Pattern) else 1 for one in any_of + none_of)
+        case Phrase(words):
+            return len(words)
+        case _:
+            return 0 if isinstance(part, Everything | Nothing) else 1

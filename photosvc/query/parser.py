@@ -5,7 +5,7 @@ Some plain words, neither quoted nor with a `*` at the end, have a meaning of th
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import islice
@@ -379,17 +379,23 @@ def split_order(text: str) -> tuple[str, str]:
         InvalidQueryError: the text is too long, or contains characters that no database can store.
     """
     check(text, "q")
-    order, depth = "", 0
-    found = list(islice(tokens(close_quote(text)), MOST_TOKENS + 1))
-    for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
-        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
-        bound = (before and (before.kind in BINDERS or negates(before, token))) or (
-            after and after.kind is TokenKind.EITHER
-        )
-        if token.kind is TokenKind.FILTER and token.key.lower() == ORDER and not depth and not bound:
+    order = ""
+    for before, token, after in _top_filters(text):
+        negated = before and (before.kind in BINDERS or negates(before, token))
+        if token.key.lower() == ORDER and not negated and not (after and after.kind is TokenKind.EITHER):
             order = token.text[len(ORDER) + 1 :].strip('"')
             text = text[: token.start] + " " * len(token.text) + text[token.end :]
     return text, order
+
+
+def _top_filters(text: str) -> Iterator[tuple[Token | None, Token, Token | None]]:
+    """Yield the filters outside of groups, each with the tokens beside it."""
+    found = list(islice(tokens(close_quote(text)), MOST_TOKENS + 1))
+    depth = 0
+    for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
+        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
+        if token.kind is TokenKind.FILTER and not depth:
+            yield before, token, after
 
 
 def parse_parameters(pairs: Pairs) -> Node:
@@ -449,13 +455,10 @@ def unset_filters(text: str) -> frozenset[str]:
     Such as `public:false` or `quality:0` change nothing by themselves, but the query has the last word: a parameter of
     the same name no longer counts.
     """
-    found = list(islice(tokens(close_quote(text)), MOST_TOKENS))
-    names, depth = set[str](), 0
-    for at, token in enumerate(found):
-        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
-        spec = NAMES.get(token.key.lower()) if token.kind is TokenKind.FILTER and not depth else None
-        bound = any(one.kind in BINDERS for one in (*found[max(at - 1, 0) : at], *found[at + 1 : at + 2]))
-        if spec is not None and not bound:
+    names = set[str]()
+    for before, token, after in _top_filters(text):
+        spec = NAMES.get(token.key.lower())
+        if spec is not None and not any(one and one.kind in BINDERS for one in (before, after)):
             raw = token.text[len(token.key) + 1 :]
             if isinstance(read_filter(spec, raw, Source("q", token.end - len(raw), token.end)), Everything):
                 names.add(spec.name)

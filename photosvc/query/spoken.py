@@ -94,11 +94,6 @@ def may_mean(word: str) -> bool:
     return bool(_SIGNS.match(low)) or fold(low).strip(_PUNCTUATION) in _FIRST
 
 
-def _may_follow(word: str) -> bool:
-    """Return whether a word may stand behind one that means nothing alone."""
-    return word.lower() in _FOLLOWING or may_mean(word)
-
-
 def takes_phrase(typed: Sequence[str]) -> bool:
     """Return whether a phrase in quotes behind these words may belong to them."""
     return [word.lower() for word in typed] in (["near"], _IN_ALBUM)
@@ -110,8 +105,10 @@ def read_spoken(typed: Sequence[str], today: date) -> Meaning | None:
     Args:
         typed: words of a query, as they were typed; a phrase in quotes may follow `near` and `in album`.
     """
-    if typed[0].lower() in LEADING_WORDS and not (len(typed) > 1 and _may_follow(typed[1])):
-        return None
+    if typed[0].lower() in LEADING_WORDS:  # which mean nothing alone
+        following = typed[1] if len(typed) > 1 else ""
+        if following.lower() not in _FOLLOWING and not may_mean(following):
+            return None
     plain = [fold(word).strip(_PUNCTUATION) for word in typed[:_MOST_OF_DATE]]
     if plain[:2] == _IN_ALBUM and len(typed) > len(_IN_ALBUM):
         return Meaning(len(typed), f"album:{_beginning(' '.join(typed[2:]))}")

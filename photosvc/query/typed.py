@@ -14,7 +14,6 @@ _REST: Final = re.compile(r'[^\s()"|&]*')
 _MARKS: Final = re.compile(r'\\([\\"|&*])|"')
 _SIGNS: Final = "!-"
 _OPERATORS: Final = frozenset("|&")
-_QUOTED_KINDS: Final = {TokenKind.PHRASE, TokenKind.STRAY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +41,26 @@ def find_typed(query: str, at: int) -> Typed:
     last = found[-1] if found else None
     if last is None or (last.kind is not TokenKind.STRAY and last.end < at):
         return Typed(at, at, "", "")
-    end = at + len(_rest(query, at))
+    rest = _REST.match(query, at)
+    end = rest.end() if rest else at
     if last.kind is TokenKind.STRAY:  # a quote that is not closed yet
-        end = at + len(_rest(query, at)) + query.startswith('"', end)
+        end += query.startswith('"', end)
         previous = found[-2] if len(found) > 1 else None
         if previous and previous.kind is TokenKind.FILTER and previous.end == last.start:
             return _value(previous, before[previous.start :], end)
-        return Typed(last.start, end, "", _unquoted(before[last.start + 1 :]))
+        return Typed(last.start, end, "", before[last.start + 1 :].lstrip(_SIGNS))
     if last.kind is TokenKind.FILTER:
         return _value(last, last.text, end)
-    if last.kind in {TokenKind.WORD, *_QUOTED_KINDS} and last.text.strip(_SIGNS):
-        return Typed(last.start, end, "", _unquoted(last.text.replace('"', "")))
+    if last.kind in {TokenKind.WORD, TokenKind.PHRASE} and last.text.strip(_SIGNS):
+        return Typed(last.start, end, "", last.text.replace('"', "").lstrip(_SIGNS))
     return Typed(at, at, "", "")
-
-
-def _rest(query: str, at: int) -> str:
-    found = _REST.match(query, at)
-    return found[0] if found else ""
 
 
 def _value(token: Token, text: str, end: int) -> Typed:
     """Return the last alternative in the value of a filter; `text` is the filter up to the position."""
     spec = NAMES.get(token.key.lower())
     if spec is None:
-        return Typed(token.start, end, "", _unquoted(text))
+        return Typed(token.start, end, "", text.lstrip(_SIGNS))
     operators = _OPERATORS & set(spec.operators)
     first = begin = len(token.key) + 1
     inside = escaped = False
@@ -83,7 +78,3 @@ def _value(token: Token, text: str, end: int) -> Typed:
         begin += 1
     typed = _MARKS.sub(lambda mark: mark[1] or "", text[begin:])
     return Typed(token.start + begin, end, spec.name, typed)
-
-
-def _unquoted(text: str) -> str:
-    return text.lstrip(_SIGNS)

@@ -35,21 +35,20 @@ from photosvc.query.areas import locate
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words, words_recurring
 from photosvc.query.nodes import (
-    And,
     Choice,
     Circle,
     Filter,
     MarkerNames,
     Near,
     Node,
-    Not,
+    Nothing,
     Operand,
-    Or,
     Pattern,
     Phrase,
     Town,
     Uid,
     Word,
+    leaves,
     shown,
 )
 from photosvc.query.parser import parse_query
@@ -252,7 +251,7 @@ class NamedAlbums:
             reached, waiting = {outer}, [outer]
             while waiting:
                 query = self.query_of(self._smart[waiting.pop()])
-                named = {album.id for operands in _albums_in(query) for album in self.named(operands)}
+                named = {album.id for operands in _albums_in(query or Nothing()) for album in self.named(operands)}
                 further = (named & self._smart.keys()) - reached
                 waiting += further
                 reached |= further
@@ -268,16 +267,12 @@ class NamedAlbums:
         return [album for album in self._every if album.uid in uids or fits(album.title, operands)]
 
 
-def _albums_in(node: Node | None) -> Iterator[Operands]:
+def _albums_in(node: Node) -> Iterator[Operands]:
     """Yield the operands of the filters by albums in a query, in the groups that are looked up together."""
-    match node:
-        case Filter(name, Choice(any_of, none_of)) if FILTERS[name].columns[0] == "albums":
-            yield from (operands for operands in (any_of, none_of) if operands)
-        case Not(part):
-            yield from _albums_in(part)
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _albums_in(part)
+    for part in leaves(node):
+        match part:
+            case Filter(name, Choice(any_of, none_of)) if FILTERS[name].columns[0] == "albums":
+                yield from (operands for operands in (any_of, none_of) if operands)
 
 
 def _fits_gear(name: str, terms: Iterable[Operand]) -> bool:

@@ -12,7 +12,7 @@ from photosvc.models.search_values import RANK_BITS
 from photosvc.models.statements import unindexed
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold_recurring
-from photosvc.query.nodes import And, Everything, Filter, Node, Not, Or, Word
+from photosvc.query.nodes import Everything, Filter, Node, Word, leaves
 from photosvc.search.reading.candidates import is_covered
 from photosvc.search.reading.columns import Context
 from photosvc.search.reading.plan import ALL_ROWS, Plan, make_plan
@@ -104,7 +104,8 @@ def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) 
     node = resolve(query.node, query.album, connection, sees_private=query.sees_private)
     plan = make_plan(node, "", context, connection, rows_needed=rows_needed, in_order=False)
     single = is_single(node, context)
-    covered = not plan.sorts and (isinstance(node, Everything) or (context.words_as_sets and _has_only_words(node)))
+    only_words = context.words_as_sets and all(isinstance(part, Word) for part in leaves(node))
+    covered = not plan.sorts and (isinstance(node, Everything) or only_words)
     in_places = not context.opened and (covered or is_covered(node, "place", context))
     return Photos(connection, plan, single, covered, in_places)
 
@@ -122,33 +123,13 @@ def version_of(connection: Connection, expected: str = "") -> str:
 
 
 def is_single(node: Node, context: Context) -> bool:
-    """Return whether a search finds each photo of a resolved query by its first listed file."""
-    return not context.opened and _is_about_photos(node)
+    """Return whether a search finds each photo of a resolved query by its first listed file.
 
-
-def _is_about_photos(node: Node) -> bool:
-    """Return whether a resolved query gives the same answer for all files of a photo."""
-    match node:
-        case Filter(name):
-            columns = (SEARCH_COLUMNS.get(FILTER_COLUMNS.get(column, column)) for column in FILTERS[name].columns)
-            return not any(column is not None and column.per_file for column in columns)
-        case Not(part):
-            return _is_about_photos(part)
-        case And(parts) | Or(parts):
-            return all(map(_is_about_photos, parts))
-        case _:
-            return True
-
-
-def _has_only_words(node: Node) -> bool:
-    """Return whether all conditions of a resolved query are words."""
-    match node:
-        case Not(part):
-            return _has_only_words(part)
-        case And(parts) | Or(parts):
-            return all(map(_has_only_words, parts))
-        case _:
-            return isinstance(node, Word)
+    It does if the query gives the same answer for all files of a photo.
+    """
+    names = (column for part in leaves(node) if isinstance(part, Filter) for column in FILTERS[part.name].columns)
+    columns = (SEARCH_COLUMNS.get(FILTER_COLUMNS.get(name, name)) for name in names)
+    return not context.opened and not any(column is not None and column.per_file for column in columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ A condition asks whether `SearchText` contains a substring, on both databases al
 The rank is that of the order `relevance`.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +35,7 @@ from photosvc.query.nodes import (
     Word,
     conjunction,
     disjunction,
+    leaves,
 )
 from photosvc.search.reading.columns import Condition, Context, fits
 
@@ -128,16 +129,8 @@ def whole_words(words: Node) -> Node:
 
 def prefixes(words: Node) -> list[str]:
     """Return the words of the query that may be the beginning of a longer one, each once."""
-    return list(dict.fromkeys(_prefixes(words)))
-
-
-def _prefixes(words: Node) -> Iterator[str]:
-    match words:
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _prefixes(part)
-        case Word() | Phrase():
-            yield from (word for word, prefix in _words(words) if prefix)
+    terms = (term for term in leaves(words) if isinstance(term, Word | Phrase))
+    return list(dict.fromkeys(word for term in terms for word, prefix in _words(term) if prefix))
 
 
 def _words(term: Term) -> list[tuple[str, bool]]:
@@ -205,9 +198,7 @@ def reads_text(node: Node, context: Context) -> bool:
     if context.words_as_sets and is_words(node):
         return False
     match node:
-        case Word():
-            return True
-        case Phrase():
+        case Word() | Phrase():
             return True
         case Filter("title", Choice(any_of, none_of)):
             return any(isinstance(operand, Word | Phrase) for operand in any_of + none_of)
