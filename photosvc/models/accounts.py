@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, UniqueConst
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS, OPAQUE
-from photosvc.models.base import NEVER_REUSE_IDS, TABLE_PREFIX, Base, RowId, UTCDateTime
+from photosvc.models.base import NEVER_REUSE_IDS, TABLE_PREFIX, Base, Numbered, RowId, UTCDateTime
 
 APP_PASSWORD = "app_password"  # noqa: S105 - a kind, not a secret
 ACCESS_TOKEN = "access_token"  # noqa: S105 - a kind, not a secret
@@ -19,13 +19,11 @@ LOGIN_SESSION = "login_session"
 VISIT = "visit"
 
 
-class User(Base):
+class User(Numbered, table="users"):
     """A person with an account."""
 
-    __tablename__ = TABLE_PREFIX + "users"
     __table_args__ = NEVER_REUSE_IDS
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
     name: Mapped[str] = mapped_column(Text, unique=True)
     """The name to log in with, in lower case."""
@@ -50,25 +48,21 @@ class User(Base):
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 
-class RecoveryCode(Base):
+class RecoveryCode(Numbered, table="recovery_codes"):
     """A single-use code that replaces the second factor; only its digest is stored."""
 
-    __tablename__ = TABLE_PREFIX + "recovery_codes"
     __table_args__ = (UniqueConstraint("user_id", "digest"),)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     user_id: Mapped[int] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"))
     digest: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 
-class Client(Base):
+class Client(Numbered, table="clients"):
     """A registered OAuth2 client, which may request access tokens."""
 
-    __tablename__ = TABLE_PREFIX + "clients"
     __table_args__ = NEVER_REUSE_IDS
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
     """The `client_id` of RFC 6749."""
     secret_digest: Mapped[str] = mapped_column(Text)
@@ -89,13 +83,11 @@ class Client(Base):
     user: Mapped[User | None] = relationship()
 
 
-class Link(Base):
+class Link(Numbered, table="links"):
     """A public link to an album, for people without an account; only the digest of its token is stored."""
 
-    __tablename__ = TABLE_PREFIX + "links"
     __table_args__ = NEVER_REUSE_IDS
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
     digest: Mapped[str] = mapped_column(Text, unique=True)
     """SHA-256 of the token."""
@@ -129,13 +121,11 @@ class Link(Base):
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 
-class AlbumShare(Base):
+class AlbumShare(Numbered, table="album_shares"):
     """An album that is shared with an account."""
 
-    __tablename__ = TABLE_PREFIX + "album_shares"
     __table_args__ = (UniqueConstraint("user_id", "album_uid"), NEVER_REUSE_IDS)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     user_id: Mapped[int] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"))
     """The account that sees it."""
     album_uid: Mapped[str] = mapped_column(Text, index=True)
@@ -152,17 +142,15 @@ class AlbumShare(Base):
     user: Mapped[User] = relationship(foreign_keys=user_id)
 
 
-class Credential(Base):
+class Credential(Numbered, table="credentials"):
     """A credential that authenticates requests: an app password, a token, a login session or a visit by a link."""
 
-    __tablename__ = TABLE_PREFIX + "credentials"
     __table_args__ = (
         # For the login sessions of an account or app password, the oldest first.
         Index(f"ix_{TABLE_PREFIX}credentials_owner", "user_id", "kind", "parent_id", "id"),
         NEVER_REUSE_IDS,
     )
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
     """`sess` and eight characters: the id in lists and for `svc auth rm`."""
     kind: Mapped[str] = mapped_column(Text)
@@ -193,10 +181,8 @@ class Credential(Base):
     client: Mapped[Client | None] = relationship()
 
 
-class Visit(Base):
+class Visit(Base, table="visits"):
     """The public link by which a credential of the kind `visit` was opened."""
-
-    __tablename__ = TABLE_PREFIX + "visits"
 
     credential_id: Mapped[int] = mapped_column(
         RowId, ForeignKey(Credential.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
@@ -204,23 +190,19 @@ class Visit(Base):
     link_id: Mapped[int] = mapped_column(RowId, ForeignKey(Link.id, ondelete="CASCADE"), index=True)
 
 
-class ThrottleBucket(Base):
+class ThrottleBucket(Base, table="throttle"):
     """The allowance of one address or account."""
-
-    __tablename__ = TABLE_PREFIX + "throttle"
 
     key: Mapped[str] = mapped_column(Text, primary_key=True)
     full_at: Mapped[int] = mapped_column(BigInteger, index=True)
     """The time at which the whole allowance is available again, in milliseconds since 1970."""
 
 
-class AuditEntry(Base):
+class AuditEntry(Numbered, table="audit"):
     """An entry of the security log, without foreign keys, so that it outlives the accounts and credentials it names."""
 
-    __tablename__ = TABLE_PREFIX + "audit"
     __table_args__ = (Index(None, "part", "id"), Index(None, "part", "actor_uid", "id"), NEVER_REUSE_IDS)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     part: Mapped[str] = mapped_column(Text)
     """The part of the log; each part has its own limit, see `auth.audit_log`."""
     event: Mapped[str] = mapped_column(Text)
@@ -244,10 +226,8 @@ class AuditEntry(Base):
     request_id: Mapped[str] = mapped_column(Text, default="")
 
 
-class StoredKey(Base):
+class StoredKey(Base, table="signing_keys"):
     """A signing key, encrypted with the service key."""
-
-    __tablename__ = TABLE_PREFIX + "signing_keys"
 
     number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     """The key with the highest number signs."""

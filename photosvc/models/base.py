@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlalchemy import BigInteger, DateTime, Dialect, Double, Integer, MetaData, Text
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
 #: The beginning of the names of all our tables, so that they can share a database with a host application.
@@ -50,7 +50,7 @@ NEVER_REUSE_IDS = {"sqlite_autoincrement": True}
 
 
 class Base(DeclarativeBase):
-    """The metadata and constraint names of all models."""
+    """The metadata and constraint names of all models; each names its table, without the prefix."""
 
     metadata = MetaData(
         naming_convention={
@@ -63,3 +63,16 @@ class Base(DeclarativeBase):
     )
     #: The default of SQLAlchemy 2.1, also for earlier versions.
     type_annotation_map: ClassVar[dict[Any, Any]] = {float: Double}
+
+    def __init_subclass__(cls, *, table: str = "", **options: Any) -> None:  # noqa: ANN401 - those of SQLAlchemy
+        if table:
+            cls.__tablename__ = TABLE_PREFIX + table
+        super().__init_subclass__(**options)
+
+
+class Numbered(Base):
+    """A model whose rows have a number."""
+
+    __abstract__ = True
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)

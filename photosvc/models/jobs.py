@@ -7,16 +7,14 @@ from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, Text, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from photosvc.models.accounts import User
-from photosvc.models.base import TABLE_PREFIX, Base, RowId, SortText, UTCDateTime
+from photosvc.models.base import Base, Numbered, RowId, SortText, UTCDateTime
 
 
-class Job(Base):
+class Job(Numbered, table="jobs"):
     """A job, from the request to its report; see `index.jobs`. Waiting jobs of one kind have different subjects."""
 
-    __tablename__ = TABLE_PREFIX + "jobs"
     __table_args__ = (Index(None, "kind", "started_at"),)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     kind: Mapped[str] = mapped_column(Text)
     """Name of an `index.jobs.Kind`."""
     subject: Mapped[str] = mapped_column(Text)
@@ -51,12 +49,9 @@ class Job(Base):
     ended_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
 
 
-class JobFailure(Base):
+class JobFailure(Numbered, table="job_failures"):
     """A file for which a job failed."""
 
-    __tablename__ = TABLE_PREFIX + "job_failures"
-
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     job_id: Mapped[int] = mapped_column(RowId, ForeignKey(Job.id, ondelete="CASCADE"), index=True)
     name: Mapped[str] = mapped_column(Text)
     """Path relative to the folder of the job."""
@@ -67,10 +62,8 @@ class JobFailure(Base):
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 
-class Node(Base):
+class Node(Base, table="nodes"):
     """A machine in one role, such as web server; its processes in that role share the row, see `index.nodes`."""
-
-    __tablename__ = TABLE_PREFIX + "nodes"
 
     machine: Mapped[str] = mapped_column(Text, primary_key=True)
     """Drawn at random once, and kept in the cache folder of the machine."""
@@ -89,10 +82,8 @@ class Node(Base):
     """The time of the last heartbeat, by the clock of the database."""
 
 
-class DavLock(Base):
+class DavLock(Base, table="dav_locks"):
     """A write lock on a file or folder."""
-
-    __tablename__ = TABLE_PREFIX + "dav_locks"
 
     token: Mapped[str] = mapped_column(Text, primary_key=True)
     """A random token, which writing requests name in the header `If`."""
@@ -109,10 +100,9 @@ class DavLock(Base):
     expires_at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)
 
 
-class DavProperty(Base):
+class DavProperty(Base, table="dav_properties"):
     """A dead property of a file or folder: a value that a client stores and the server does not interpret."""
 
-    __tablename__ = TABLE_PREFIX + "dav_properties"
     __table_args__ = (Index(None, "user_uid", "size"),)
 
     path: Mapped[str] = mapped_column(SortText, primary_key=True)
@@ -127,13 +117,11 @@ class DavProperty(Base):
     """The user who wrote it, to whose limit it counts."""
 
 
-class Upload(Base):
+class Upload(Numbered, table="uploads"):
     """A file that is being received; its bytes are in a part file in the staging folder."""
 
-    __tablename__ = TABLE_PREFIX + "uploads"
     __table_args__ = (Index(None, "user_id", "bundle"),)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     token: Mapped[str] = mapped_column(Text, unique=True)
     """The token of the part file; also the last segment of the address of a resumable upload."""
     user_id: Mapped[int] = mapped_column(RowId, ForeignKey(User.id, ondelete="CASCADE"))
@@ -153,13 +141,11 @@ class Upload(Base):
     expires_at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)
 
 
-class UploadedFile(Base):
+class UploadedFile(Numbered, table="uploaded_files"):
     """An original that counts in the quota of an account, and may claim its content."""
 
-    __tablename__ = TABLE_PREFIX + "uploaded_files"
     __table_args__ = (Index(None, "user_id", "size"),)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     hash: Mapped[str | None] = mapped_column(Text, unique=True)
     """SHA-1 of the content that the file claims, so that it is stored only once; None for copies, and in the trash."""
     user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="SET NULL"))
@@ -175,12 +161,9 @@ class UploadedFile(Base):
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 
-class ZipSelection(Base):
+class ZipSelection(Numbered, table="zip_selections"):
     """The files of an archive, which one request selects and a later request of the same principal downloads."""
 
-    __tablename__ = TABLE_PREFIX + "zip_selections"
-
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     name: Mapped[str] = mapped_column(Text, unique=True)
     """A random name, the last segment of the archive's address."""
     principal_uid: Mapped[str] = mapped_column(Text, index=True)

@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from photosvc.core.ids import LABEL, SUBJECT, computed_uid
-from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+from photosvc.models.base import Base, Numbered, RowId, UTCDateTime
 
 #: The id of the unknown camera and of the unknown lens.
 UNKNOWN_ID = 1
@@ -30,34 +30,28 @@ UNKNOWN_PLACE = "zz"
 _MOST_NAMES: Final = 500
 
 
-class Camera(Base):
+class Camera(Numbered, table="cameras"):
     """A camera model."""
 
-    __tablename__ = TABLE_PREFIX + "cameras"
     __table_args__ = (UniqueConstraint("make", "model"),)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     make: Mapped[str] = mapped_column(Text, default="")
     model: Mapped[str] = mapped_column(Text, default="")
     type: Mapped[str] = mapped_column(Text, default="")
     """For example `body`, `compact`, `phone` or `action`; empty when unknown."""
 
 
-class Lens(Base):
+class Lens(Numbered, table="lenses"):
     """A lens model."""
 
-    __tablename__ = TABLE_PREFIX + "lenses"
     __table_args__ = (UniqueConstraint("make", "model"),)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     make: Mapped[str] = mapped_column(Text, default="")
     model: Mapped[str] = mapped_column(Text, default="")
 
 
-class Place(Base):
+class Place(Base, table="places"):
     """A town or region."""
-
-    __tablename__ = TABLE_PREFIX + "places"
 
     id: Mapped[str] = mapped_column(Text, primary_key=True)
     """`<country>:<12 characters>`, or `zz`."""
@@ -68,10 +62,8 @@ class Place(Base):
     """ISO 3166 code of two lower-case letters, or `zz`."""
 
 
-class Cell(Base):
+class Cell(Base, table="cells"):
     """An S2 cell of level 21, about 5 m wide."""
-
-    __tablename__ = TABLE_PREFIX + "cells"
 
     id: Mapped[str] = mapped_column(Text, primary_key=True)
     """`s2:<token>`, or `zz`."""
@@ -79,12 +71,9 @@ class Cell(Base):
     place: Mapped[Place] = relationship()
 
 
-class Keyword(Base):
+class Keyword(Numbered, table="keywords"):
     """A keyword in the spelling that came first."""
 
-    __tablename__ = TABLE_PREFIX + "keywords"
-
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     word: Mapped[str] = mapped_column(Text)
     folded: Mapped[str] = mapped_column(Text, unique=True)
     """The keyword without case and accents: keywords with the same folded form are one."""
@@ -96,12 +85,9 @@ class Keyword(Base):
         return computed_uid(LABEL, self.folded)
 
 
-class Album(Base):
+class Album(Numbered, table="albums"):
     """A list of photos. An album with a `filter` is a smart album: it contains the photos that the query finds."""
 
-    __tablename__ = TABLE_PREFIX + "albums"
-
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
     type: Mapped[str] = mapped_column(Text, default="album")
     title: Mapped[str] = mapped_column(Text, index=True)
@@ -115,21 +101,16 @@ class Album(Base):
     deleted_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
 
 
-class Disk(Base):
+class Disk(Base, table="disks"):
     """A folder below the originals on which a disk was mounted in an index run."""
-
-    __tablename__ = TABLE_PREFIX + "disks"
 
     folder: Mapped[str] = mapped_column(Text, primary_key=True)
     """Path relative to the originals."""
 
 
-class Subject(Base):
+class Subject(Numbered, table="subjects"):
     """A person with a chosen name, a favourite, or a hidden one; the names of others are in the markers alone."""
 
-    __tablename__ = TABLE_PREFIX + "subjects"
-
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
     name: Mapped[str] = mapped_column(Text)
     folded: Mapped[str] = mapped_column(Text, unique=True)
@@ -140,10 +121,8 @@ class Subject(Base):
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 
-class SubjectName(Base):
+class SubjectName(Base, table="subject_names"):
     """A name in files and the person whom it means."""
-
-    __tablename__ = TABLE_PREFIX + "subject_names"
 
     folded: Mapped[str] = mapped_column(Text, primary_key=True)
     subject_id: Mapped[int] = mapped_column(RowId, ForeignKey(Subject.id, ondelete="CASCADE"), index=True)
@@ -164,13 +143,11 @@ def renamed_uids(session: Session, names: Collection[str]) -> dict[str, str]:
     return {name: uid for name, uid in session.execute(query) if name in names}
 
 
-class PhotoChange(Base):
+class PhotoChange(Numbered, table="photo_changes"):
     """One change of one photo by a person or a client."""
 
-    __tablename__ = TABLE_PREFIX + "photo_changes"
     __table_args__ = (Index("ix_photosvc_photo_changes_actor", "actor_uid", "id"),)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     photo_uid: Mapped[str] = mapped_column(Text, server_default="", index=True)
     """UID instead of a foreign key: the changes of a deleted photo stay, the last of which is the deletion."""
     action: Mapped[str] = mapped_column(Text)
@@ -186,10 +163,8 @@ class PhotoChange(Base):
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 
-class JournalSize(Base):
+class JournalSize(Base, table="journal_sizes"):
     """The bytes of the values in the changes of one actor."""
-
-    __tablename__ = TABLE_PREFIX + "journal_sizes"
 
     actor_uid: Mapped[str] = mapped_column(Text, primary_key=True)
     size: Mapped[int] = mapped_column(BigInteger)

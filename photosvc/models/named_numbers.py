@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import BigInteger, Connection, Text, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from photosvc.models.base import TABLE_PREFIX, Base
+from photosvc.models.base import Base
 from photosvc.models.statements import insert_into
 
 #: Name of the number of committed changes of the library.
@@ -26,10 +26,8 @@ ESTIMATES = "estimates"
 BACKED_UP: Final = "backed_up_at"
 
 
-class LibraryState(Base):
+class LibraryState(Base, table="library"):
     """A named number of the library."""
-
-    __tablename__ = TABLE_PREFIX + "library"
 
     name: Mapped[str] = mapped_column(Text, primary_key=True)
     value: Mapped[int] = mapped_column(BigInteger, default=0)

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from photosvc.core.problems import Problem
 from photosvc.core.times import ZERO_TIME
-from photosvc.models.base import TABLE_PREFIX, Base, RowId, UTCDateTime
+from photosvc.models.base import TABLE_PREFIX, Base, Numbered, RowId, UTCDateTime
 from photosvc.models.library import (
     UNKNOWN_ID,
     UNKNOWN_PLACE,
@@ -45,12 +45,9 @@ PLAIN_VALUES: Final = (
 GONE: Final = -1
 
 
-class Marker(Base):
+class Marker(Numbered, table="markers"):
     """A box on a file, in fractions of the width and height of the upright picture, from the top left."""
 
-    __tablename__ = TABLE_PREFIX + "markers"
-
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
     file_id: Mapped[int] = mapped_column(RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), index=True)
     type: Mapped[str] = mapped_column(Text, default="")
@@ -81,13 +78,11 @@ class Marker(Base):
             marker.renamed_uid = uids.get(marker.name, "")
 
 
-class File(Base):
+class File(Numbered, table="files"):
     """A file of a photo, below a root."""
 
-    __tablename__ = TABLE_PREFIX + "files"
     __table_args__ = (UniqueConstraint("root", "name"),)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
     photo_id: Mapped[int] = mapped_column(RowId, ForeignKey(TABLE_PREFIX + "photos.id"), index=True)
     root: Mapped[str] = mapped_column(Text, default=ORIGINALS_ROOT)
@@ -177,10 +172,9 @@ class File(Base):
         return self.height > self.width
 
 
-class StackKey(Base):
+class StackKey(Base, table="stack_keys"):
     """A key of a file: files with equal keys may belong to the same photo; see `index.stack_rules`."""
 
-    __tablename__ = TABLE_PREFIX + "stack_keys"
     __table_args__ = ({"sqlite_with_rowid": False},)
 
     key: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
@@ -189,13 +183,11 @@ class StackKey(Base):
     )
 
 
-class RejectedFile(Base):
+class RejectedFile(Numbered, table="rejected_files"):
     """A file that the index left out or could not read, with the reason and the time of the next try."""
 
-    __tablename__ = TABLE_PREFIX + "rejected_files"
     __table_args__ = (UniqueConstraint("root", "name"),)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     root: Mapped[str] = mapped_column(Text, default=ORIGINALS_ROOT)
     name: Mapped[str] = mapped_column(Text)
     size: Mapped[int] = mapped_column(BigInteger)
@@ -221,20 +213,18 @@ photo_keywords = Table(
 )
 
 
-class Photo(Base):
+class Photo(Numbered, table="photos"):
     """A photo of the library: a picture in one or more files.
 
     A `…_src` column names the source of a value; stronger sources replace weaker ones, see `core.vocabulary`. Those of
     `PLAIN_VALUES` and of the keywords are `manual` if a person set the value, and empty for values of files.
     """
 
-    __tablename__ = TABLE_PREFIX + "photos"
     __table_args__ = (
         Index(None, "path", "name"),
         Index(f"ix_{TABLE_PREFIX}photos_camera", "camera_id", "camera_serial", "taken_at_local"),
     )
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     uid: Mapped[str] = mapped_column(Text, unique=True)
     type: Mapped[str] = mapped_column(Text, default="image")
     """`image`, `raw`, `live`, `video` or `animated`."""
@@ -324,13 +314,11 @@ class Photo(Base):
     keywords: Mapped[list[Keyword]] = relationship(secondary=photo_keywords, order_by=Keyword.word)
 
 
-class Sidecar(Base):
+class Sidecar(Numbered, table="sidecars"):
     """A sidecar that could be read; the files to which it belongs need not exist."""
 
-    __tablename__ = TABLE_PREFIX + "sidecars"
     __table_args__ = (UniqueConstraint("root", "name"),)
 
-    id: Mapped[int] = mapped_column(RowId, primary_key=True)
     root: Mapped[str] = mapped_column(Text, default=ORIGINALS_ROOT)
     name: Mapped[str] = mapped_column(Text)
     """Path relative to the root, in the form of `File.name`."""

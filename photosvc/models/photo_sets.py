@@ -10,10 +10,9 @@ from photosvc.models.library import Album
 from photosvc.models.photo import Photo
 
 
-class AlbumPhoto(Base):
+class AlbumPhoto(Base, table="album_photos"):
     """A photo in an album; `hidden` removes it from a smart album, or from a large album that is deleted in steps."""
 
-    __tablename__ = TABLE_PREFIX + "album_photos"
     __table_args__ = (Index(f"ix_{TABLE_PREFIX}album_photos_position", "album_id", "position", "photo_id"),)
 
     album_id: Mapped[int] = mapped_column(RowId, ForeignKey(Album.id, ondelete="CASCADE"), primary_key=True)
@@ -24,10 +23,8 @@ class AlbumPhoto(Base):
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 
-class LookAlike(Base):
+class LookAlike(Base, table="look_alikes"):
     """A photo in a group of look-alikes."""
-
-    __tablename__ = TABLE_PREFIX + "look_alikes"
 
     number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     """The number of the group."""
@@ -38,10 +35,8 @@ class LookAlike(Base):
     """Hamming distance of the 64-bit perceptual hashes of this photo and the best one."""
 
 
-class DistinctPhoto(Base):
+class DistinctPhoto(Base, table="distinct_photos"):
     """A photo in a set whose photos are all different according to a person."""
-
-    __tablename__ = TABLE_PREFIX + "distinct_photos"
 
     number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     """The random number of the set."""

@@ -57,14 +57,12 @@ WORD_TERMS = "terms"
 WORD_VOCABULARY = TABLE_PREFIX + "search_text_vocabulary"
 
 
-class SearchRow(Base):
+class SearchRow(Base, table="search_rows"):
     """The sort keys and filter columns of one file and its photo.
 
     Times are microseconds since 1970. A column `…_key` of text is folded by `query.fold.fold`. All columns are NOT
     NULL, so that `NOT condition` selects exactly the remaining rows (SQL's NULL would drop them).
     """
-
-    __tablename__ = TABLE_PREFIX + "search_rows"
 
     file_id: Mapped[int] = of_file(
         "id", RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
@@ -179,13 +177,11 @@ PATTERN_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if colum
 SCANNED_COLUMNS = tuple(name for name, column in SEARCH_COLUMNS.items() if column.scanned)
 
 
-class SearchAlbum(Base):
+class SearchAlbum(Base, table="search_albums"):
     """A file in an album, with copies of the sort keys of its `SearchRow`.
 
     A page of an album is read along one index, for any size of the library and of the album.
     """
-
-    __tablename__ = TABLE_PREFIX + "search_albums"
 
     album_id: Mapped[int] = mapped_column(RowId, ForeignKey(Album.id, ondelete="CASCADE"), primary_key=True)
     file_id: Mapped[int] = mapped_column(
@@ -196,10 +192,8 @@ class SearchAlbum(Base):
     oldest_key: Mapped[int] = mapped_column(BigInteger)
 
 
-class SearchDocument(Base):
+class SearchDocument(Base, table="search_documents"):
     """The records of one file as JSON, apart from the columns that searches compare."""
-
-    __tablename__ = TABLE_PREFIX + "search_documents"
 
     file_id: Mapped[int] = mapped_column(
         RowId, ForeignKey(SearchRow.file_id, ondelete="CASCADE"), primary_key=True, autoincrement=False
@@ -210,7 +204,7 @@ class SearchDocument(Base):
     """The file record, an element of `Files`."""
 
 
-class SearchText(Base):
+class SearchText(Base, table="search_texts"):
     """The words by which a photo is found.
 
     A word, the beginning of a word or a phrase is compared as a substring of a word text (see `search_values`), so
@@ -219,8 +213,6 @@ class SearchText(Base):
     index. It contains each word of a section a second time, after the mark of the section. Migration 0037 creates both
     indexes.
     """
-
-    __tablename__ = TABLE_PREFIX + "search_texts"
 
     photo_id: Mapped[int] = mapped_column(
         RowId, ForeignKey(TABLE_PREFIX + "photos.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
