@@ -8,8 +8,6 @@ down_revision = ${repr(down_revision)}
 # The oldest code that may serve and write with this schema. An earlier revision keeps the former version running
 # during an upgrade: docs/architecture.md says what that takes.
 oldest_code = ${repr(up_revision)}
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

@@ -1,36 +1,26 @@
 """The sidecars of duplicates."""
 
-import sqlalchemy as sa
 from alembic import op
+
+from photosvc.models.migrations.tables import ROW_ID, TEXT, each, index, table
 
 revision = "0048"
 down_revision = "0047"
-branch_labels = None
-depends_on = None
-
-TABLE = "photosvc_copy_sidecars"
-ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
     """Add the table that links sidecars with the files whose duplicates they accompany."""
-    op.create_table(
-        TABLE,
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("sidecar_id", ROW_ID, nullable=False),
-        sa.Column("file_id", ROW_ID, nullable=False),
-        *(
-            sa.ForeignKeyConstraint(
-                [f"{one}_id"], [f"photosvc_{one}s.id"], op.f(f"fk_{TABLE}_{one}_id"), ondelete="CASCADE"
-            )
-            for one in ("sidecar", "file")
-        ),
-        sa.PrimaryKeyConstraint("name", "sidecar_id", name=op.f(f"pk_{TABLE}")),
+    table(
+        "copy_sidecars",
+        *each(TEXT, "name"),
+        *each(ROW_ID, "sidecar_id file_id"),
+        key="name sidecar_id",
+        refers=[("sidecar_id", "sidecars.id", "CASCADE"), ("file_id", "files.id", "CASCADE")],
     )
-    for column in ("sidecar_id", "file_id"):
-        op.create_index(op.f(f"ix_{TABLE}_{column}"), TABLE, [column])
+    index("copy_sidecars", "sidecar_id")
+    index("copy_sidecars", "file_id")
 
 
 def downgrade() -> None:
     """Remove the table."""
-    op.drop_table(TABLE)
+    op.drop_table("photosvc_copy_sidecars")

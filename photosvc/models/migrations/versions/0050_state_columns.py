@@ -11,8 +11,6 @@ from alembic import op
 
 revision = "0050"
 down_revision = "0049"
-branch_labels = None
-depends_on = None
 
 ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 UPLOADED = "photosvc_uploaded_files"

@@ -6,15 +6,11 @@ that order, and the numbers of the shuffled order; that of the order `updated` h
 
 from collections.abc import Iterable
 
-import sqlalchemy as sa
-from alembic import op
+from photosvc.models.migrations.tables import create_search_index, drop_search_index
 
 revision = "0051"
 down_revision = "0050"
-branch_labels = None
-depends_on = None
 
-TABLE = "photosvc_search_rows"
 #: The end of the name of an index -> its columns.
 NEW = {
     "added": "newest_key private listed shuffle photo_id color photo_type camera_id country year",
@@ -57,14 +53,8 @@ def downgrade() -> None:
 
 def _replace(before: Iterable[str], after: dict[str, str]) -> None:
     for name in before:
-        op.drop_index(f"ix_{TABLE}_{name}", TABLE)
+        drop_search_index(name)
     for name, columns in after.items():
         further = " AND photo_type <> 'image'" if name == "photo_type" else ""
-        op.create_index(
-            f"ix_{TABLE}_{name}",
-            TABLE,
-            columns.split(),
-            sqlite_where=None if name in WHOLE else sa.text(f"listed = 1{further}"),
-            postgresql_where=None if name in WHOLE else sa.text(f"listed{further}"),
-            postgresql_include=["file_id"] if name in ORDERS else [],
-        )
+        where = None if name in WHOLE else f"listed{further}"
+        create_search_index(name, columns, where, ["file_id"] if name in ORDERS else [])

@@ -4,37 +4,19 @@ Such searches of common words, as `december` or `2019`, also find photos with th
 drives them; they walk the order and must not read a row for each of its files.
 """
 
-import sqlalchemy as sa
-from alembic import op
+from photosvc.models.migrations.tables import replace_search_index
 
 revision = "0052"
 down_revision = "0051"
-branch_labels = None
-depends_on = None
 
-TABLE = "photosvc_search_rows"
-NAME = f"ix_{TABLE}_taken"
-BEFORE = ("taken_at", "newest_key", "private", "listed", "photo_id", "color", "photo_type")
-ADDED = ("year", "month", "portrait")
+BEFORE = "taken_at newest_key private listed photo_id color photo_type"
 
 
 def upgrade() -> None:
     """Append the values."""
-    _replace(*BEFORE, *ADDED)
+    replace_search_index("taken", f"{BEFORE} year month portrait")
 
 
 def downgrade() -> None:
     """Create the former index again."""
-    _replace(*BEFORE)
-
-
-def _replace(*columns: str) -> None:
-    op.drop_index(NAME, TABLE)
-    op.create_index(
-        NAME,
-        TABLE,
-        columns,
-        sqlite_where=sa.text("listed = 1"),
-        postgresql_where=sa.text("listed"),
-        postgresql_include=["file_id"],
-    )
+    replace_search_index("taken", BEFORE)

@@ -13,8 +13,6 @@ from alembic import op
 
 revision = "0053"
 down_revision = "0052"
-branch_labels = None
-depends_on = None
 
 NAMES = (
     "subject", "artist", "copyright", "license", "notes", "rating", "scan", "panorama", "iso", "focal_length",

@@ -3,16 +3,11 @@
 The grid counts photos up to a position there, and must not read a row for each of them.
 """
 
-import sqlalchemy as sa
-from alembic import op
+from photosvc.models.migrations.tables import replace_search_index
 
 revision = "0057"
 down_revision = "0056"
-branch_labels = None
-depends_on = None
 
-TABLE = "photosvc_search_rows"
-ADDED = "is_first"
 #: The end of the name of an index -> its columns before.
 BEFORE = {
     "added": "newest_key private listed shuffle photo_id color photo_type camera_id country year month portrait",
@@ -30,22 +25,10 @@ BEFORE = {
 def upgrade() -> None:
     """Append the mark."""
     for name, columns in BEFORE.items():
-        _replace(name, [*columns.split(), ADDED])
+        replace_search_index(name, f"{columns} is_first")
 
 
 def downgrade() -> None:
     """Create the former indexes again."""
     for name, columns in BEFORE.items():
-        _replace(name, columns.split())
-
-
-def _replace(name: str, columns: list[str]) -> None:
-    op.drop_index(f"ix_{TABLE}_{name}", TABLE)
-    op.create_index(
-        f"ix_{TABLE}_{name}",
-        TABLE,
-        columns,
-        sqlite_where=sa.text("listed = 1"),
-        postgresql_where=sa.text("listed"),
-        postgresql_include=["file_id"],
-    )
+        replace_search_index(name, columns)

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0062"
 down_revision = "0061"
-branch_labels = None
-depends_on = None
 
 LINKS, FILES = "photosvc_links", "photosvc_uploaded_files"
 APART = "ix_photosvc_uploaded_files_apart"

@@ -5,15 +5,13 @@ in the index of an order. PostgreSQL compares places by code point from now on, 
 language, blanks and hyphens would count less than letters, and the two databases would give other pages.
 """
 
-import sqlalchemy as sa
 from alembic import op
+
+from photosvc.models.migrations.tables import create_search_index, drop_search_index
 
 revision = "0064"
 down_revision = "0063"
-branch_labels = None
-depends_on = None
 
-TABLE = "photosvc_search_rows"
 _SHOWN = "listed private is_first aspect_ratio color photo_type"
 PLACE = "country state_key city_key"
 #: The end of the name of an index -> its columns.
@@ -43,16 +41,9 @@ def downgrade() -> None:
 
 def _replace(before: dict[str, str], after: dict[str, str], collation: str) -> None:
     for name in before:
-        op.drop_index(f"ix_{TABLE}_{name}", TABLE)
+        drop_search_index(name)
     if op.get_context().dialect.name == "postgresql":  # in one statement: each rebuilds the other indexes of places
         changes = (f'ALTER COLUMN {column} TYPE text COLLATE "{collation}"' for column in PLACE.split())
-        op.execute(f"ALTER TABLE {TABLE} {', '.join(changes)}")
+        op.execute(f"ALTER TABLE photosvc_search_rows {', '.join(changes)}")
     for name, columns in after.items():
-        op.create_index(
-            f"ix_{TABLE}_{name}",
-            TABLE,
-            columns.split(),
-            sqlite_where=None if name == WHOLE else sa.text("listed = 1"),
-            postgresql_where=None if name == WHOLE else sa.text("listed"),
-            postgresql_include=None if name == WHOLE else ["file_id"],
-        )
+        create_search_index(name, columns, *((None, ()) if name == WHOLE else ()))

@@ -1,0 +1,97 @@
+"""Tables and indexes as migrations create them: columns by their kinds, names by the convention of `models.base`."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+from alembic import op
+
+TEXT, TIME, FLAG, JSON = sa.Text(), sa.DateTime(), sa.Boolean(), sa.JSON()
+SMALL, NUMBER, BIG = sa.SmallInteger(), sa.Integer(), sa.BigInteger()
+REAL: sa.Double[float] = sa.Double()
+ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+WIDE = sa.Integer().with_variant(sa.BigInteger(), "postgresql")
+#: Prefixes of paths are found by ranges, which needs the order of bytes.
+PATH = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+_ROWS: Final = "search_rows"
+_FLAG: Final = re.compile(r"^(NOT )?(listed|far_day|place_due|apart)\b")
+
+
+def each(kind: Any, names: str, **options: Any) -> Iterable[sa.Column[Any]]:  # noqa: ANN401 - any type of column
+    """Return columns of one kind; they are NOT NULL unless the options say otherwise."""
+    return [sa.Column(name, kind, **({"nullable": False} | options)) for name in names.split()]
+
+
+def table(
+    name: str,
+    *columns: sa.Column[Any],
+    key: str,
+    unique: Sequence[str] = (),
+    refers: Sequence[tuple[str, str, str | None]] = (),
+    **options: Any,  # noqa: ANN401 - those of a table
+) -> None:
+    """Create a table.
+
+    Args:
+        name: its name without the prefix.
+        columns: its columns in order.
+        key: names of the columns of the primary key.
+        unique: names of the columns of each unique constraint.
+        refers: a column, the column of another table that it refers to, and what follows when that row is deleted.
+        options: options of the dialects.
+    """
+    own = f"photosvc_{name}"
+    op.create_table(
+        own,
+        *columns,
+        *(
+            sa.ForeignKeyConstraint([column], [f"photosvc_{other}"], op.f(f"fk_{own}_{column}"), ondelete=rule)
+            for column, other, rule in refers
+        ),
+        sa.PrimaryKeyConstraint(*key.split(), name=op.f(f"pk_{own}")),
+        *(sa.UniqueConstraint(*of.split(), name=op.f(f"uq_{own}_{of.replace(' ', '_')}")) for of in unique),
+        **options,
+    )
+
+
+def index(
+    of: str,
+    columns: str,
+    *,
+    name: str | None = None,
+    unique: bool = False,
+    where: str | None = None,
+    include: Sequence[str] = (),
+    ops: dict[str, str] | None = None,
+) -> None:
+    """Create an index; a flag that begins its condition is compared with a number on SQLite, as in queries there."""
+    sqlite = where and _FLAG.sub(lambda found: f"{found[2]} = {int(not found[1])}", where)
+    op.create_index(
+        op.f(name or f"ix_photosvc_{of}_{columns.replace(' ', '_')}"),
+        f"photosvc_{of}",
+        columns.split(),
+        unique=unique,
+        sqlite_where=sqlite and sa.text(sqlite),
+        postgresql_where=where and sa.text(where),
+        postgresql_include=include,
+        postgresql_ops=ops or {},
+    )
+
+
+def replace_search_index(name: str, columns: str, where: str = "listed", include: Sequence[str] = ("file_id",)) -> None:
+    """Create an index of the search rows again, with these columns."""
+    drop_search_index(name)
+    create_search_index(name, columns, where, include)
+
+
+def create_search_index(
+    name: str, columns: str, where: str | None = "listed", include: Sequence[str] = ("file_id",)
+) -> None:
+    """Create an index of the search rows; by default one of an order: of listed rows, read alone on PostgreSQL."""
+    index(_ROWS, columns, name=f"ix_photosvc_{_ROWS}_{name}", where=where, include=include)
+
+
+def drop_search_index(name: str) -> None:
+    """Drop an index of the search rows."""
+    op.drop_index(f"ix_photosvc_{_ROWS}_{name}", f"photosvc_{_ROWS}")
