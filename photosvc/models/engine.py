@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -156,16 +156,28 @@ class _Log:
 
     def _shrink(self, driver: sqlite3.Connection, patience: int) -> None:
         began, is_busy = time.monotonic(), True
-        ((timeout,),) = driver.execute("PRAGMA busy_timeout")
-        driver.execute(f"PRAGMA busy_timeout={patience}")
-        try:
-            with suppress(sqlite3.Error):
-                ((is_busy, _, _),) = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        finally:
-            driver.execute(f"PRAGMA busy_timeout={timeout}")
-            if is_busy:  # a reader takes longer; a later writer tries again
-                now = time.monotonic()
-                self._not_before = now + (now - began) * _LOG_REST
+        with suppress(sqlite3.Error), _pragma(driver, "busy_timeout", patience):
+            ((is_busy, _, _),) = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if is_busy:  # a reader takes longer; a later writer tries again
+            now = time.monotonic()
+            self._not_before = now + (now - began) * _LOG_REST
+
+
+@contextmanager
+def _pragma(driver: Any, name: str, value: int) -> Iterator[int]:  # noqa: ANN401 - the driver's connection
+    """Give a setting of an SQLite connection another value inside the block, which gets the one before."""
+    ((before,),) = driver.execute(f"PRAGMA {name}")
+    driver.execute(f"PRAGMA {name}={value}")
+    try:
+        yield before
+    finally:
+        driver.execute(f"PRAGMA {name}={before}")
+
+
+def _setting(connection: Connection, name: str, value: int) -> AbstractContextManager[object]:
+    """Return the context of `_pragma`; on PostgreSQL one that does nothing."""
+    driver = connection.connection.driver_connection
+    return _pragma(driver, name, value) if connection.dialect.name == "sqlite" else nullcontext()
 
 
 def configure_engine(engine: Engine) -> None:
@@ -217,9 +229,7 @@ def _begin_writing(connection: Connection, driver: Any) -> None:  # noqa: ANN401
     SQLite itself would try every 100 ms after the first third of a second. Beside an index run, which writes in short
     transactions with pauses of the same length, a request could meet a transaction each time and wait for seconds.
     """
-    ((timeout,),) = driver.execute("PRAGMA busy_timeout")
-    driver.execute("PRAGMA busy_timeout=0")
-    try:
+    with _pragma(driver, "busy_timeout", 0) as timeout:
         began = time.monotonic()
         while True:
             try:
@@ -231,8 +241,6 @@ def _begin_writing(connection: Connection, driver: Any) -> None:  # noqa: ANN401
                 time.sleep(min(_MOST_PAUSE, max(_LEAST_PAUSE, waited / 10)))
             else:
                 return
-    finally:
-        driver.execute(f"PRAGMA busy_timeout={timeout}")
 
 
 def _is_busy(error: DBAPIError) -> bool:
@@ -379,23 +387,13 @@ def limit_lock_waits(session: Session) -> None:
         run_text(session.connection(), f"SET LOCAL lock_timeout = {BUSY_TIMEOUT}", ())
 
 
-@contextmanager
-def many_pages(session: Session) -> Iterator[None]:
+def many_pages(session: Session) -> AbstractContextManager[object]:
     """Keep more pages of SQLite in memory inside the block, for a write transaction that changes thousands of rows.
 
     Pages that do not fit are written and read again, each up to a dozen times, because rows have entries in many
     indexes. Only one connection writes at a time, so only one of all processes uses this memory.
     """
-    if session.get_bind().dialect.name != "sqlite":
-        yield
-        return
-    connection = session.connection()
-    ((before,),) = run_text(connection, "PRAGMA cache_size", ())
-    run_text(connection, f"PRAGMA cache_size={_MANY_PAGES}", ())
-    try:
-        yield
-    finally:
-        run_text(connection, f"PRAGMA cache_size={before}", ())
+    return _setting(session.connection(), "cache_size", _MANY_PAGES)
 
 
 def write_if_free(engine: Engine, write: Callable[[Session], object], *, lasting: bool = True) -> bool:
@@ -408,7 +406,11 @@ def write_if_free(engine: Engine, write: Callable[[Session], object], *, lasting
             `synchronous=NORMAL`, never does.
     """
     try:
-        with engine.connect() as connection, _short_wait(connection), UnitOfWork(connection) as session:
+        with (
+            engine.connect() as connection,
+            _setting(connection, "busy_timeout", _SHORT_WAIT),
+            UnitOfWork(connection) as session,
+        ):
             begin_write(session)
             if connection.dialect.name == "postgresql":
                 session.execute(text(f"SET LOCAL lock_timeout = {_SHORT_WAIT}"))
@@ -420,18 +422,3 @@ def write_if_free(engine: Engine, write: Callable[[Session], object], *, lasting
         _LOG.info("left out a write: %s", error.orig)
         return False
     return True
-
-
-@contextmanager
-def _short_wait(connection: Connection) -> Iterator[None]:
-    """Shorten SQLite's busy timeout inside the block."""
-    if connection.dialect.name != "sqlite":
-        yield
-        return
-    driver: Any = connection.connection.driver_connection
-    ((before,),) = driver.execute("PRAGMA busy_timeout")
-    driver.execute(f"PRAGMA busy_timeout={_SHORT_WAIT}")
-    try:
-        yield
-    finally:
-        driver.execute(f"PRAGMA busy_timeout={before}")
