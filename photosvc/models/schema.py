@@ -11,7 +11,7 @@ Only this module imports Alembic, and only to migrate or compare a database, bec
 """
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -86,8 +86,13 @@ def check_schema(session: Session | Connection) -> None:
         msg = "The database is the unfinished copy of another one: run the same `svc db copy` again, which finishes it."
     elif version > SCHEMA_VERSION and oldest_code(session, version) <= SCHEMA_VERSION:
         return
-    elif version > SCHEMA_VERSION or version < FIRST_VERSION:
-        raise _unknown(version)
+    elif version > SCHEMA_VERSION:
+        msg = f"The database is at schema {version}, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc."
+    elif version < FIRST_VERSION:
+        msg = (
+            f"The database is at schema {version}, from before the first release, and cannot be upgraded: "
+            "index the originals into a new one."
+        )
     else:
         msg = f"The database is at schema {version}, this photosvc needs {SCHEMA_VERSION}: run `svc db upgrade`."
     raise SchemaError(msg)
@@ -107,17 +112,6 @@ def set_version(connection: Connection, version: str) -> None:
 def is_newer(session: Session | Connection) -> bool:
     """Return whether the database has the schema of a later version than this one."""
     return (schema_version(session) or "") > SCHEMA_VERSION
-
-
-def _unknown(version: str) -> SchemaError:
-    if version < FIRST_VERSION:
-        msg = (
-            f"The database is at schema {version}, from before the first release, and cannot be upgraded: "
-            "index the originals into a new one."
-        )
-    else:
-        msg = f"The database is at schema {version}, newer than this photosvc ({SCHEMA_VERSION}): upgrade photosvc."
-    return SchemaError(msg)
 
 
 def delete_rows(session: Session, table: Any, ids: Collection[int]) -> None:  # noqa: ANN401 - of any model
@@ -142,17 +136,11 @@ def delete_owned(session: Session, table: Any, ids: Collection[int]) -> None:  #
 @cache
 def _references(table: Table) -> tuple[tuple[Column[Any], bool], ...]:
     """Return the columns that refer to the id of a table, with True if their rows belong to its rows."""
-    return tuple(_find_references(table))
-
-
-def _find_references(table: Table) -> Iterator[tuple[Column[Any], bool]]:
     from photosvc.models import Base  # with all tables
 
-    for other in Base.metadata.sorted_tables:
-        if not other.name.startswith(TABLE_PREFIX + "search_"):
-            for key in other.foreign_keys:
-                if key.column.table is table and key.ondelete is not None:
-                    yield key.parent, key.ondelete == "CASCADE"
+    tables = (one for one in Base.metadata.sorted_tables if not one.name.startswith(TABLE_PREFIX + "search_"))
+    keys = (key for one in tables for key in one.foreign_keys if key.column.table is table and key.ondelete)
+    return tuple((key.parent, key.ondelete == "CASCADE") for key in keys)
 
 
 def context_of(connection: Connection) -> "MigrationContext":
