@@ -117,14 +117,9 @@ def prepare_statement(statement: Any, dialect: Dialect) -> Prepared:  # noqa: AN
 
 def run_text(connection: Connection, text: str, values: Any) -> Sequence[Row]:  # noqa: ANN401 - what the driver takes
     """Run a statement written for the driver in the connection's transaction, and return its rows, if it has any."""
-    cursor = connection.connection.cursor()
-    try:
+    with _cursor(connection, text) as cursor:
         cursor.execute(text, values)
         return cursor.fetchall() if cursor.description else ()
-    except connection.dialect.loaded_dbapi.Error as error:
-        raise _refused(error, connection, cursor, text) from error
-    finally:
-        cursor.close()
 
 
 def read_tuples(connection: Connection, query: Any, size: int) -> Iterator[Sequence[Row]]:  # noqa: ANN401
