@@ -20,18 +20,7 @@ import secrets
 from operator import attrgetter
 from typing import Any, Final
 
-from sqlalchemy import (
-    BigInteger,
-    Double,
-    ForeignKey,
-    Integer,
-    SmallInteger,
-    Text,
-    bindparam,
-    case,
-    or_,
-    update,
-)
+from sqlalchemy import BigInteger, Double, ForeignKey, Integer, SmallInteger, Text, bindparam, case, or_, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from photosvc.models import search_values

@@ -191,11 +191,7 @@ class SortKeys:
 SORT_KEYS = {
     "added": SortKeys(("newest_key",), "added", (*_COVERING, "shuffle", *_IN_ADDED, _ONE_EACH), by_album=True),
     "newest": SortKeys(
-        ("taken_at", "newest_key"),
-        "taken",
-        (*_COVERING, *_IN_NEWEST, _ONE_EACH),
-        by_value=True,
-        by_album=True,
+        ("taken_at", "newest_key"), "taken", (*_COVERING, *_IN_NEWEST, _ONE_EACH), by_value=True, by_album=True
     ),
     "oldest": SortKeys(("taken_at", "oldest_key"), "oldest", ("private", "photo_id", _ONE_EACH), by_album=True),
     "updated": SortKeys(("updated_at", "newest_key"), "updated", ("private", "created_at", _ONE_EACH)),

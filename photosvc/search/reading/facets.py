@@ -23,18 +23,7 @@ from sqlalchemy import (
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.vocabulary import COLORS
-from photosvc.models import (
-    VALUE_GROUPS,
-    Album,
-    AlbumPhoto,
-    Camera,
-    File,
-    Lens,
-    Marker,
-    Place,
-    SearchAlbum,
-    SearchRow,
-)
+from photosvc.models import VALUE_GROUPS, Album, AlbumPhoto, Camera, File, Lens, Marker, Place, SearchAlbum, SearchRow
 from photosvc.models.search_values import gear_name
 from photosvc.models.statements import Column, read_tuples, unindexed
 from photosvc.query.fold import fold

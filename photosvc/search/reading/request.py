@@ -26,15 +26,7 @@ from photosvc.models import SORT_KEYS, AlbumPhoto, SearchRow
 from photosvc.models.search_values import Term
 from photosvc.query.filter_spec import BOOLEANS
 from photosvc.query.nodes import And, Everything, Node, Not, Or, Phrase, Word, conjunction, conjuncts
-from photosvc.query.parser import (
-    ORDER,
-    combine,
-    parse_parameters,
-    parse_query,
-    parse_scope,
-    split_order,
-    unset_filters,
-)
+from photosvc.query.parser import ORDER, combine, parse_parameters, parse_query, parse_scope, split_order, unset_filters
 from photosvc.search.reading.compile import asked_open
 
 DEFAULT_COUNT = 100
