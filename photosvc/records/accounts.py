@@ -9,41 +9,14 @@ from typing import Any, Final, cast
 from marshmallow import Schema, fields
 
 from photosvc.core.accounts import ADMIN, CREDENTIAL_LIFETIME, USER
-from photosvc.records.fields import LenientSchema, NullableTimestamp, Timestamp
+from photosvc.records.fields import FLAG, TEXT, LenientSchema, NullableTimestamp, Timestamp, about, constant
 
-#: The type of computed fields, for the OpenAPI document.
-_FLAG = {"type": "boolean"}
 #: Features of user interfaces. Nothing here serves `services`, `settings` and `share`, which are always false.
 FEATURES: Final = (
-    "account",
-    "albums",
-    "archive",
-    "calendar",
-    "delete",
-    "download",
-    "edit",
-    "estimates",
-    "favorites",
-    "files",
-    "folders",
-    "import",
-    "labels",
-    "library",
-    "logs",
-    "moments",
-    "people",
-    "places",
-    "private",
-    "ratings",
-    "review",
-    "search",
-    "services",
-    "settings",
-    "share",
-    "upload",
-    "videos",
-)
-_TEXT: Final = {"type": "string"}
+    "account", "albums", "archive", "calendar", "delete", "download", "edit", "estimates", "favorites", "files",
+    "folders", "import", "labels", "library", "logs", "moments", "people", "places", "private", "ratings", "review",
+    "search", "services", "settings", "share", "upload", "videos",
+)  # fmt: skip
 
 FeaturesSchema: Final = Schema.from_dict({name: fields.Boolean() for name in FEATURES}, name="FeaturesSchema")
 
@@ -60,10 +33,10 @@ class UserSchema(Schema):
     DisplayName = fields.String(attribute="display_name")
     Email = fields.String(attribute="email")
     Role = fields.String(attribute="role")
-    SuperAdmin = fields.Function(lambda user: user.role == ADMIN, metadata=_FLAG)
-    CanLogin = fields.Function(lambda user: bool(user.password_hash) and not user.disabled, metadata=_FLAG)
+    SuperAdmin = fields.Function(lambda user: user.role == ADMIN, metadata=FLAG)
+    CanLogin = fields.Function(lambda user: bool(user.password_hash) and not user.disabled, metadata=FLAG)
     Disabled = fields.Boolean(attribute="disabled")
-    WebDAV = fields.Method("may_use_webdav", metadata=_FLAG)
+    WebDAV = fields.Method("may_use_webdav", metadata=FLAG)
     TwoFactor = fields.Boolean(attribute="totp_confirmed")
     LoginAt = Timestamp(attribute="login_at")
     CreatedAt = Timestamp(attribute="created_at")
@@ -165,7 +138,7 @@ class OpenSessionSchema(Schema):
         self.current_id = current
 
     id = fields.String(attribute="uid")
-    current = fields.Method("is_current", metadata=_FLAG)
+    current = fields.Method("is_current", metadata=FLAG)
     method = fields.String()
     app_password = fields.String(attribute="name")
     created_at = NullableTimestamp()
@@ -198,7 +171,7 @@ class LoginSchema(LenientSchema):
         attribute="token",
         load_default=None,
         allow_none=True,
-        metadata={"description": "An app password instead of name and password, as in `Authorization: Bearer`."},
+        metadata=about("An app password instead of name and password, as in `Authorization: Bearer`."),
     )
     # `Any` value: older clients send other things under this name, together with a name and a password.
     token = fields.Raw(
@@ -249,11 +222,11 @@ class LoginSessionSchema(Schema):
         super().__init__()
         cast("fields.Nested", self.fields["user"]).nested = UserSchema(webdav_roles=webdav_roles)
 
-    status = fields.Constant("success", metadata={"type": "string"})
-    id = fields.Function(lambda view: view.access_token, metadata={"type": "string"})
+    status = constant("success")
+    id = fields.Function(lambda view: view.access_token, metadata=TEXT)
     session_id = fields.String()
     access_token = fields.String()
-    token_type = fields.Constant("Bearer", metadata={"type": "string"})
+    token_type = constant("Bearer")
     expires_in = fields.Integer()
     provider = fields.String()
     scope = fields.String()
@@ -323,7 +296,7 @@ class SettingsSchema(Schema):
 
 
 def _path(name: str) -> fields.Field[Any]:
-    return fields.Function(lambda settings: str(getattr(settings, name)), metadata=_TEXT)
+    return fields.Function(lambda settings: str(getattr(settings, name)), metadata=TEXT)
 
 
 class OptionsSchema(Schema):
@@ -334,7 +307,7 @@ class OptionsSchema(Schema):
     ImportPath = _path("import_folder")
     CachePath = _path("cache")
     DatabaseDriver = fields.Function(
-        lambda settings: "sqlite" if settings.database_uri.startswith("sqlite") else "postgres", metadata=_TEXT
+        lambda settings: "sqlite" if settings.database_uri.startswith("sqlite") else "postgres", metadata=TEXT
     )
     ReadOnly = fields.Boolean(attribute="readonly")
     SiteUrl = fields.String(attribute="base_url")

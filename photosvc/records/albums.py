@@ -8,11 +8,14 @@ from photosvc.core.accounts import MAX_LINK_COMMENT, MAX_LINK_VISITS, SHARE_ROLE
 from photosvc.records.fields import (
     ALBUM_UID,
     PHOTO_UID,
+    TEXT,
     AnyCaseSchema,
     CleanText,
     Flag,
     NullableTimestamp,
     Timestamp,
+    about,
+    constant,
     texts,
 )
 from photosvc.records.photo import AlbumSchema
@@ -34,9 +37,9 @@ class AlbumResultSchema(AlbumSchema):
     Month = fields.Integer(attribute="month")
     PhotoCount = fields.Integer(attribute="photo_count")
     Thumb = fields.String(attribute="thumb", metadata=_THUMB)
-    ThumbSrc = fields.Constant("", metadata={"type": "string"})
+    ThumbSrc = constant("")
     LinkCount = fields.Integer(
-        attribute="link_count", metadata={"description": "The public links to it; 0 for those who may not list them."}
+        attribute="link_count", metadata=about("The public links to it; 0 for those who may not list them.")
     )
 
 
@@ -45,7 +48,7 @@ class AlbumEditSchema(AnyCaseSchema):
 
     Title = CleanText(_TITLE, attribute="title", metadata={"example": "Summer"})
     Description = CleanText(_LONG, attribute="description")
-    Filter = CleanText(_LONG, attribute="filter", metadata={"description": "The query of a smart album."})
+    Filter = CleanText(_LONG, attribute="filter", metadata=about("The query of a smart album."))
     Order = CleanText(32, attribute="order")
     Favorite = Flag(attribute="favorite")
     Private = Flag(attribute="private")
@@ -64,11 +67,9 @@ class AlbumSelectionSchema(AnyCaseSchema):
 class ArrangementSchema(AnyCaseSchema):
     """A manual order of photos."""
 
-    photos = fields.List(
-        fields.String(), required=True, metadata={"description": "Photo UIDs in their order.", "example": [PHOTO_UID]}
-    )
+    photos = fields.List(fields.String(), required=True, metadata=about("Photo UIDs in their order.", [PHOTO_UID]))
     before = fields.String(
-        load_default=None, allow_none=True, metadata={"description": "The photo that follows them; else the first."}
+        load_default=None, allow_none=True, metadata=about("The photo that follows them; else the first.")
     )
 
 
@@ -88,7 +89,7 @@ class MomentSchema(Schema):
     """A month."""
 
     Label = fields.String(attribute="title")
-    Slug = fields.Function(lambda month: month.title, metadata={"type": "string"})
+    Slug = fields.Function(lambda month: month.title, metadata=TEXT)
     Country = fields.String(attribute="country")
     State = fields.String(attribute="state")
     Year = fields.Integer(attribute="year")
@@ -112,7 +113,7 @@ class ZipSelectionSchema(AnyCaseSchema):
     photos = texts("Photo UIDs.", PHOTO_UID)
     files = texts("File UIDs or hashes.")
     albums = texts("Album UIDs.")
-    q = fields.String(load_default=None, allow_none=True, metadata={"description": "A query, as in the search."})
+    q = fields.String(load_default=None, allow_none=True, metadata=about("A query, as in the search."))
 
 
 def _seconds(link: Any) -> int:  # noqa: ANN401 - records do not import models
@@ -124,28 +125,27 @@ class LinkSchema(Schema):
     """A public link; `Token` is empty except in the answer that makes the link."""
 
     UID = fields.String(attribute="uid")
-    ShareUID = fields.String(attribute="album_uid", metadata={"description": "The UID of the album."})
+    ShareUID = fields.String(attribute="album_uid", metadata=about("The UID of the album."))
     Slug = fields.String(attribute="slug")
     Token = fields.Constant("", metadata={"type": "string", "description": "Only in the answer to `POST`."})
     Expires = fields.Function(
         _seconds, metadata={"type": "integer", "description": "Seconds since `ModifiedAt`; 0: never."}
     )
     ExpiresAt = NullableTimestamp(attribute="expires_at")
-    Views = fields.Integer(attribute="views", metadata={"description": "Visits."})
+    Views = fields.Integer(attribute="views", metadata=about("Visits."))
     LastViewAt = NullableTimestamp(attribute="last_view_at")
-    MaxViews = fields.Integer(attribute="max_views", metadata={"description": "The most visits; 0: any number."})
+    MaxViews = fields.Integer(attribute="max_views", metadata=about("The most visits; 0: any number."))
     VerifyPassword = fields.Function(
         lambda link: bool(link.password_hash), metadata={"type": "boolean", "description": "The link has a password."}
     )
-    CanDownload = fields.Boolean(attribute="downloads", metadata={"description": "Visitors may download originals."})
+    CanDownload = fields.Boolean(attribute="downloads", metadata=about("Visitors may download originals."))
     ShowMetadata = fields.Boolean(
-        attribute="metadata_shown",
-        metadata={"description": "Visitors see places, cameras, people, texts and names of files."},
+        attribute="metadata_shown", metadata=about("Visitors see places, cameras, people, texts and names of files.")
     )
-    CanUpload = fields.Boolean(attribute="uploads", metadata={"description": "Visitors may add photos to the album."})
+    CanUpload = fields.Boolean(attribute="uploads", metadata=about("Visitors may add photos to the album."))
     Comment = fields.String(attribute="comment")
-    Perm = fields.Constant(0, metadata={"type": "integer"})
-    CreatedBy = fields.String(attribute="created_by", metadata={"description": "UID; empty: the command line."})
+    Perm = constant(0)
+    CreatedBy = fields.String(attribute="created_by", metadata=about("UID; empty: the command line."))
     CreatedAt = Timestamp(attribute="created_at")
     ModifiedAt = Timestamp(attribute="updated_at")
 
@@ -153,30 +153,23 @@ class LinkSchema(Schema):
 class LinkEditSchema(AnyCaseSchema):
     """A new link, or changes of one; fields that are absent or null keep their value."""
 
-    Slug = CleanText(_LONGEST_SLUG, attribute="slug", metadata={"description": "The readable end of its address."})
-    Expires = fields.Integer(
-        attribute="expires", metadata={"description": "Seconds from now on; 0: never.", "example": 604_800}
-    )
+    Slug = CleanText(_LONGEST_SLUG, attribute="slug", metadata=about("The readable end of its address."))
+    Expires = fields.Integer(attribute="expires", metadata=about("Seconds from now on; 0: never.", 604_800))
     MaxViews = fields.Integer(
         attribute="max_views",
         validate=validate.Range(0, MAX_LINK_VISITS),
-        metadata={"description": "The most visits; 0: any number."},
+        metadata=about("The most visits; 0: any number."),
     )
-    Password = fields.String(attribute="password", metadata={"description": "Empty: none."})
-    CanDownload = Flag(
-        attribute="downloads", metadata={"description": "Visitors may download originals; needs `ShowMetadata`."}
-    )
+    Password = fields.String(attribute="password", metadata=about("Empty: none."))
+    CanDownload = Flag(attribute="downloads", metadata=about("Visitors may download originals; needs `ShowMetadata`."))
     ShowMetadata = Flag(
-        attribute="metadata_shown",
-        metadata={"description": "Visitors see places, cameras, people, texts and names of files."},
+        attribute="metadata_shown", metadata=about("Visitors see places, cameras, people, texts and names of files.")
     )
     CanUpload = Flag(
         attribute="uploads",
-        metadata={
-            "description": "Visitors may add photos to the album, in the quota of the account that made the link."
-        },
+        metadata=about("Visitors may add photos to the album, in the quota of the account that made the link."),
     )
-    Comment = CleanText(MAX_LINK_COMMENT, attribute="comment", metadata={"description": "A note for its owner."})
+    Comment = CleanText(MAX_LINK_COMMENT, attribute="comment", metadata=about("A note for its owner."))
 
     @pre_load
     def _known_names(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -195,7 +188,7 @@ class ShareSchema(Schema):
         lambda share: SHARE_ROLES[share.contributes],
         metadata={"type": "string", "enum": [*SHARE_ROLES], "description": "`contributor`: may add photos."},
     )
-    CreatedBy = fields.String(attribute="created_by", metadata={"description": "UID; empty: the command line."})
+    CreatedBy = fields.String(attribute="created_by", metadata=about("UID; empty: the command line."))
     CreatedAt = Timestamp(attribute="created_at")
     ModifiedAt = Timestamp(attribute="updated_at")
 
@@ -210,10 +203,7 @@ class NewShareSchema(ShareEditSchema):
     """An account to share an album with."""
 
     Account = CleanText(
-        _LONGEST_ACCOUNT,
-        attribute="account",
-        required=True,
-        metadata={"description": "Its name or UID.", "example": "grandma"},
+        _LONGEST_ACCOUNT, attribute="account", required=True, metadata=about("Its name or UID.", "grandma")
     )
 
 
@@ -221,13 +211,11 @@ class SharedAlbumSchema(AlbumResultSchema):
     """An album that is shared with the own account."""
 
     Role = fields.String(attribute="role", metadata={"enum": [*SHARE_ROLES]})
-    SharedBy = fields.String(attribute="shared_by", metadata={"description": "The displayed name of an account."})
+    SharedBy = fields.String(attribute="shared_by", metadata=about("The displayed name of an account."))
     SharedAt = Timestamp(attribute="shared_at")
 
 
 class TakenOutSchema(AnyCaseSchema):
     """Photos to take out of a shared album."""
 
-    photos = fields.List(
-        fields.String(), required=True, metadata={"description": "Photo UIDs.", "example": [PHOTO_UID]}
-    )
+    photos = fields.List(fields.String(), required=True, metadata=about("Photo UIDs.", [PHOTO_UID]))

@@ -17,6 +17,7 @@ from photosvc.records.fields import (
     CleanText,
     Flag,
     Timestamp,
+    about,
     clean_text,
     texts,
     whole_number,
@@ -103,7 +104,7 @@ class PhotoEditSchema(AnyCaseSchema):
 
     Title = _text(_TITLE, attribute="title", metadata={"example": "At the lake"})
     Description = _text(_LONG, attribute="description")
-    Caption = _text(_LONG, attribute="caption", metadata={"description": "The newer name of `Description`."})
+    Caption = _text(_LONG, attribute="caption", metadata=about("The newer name of `Description`."))
     TakenAt = _Time(attribute="taken_at", allow_none=True, metadata=_TIME)
     TakenAtLocal = _Time(attribute="taken_at_local", allow_none=True, metadata=_TIME)
     TimeZone = _text(64, attribute="time_zone")
@@ -169,7 +170,7 @@ class BatchSchema(AnyCaseSchema):
     """The photos that a batch changes, in the form in which known clients send selections of all kinds."""
 
     photos = texts("Photo UIDs.", PHOTO_UID)
-    q = fields.String(load_default=None, allow_none=True, metadata={"description": "A query instead of UIDs."})
+    q = fields.String(load_default=None, allow_none=True, metadata=about("A query instead of UIDs."))
     expected = whole_number("The number of photos that `q` must find; with another one nothing is changed.", 0)
 
 
@@ -179,7 +180,7 @@ class PrivateBatchSchema(BatchSchema):
     private = Flag(
         load_default=None,
         allow_none=True,
-        metadata={"description": "Without it, private photos become public and the others private.", "example": True},
+        metadata=about("Without it, private photos become public and the others private.", True),
     )
 
 
@@ -206,10 +207,10 @@ class EditBatchSchema(BatchSchema):
     values = fields.Nested(
         BatchValuesSchema,
         load_default=dict,
-        metadata={
-            "description": "New values, each by itself or as an object with the action `update` and the `value`; "
+        metadata=about(
+            "New values, each by itself or as an object with the action `update` and the `value`; "
             "the action `none` changes nothing."
-        },
+        ),
     )
     add_keywords = Keywords(
         load_default=(), metadata={**KEYWORDS, "description": "Keywords to add to each photo.", "example": "lake, boat"}
@@ -221,7 +222,7 @@ class EditBatchSchema(BatchSchema):
         load_default=0,
         strict=True,
         validate=validate.Range(-_LONGEST_SHIFT, _LONGEST_SHIFT),
-        metadata={"description": "Seconds by which each time is moved, as for a camera whose clock was wrong."},
+        metadata=about("Seconds by which each time is moved, as for a camera whose clock was wrong."),
     )
 
 
@@ -232,7 +233,7 @@ class UndoBatchSchema(BatchSchema):
         required=True,
         strict=True,
         validate=validate.Range(1, 2**63 - 1),
-        metadata={"description": "The `change` in the answer to the edit."},
+        metadata=about("The `change` in the answer to the edit."),
     )
 
 

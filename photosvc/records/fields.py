@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from marshmallow import EXCLUDE, Schema, fields, pre_load, validate
 
@@ -19,6 +19,10 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _PLAIN = (fields.String, fields.Integer, fields.Boolean)
 #: Types that read no attribute.
 _UNREAD = (fields.Function, fields.Constant)
+#: The types of computed and constant fields in the OpenAPI document.
+TEXT, NUMBER, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+_TYPES: Final[dict[type, dict[str, str]]] = {str: TEXT, int: NUMBER, bool: FLAG}
+Constant = TypeVar("Constant", str, int, bool)
 PHOTO_UID: Final = "pt5m2xk4a8qzr1dw"
 FILE_UID: Final = "ft5m2xk6e1pgw8ch"
 ALBUM_UID: Final = "at5m2xk9h6wbj3su"
@@ -73,6 +77,16 @@ class Flag(fields.Boolean):
         super().__init__(truthy={True}, falsy={False}, **kwargs)
 
 
+def about(description: str, example: object = None, **more: object) -> dict[str, Any]:
+    """Return the metadata of a field for the OpenAPI document."""
+    return {"description": description, **({} if example is None else {"example": example}), **more}
+
+
+def constant(value: Constant) -> fields.Constant[Constant]:
+    """Return a field that always has this text, number or flag."""
+    return fields.Constant(value, metadata=_TYPES[type(value)])
+
+
 def texts(
     description: str, example: str = "", *, most: int | None = None, longest: int | None = None
 ) -> fields.List[Any]:
@@ -82,7 +96,7 @@ def texts(
         load_default=None,
         allow_none=True,
         validate=validate.Length(max=most) if most else None,
-        metadata={"description": description, **({"example": [example]} if example else {})},
+        metadata=about(description, [example] if example else None),
     )
 
 
@@ -93,7 +107,7 @@ def whole_number(description: str, least: int, most: int | None = None, **metada
         allow_none=True,
         strict=True,
         validate=validate.Range(least, most),
-        metadata={"description": description, **metadata},
+        metadata=about(description, **metadata),
     )
 
 

@@ -5,11 +5,22 @@ from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from photosvc.records.fields import FILE_UID, LABEL_UID, AnyCaseSchema, Decimal, Flag, never, texts
+from photosvc.records.fields import (
+    FILE_UID,
+    LABEL_UID,
+    NUMBER,
+    TEXT,
+    AnyCaseSchema,
+    Decimal,
+    Flag,
+    about,
+    constant,
+    never,
+    texts,
+)
 from photosvc.records.photo import slug
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-_TEXT, _FLAG, _NUMBER = {"type": "string"}, {"type": "boolean"}, {"type": "integer"}
 _LONGEST: Final = 160
 #: The least width and height of a marked area, in which also its thumbnail is addressed.
 _SMALLEST: Final = 0.001
@@ -17,55 +28,45 @@ _SMALLEST: Final = 0.001
 _LONGEST_LABEL: Final = 255
 
 
-def _text(value: str = "") -> fields.Constant[str]:
-    return fields.Constant(value, metadata=_TEXT)
-
-
 def _length(name: str, least: float, most: float, example: float) -> Decimal:
     bounds = validate.Range(least, most)
     return Decimal(places=5, attribute=name, required=True, validate=bounds, metadata={"example": example})
 
 
-def _no() -> fields.Constant[bool]:
-    return fields.Constant(False, metadata=_FLAG)
-
-
 class _NamedSchema(Schema):
     UID = fields.String(attribute="uid")
-    Slug = fields.Function(lambda thing: slug(thing.name), metadata=_TEXT)
+    Slug = fields.Function(lambda thing: slug(thing.name), metadata=TEXT)
     Name = fields.String(attribute="name")
-    Thumb = fields.String(
-        attribute="thumb", metadata={"description": "The hash of the latest photo; empty without one."}
-    )
-    ThumbSrc = _text()
-    Notes = _text()
+    Thumb = fields.String(attribute="thumb", metadata=about("The hash of the latest photo; empty without one."))
+    ThumbSrc = constant("")
+    Notes = constant("")
     Favorite = fields.Boolean(attribute="favorite")
     PhotoCount = fields.Integer(attribute="photo_count")
     CreatedAt = never()
     UpdatedAt = never()
-    DeletedAt: fields.Field[Any] = fields.Constant(None, metadata=_TEXT)
+    DeletedAt: fields.Field[Any] = fields.Constant(None, metadata=TEXT)
 
 
 class SubjectSchema(_NamedSchema):
     """A person."""
 
-    Type = _text("person")
-    Src = _text("marker")
-    Alias = _text()
-    About = _text()
+    Type = constant("person")
+    Src = constant("marker")
+    Alias = constant("")
+    About = constant("")
     Hidden = fields.Boolean(attribute="hidden")
-    Private = _no()
-    Excluded = _no()
-    FileCount = fields.Function(lambda person: person.photo_count, metadata=_NUMBER)
+    Private = constant(False)
+    Excluded = constant(False)
+    FileCount = fields.Function(lambda person: person.photo_count, metadata=NUMBER)
 
 
 class LabelSchema(_NamedSchema):
     """A keyword, which clients call a label."""
 
     ID = fields.Integer(attribute="id")
-    CustomSlug = fields.Function(lambda label: slug(label.name), metadata=_TEXT)
-    Priority = fields.Constant(0, metadata=_NUMBER)
-    Description = _text()
+    CustomSlug = fields.Function(lambda label: slug(label.name), metadata=TEXT)
+    Priority = constant(0)
+    Description = constant("")
 
 
 class LabelEntitySchema(LabelSchema):
@@ -93,9 +94,7 @@ class _NamedEditSchema(AnyCaseSchema):
 class SubjectEditSchema(_NamedEditSchema):
     """Changes of a person: the name, and the marks as a favourite and as hidden."""
 
-    Hidden = Flag(
-        attribute="hidden", metadata={"description": "True leaves the person out of lists, facets and suggestions."}
-    )
+    Hidden = Flag(attribute="hidden", metadata=about("True leaves the person out of lists, facets and suggestions."))
 
 
 class _LabelName(_Name):
@@ -129,7 +128,7 @@ class PhotoLabelEditSchema(AnyCaseSchema):
         allow_none=True,
         load_default=None,
         validate=validate.Range(0, 100),
-        metadata={"description": "100 takes the label from the photo, another number confirms it."},
+        metadata=about("100 takes the label from the photo, another number confirms it."),
     )
 
 
@@ -140,12 +139,9 @@ class MarkerEditSchema(AnyCaseSchema):
         attribute="name",
         allow_none=True,
         validate=validate.Length(max=_LONGEST, error=f"At most {_LONGEST} characters."),
-        metadata={
-            "description": "Empty: the area has no name; null: the one that the file says.",
-            "example": "Ada Lovelace",
-        },
+        metadata=about("Empty: the area has no name; null: the one that the file says.", "Ada Lovelace"),
     )
-    Invalid = Flag(attribute="invalid", metadata={"description": "True removes an area that a person added."})
+    Invalid = Flag(attribute="invalid", metadata=about("True removes an area that a person added."))
 
 
 class NewMarkerSchema(AnyCaseSchema):
@@ -156,13 +152,13 @@ class NewMarkerSchema(AnyCaseSchema):
         attribute="name",
         load_default="",
         validate=validate.Length(0, _LONGEST),
-        metadata={"description": "The person; empty: without a name.", "example": "Ada Lovelace"},
+        metadata=about("The person; empty: without a name.", "Ada Lovelace"),
     )
     Type = fields.String(
         attribute="kind",
         load_default="face",
         validate=validate.OneOf(["face", ""]),
-        metadata={"description": "Empty for an area that is no face."},
+        metadata=about("Empty for an area that is no face."),
     )
     X = _length("x", 0, 1 - _SMALLEST, 0.4)
     Y = _length("y", 0, 1 - _SMALLEST, 0.3)

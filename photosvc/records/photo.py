@@ -17,15 +17,24 @@ from marshmallow import Schema, fields, post_dump
 
 from photosvc.core.times import ZERO_TIME
 from photosvc.core.vocabulary import COLORS
-from photosvc.records.fields import Decimal, NullableTimestamp, Timestamp, compile_schema, never, rfc3339
+from photosvc.records.fields import (
+    FLAG,
+    NUMBER,
+    TEXT,
+    Decimal,
+    NullableTimestamp,
+    Timestamp,
+    about,
+    compile_schema,
+    constant,
+    never,
+    rfc3339,
+)
 
 #: Fields of PhotoPrism that are left out of search results if they are empty.
 OPTIONAL = ("DocumentID", "Rating", "Faces", "Altitude", "Duration", "CameraType", "LensMake")
 #: The name of an unknown camera or lens.
 _UNKNOWN: Final = "Unknown"
-_TEXT: Final = {"type": "string"}
-_NUMBER: Final = {"type": "integer"}
-_FLAG: Final = {"type": "boolean"}
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _NEVER: Final = rfc3339(ZERO_TIME)
 #: Fields that are told; of the optional ones, those that an answer has.
@@ -84,17 +93,17 @@ class FileSchema(Schema):
 
     UID = fields.String(attribute="uid")
     PhotoUID = fields.String(attribute="photo.uid")
-    Name = fields.String(attribute="name", metadata={"description": "Path relative to the root."})
+    Name = fields.String(attribute="name", metadata=about("Path relative to the root."))
     Root = fields.String(attribute="root")
-    Hash = fields.String(attribute="hash", metadata={"description": "SHA-1, 40 hexadecimal digits."})
-    Size = fields.Integer(attribute="size", metadata={"description": "Bytes."})
+    Hash = fields.String(attribute="hash", metadata=about("SHA-1, 40 hexadecimal digits."))
+    Size = fields.Integer(attribute="size", metadata=about("Bytes."))
     Primary = fields.Boolean(attribute="primary")
     Codec = fields.String(attribute="codec")
     FileType = fields.String(attribute="file_type")
     MediaType = fields.String(attribute="media_type")
     Mime = fields.String(attribute="mime")
-    Width = fields.Integer(attribute="width", metadata={"description": "Pixels."})
-    Height = fields.Integer(attribute="height", metadata={"description": "Pixels."})
+    Width = fields.Integer(attribute="width", metadata=about("Pixels."))
+    Height = fields.Integer(attribute="height", metadata=about("Pixels."))
     Orientation = fields.Integer(attribute="orientation")
     AspectRatio = Decimal(places=2, attribute="aspect_ratio")
     Colors = fields.String(attribute="colors")
@@ -114,10 +123,10 @@ class PhotoResultSchema(Schema):
     UID = fields.String(attribute="photo.uid")
     Type = fields.String(attribute="photo.type")
     TypeSrc = fields.String(attribute="photo.type_src")
-    TakenAt = Timestamp(attribute="photo.taken_at", metadata={"description": "In UTC."})
+    TakenAt = Timestamp(attribute="photo.taken_at", metadata=about("In UTC."))
     TakenAtLocal = Timestamp(
         attribute="photo.taken_at_local",
-        metadata={"description": "The local time where the photo was taken, without a time zone."},
+        metadata=about("The local time where the photo was taken, without a time zone."),
     )
     TakenSrc = fields.String(attribute="photo.taken_src")
     TimeZone = fields.String(attribute="photo.time_zone")
@@ -127,26 +136,24 @@ class PhotoResultSchema(Schema):
     Title = fields.String(attribute="photo.title")
     Description = fields.String(attribute="photo.description")
     Caption = fields.String(
-        attribute="photo.description", dump_only=True, metadata={"description": "The newer name of `Description`."}
+        attribute="photo.description", dump_only=True, metadata=about("The newer name of `Description`.")
     )
-    Year = fields.Integer(attribute="photo.year", metadata={"description": "-1 if it is unknown."})
-    Month = fields.Integer(attribute="photo.month", metadata={"description": "-1 if it is unknown."})
-    Day = fields.Integer(attribute="photo.day", metadata={"description": "-1 if it is unknown."})
-    Country = fields.String(
-        attribute="photo.country", metadata={"description": "Code of the country; `zz` if it is unknown."}
-    )
+    Year = fields.Integer(attribute="photo.year", metadata=about("-1 if it is unknown."))
+    Month = fields.Integer(attribute="photo.month", metadata=about("-1 if it is unknown."))
+    Day = fields.Integer(attribute="photo.day", metadata=about("-1 if it is unknown."))
+    Country = fields.String(attribute="photo.country", metadata=about("Code of the country; `zz` if it is unknown."))
     Stack = fields.Integer(attribute="photo.stack")
     Favorite = fields.Boolean(attribute="photo.favorite")
     Private = fields.Boolean(attribute="photo.private")
     Rating = fields.Integer(attribute="photo.rating")
     Iso = fields.Integer(attribute="photo.iso")
-    FocalLength = fields.Integer(attribute="photo.focal_length", metadata={"description": "Millimetres."})
+    FocalLength = fields.Integer(attribute="photo.focal_length", metadata=about("Millimetres."))
     FNumber = Decimal(places=2, attribute="photo.f_number")
     Exposure = fields.String(attribute="photo.exposure")
     Faces = fields.Integer(attribute="faces")
     Quality = fields.Integer(attribute="photo.quality")
-    Resolution = fields.Integer(attribute="photo.resolution", metadata={"description": "Megapixels."})
-    Duration = fields.Integer(attribute="photo.duration_ns", metadata={"description": "Nanoseconds."})
+    Resolution = fields.Integer(attribute="photo.resolution", metadata=about("Megapixels."))
+    Duration = fields.Integer(attribute="photo.duration_ns", metadata=about("Nanoseconds."))
     Color = fields.Integer(attribute="photo.color")
     Scan = fields.Boolean(attribute="photo.scan")
     Panorama = fields.Boolean(attribute="photo.panorama")
@@ -159,13 +166,9 @@ class PhotoResultSchema(Schema):
     LensID = fields.Integer(attribute="photo.lens_id")
     LensMake = fields.String(attribute="photo.lens.make")
     LensModel = fields.String(attribute="photo.lens.model")
-    Altitude = fields.Integer(attribute="photo.altitude", metadata={"description": "Metres."})
-    Lat = Decimal(
-        places=7, attribute="photo.lat", metadata={"description": "Degrees; 0, like `Lng`, if the place is unknown."}
-    )
-    Lng = Decimal(
-        places=7, attribute="photo.lng", metadata={"description": "Degrees; 0, like `Lat`, if the place is unknown."}
-    )
+    Altitude = fields.Integer(attribute="photo.altitude", metadata=about("Metres."))
+    Lat = Decimal(places=7, attribute="photo.lat", metadata=about("Degrees; 0, like `Lng`, if the place is unknown."))
+    Lng = Decimal(places=7, attribute="photo.lng", metadata=about("Degrees; 0, like `Lat`, if the place is unknown."))
     CellID = fields.String(attribute="photo.cell_id")
     PlaceID = fields.String(attribute="photo.place_id")
     PlaceSrc = fields.String(attribute="photo.place_src")
@@ -176,11 +179,11 @@ class PhotoResultSchema(Schema):
     InstanceID = fields.String(attribute="file.instance_id")
     FileUID = fields.String(attribute="file.uid")
     FileRoot = fields.String(attribute="file.root")
-    FileName = fields.String(attribute="file.name", metadata={"description": "Path relative to the root."})
-    Hash = fields.String(attribute="file.hash", metadata={"description": "SHA-1, 40 hexadecimal digits."})
+    FileName = fields.String(attribute="file.name", metadata=about("Path relative to the root."))
+    Hash = fields.String(attribute="file.hash", metadata=about("SHA-1, 40 hexadecimal digits."))
     Mime = fields.String(attribute="file.mime")
-    Width = fields.Integer(attribute="file.width", metadata={"description": "Pixels."})
-    Height = fields.Integer(attribute="file.height", metadata={"description": "Pixels."})
+    Width = fields.Integer(attribute="file.width", metadata=about("Pixels."))
+    Height = fields.Integer(attribute="file.height", metadata=about("Pixels."))
     Portrait = fields.Boolean(attribute="file.portrait")
     CreatedAt = Timestamp(attribute="photo.created_at")
     UpdatedAt = Timestamp(attribute="photo.updated_at")
@@ -203,10 +206,6 @@ def without_empty(record: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
-def _text() -> fields.Constant[str]:
-    return fields.Constant("", metadata=_TEXT)
-
-
 def _name(gear: Any) -> str:  # noqa: ANN401 - records do not import models
     return f"{gear.make} {gear.model}".strip() or _UNKNOWN
 
@@ -224,7 +223,7 @@ def _milliseconds(moment: datetime) -> int:
 class DetailsSchema(Schema):
     """The texts of a photo."""
 
-    Keywords = fields.Function(lambda photo: ", ".join(keyword.word for keyword in photo.keywords), metadata=_TEXT)
+    Keywords = fields.Function(lambda photo: ", ".join(keyword.word for keyword in photo.keywords), metadata=TEXT)
     KeywordsSrc = fields.String(attribute="keywords_src")
     Notes = fields.String(attribute="notes")
     NotesSrc = fields.String(attribute="notes_src")
@@ -237,13 +236,13 @@ class DetailsSchema(Schema):
     License = fields.String(attribute="license")
     LicenseSrc = fields.String(attribute="license_src")
     Software = fields.String(attribute="software")
-    SoftwareSrc = _text()
+    SoftwareSrc = constant("")
 
 
 class _GearSchema(Schema):
     ID = fields.Integer(attribute="id")
-    Slug = fields.Function(lambda gear: slug(_name(gear)), metadata=_TEXT)
-    Name = fields.Function(_name, metadata=_TEXT)
+    Slug = fields.Function(lambda gear: slug(_name(gear)), metadata=TEXT)
+    Name = fields.Function(_name, metadata=TEXT)
     Make = fields.String(attribute="make")
     Model = fields.String(attribute="model")
 
@@ -257,7 +256,7 @@ class CameraSchema(_GearSchema):
 class LensSchema(_GearSchema):
     """A lens model."""
 
-    Type = _text()
+    Type = constant("")
 
 
 class PlaceSchema(Schema):
@@ -265,13 +264,13 @@ class PlaceSchema(Schema):
 
     PlaceID = fields.String(attribute="id")
     Label = fields.String(attribute="label")
-    District = _text()
+    District = constant("")
     City = fields.String(attribute="city")
     State = fields.String(attribute="state")
     Country = fields.String(attribute="country")
-    Keywords = _text()
-    Favorite = fields.Constant(False, metadata=_FLAG)
-    PhotoCount = fields.Constant(0, metadata=_NUMBER)
+    Keywords = constant("")
+    Favorite = constant(False)
+    PhotoCount = constant(0)
     CreatedAt = never()
     UpdatedAt = never()
 
@@ -280,10 +279,10 @@ class CellSchema(Schema):
     """The S2 cell and the place of a photo."""
 
     ID = fields.String(attribute="cell_id")
-    Name = _text()
-    Street = _text()
-    Postcode = _text()
-    Category = _text()
+    Name = constant("")
+    Street = constant("")
+    Postcode = constant("")
+    Category = constant("")
     Place = fields.Nested(PlaceSchema, attribute="place")
     CreatedAt = never()
     UpdatedAt = never()
@@ -294,15 +293,15 @@ class AlbumSchema(Schema):
 
     ID = fields.Integer(attribute="id")
     UID = fields.String(attribute="uid")
-    Slug = fields.Function(lambda album: slug(album.title), metadata=_TEXT)
+    Slug = fields.Function(lambda album: slug(album.title), metadata=TEXT)
     Type = fields.String(attribute="type")
     Title = fields.String(attribute="title")
     Description = fields.String(attribute="description")
     Filter = fields.String(attribute="filter")
     Order = fields.String(attribute="order")
-    Year: fields.Field[int] = fields.Constant(-1, metadata=_NUMBER)
-    Month: fields.Field[int] = fields.Constant(-1, metadata=_NUMBER)
-    Day = fields.Constant(-1, metadata=_NUMBER)
+    Year: fields.Field[int] = constant(-1)
+    Month: fields.Field[int] = constant(-1)
+    Day = constant(-1)
     Favorite = fields.Boolean(attribute="favorite")
     Private = fields.Boolean(attribute="private")
     CreatedAt = Timestamp(attribute="created_at")
@@ -314,30 +313,30 @@ class FileEntitySchema(FileSchema):
     """A file with the fields of `FileSchema` and the further ones that strict clients require."""
 
     TakenAt = Timestamp(attribute="photo.taken_at")
-    MediaUTC = fields.Function(lambda file: _milliseconds(file.photo.taken_at), metadata=_NUMBER)
-    TimeIndex = _text()  # a sort key of PhotoPrism, like `MediaID`
-    MediaID = _text()
+    MediaUTC = fields.Function(lambda file: _milliseconds(file.photo.taken_at), metadata=NUMBER)
+    TimeIndex = constant("")  # a sort key of PhotoPrism, like `MediaID`
+    MediaID = constant("")
     InstanceID = fields.String(attribute="instance_id")
     OriginalName = fields.String(attribute="original_name")
     Sidecar = fields.Boolean(attribute="sidecar")
     Missing = fields.Boolean(attribute="missing")
     Portrait = fields.Boolean(attribute="portrait")
-    Video = fields.Function(lambda file: file.media_type == "video", metadata=_FLAG)
+    Video = fields.Function(lambda file: file.media_type == "video", metadata=FLAG)
     Duration = fields.Integer(attribute="duration_ns")
     FPS = Decimal(places=3, attribute="fps")
     Frames = fields.Integer(attribute="frames")
     OrientationSrc = fields.String(attribute="orientation_src")
     Projection = fields.String(attribute="projection")
     ColorProfile = fields.String(attribute="color_profile")
-    MainColor = fields.Function(lambda file: COLORS[file.main_color] if file.main_color >= 0 else "", metadata=_TEXT)
-    HDR = fields.Constant(False, metadata=_FLAG)
-    Watermark = fields.Constant(False, metadata=_FLAG)
+    MainColor = fields.Function(lambda file: COLORS[file.main_color] if file.main_color >= 0 else "", metadata=TEXT)
+    HDR = constant(False)
+    Watermark = constant(False)
     Software = fields.String(attribute="photo.software")
-    Error = fields.Function(lambda file: file.problem.sentence if file.problem else "", metadata=_TEXT)
+    Error = fields.Function(lambda file: file.problem.sentence if file.problem else "", metadata=TEXT)
     # Unix seconds; a text, because the one published client that reads this record refuses a number.
-    ModTime = fields.Function(lambda file: str(file.mtime_ns // 10**9), metadata=_TEXT)
-    CreatedIn = fields.Constant(0, metadata=_NUMBER)
-    UpdatedIn = fields.Constant(0, metadata=_NUMBER)
+    ModTime = fields.Function(lambda file: str(file.mtime_ns // 10**9), metadata=TEXT)
+    CreatedIn = constant(0)
+    UpdatedIn = constant(0)
     PublishedAt = never()
     DeletedAt = never()
 
@@ -345,10 +344,10 @@ class FileEntitySchema(FileSchema):
 class PhotoLabelSchema(Schema):
     """A keyword of a photo, dumped from the pair of both."""
 
-    PhotoID = fields.Function(lambda pair: pair[0].id, metadata=_NUMBER)
-    LabelID = fields.Function(lambda pair: pair[1].id, metadata=_NUMBER)
-    LabelSrc = fields.Function(lambda pair: pair[0].keywords_src, metadata=_TEXT)
-    Uncertainty = fields.Constant(0, metadata=_NUMBER)
+    PhotoID = fields.Function(lambda pair: pair[0].id, metadata=NUMBER)
+    LabelID = fields.Function(lambda pair: pair[1].id, metadata=NUMBER)
+    LabelSrc = fields.Function(lambda pair: pair[0].keywords_src, metadata=TEXT)
+    Uncertainty = constant(0)
     Label = fields.Function(lambda pair: _label(pair[1]), metadata={"type": "object"})
 
 

@@ -5,11 +5,14 @@ from typing import Final
 from marshmallow import Schema, fields, validate
 
 from photosvc.records.fields import (
+    NUMBER,
     PHOTO_UID,
+    TEXT,
     Flag,
     LenientSchema,
     NullableTimestamp,
     Timestamp,
+    about,
     rfc3339,
     texts,
     whole_number,
@@ -53,16 +56,16 @@ class JobSchema(Schema):
     State = fields.String(
         attribute="state", metadata={"enum": ["waiting", "running", "done", "stopped", "failed", "interrupted"]}
     )
-    Outcome = fields.String(attribute="job.outcome", metadata={"description": "Result of the last try."})
-    Attempts = fields.Integer(attribute="job.attempts", metadata={"description": "Number of tries."})
-    Message = fields.String(attribute="message", metadata={"description": "Cause of failure of the last try."})
+    Outcome = fields.String(attribute="job.outcome", metadata=about("Result of the last try."))
+    Attempts = fields.Integer(attribute="job.attempts", metadata=about("Number of tries."))
+    Message = fields.String(attribute="message", metadata=about("Cause of failure of the last try."))
     Counts = fields.Dict(
         keys=fields.String(),
         attribute="counts",
-        metadata={"description": "Progress, with names that depend on the kind, such as `imported` or `percent`."},
+        metadata=about("Progress, with names that depend on the kind, such as `imported` or `percent`."),
     )
     CreatedAt = Timestamp(attribute="job.created_at")
-    NotBefore = Timestamp(attribute="job.not_before", metadata={"description": "Earliest start of a waiting job."})
+    NotBefore = Timestamp(attribute="job.not_before", metadata=about("Earliest start of a waiting job."))
     StartedAt = NullableTimestamp(attribute="job.started_at")
     EndedAt = NullableTimestamp(attribute="job.ended_at")
 
@@ -70,14 +73,14 @@ class JobSchema(Schema):
 class NodeSchema(Schema):
     """A machine in one role."""
 
-    Node = fields.String(attribute="row.machine", metadata={"description": "Random identifier of the machine."})
-    Name = fields.String(attribute="row.name", metadata={"description": "Host name."})
+    Node = fields.String(attribute="row.machine", metadata=about("Random identifier of the machine."))
+    Name = fields.String(attribute="row.name", metadata=about("Host name."))
     Role = fields.String(attribute="row.role", metadata={"enum": ["web", "watch", "index"]})
     Version = fields.String(attribute="row.version")
     State = fields.Function(
         lambda node: "silent" if node.is_silent else "active", metadata={"type": "string", "enum": ["active", "silent"]}
     )
-    SeenAt = Timestamp(attribute="row.seen_at", metadata={"description": "Last heartbeat, by the database's clock."})
+    SeenAt = Timestamp(attribute="row.seen_at", metadata=about("Last heartbeat, by the database's clock."))
     ClockOffset = fields.Function(
         lambda node: node.row.clock_offset / 1000,
         metadata={"type": "number", "description": "Seconds by which its clock is ahead of the database's."},
@@ -109,10 +112,8 @@ class IndexReportSchema(Schema):
     Rescan = fields.Boolean(attribute="force")
     State = fields.String(attribute="state", metadata={"enum": ["running", "done", "stopped", "failed", "interrupted"]})
     Message = fields.String(attribute="message")
-    Total = fields.Integer(
-        attribute="to_read", metadata={"description": "Number of new and changed files, which the run reads."}
-    )
-    Done = fields.Integer(attribute="read", metadata={"description": "Number of these that have been read."})
+    Total = fields.Integer(attribute="to_read", metadata=about("Number of new and changed files, which the run reads."))
+    Done = fields.Integer(attribute="read", metadata=about("Number of these that have been read."))
     Indexed = fields.Integer(attribute="indexed")
     Updated = fields.Integer(attribute="updated")
     Unchanged = fields.Integer(attribute="unchanged")
@@ -169,15 +170,15 @@ class FailedFileSchema(Schema):
 class KeptSchema(Schema):
     """An original in the trash, dumped from a triple with the UID of its photo and the time until which it is kept."""
 
-    Item = fields.Function(lambda triple: triple[0].item, metadata={"type": "string"})
-    Name = fields.Function(lambda triple: triple[0].name, metadata={"type": "string"})
-    Size = fields.Function(lambda triple: triple[0].size, metadata={"type": "integer"})
-    DeletedAt = fields.Function(lambda triple: _TIME.serialize("deleted_at", triple[0]), metadata={"type": "string"})
+    Item = fields.Function(lambda triple: triple[0].item, metadata=TEXT)
+    Name = fields.Function(lambda triple: triple[0].name, metadata=TEXT)
+    Size = fields.Function(lambda triple: triple[0].size, metadata=NUMBER)
+    DeletedAt = fields.Function(lambda triple: _TIME.serialize("deleted_at", triple[0]), metadata=TEXT)
     KeptUntil = fields.Function(
         lambda triple: triple[2] and rfc3339(triple[2]),
         metadata={"type": ["string", "null"], "description": "null: it stays until the trash is emptied."},
     )
-    PhotoUID = fields.Function(lambda triple: triple[1], metadata={"type": "string"})
+    PhotoUID = fields.Function(lambda triple: triple[1], metadata=TEXT)
 
 
 class RestoreSchema(LenientSchema):
@@ -185,7 +186,7 @@ class RestoreSchema(LenientSchema):
 
     items = texts("`Item`s of the list, or what stands before the first slash of one.", most=1000, longest=8192)
     photos = texts("UIDs of photos.", PHOTO_UID, most=1000)
-    all = Flag(load_default=False, metadata={"description": "Everything in the trash."})
+    all = Flag(load_default=False, metadata=about("Everything in the trash."))
 
 
 class EmptySchema(LenientSchema):
