@@ -20,7 +20,7 @@ from photosvc.search.reading.compile import visible, visible_albums
 from photosvc.search.reading.library_albums import FOLDER, MONTH, STATE, LibraryAlbum, kind_of
 from photosvc.search.reading.photos import PhotoQuery, find_photos
 from photosvc.search.reading.plan import ALL_ROWS
-from photosvc.search.reading.state import library_state
+from photosvc.search.reading.state import Kept
 
 ALBUM: Final = "album"
 #: Days of a month and months of a year in the numbers of days.
@@ -112,10 +112,9 @@ ORDERS: Final[dict[str, tuple[Callable[[AlbumRecord], Any], bool]]] = {
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Read:
     """The albums that were read in one state of the library."""
 
-    state: int
     lists: dict[str, list[AlbumRecord]] = field(default_factory=dict)
     smart: dict[str, tuple[int, str]] = field(default_factory=dict)
     """UID of a smart album -> number of its photos, and the packed sort keys of the latest."""
@@ -125,7 +124,7 @@ class KnownAlbums:
     """The albums of one library, cached until it changes: counting their photos reads every search row."""
 
     def __init__(self) -> None:
-        self._kept: dict[bool, _Kept] = {}
+        self._kept = Kept(lambda *_: _Read())
 
     def page(
         self, connection: Connection, asked: "AlbumsRequest", *, sees_private: bool, counted: bool = True
@@ -164,25 +163,18 @@ class KnownAlbums:
         return [replace(album, thumb=hashes.get(album.latest, "")) for album in albums]
 
     def _list(self, connection: Connection, kind: str, *, sees_private: bool) -> list[AlbumRecord]:
-        lists = self._of_now(connection, sees_private=sees_private).lists
+        lists = self._kept.read(connection, sees_private=sees_private).lists
         if kind not in lists:
             lists[kind] = list(_READERS[kind](connection, sees_private=sees_private)) if kind in _READERS else []
         return lists[kind]
 
     def _counted(self, connection: Connection, albums: list[AlbumRecord], *, sees_private: bool) -> list[AlbumRecord]:
         """Return the albums with the photo counts of the smart ones, each of which takes a search."""
-        known = self._of_now(connection, sees_private=sees_private).smart
+        known = self._kept.read(connection, sees_private=sees_private).smart
         for album in albums:
             if album.filter and album.uid not in known:
                 known[album.uid] = _found_in(connection, album.uid, sees_private=sees_private)
         return [_with_count(album, known[album.uid]) if album.filter else album for album in albums]
-
-    def _of_now(self, connection: Connection, *, sees_private: bool) -> _Kept:
-        state = library_state(connection)
-        kept = self._kept.get(sees_private)
-        if kept is None or kept.state != state or not state:  # without a state number, no change is noticed
-            self._kept[sees_private] = kept = _Kept(state)
-        return kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from photosvc.search.reading.compile import visible_albums
 from photosvc.search.reading.people import by_person, names_of_hidden
 from photosvc.search.reading.plan import Driver, Plan, plan_all
 from photosvc.search.reading.resolve import resolve
-from photosvc.search.reading.state import library_state
+from photosvc.search.reading.state import Kept
 from photosvc.search.reading.window import context_of, matching
 
 #: The most values of one facet in an answer.
@@ -125,7 +125,8 @@ class KnownFacets:
     """The facets of the whole library, cached until it changes: counting them reads every search row."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[bool, bool], tuple[int, dict[str, list[Value]]]] = {}
+        #: The values of all files, and those of the primary ones.
+        self._kept: Kept[tuple[dict[str, list[Value]], ...]] = Kept(lambda *_: ({}, {}))
 
     def count(
         self, connection: Connection, node: Node, album: str, facets: Sequence[str], *, sees_private: bool
@@ -133,13 +134,9 @@ class KnownFacets:
         """Return the values like `count_values`, those of a search without conditions from the cache."""
         if album or not _is_whole(node):
             return count_values(connection, node, album, facets, sees_private=sees_private)
-        state, key = library_state(connection), (bool(conjuncts(node)), sees_private)
-        kept_state, known = self._kept.get(key, (0, {}))
-        if kept_state != state or not state:  # without a state number, no change is noticed
-            known = {}
+        known = self._kept.read(connection, sees_private=sees_private)[bool(conjuncts(node))]
         if missing := [name for name in facets if name not in known]:
-            known = known | count_values(connection, node, album, missing, sees_private=sees_private)
-            self._kept[key] = state, known
+            known.update(count_values(connection, node, album, missing, sees_private=sees_private))
         return {name: known[name] for name in facets}
 
 
