@@ -28,8 +28,6 @@ MOST_APART: Final = 8
 _MOST_CELLS: Final = 4096
 #: To find this many rows one by one takes as long as to read a library of 200,000.
 _MOST_FOUND: Final = 20_000
-#: The whole globe is 360 degrees wide; at zoom 0 it is four cells wide.
-_TILE_SHARE: Final = 2
 _NUMBER: Final = re.compile(r"-?\d{1,3}(\.\d{1,12})?", re.ASCII)
 _GLOBE: Final = Box(-90.0, 90.0, -180.0, 180.0)
 
@@ -137,7 +135,7 @@ def _mean(degrees: float, side: float, edge: int) -> float:
 def _level(box: Box, zoom: int) -> int:
     """Return how often the grid is divided at this zoom, with no more than `_MOST_CELLS` cells in the box."""
     width = (box.east - box.west) % 360 or (360 if box.east > box.west else 0)
-    level = zoom + _TILE_SHARE
+    level = zoom + 2  # at zoom 0, the globe is four cells wide
     while level > 0 and (width * 2**level / 360 + 2) * ((box.north - box.south) * 2**level / 360 + 2) > _MOST_CELLS:
         level -= 1
     return level

@@ -19,31 +19,11 @@ from photosvc.search.reading.request import SearchRequest
 from photosvc.search.reading.window import prepare
 
 _COLUMNS: tuple[Any, ...] = (
-    File.id,
-    File.photo_id,
-    File.uid,
-    File.hash,
-    File.name,
-    File.original_name,
-    File.size,
-    File.mtime_ns,
-    File.file_type,
-    File.media_type,
-    File.mime,
-    File.codec,
-    File.width,
-    File.height,
-    File.turn,
-    File.motion,
-    File.duration_ns,
-    File.primary,
-    File.error,
-    File.error_detail,
-    Photo.uid.label("photo_uid"),
-    Photo.type,
-    Photo.title,
-    Photo.taken_at_local,
-)
+    File.id, File.photo_id, File.uid, File.hash, File.name, File.original_name, File.size, File.mtime_ns,
+    File.file_type, File.media_type, File.mime, File.codec, File.width, File.height, File.turn, File.motion,
+    File.duration_ns, File.primary, File.error, File.error_detail, Photo.uid.label("photo_uid"), Photo.type,
+    Photo.title, Photo.taken_at_local,
+)  # fmt: skip
 _PHOTO: Final = (
     select(Photo)
     .where(Photo.id == bindparam("photo_id"))

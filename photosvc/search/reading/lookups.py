@@ -275,11 +275,6 @@ def _albums_in(node: Node) -> Iterator[Operands]:
                 yield from (operands for operands in (any_of, none_of) if operands)
 
 
-def _fits_gear(name: str, terms: Iterable[Operand]) -> bool:
-    """Return whether the name of a camera or lens has one of these words; `85mm` is a word of `EF85mm` as well."""
-    return fits(name, terms, _JOINED.sub(" ", name))
-
-
 def fits(name: str, operands: Iterable[Operand], *spellings: str) -> bool:
     """Return whether a name has one of these words, maybe in another spelling, or is one of these whole names."""
     text, whole = word_text((name, *spellings)), " ".join(words(name))
@@ -377,7 +372,8 @@ class Lookups:
         if terms:
             query = select(kind.id, kind.make, kind.model)
             every = self.once(kind, lambda: self._connection.execute(query).all())
-            ids |= {row.id for row in every if _fits_gear(gear_name(row.make, row.model), terms)}
+            names = {row.id: gear_name(row.make, row.model) for row in every}  # `85mm` is a word of `EF85mm` as well
+            ids |= {key for key, name in names.items() if fits(name, terms, _JOINED.sub(" ", name))}
         return tuple(sorted(ids))
 
     def people(self, operands: Operands) -> Operands:

@@ -195,33 +195,19 @@ def _decode(text: str) -> Cursor | None:
         return None
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        order, seed, position, *values = orjson.loads(raw if raw.startswith(b"[") else _expanded(raw))
+        if not raw.startswith(b"["):  # expand it as far as the longest one: the beginning of a longer text is no JSON
+            raw = zlib.decompressobj().decompress(raw, _MAX_CURSOR)
+        order, seed, position, *values = orjson.loads(raw)
     except (ValueError, TypeError, zlib.error):
         return None
-    fits = (
-        isinstance(order, str)
-        and _is_count(seed)
-        and _is_count(position)
-        and all(_is_integer(value) or _is_text(value) for value in values)
-    )
-    return Cursor(order, seed, position, tuple(values)) if fits else None
+    fits = isinstance(order, str) and all(type(one) is int and 0 <= one < _COUNT for one in (seed, position))
+    return Cursor(order, seed, position, tuple(values)) if fits and all(map(_is_key, values)) else None
 
 
-def _expanded(compressed: bytes) -> bytes:
-    """Decompress a cursor, at most as far as the longest one: the beginning of a longer text is no JSON."""
-    return zlib.decompressobj().decompress(compressed, _MAX_CURSOR)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and "\0" not in value  # PostgreSQL refuses NUL in texts
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and -_INT64 <= value < _INT64
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _COUNT
+def _is_key(value: object) -> bool:
+    if isinstance(value, str):
+        return "\0" not in value  # PostgreSQL refuses NUL in texts
+    return type(value) is int and -_INT64 <= value < _INT64
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ which the next ones, or those at a later position, are counted.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
@@ -113,7 +113,7 @@ def count_months(connection: Connection, query: PhotoQuery, *, oldest_first: boo
 def month_columns(connection: Connection, query: PhotoQuery, month: int, *, oldest_first: bool) -> dict[str, Any]:
     """Return the details of the photos of a month that a page needs for its layout, in columns."""
     columns = (SearchRow.timeline_day, SearchRow.aspect_ratio, SearchRow.color, SearchRow.photo_type)
-    return to_columns(_month_rows(connection, query, month, columns, oldest_first=oldest_first))
+    return to_columns(_rows_between(connection, query, (month, month), columns, oldest_first=oldest_first))
 
 
 def months_between(
@@ -164,17 +164,10 @@ def photos_of_month(
     connection: Connection, query: PhotoQuery, month: int, start: int, count: int, *, oldest_first: bool
 ) -> list[Shown]:
     """Return the photos at `count` positions of a month from `start` on; fewer at its end."""
-    rows = _month_rows(connection, query, month, (SearchRow.file_id,), oldest_first=oldest_first)
+    rows = _rows_between(connection, query, (month, month), (SearchRow.file_id,), oldest_first=oldest_first)
     file_ids = [row[1] for row in rows[start : start + count]]
     found = details(connection, file_ids)
     return [found[file_id] for file_id in file_ids]
-
-
-def _month_rows(
-    connection: Connection, query: PhotoQuery, month: int, columns: Sequence[Any], *, oldest_first: bool
-) -> list[Sequence[Any]]:
-    """Return the photos of a month in order, each as its key and these columns of its first matching file."""
-    return _rows_between(connection, query, (month, month), columns, oldest_first=oldest_first)
 
 
 def _rows_between(
@@ -186,7 +179,11 @@ def _rows_between(
     oldest_first: bool,
     most: int | None = None,
 ) -> list[Sequence[Any]]:
-    """Return the photos of successive months as `_month_rows` does, of at most this number of files."""
+    """Return the photos of successive months in order, each as its key and these columns of its first matching file.
+
+    Args:
+        most: the most files that they may have.
+    """
     photos = find_photos(connection, query, rows_needed=_MONTH_ROWS)
     keys = [getattr(SearchRow, name) for name in TIMELINE_KEYS]
     if photos.plan.sorts:
@@ -205,7 +202,7 @@ def _rows_between(
 
 def details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Shown]:
     """Return what is shown of these files, at most some hundreds, by their ids."""
-    statement = (
+    rows = connection.execute(
         select(
             SearchRow.file_id, SearchRow.photo_uid, SearchRow.hash, SearchRow.duration, SearchRow.favorite,
             SearchRow.private, SearchRow.width, SearchRow.height, File.turn, Photo.title, Photo.description, Photo.name,
@@ -214,14 +211,11 @@ def details(connection: Connection, file_ids: Sequence[int]) -> Mapping[int, Sho
         .join(File, File.id == SearchRow.file_id)
         .where(SearchRow.file_id.in_(file_ids))
     )  # fmt: skip
-    return dict(_shown(connection.execute(statement)))
-
-
-def _shown(rows: Iterable[Any]) -> Iterator[tuple[int, Shown]]:
+    found: dict[int, Shown] = {}
     for file_id, uid, content_hash, duration, favorite, private, width, height, turn, *texts in rows:
-        text = next((text.strip() for text in texts if text.strip() not in _NO_TEXT), "")
-        text = text[:_LONGEST_TEXT]
-        yield file_id, Shown(uid, content_hash, duration, favorite, private, width, height, turn, text)
+        text = next((text.strip() for text in texts if text.strip() not in _NO_TEXT), "")[:_LONGEST_TEXT]
+        found[file_id] = Shown(uid, content_hash, duration, favorite, private, width, height, turn, text)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

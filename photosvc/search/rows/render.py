@@ -5,10 +5,9 @@ the declarations of `SearchRow`; `reading.pages` completes the records to result
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, TypeVar
 
@@ -167,10 +166,9 @@ def search_text(photo: Photo) -> dict[str, object]:
     """Return the columns of the photo's `SearchText`."""
     keywords = [keyword.word for keyword in photo.keywords]
     people = sorted({marker.name for file in photo.files if not file.missing for marker in file.markers})
-    sections = chain(
-        (photo.title, photo.description), keywords, people, _file_names(photo.files), (photo.path, photo.original_name)
-    )
-    sections = chain(sections, _place(photo), _gear(photo.camera), _gear(photo.lens), (photo.notes,))
+    files = (file.name for file in photo.files if not file.missing)  # with extensions, as people type `IMG_3615.JPG`
+    others = (*_place(photo), *_gear(photo.camera), *_gear(photo.lens), photo.notes)
+    sections = (photo.title, photo.description, *keywords, *people, *files, photo.path, photo.original_name, *others)
     return {
         "photo_id": photo.id,
         "words": word_text(sections, LONGEST_WORDS),
@@ -181,11 +179,6 @@ def search_text(photo: Photo) -> dict[str, object]:
         "place": word_text(_place(photo)),
         "description_key": fold(photo.description),
     }
-
-
-def _file_names(files: Iterable[File]) -> Iterator[str]:
-    """Return the names with their extensions, which people type with the name: `IMG_3615.JPG`."""
-    return (file.name for file in files if not file.missing)
 
 
 def _place(photo: Photo) -> tuple[str, ...]:

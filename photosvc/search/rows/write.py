@@ -39,7 +39,6 @@ from photosvc.search.rows.render import is_missing, load, render_file, render_he
 _BATCH = 500
 #: Columns that rows of `SearchAlbum` copy from the row of the file.
 ALBUM_KEYS = [column.key for column in SearchAlbum.__table__.columns if column.key != "album_id"]
-_TEXT_COLUMNS = [column.key for column in SearchText.__table__.columns if not column.primary_key]
 Rows = list[dict[str, Any]]
 _ROW: Final = tuple(column.key for column in SearchRow.__table__.columns)
 _DOCUMENT: Final = ("result_head", "file")
@@ -77,7 +76,6 @@ def project(session: Session, photo_ids: Iterable[int], complete: Iterable[Photo
 
     Delete the rows of photos that no longer exist; missing files have none. Record one change of the library.
 
-
     Args:
         session: inside a write transaction.
         photo_ids: the ids of the photos.
@@ -105,7 +103,6 @@ def project_new(session: Session, photo_ids: Collection[int], complete: Collecti
     """Write the search rows of new photos, at most some hundreds, of which none are stored.
 
     Record one change of the library.
-
 
     Args:
         session: inside a write transaction, flushed.
@@ -192,7 +189,7 @@ def _write_texts(session: Session, photos: Sequence[Photo]) -> None:
 @cache
 def _text_statement(dialect: str) -> Any:  # noqa: ANN401 - either dialect's own insert
     new = insert_for(SearchText, dialect)
-    columns = {name: new.excluded[name] for name in _TEXT_COLUMNS}
+    columns = {name: new.excluded[name] for name in _TEXT}
     changed = or_(*(getattr(SearchText, name) != value for name, value in columns.items()))
     return new.on_conflict_do_update(index_elements=["photo_id"], set_=columns, where=changed)
 
@@ -233,7 +230,6 @@ def project_values(session: Session, photos: Sequence[Photo]) -> None:
     Write the same rows as `project` in less time, because few of the many indexes change with a value. Record one
     change of the library.
 
-
     Args:
         session: inside a write transaction, flushed.
         photos: at most some hundreds, loaded with everything and in the order of `load`.
@@ -258,7 +254,6 @@ def renew(session: Session, photo_ids: Sequence[int]) -> int:
     """Bring all search rows of photos up to date; return the number of their rows.
 
     Write the same rows as `project`, in less time when most are right. Record one change of the library.
-
 
     Args:
         session: inside a write transaction, flushed.
