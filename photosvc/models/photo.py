@@ -167,6 +167,11 @@ class File(Numbered, table="files"):
         return round(self.width / self.height, 2) if self.height else 0.0
 
     @property
+    def faces(self) -> int:
+        """Return the number of faces marked on it, with or without a name."""
+        return sum(marker.type == "face" for marker in self.markers)
+
+    @property
     def portrait(self) -> bool:
         """Return whether the picture is taller than wide."""
         return self.height > self.width

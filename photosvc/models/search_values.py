@@ -276,8 +276,7 @@ def is_stacked(source: PhotoSource) -> bool:
 
 def faces(source: PhotoSource) -> int:
     """Return the highest number of faces that are marked on a file of the photo, with or without a name."""
-    present = (file for file in source.files if not file.missing)
-    return min(max((sum(marker.type == "face" for marker in file.markers) for file in present), default=0), 32_767)
+    return min(max((file.faces for file in source.files if not file.missing), default=0), 32_767)
 
 
 def primary_diff(source: PhotoSource) -> int:

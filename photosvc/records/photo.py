@@ -150,7 +150,7 @@ class PhotoResultSchema(Schema):
     FocalLength = fields.Integer(attribute="photo.focal_length", metadata=about("Millimetres."))
     FNumber = Decimal(places=2, attribute="photo.f_number")
     Exposure = fields.String(attribute="photo.exposure")
-    Faces = fields.Integer(attribute="faces")
+    Faces = fields.Integer(attribute="file.faces")
     Quality = fields.Integer(attribute="photo.quality")
     Resolution = fields.Integer(attribute="photo.resolution", metadata=about("Megapixels."))
     Duration = fields.Integer(attribute="photo.duration_ns", metadata=about("Nanoseconds."))

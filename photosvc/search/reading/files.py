@@ -155,11 +155,6 @@ class PhotoEntity:
         """Return the `ID` of the photo in search results."""
         return f"{self.photo.id}-{self.file.id}"
 
-    @property
-    def faces(self) -> int:
-        """Return the number of faces marked on that file."""
-        return sum(marker.type == "face" for marker in self.file.markers)
-
 
 def load_photo(
     session: Session, seen: Sequence[SeenFile], photo: Photo | None = None, *, sees_private: bool

@@ -202,11 +202,6 @@ class Result:
         """Return `<photo_id>-<file_id>`, which is unique for each row."""
         return f"{self.photo.id}-{self.file.id}"
 
-    @property
-    def faces(self) -> int:
-        """Return the number of faces marked on the file."""
-        return sum(marker.type == "face" for marker in self.file.markers)
-
 
 def render_head(photo: Photo, file: File) -> str:
     """Return the photo search result of one file as JSON without `Merged`, `Files` and the closing brace."""
