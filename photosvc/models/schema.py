@@ -3,9 +3,8 @@
 Each migration says in `oldest_code` which code may go on with its schema; the newest of these revisions is recorded in
 the database. Code of an earlier version that is not older than it serves a database that is newer than itself.
 
-Rows are deleted together with the rows that belong to them, because a host's SQLite may neither cascade nor refuse
-orphans. The foreign keys of the models say which rows belong to a row, so a new table needs no further code. Search
-rows are left to `search.rows`, which writes and deletes them.
+Rows are deleted together with the rows that belong to them by the foreign keys of the models, because a host's SQLite
+may neither cascade nor refuse orphans. Search rows are left to `search.rows`, which writes and deletes them.
 
 Only this module imports Alembic, and only to migrate or compare a database, because it loads slowly.
 """

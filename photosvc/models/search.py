@@ -2,18 +2,7 @@
 
 `SearchRow` is the only list of search columns. A line of it says everything about a column: its name and type, the
 computation of its value, the filter column for which it stands, and its indexes. The projection, the indexes (in
-`models.indexes`), the conditions of filters and the planner read these lines.
-
-To add a stored filter, change three places:
-
-1. here: one line, for example `iso: Mapped[int] = of_photo("iso", Integer)`; with `by_value=True` the values have
-   an index in the order `newest`. Increment `PROJECTION_VERSION` in `named_numbers`: the next index run then fills the
-   column;
-2. `models/migrations/versions/`: a migration that adds the column (NOT NULL, with a server default) and its indexes;
-3. `query/filters.py`: one row that names the column.
-
-Parser, SQL, OpenAPI and the table in docs/search.md (`svc show filters --md`) follow from these.
-`tests/models/test_search_columns.py` compares a migrated database with this list.
+`models.indexes`), the conditions of filters and the planner read these lines; docs/architecture.md tells how to add one.
 """
 
 import secrets

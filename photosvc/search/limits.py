@@ -11,8 +11,7 @@ On SQLite the statements run in the thread of the request: SQLite calls `_Step` 
 or lets others go first. On PostgreSQL they run in the server: `statement_timeout` is the deadline, and `Watch` ends
 statements for the other reasons. Nothing is checked between the statements, because only statements take long.
 
-Limits hold for a block of code, `begin_read` to `end_read`. The later pieces of a streamed answer, each read by the ids
-of its files, have none.
+Limits hold from `begin_read` to `end_read`. The later pieces of a streamed answer have none.
 """
 
 import logging

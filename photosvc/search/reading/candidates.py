@@ -4,10 +4,10 @@ A search by local days or years looks between two times. `taken_at` counts by UT
 place, so the two differ by up to a day. Rows where they differ by more, because a camera's clock was wrong, are marked
 and looked up; and for years, those of an unknown day as well.
 
-A walk along an order reads whole rows, one by one in places far apart, until the page is full. Where few photos match,
-that is all of them: 270 ms for 200,000 files. The index of values has a fifth of the size of the rows and lies
-together, so all of it is read in a tenth of the time. A walk therefore ends after a part of the library (see
-`most_walked`); if the page is not full by then, the index of values finds the photos that match.
+A walk along an order reads whole rows, in places far apart, until the page is full: all of them where few photos match,
+270 ms for 200,000 files. The index of values has a fifth of their size and lies together, so all of it is read in a
+tenth of the time. A walk therefore ends after a part of the library (see `most_walked`); if the page is not full by
+then, the index of values finds the photos that match.
 """
 
 from collections import defaultdict

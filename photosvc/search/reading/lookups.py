@@ -1,9 +1,7 @@
 """Lookups of the names in a query: of cameras, lenses, people, places, photos, albums, and towns of the gazetteer.
 
-There are few names and many photos, so names are compared in Python, by the word rule of `query.fold.words`. Each album
-is looked up once for each search.
-
-Pictures that look alike are found by the Hamming distance of their perceptual hashes (`media.looks`).
+There are few names and many photos, so names are compared in Python, by the word rule of `query.fold.words`. Pictures
+that look alike are found by the Hamming distance of their perceptual hashes (`media.looks`).
 
 Of towns with the same name, the largest one is chosen, with those of at least half of its inhabitants: `London` finds
 the one in England unless the query names another state or country. The numbers of inhabitants of cities are those of

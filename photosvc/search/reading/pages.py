@@ -3,8 +3,6 @@
 A merged page is a window of files too. A photo appears once, in the window that contains its first file, with all of
 its matching files, also those after the end of the window. Files at the start of a window whose photo was on the
 previous page are counted but not repeated. So each photo comes once and complete, and `X-Count` counts files.
-
-The neighbours of a photo are found at any position in the order of a search: no page has to be counted.
 """
 
 from array import array

@@ -4,22 +4,19 @@ SQLite 3.40 keeps no statistics by value: it does not know that one colour has t
 thousand. On a million photos the wrong plan is a thousand times slower than the right one, so the plan is chosen here,
 from counts. PostgreSQL has such statistics and plans by itself.
 
-Terms: *selectivity* is the share of photos that a condition matches. The *driving index* is the one whose rows are
-read; all other conditions are checked on these rows. *Candidates* are the photos that the driving index of one
-condition finds. The *tie-break key* (`FileKey`) ends every order and makes it total, so every order has an index that
+The *driving index* is the one whose rows are read; all other conditions are checked on these rows. *Candidates* are the
+photos that the driving index of one condition finds; the fewer, the more selective it is. Every order has an index that
 can be walked without sorting.
 
-The planner counts, for each conjunct with an index of its own, the photos that this index finds, by
-`SELECT count(*)` over at most `limit + 1` of them. The limit is half the square root of `rows_needed * N`: N is the
-highest photo id, `rows_needed` the rows of the page and those that its offset skips. Walking an order until
-`rows_needed` of n matching rows are found reads about `rows_needed * N / n` rows; rows that are compared with many
-values take longer, so that the limit grows with the root of their number. Sorting the candidates reads n rows,
-each in a random place, which costs about four times as much. Both plans were timed for conditions that do not depend on
-the order: cameras, countries and years in order `size`, pages of 100, libraries of `bench.libraries.library` with
-10,000 and 100,000 files. Sorting was faster up to n = limit, walking from n = 1.5 * limit.
+The planner counts the candidates of each conjunct with an index of its own, at most `limit + 1`. The limit is half the
+square root of `rows_needed * N`: N is the highest photo id, `rows_needed` the rows of the page and those that its
+offset skips. Walking an order until `rows_needed` of n matching rows are found reads about `rows_needed * N / n` rows;
+rows that are compared with many values take longer, so that the limit grows with the root of their number. Sorting the
+candidates reads n rows, each in a random place, which costs about four times as much. Timed in libraries of 10,000 and
+100,000 files, sorting was faster up to n = limit, walking from n = 1.5 * limit.
 
-The estimate assumes that the matching rows are spread evenly over the order. Where they are not, a walk can be slow;
-days and years in orders by time are therefore walked between two times (see `candidates`).
+The estimate assumes that the matching rows are spread evenly over the order. Days and years in orders by time are not,
+and therefore walked between two times (see `candidates`).
 
 | the first case that applies | plan |
 |---|---|
@@ -35,8 +32,6 @@ days and years in orders by time are therefore walked between two times (see `ca
 
 The last two end their walk after a twentieth of the library, where an index can be read instead (see `candidates`),
 unless the index of the order has all columns that the query compares: then the walk reads no rows.
-
-A unary `+` (`unindexed`) keeps SQLite from using any other index than the driving one.
 """
 
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,7 @@ Photos of an unknown month make a month of their own, which is the last one in b
 a photo in its month.
 
 In any other order, a position is the number of a photo among all photos of the search. Counting up to one walks past
-what is skipped, in an index alone where the order has one; so answers contain the cursor behind their last photo, from
-which the next ones, or those at a later position, are counted.
+what is skipped, so answers contain the cursor behind their last photo, from which later ones are counted.
 """
 
 import re

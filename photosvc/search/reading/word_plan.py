@@ -5,8 +5,7 @@ The full-text index tells on SQLite the words with a prefix, and on PostgreSQL a
 A frequent word mostly stands at the same place in all its photos: in the title, or among the keywords. So nearly all of
 them have one of few ranks of the order `relevance`. Photos of such a frequent rank are found by walking the order until
 a page is full; those of all other ranks are few, and sorted. Sorting all of them would read every row: 240 ms for
-73,000 photos of a million. If the best possible rank is frequent, the others are not even looked for until a page
-reaches them.
+73,000 photos of a million.
 
 Photos of words that may also mean a filter, such as `december`, need no word. Those with one are ranked; all others
 have the rank 0, and are found as if no rank counted.

@@ -1,11 +1,7 @@
 """The words of photos: queries of the full-text index, conditions on `SearchText`, and the rank of a photo.
 
-The full-text index is FTS5 on SQLite and a `tsvector` on PostgreSQL. `matching` finds photos by their words in it,
-where the planner asks for it or all rows are read.
-
-A condition asks whether `SearchText` contains a substring, on both databases alike. It decides about one photo.
-
-The rank is that of the order `relevance`.
+The full-text index (FTS5 on SQLite, a `tsvector` on PostgreSQL) finds photos where the planner asks for it or all rows
+are read. A condition decides about one photo: whether `SearchText` contains a substring, on both databases alike.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
