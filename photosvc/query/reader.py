@@ -9,16 +9,8 @@ from photosvc import data
 from photosvc.core.ids import ALBUM, FILE, PHOTO, SUBJECT, is_hash, is_uid
 from photosvc.core.vocabulary import COLOR_NUMBERS, COLORS
 from photosvc.core.words import did_you_mean
-from photosvc.query.areas import (
-    read_box,
-    read_cell,
-    read_distance,
-    read_latitude,
-    read_longitude,
-    read_near,
-    read_plus_code,
-)
-from photosvc.query.filter_spec import BOOLEANS, MOST_WILDCARDS, FilterSpec, Kind
+from photosvc.query import areas, values
+from photosvc.query.filter_spec import BOOLEANS, MOST_WILDCARDS, FilterSpec, Kind, is_not
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words
 from photosvc.query.lexer import Alternative, read_groups, read_models, read_place, read_term
@@ -40,21 +32,6 @@ from photosvc.query.nodes import (
     shown,
 )
 from photosvc.query.place_names import country_named, own_names, text_words
-from photosvc.query.values import (
-    read_after,
-    read_before,
-    read_bytes,
-    read_calendar,
-    read_chroma,
-    read_days,
-    read_decimal,
-    read_least,
-    read_month,
-    read_range,
-    read_signed,
-    read_since,
-    read_weekday,
-)
 
 #: Codes of countries by further names in use, as folded words.
 _FURTHER: Final = {
@@ -62,8 +39,7 @@ _FURTHER: Final = {
     "holland": "nl", "ivory coast": "ci", "scotland": "gb", "swaziland": "sz", "turkiye": "tr", "uae": "ae",
     "uk": "gb", "usa": "us", "united states of america": "us", "vatican": "va", "wales": "gb",
 }  # fmt: skip
-_EMPTY: Final = Choice((Pattern(("",)),))
-_SET: Final = Choice(none_of=_EMPTY.any_of)
+_SET: Final = is_not(Pattern(("",)))
 #: The filter and the value for each state that `is` and `has` name: yes-or-no filters, and further properties.
 STATES: Final[dict[str, tuple[str, Value]]] = {
     name: (name, True) for name, spec in FILTERS.items() if spec.kind in {Kind.FLAG, Kind.SWITCH}
@@ -94,10 +70,10 @@ _Reader: TypeAlias = Callable[[Alternative, FilterSpec], Operand | list[Operand]
 _SINGLE: dict[Kind, Callable[[str], Value | None]] = {
     Kind.FLAG: lambda text: BOOLEANS[text.lower()],
     Kind.SWITCH: lambda text: BOOLEANS[text.lower()] or None,
-    Kind.SINCE: read_since,
-    Kind.LATITUDE: read_latitude,
-    Kind.LONGITUDE: read_longitude,
-    Kind.DISTANCE: read_distance,
+    Kind.SINCE: values.read_since,
+    Kind.LATITUDE: areas.read_latitude,
+    Kind.LONGITUDE: areas.read_longitude,
+    Kind.DISTANCE: areas.read_distance,
 }
 
 
@@ -158,7 +134,7 @@ def _count(found: Alternative, spec: FilterSpec) -> Operand | None:
         return UNNAMED
     if found.text == "0" or BOOLEANS.get(found.text.lower(), True) is False:
         return Range(0, 0)
-    return Range(1, None) if found.text.lower() in BOOLEANS else read_least(found.text, spec.least)
+    return Range(1, None) if found.text.lower() in BOOLEANS else values.read_least(found.text, spec.least)
 
 
 def _path(found: Alternative, _: FilterSpec) -> Operand | None:
@@ -265,24 +241,24 @@ _ITEMS: dict[Kind, _Reader] = {
     Kind.EXTENSION: _extension,
     Kind.COUNTRY: _country,
     Kind.COLOR: lambda found, _: COLOR_NUMBERS[found.text.lower()],
-    Kind.INTEGER: lambda found, spec: read_range(found.text, spec.least),
-    Kind.SIGNED: lambda found, _: [*read_signed(found.text)],
-    Kind.BYTES: lambda found, spec: read_bytes(found.text, spec.least),
-    Kind.CALENDAR: lambda found, spec: read_calendar(found.text, spec.least),
-    Kind.MONTH: lambda found, spec: read_month(found.text, spec.least),
-    Kind.WEEKDAY: lambda found, spec: read_weekday(found.text, spec.least),
-    Kind.AT_LEAST: lambda found, spec: read_least(found.text, spec.least),
+    Kind.INTEGER: lambda found, spec: values.read_range(found.text, spec.least),
+    Kind.SIGNED: lambda found, _: [*values.read_signed(found.text)],
+    Kind.BYTES: lambda found, spec: values.read_bytes(found.text, spec.least),
+    Kind.CALENDAR: lambda found, spec: values.read_calendar(found.text, spec.least),
+    Kind.MONTH: lambda found, spec: values.read_month(found.text, spec.least),
+    Kind.WEEKDAY: lambda found, spec: values.read_weekday(found.text, spec.least),
+    Kind.AT_LEAST: lambda found, spec: values.read_least(found.text, spec.least),
     Kind.COUNT: _count,
     Kind.ABSENT: _text,
-    Kind.CHROMA: lambda found, spec: read_chroma(found.text, spec.least),
-    Kind.DECIMAL: lambda found, spec: read_decimal(found.text, spec.least),
-    Kind.TAKEN: lambda found, _: read_days(found.text),
-    Kind.BEFORE: lambda found, _: read_before(found.text),
-    Kind.AFTER: lambda found, _: read_after(found.text),
-    Kind.NEAR: lambda found, _: read_near(found.text),
-    Kind.BOX: lambda found, _: read_box(found.text),
-    Kind.CELL: lambda found, _: read_cell(found.text),
-    Kind.PLUS_CODE: lambda found, _: read_plus_code(found.text),
+    Kind.CHROMA: lambda found, spec: values.read_chroma(found.text, spec.least),
+    Kind.DECIMAL: lambda found, spec: values.read_decimal(found.text, spec.least),
+    Kind.TAKEN: lambda found, _: values.read_days(found.text),
+    Kind.BEFORE: lambda found, _: values.read_before(found.text),
+    Kind.AFTER: lambda found, _: values.read_after(found.text),
+    Kind.NEAR: lambda found, _: areas.read_near(found.text),
+    Kind.BOX: lambda found, _: areas.read_box(found.text),
+    Kind.CELL: lambda found, _: areas.read_cell(found.text),
+    Kind.PLUS_CODE: lambda found, _: areas.read_plus_code(found.text),
 }
 
 
@@ -299,10 +275,10 @@ def read_filter(spec: FilterSpec, raw: str, source: Source) -> Node:
     if spec.kind is Kind.STATE:
         return conjunction(_read_states(spec, group, source) for group in groups)
     if spec.kind in _SINGLE:
-        values = [_read_single(spec, group[0], source) for group in groups]
+        found = [_read_single(spec, group[0], source) for group in groups]
     else:
-        values = [_read_choice(spec, group, source) for group in groups]
-    filters: list[Node] = [Filter(spec.name, value, source) for value in values if value is not None]
+        found = [_read_choice(spec, group, source) for group in groups]
+    filters: list[Node] = [Filter(spec.name, value, source) for value in found if value is not None]
     node = filters[0] if len(filters) == 1 else conjunction(filters)
     if spec.name == "album" and (title := _TITLE_WITH_AND.fullmatch(raw)):
         return disjunction([Filter(spec.name, Choice((Pattern((" ".join(words(title[1])),)),)), source), node])
