@@ -167,6 +167,11 @@ class File(Numbered, table="files"):
         return round(self.width / self.height, 2) if self.height else 0.0
 
     @property
+    def is_present(self) -> bool:
+        """Return whether it is neither missing nor a sidecar."""
+        return not (self.missing or self.sidecar)
+
+    @property
     def faces(self) -> int:
         """Return the number of faces marked on it, with or without a name."""
         return sum(marker.type == "face" for marker in self.markers)

@@ -2,7 +2,7 @@
 
 `SearchRow` is the only list of search columns. A line of it says everything about a column: its name and type, the
 computation of its value, the filter column for which it stands, and its indexes. The projection, the indexes (in
-`models.indexes`), the conditions of filters and the planner read these lines; docs/architecture.md tells how to add one.
+`models.indexes`), the conditions of filters and the planner read these lines; docs/architecture.md says how to add one.
 """
 
 import secrets
@@ -54,7 +54,7 @@ class SearchRow(Base, table="search_rows"):
     """The tie-break key of ascending orders. Unique."""
     listed: Mapped[bool] = of_file(search_values.is_listed)
     """True if a search shows the file by default: it is not missing, broken, hidden, archived or a sidecar."""
-    present: Mapped[bool] = of_file(search_values.is_present)
+    present: Mapped[bool] = of_file("is_present")
     """True if a search may show the file at all: it is neither missing nor a sidecar."""
     is_primary: Mapped[bool] = of_file("primary")
     is_first: Mapped[bool] = of_file(search_values.is_first)

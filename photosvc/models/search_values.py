@@ -271,7 +271,7 @@ def day_number(year: int, month: int, day: int) -> int:
 
 def is_stacked(source: PhotoSource) -> bool:
     """Return whether the photo has two or more media files."""
-    return sum(map(_is_present, source.files)) > 1
+    return sum(file.is_present for file in source.files) > 1
 
 
 def faces(source: PhotoSource) -> int:
@@ -289,11 +289,6 @@ def largest_size(source: PhotoSource) -> int:
     return max((file.size for file in source.files), default=0)
 
 
-def is_present(source: FileSource) -> bool:
-    """Return whether the file is neither missing nor a sidecar."""
-    return _is_present(source.file)
-
-
 def is_listed(source: FileSource) -> bool:
     """Return whether a search shows the file without being asked for hidden, archived or broken ones."""
     return _is_listed(source.photo, source.file)
@@ -306,16 +301,12 @@ def is_first(source: FileSource) -> bool:
 
 
 def _is_listed(photo: Photo, file: File) -> bool:
-    return _is_present(file) and not (file.error or is_set(photo.archived_at) or is_hidden(photo.quality))
+    return file.is_present and not (file.error or is_set(photo.archived_at) or is_hidden(photo.quality))
 
 
 def _place(file: File) -> tuple[bool, int]:
     """Return the sort key of a file within its photo: the primary file comes first."""
     return (not file.primary, file.id)
-
-
-def _is_present(file: File) -> bool:
-    return not (file.missing or file.sidecar)
 
 
 def _position(photo: Photo) -> tuple[float, float, float, float, float]:
