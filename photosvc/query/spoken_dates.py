@@ -112,21 +112,17 @@ def _month_start(day: date, months: int) -> date:
 
 
 def _period_around(unit: str, ago: int, today: date) -> str:
-    """Return the day, week, month or year that lies so many of them back, as a value of `taken`."""
-    if unit == "day":
-        return (today - timedelta(days=ago)).isoformat()
-    if unit == "week":
-        monday = today - timedelta(days=today.weekday() + 7 * ago)
-        return f"{monday}..{monday + timedelta(days=6)}"
-    return _month_start(today, -ago).isoformat()[:7] if unit == "month" else f"{date(today.year - ago, 1, 1).year:04}"
-
-
-def _ago(found: re.Match[str], today: date) -> str:
-    return f"taken:{_period_around(found[2], int(found[1]), today)}"
-
-
-def _this_or_last(found: re.Match[str], today: date) -> str:
-    return f"taken:{_period_around(found[2], int(found[1] != 'this'), today)}"
+    """Return the query for the day, week, month or year that lies so many of them back."""
+    match unit:
+        case "day":
+            return f"taken:{today - timedelta(days=ago)}"
+        case "week":
+            monday = today - timedelta(days=today.weekday() + 7 * ago)
+            return f"taken:{monday}..{monday + timedelta(days=6)}"
+        case "month":
+            return f"taken:{_month_start(today, -ago).isoformat()[:7]}"
+        case _:
+            return f"taken:{date(today.year - ago, 1, 1).year:04}"
 
 
 def _past(found: re.Match[str], today: date) -> str:
@@ -207,9 +203,9 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = tuple(
         (r"today", lambda _, today: f"taken:{today}"),
         (r"yesterday", lambda _, today: f"taken:{today - timedelta(days=1)}"),
         (r"on this day", lambda _, today: f"month:{today.month} day:{today.day}"),
-        (rf"(\d{{1,3}}) {_UNIT}s? ago", _ago),
+        (rf"(\d{{1,3}}) {_UNIT}s? ago", lambda found, today: _period_around(found[2], int(found[1]), today)),
         (rf"(?:last|past) (\d{{1,3}}) {_UNIT}s?", _past),
-        (rf"(last|this) {_UNIT}", _this_or_last),
+        (rf"(last|this) {_UNIT}", lambda found, today: _period_around(found[2], int(found[1] == "last"), today)),
         (r"(last|this) weekend", _weekend),
         (rf"last {_WEEKDAY}", _last_day),
         (rf"last {_MONTH}", _last_month),

@@ -12,8 +12,9 @@ from sqlalchemy import Connection, func, select
 
 from photosvc.core.ids import ALBUM, computed_uid, is_uid
 from photosvc.models import UNKNOWN_PLACE, Photo, Place
+from photosvc.query.filter_spec import is_
 from photosvc.query.fold import fold
-from photosvc.query.nodes import And, Choice, Filter, Node, Pattern, Range
+from photosvc.query.nodes import And, Choice, Filter, Node, Range
 
 FOLDER, MONTH, STATE = "folder", "month", "state"
 _PREFIX: Final = f"{ALBUM}00"
@@ -51,11 +52,10 @@ class LibraryAlbum:
     def node(self) -> Node:
         """Return the query that finds its photos."""
         if self.kind == FOLDER:
-            return Filter("path", Choice((Pattern((fold(self.path),)),)))
+            return Filter("path", is_(fold(self.path)))
         if self.kind == MONTH:
             return And((_number("year", self.year), _number("month", self.month)))
-        state = Filter("state", Choice((Pattern((fold(self.state),)),)))
-        return And((state, Filter("country", Choice((Pattern((self.country,)),)))))
+        return And((Filter("state", is_(fold(self.state))), Filter("country", is_(self.country))))
 
 
 def kind_of(uid: str) -> str:

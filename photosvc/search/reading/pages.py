@@ -219,7 +219,7 @@ def _merged_window(search: Search) -> _Window:
 
 
 def _whole(search: Search, photo_id: int) -> list[int]:
-    files = search.files_of(photo_id)
+    files = [place[0] for place in search.places_of(photo_id)]
     if not files:
         raise LibraryChangedError
     return files

@@ -136,8 +136,15 @@ def areas_on_covers(connection: Connection, people: Sequence[Person]) -> dict[st
 
 def with_covers_of_labels(connection: Connection, labels: Sequence[Label], *, sees_private: bool) -> list[Label]:
     """Return the labels with the hashes of their latest photos; this reads all photos with these labels."""
-    hashes = _covers_of_labels(connection, [label.id for label in labels], sees_private=sees_private)
-    return [replace(label, thumb=hashes.get(label.id, "")) for label in labels]
+    packed: dict[int, str] = {}
+    for portion in in_portions([label.id for label in labels]):
+        query = select(photo_keywords.c.keyword_id, latest(SearchRow.taken_at, SearchRow.newest_key))
+        query = query.join(SearchRow, SearchRow.photo_id == photo_keywords.c.photo_id)
+        query = query.where(photo_keywords.c.keyword_id.in_(portion), SearchRow.is_first)
+        query = query.where(visible(sees_private=sees_private, by_index=False))
+        packed.update((row[0], row[1]) for row in connection.execute(query.group_by(photo_keywords.c.keyword_id)))
+    hashes = hashes_of_covers(connection, packed.values(), sees_private=sees_private)
+    return [replace(label, thumb=hashes.get(packed.get(label.id, ""), "")) for label in labels]
 
 
 def read_labels(connection: Connection, sees_private: bool) -> list[Label]:
@@ -176,16 +183,3 @@ def _counts_among(connection: Connection, photo_ids: Select[Any]) -> dict[int, i
     keyword = unindexed(photo_keywords.c.keyword_id)  # the index of the keywords contains all photos
     query = select(keyword, func.count()).where(photo_keywords.c.photo_id.in_(photo_ids)).group_by(keyword)
     return {row[0]: row[1] for row in connection.execute(query)}
-
-
-def _covers_of_labels(connection: Connection, label_ids: Iterable[int], *, sees_private: bool) -> dict[int, str]:
-    """Return the hash of the latest photo by the id of the keyword."""
-    packed: dict[int, str] = {}
-    for portion in in_portions(list(label_ids)):
-        query = select(photo_keywords.c.keyword_id, latest(SearchRow.taken_at, SearchRow.newest_key))
-        query = query.join(SearchRow, SearchRow.photo_id == photo_keywords.c.photo_id)
-        query = query.where(photo_keywords.c.keyword_id.in_(portion), SearchRow.is_first)
-        query = query.where(visible(sees_private=sees_private, by_index=False))
-        packed.update((row[0], row[1]) for row in connection.execute(query.group_by(photo_keywords.c.keyword_id)))
-    hashes = hashes_of_covers(connection, packed.values(), sees_private=sees_private)
-    return {label: hashes[text] for label, text in packed.items() if text in hashes}

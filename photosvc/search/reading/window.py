@@ -188,11 +188,6 @@ class Search:
         rows = prepared.run(self.connection, values)
         return [row[:-1] for row in rows], [row[-1] for row in rows]
 
-    def files_of(self, photo_id: int) -> list[int]:
-        """Return all matching files of a photo, in order."""
-        query = self.matching(SearchRow.file_id).where(SearchRow.photo_id == photo_id)
-        return list(self.connection.scalars(self._sorted(query, self._keys())))
-
     def places_of(self, photo_id: int) -> Sequence[Found]:
         """Return all matching files of a photo with their sort keys, in order."""
         keys = self._keys()
