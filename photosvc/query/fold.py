@@ -59,31 +59,17 @@ _IRREGULAR: Final = {
 _REGULAR: Final = {plural: singular for singular, plural in _IRREGULAR.items()}
 #: Endings of plurals, of which the first that fits applies, and the singular endings that may replace them.
 _PLURALS: Final = (
-    ("ies", ("y", "ie")),
-    ("ves", ("f", "fe", "ve")),
-    ("ses", ("s", "se")),
-    ("xes", ("x", "xe")),
-    ("zes", ("z", "ze")),
-    ("ches", ("ch", "che")),
-    ("shes", ("sh",)),
-    ("oes", ("o", "oe")),
-    ("men", ("man",)),
-    ("ss", ()),
-    ("us", ()),
-    ("is", ()),
-    ("s", ("",)),
-)
+    ("ies", ("y", "ie")), ("ves", ("f", "fe", "ve")), ("ses", ("s", "se")), ("xes", ("x", "xe")), ("zes", ("z", "ze")),
+    ("ches", ("ch", "che")), ("shes", ("sh",)), ("oes", ("o", "oe")), ("men", ("man",)), ("ss", ()), ("us", ()),
+    ("is", ()), ("s", ("",)),
+)  # fmt: skip
 #: Endings of singulars, of which the first that fits applies, and the plural endings that may replace them.
 _SINGULARS: Final = (
     *((f"{vowel}y", (f"{vowel}ys",)) for vowel in "aeou"),
-    ("y", ("ies", "ys")),
-    ("fe", ("ves", "fes")),
-    ("f", ("ves", "fs")),
-    ("man", ("men", "mans")),
+    ("y", ("ies", "ys")), ("fe", ("ves", "fes")), ("f", ("ves", "fs")), ("man", ("men", "mans")),
     *((sibilant, (f"{sibilant}es",)) for sibilant in ("s", "x", "z", "ch", "sh")),
-    ("o", ("oes", "os")),
-    ("", ("s",)),
-)
+    ("o", ("oes", "os")), ("", ("s",)),
+)  # fmt: skip
 
 
 #: Letters that Unicode does not decompose, with the letters that people type instead; and invisible characters (soft

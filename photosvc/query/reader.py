@@ -39,22 +39,14 @@ _FURTHER: Final = {
     "holland": "nl", "ivory coast": "ci", "scotland": "gb", "swaziland": "sz", "turkiye": "tr", "uae": "ae",
     "uk": "gb", "usa": "us", "united states of america": "us", "vatican": "va", "wales": "gb",
 }  # fmt: skip
-_SET: Final = is_not(Pattern(("",)))
+_SET, _SOME = is_not(Pattern(("",))), Choice((Range(1, None),))
 #: The filter and the value for each state that `is` and `has` name: yes-or-no filters, and further properties.
 STATES: Final[dict[str, tuple[str, Value]]] = {
     name: (name, True) for name, spec in FILTERS.items() if spec.kind in {Kind.FLAG, Kind.SWITCH}
 } | {
-    "favourite": ("favorite", True),
-    "gps": ("geo", True),
-    "location": ("geo", True),
-    "place": ("geo", True),
-    "album": ("unsorted", False),
-    "faces": ("faces", Choice((Range(1, None),))),
-    "people": ("faces", Choice((Range(1, None),))),
-    "rating": ("rating", Choice((Range(1, None),))),
-    "title": ("title", _SET),
-    "description": ("description", _SET),
-    "caption": ("description", _SET),
+    "favourite": ("favorite", True), "gps": ("geo", True), "location": ("geo", True), "place": ("geo", True),
+    "album": ("unsorted", False), "faces": ("faces", _SOME), "people": ("faces", _SOME), "rating": ("rating", _SOME),
+    "title": ("title", _SET), "description": ("description", _SET), "caption": ("description", _SET),
 }  # fmt: skip
 #: A title in quotes that may also name several albums, which all have the photo.
 _TITLE_WITH_AND = re.compile(r'"([^"\\|*]*\w[^"\\|*]*&[^"\\|*]*\w[^"\\|*]*)"')
