@@ -323,9 +323,7 @@ def suggest(connection: Connection, typed: Typed, names: Names, *, sees_private:
     filters = [Suggestion("filter", f"{one.name}:", one.name, one.help, None) for one in _filters(typed.text)]
     if not words(typed.text):
         return filters
-    found = _most_frequent(
-        connection, tuple(KINDS), typed.text, names, sees_private=sees_private, of_kind=_MOST_OF_KIND
-    )
+    found = _most_frequent(connection, tuple(KINDS), typed.text, names, sees_private=sees_private)
     return [*filters, *found][:MOST_SUGGESTED]
 
 
@@ -343,9 +341,7 @@ def _for_value(connection: Connection, typed: Typed, names: Names, *, sees_priva
     spec, begun = FILTERS[typed.key], fold(typed.text)
     kinds = tuple(kind.name for kind in KINDS.values() if spec.name in kind.filters)
     if kinds:
-        return _most_frequent(
-            connection, kinds, typed.text, names, sees_private=sees_private, of_kind=MOST_SUGGESTED, key=spec.name
-        )
+        return _most_frequent(connection, kinds, typed.text, names, sees_private=sees_private, key=spec.name)
     known: Iterable[str] = _FLAGS.get(spec.kind, ())
     if spec.kind is ValueKind.STATE:
         known = STATES
@@ -360,14 +356,7 @@ def _state_help(spec: FilterSpec, value: str) -> str:
 
 
 def _most_frequent(
-    connection: Connection,
-    kinds: Sequence[str],
-    text: str,
-    names: Names,
-    *,
-    sees_private: bool,
-    of_kind: int,
-    key: str = "",
+    connection: Connection, kinds: Sequence[str], text: str, names: Names, *, sees_private: bool, key: str = ""
 ) -> list[Suggestion]:
     """Return the values whose names fit: those that begin with the text first, then the most frequent."""
     begun = "".join(f" {word}" for word in words(text))
@@ -383,8 +372,8 @@ def _most_frequent(
             photos = 1 if is_listed_as_is else compare(connection, kind, one.keys, frequency)
             if photos:
                 ranked.append((not one.folded.startswith(begun), -photos, place, kind, one))
-        found += sorted(ranked)[: of_kind * 2]
-    return list(_counted(connection, sorted(found), of_kind, key, sees_private=sees_private))
+        found += sorted(ranked)[: 2 * (MOST_SUGGESTED if key else _MOST_OF_KIND)]
+    return list(_counted(connection, sorted(found), key, sees_private=sees_private))
 
 
 def _fitting(connection: Connection, kind: str, text: str, begun: str, names: Names) -> list[Named]:
@@ -404,15 +393,10 @@ def _fitting(connection: Connection, kind: str, text: str, begun: str, names: Na
 
 
 def _counted(
-    connection: Connection,
-    found: Iterable[tuple[bool, int, int, str, Named]],
-    of_kind: int,
-    key: str,
-    *,
-    sees_private: bool,
+    connection: Connection, found: Iterable[tuple[bool, int, int, str, Named]], key: str, *, sees_private: bool
 ) -> Iterator[Suggestion]:
     """Yield the values that the caller may see, with the numbers of their photos."""
-    given = dict.fromkeys(KINDS, 0)
+    given, of_kind = dict.fromkeys(KINDS, 0), MOST_SUGGESTED if key else _MOST_OF_KIND
     for *_, kind, one in found:
         if given[kind] == of_kind or sum(given.values()) == MOST_SUGGESTED:
             continue

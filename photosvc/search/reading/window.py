@@ -61,22 +61,9 @@ def plain_query(
 
 
 @lru_cache(maxsize=128)
-def plain_statement(
-    order: str,
-    dialect: Dialect,
-    *,
-    merged: bool,
-    sees_private: bool,
-    by_cursor: bool,
-    with_results: bool,
-    one_each: bool,
-) -> Prepared:
-    """Return `plain_query` for the order of this name, compiled for a dialect."""
-    chosen = order_named(order, merged=merged)
-    query = plain_query(
-        chosen, sees_private=sees_private, by_cursor=by_cursor, with_results=with_results, one_each=one_each
-    )
-    return prepare_statement(query, dialect)
+def plain_statement(order: str, dialect: Dialect, *, merged: bool, **flags: bool) -> Prepared:
+    """Return `plain_query` for the order of this name, and with these flags, compiled for a dialect."""
+    return prepare_statement(plain_query(order_named(order, merged=merged), **flags), dialect)
 
 
 def in_order(query: Any, order: Order, keys: Sequence[Column]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
