@@ -65,7 +65,8 @@ class Server:
 def _answers(host: str, port: int) -> bool:
     is_local = host.startswith("/")
     try:
-        with socket.socket(socket.AF_UNIX) if is_local else socket.socket(_family(host)) as asking:
+        family = socket.AF_UNIX if is_local else socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family) as asking:
             asking.settimeout(_PATIENCE)
             asking.connect(f"{host}/.s.PGSQL.{port}" if is_local else (host, port))
             asking.sendall(_HELLO)
@@ -73,10 +74,6 @@ def _answers(host: str, port: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _family(address: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in address else socket.AF_INET
 
 
 def connection_class(server: Server) -> "type[psycopg.Connection[TupleRow]]":

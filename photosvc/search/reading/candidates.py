@@ -231,7 +231,8 @@ def found_by_scan(
     by_index = replace(context, may_use_index=True)
     for part in parts:
         is_mixed = word_index.is_mixed(part, context)
-        photos = _photos(part, by_index) if is_mixed or _is_open_pattern(part) or _is_uid(part) else None
+        is_uid = isinstance(part, Filter) and part.name == "uid"
+        photos = _photos(part, by_index) if is_mixed or is_uid or _is_open_pattern(part) else None
         if photos is not None:
             found, count = counter.find(Candidates((part,), photos, scanned=True), context)
             if count <= counter.limit:
@@ -347,11 +348,6 @@ def _is_rare(part: Filter) -> bool:
 def _value(part: Filter) -> Value | None:
     """Return the value that a filter compares; that of a flag which is set is named by its declaration."""
     return FILTERS[part.name].means if part.value is True else part.value
-
-
-def _is_uid(part: Node) -> bool:
-    """Return whether a conjunct names photos or files by their UIDs or hashes."""
-    return isinstance(part, Filter) and part.name == "uid"
 
 
 def _identified(uids: Iterable[Uid]) -> Iterator[Any]:
