@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from sqlalchemy import URL, Connection, Engine, event, make_url, text
+from sqlalchemy import Connection, Engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, ProgrammingError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
@@ -95,17 +95,14 @@ def engine_options(address: str) -> dict[str, Any]:
     dialect: Any = url.get_dialect()
     # The connection used last comes first: by its own view of the database, `Pace` sees whether others write.
     pool = {"pool_use_lifo": True} if dialect.get_pool_class(url) is QueuePool else {}
-    libpq = _libpq(url) if dialect.driver == _PSYCOPG else {}
-    return {"hide_parameters": True, **pool, **libpq}  # values may be secrets, and errors are logged
+    found: dict[str, Any] = {"hide_parameters": True, **pool}  # values may be secrets, and errors are logged
+    if dialect.driver == _PSYCOPG:
+        from photosvc.models.silence import OPTIONS
 
-
-def _libpq(url: URL) -> dict[str, Any]:
-    """Return the options for connections by psycopg, without those that the address has."""
-    from photosvc.models.silence import OPTIONS
-
-    # The encoding also where the database has none of its own, in which psycopg would give bytes instead of text.
-    options = {**OPTIONS, "client_encoding": "utf8"}
-    return {"connect_args": {name: value for name, value in options.items() if name not in url.query}}
+        # The encoding also where the database has none of its own, in which psycopg would give bytes instead of text.
+        options = {**OPTIONS, "client_encoding": "utf8"}
+        found["connect_args"] = {name: value for name, value in options.items() if name not in url.query}
+    return found
 
 
 def checkpoint(engine: Engine) -> None:
@@ -236,16 +233,12 @@ def _begin_writing(connection: Connection, driver: Any) -> None:  # noqa: ANN401
                 run_text(connection, "BEGIN IMMEDIATE", ())
             except DBAPIError as error:
                 waited = time.monotonic() - began
-                if not _is_busy(error) or waited * 1000 >= timeout:
+                is_busy = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+                if not is_busy or waited * 1000 >= timeout:
                     raise
                 time.sleep(min(_MOST_PAUSE, max(_LEAST_PAUSE, waited / 10)))
             else:
                 return
-
-
-def _is_busy(error: DBAPIError) -> bool:
-    """Return whether another connection holds the lock."""
-    return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def is_damaged(error: DBAPIError) -> bool:

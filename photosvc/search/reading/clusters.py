@@ -112,18 +112,11 @@ def find_clusters(connection: Connection, query: PhotoQuery, box: Box, zoom: int
         ordered = [*cells.values()]
     ordered.sort(key=lambda cell: (-cell.count, -cell.newest_key))
     shown = _shown(connection, [cell.newest_key for cell in ordered])
-    return Clusters(
-        side,
-        [
-            Cluster(
-                _mean(cell.lat / cell.rows, side, 90),
-                _mean(cell.lng / cell.rows, side, 180),
-                cell.count,
-                *shown[cell.newest_key],
-            )
-            for cell in ordered
-        ],
-    )
+    found = []
+    for cell in ordered:
+        lat, lng = _mean(cell.lat / cell.rows, side, 90), _mean(cell.lng / cell.rows, side, 180)
+        found.append(Cluster(lat, lng, cell.count, *shown[cell.newest_key]))
+    return Clusters(side, found)
 
 
 def _mean(degrees: float, side: float, edge: int) -> float:

@@ -36,15 +36,10 @@ _LIGHT_VALUES = 8
 _MOST_EXPANDED: Final = 128
 _WORDS: Final = f"SELECT term FROM {WORD_VOCABULARY} WHERE term >= ? AND term <= ? LIMIT ?"  # noqa: S608 - constants
 _PHOTOS: Final = f"SELECT count(*) FROM {WORD_INDEX} WHERE {WORD_INDEX} MATCH ?"  # noqa: S608 - constants
+_MATCHING: Final = f"FROM {SearchText.__tablename__} WHERE {WORD_TERMS} @@ %(asked)s::tsquery"
 #: PostgreSQL expects a number by the shares of words in its statistics.
-_ESTIMATE: Final = (
-    f"EXPLAIN (FORMAT JSON) SELECT 1 FROM {SearchText.__tablename__} "  # noqa: S608 - constants
-    f"WHERE {WORD_TERMS} @@ %(asked)s::tsquery"
-)
-_FOUND: Final = (
-    f"SELECT photo_id FROM {SearchText.__tablename__} "  # noqa: S608 - constants
-    f"WHERE {WORD_TERMS} @@ %(asked)s::tsquery LIMIT %(most)s"
-)
+_ESTIMATE: Final = f"EXPLAIN (FORMAT JSON) SELECT 1 {_MATCHING}"
+_FOUND: Final = f"SELECT photo_id {_MATCHING} LIMIT %(most)s"
 #: Photos of the sample that shows the frequent ranks, and the share of them that a frequent rank has.
 _SAMPLE: Final = 300
 _FREQUENT: Final = 0.1
