@@ -43,7 +43,7 @@ class SearchRow(Base, table="search_rows"):
     """
 
     file_id: Mapped[int] = of_file(
-        "id", RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+        "id", RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), primary_key=True
     )
     photo_id: Mapped[int] = of_photo("id", RowId)
     newest_key: Mapped[int] = of_file(

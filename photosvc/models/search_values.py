@@ -118,11 +118,11 @@ class SearchColumn:
 
     value: str | Callable[[Any], object]
     """An attribute of the photo or file, or a function of the `PhotoSource` or `FileSource`."""
-    convert: Callable[[Any], object] | None
-    """A function that is applied to the attribute."""
     per_file: bool
     """True if the files of a photo may differ in it."""
-    filter_name: str
+    convert: Callable[[Any], object] | None = None
+    """A function that is applied to the attribute."""
+    filter_name: str = ""
     """The name of this column in the rows of `query.filters`; empty for the column's own name."""
     by_value: bool = False
     """True if each order with `SortKeys.by_value` has an index led by this column."""
@@ -134,35 +134,20 @@ class SearchColumn:
     """True if the index `values` contains it, which is read from end to end and has a fifth of the size of the rows."""
 
 
-def of_photo(
-    value: str | Callable[[PhotoSource], object],
-    *arguments: Any,  # noqa: ANN401 - what mapped_column takes
-    convert: Callable[[Any], object] | None = None,
-    filter_name: str = "",
-    by_value: bool = False,
-    lookup: str = "",
-    by_pattern: bool = False,
-    scanned: bool = False,
-    index: bool = False,
-) -> MappedColumn[Any]:
-    """Declare a column that all files of a photo share; see `SearchColumn`. `mapped_column` takes further arguments."""
-    column = SearchColumn(value, convert, False, filter_name, by_value, lookup, by_pattern, scanned)
-    return mapped_column(*arguments, info={_INFO: column}, index=index)
+def of_photo(value: str | Callable[[PhotoSource], object], *arguments: Any, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
+    """Declare a column that all files of a photo share: its value, arguments of `mapped_column`, and uses of `SearchColumn`."""
+    return mapped_column(*arguments, info={_INFO: SearchColumn(value, per_file=False, **uses)})
 
 
 def of_file(
     value: str | Callable[[FileSource], object],
-    *arguments: Any,  # noqa: ANN401 - what mapped_column takes
-    convert: Callable[[Any], object] | None = None,
-    filter_name: str = "",
-    lookup: str = "",
-    by_pattern: bool = False,
-    scanned: bool = False,
-    **options: Any,  # noqa: ANN401 - what mapped_column takes
+    *arguments: Any,  # noqa: ANN401
+    primary_key: bool = False,
+    **uses: Any,  # noqa: ANN401
 ) -> MappedColumn[Any]:
-    """Declare a column in which the files of a photo may differ; arguments as for `of_photo`."""
-    column = SearchColumn(value, convert, True, filter_name, False, lookup, by_pattern, scanned)
-    return mapped_column(*arguments, info={_INFO: column}, **options)
+    """Declare a column in which the files of a photo may differ, like `of_photo`."""
+    column = SearchColumn(value, per_file=True, **uses)
+    return mapped_column(*arguments, info={_INFO: column}, primary_key=primary_key, autoincrement=False)
 
 
 def search_columns(table: FromClause) -> dict[str, SearchColumn]:
