@@ -72,8 +72,9 @@ class Keywords(fields.Field[list[str]]):
         return clean
 
 
-def _number(name: str, least: int, most: int) -> fields.Integer:
-    return fields.Integer(attribute=name, allow_none=True, strict=True, validate=validate.Range(least, most))
+def _number(name: str, least: int, most: int, **options: Any) -> fields.Integer:  # noqa: ANN401
+    bounds = validate.Range(least, most)
+    return fields.Integer(attribute=name, allow_none=True, strict=True, validate=bounds, **options)
 
 
 def _decimal(name: str, least: float, most: float) -> fields.Float:
@@ -143,14 +144,7 @@ class PhotoEditSchema(AnyCaseSchema):
 class OrientationSchema(AnyCaseSchema):
     """The orientation that a person chooses for a file."""
 
-    Orientation = fields.Integer(
-        attribute="orientation",
-        required=True,
-        allow_none=True,
-        strict=True,
-        validate=validate.Range(1, 8),
-        metadata={"example": 6},
-    )
+    Orientation = _number("orientation", 1, 8, required=True, metadata={"example": 6})
 
 
 class ChangeSchema(Schema):
