@@ -42,9 +42,7 @@ class SearchRow(Base, table="search_rows"):
     NULL, so that `NOT condition` selects exactly the remaining rows (SQL's NULL would drop them).
     """
 
-    file_id: Mapped[int] = of_file(
-        "id", RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), primary_key=True
-    )
+    file_id: Mapped[int] = of_file("id", RowId, ForeignKey(TABLE_PREFIX + "files.id", ondelete="CASCADE"), key=True)
     photo_id: Mapped[int] = of_photo("id", RowId)
     newest_key: Mapped[int] = of_file(
         lambda source: FileKey(source.photo.id, source.rank).pack_descending(), BigInteger

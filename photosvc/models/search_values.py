@@ -112,12 +112,15 @@ class FileSource:
     """The place of the file among the files of its photo; 0 is the primary file."""
 
 
+#: An attribute of the photo or file, or a function of the `PhotoSource` or `FileSource`.
+Value: TypeAlias = str | Callable[[Any], object]
+
+
 @dataclass(frozen=True, slots=True)
 class SearchColumn:
     """The declaration of a column: its value and its uses."""
 
-    value: str | Callable[[Any], object]
-    """An attribute of the photo or file, or a function of the `PhotoSource` or `FileSource`."""
+    value: Value
     per_file: bool
     """True if the files of a photo may differ in it."""
     convert: Callable[[Any], object] | None = None
@@ -134,20 +137,15 @@ class SearchColumn:
     """True if the index `values` contains it, which is read from end to end and has a fifth of the size of the rows."""
 
 
-def of_photo(value: str | Callable[[PhotoSource], object], *arguments: Any, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
-    """Declare a column that all files of a photo share: its value, arguments of `mapped_column`, and uses of `SearchColumn`."""
-    return mapped_column(*arguments, info={_INFO: SearchColumn(value, per_file=False, **uses)})
+def of_photo(value: Value, *given: Any, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
+    """Declare a column that all files of a photo share, by arguments of `mapped_column` and of `SearchColumn`."""
+    return mapped_column(*given, info={_INFO: SearchColumn(value, per_file=False, **uses)})
 
 
-def of_file(
-    value: str | Callable[[FileSource], object],
-    *arguments: Any,  # noqa: ANN401
-    primary_key: bool = False,
-    **uses: Any,  # noqa: ANN401
-) -> MappedColumn[Any]:
-    """Declare a column in which the files of a photo may differ, like `of_photo`."""
+def of_file(value: Value, *given: Any, key: bool = False, **uses: Any) -> MappedColumn[Any]:  # noqa: ANN401
+    """Declare a column in which the files of a photo may differ, like `of_photo`; maybe the key of the table."""
     column = SearchColumn(value, per_file=True, **uses)
-    return mapped_column(*arguments, info={_INFO: column}, primary_key=primary_key, autoincrement=False)
+    return mapped_column(*given, info={_INFO: column}, primary_key=key, autoincrement=False)
 
 
 def search_columns(table: FromClause) -> dict[str, SearchColumn]:
