@@ -38,17 +38,13 @@ _OFFSET: Final = 10**18
 _DIGITS: Final = 19
 
 
-def latest(taken_at: ColumnElement[int] | Any, newest_key: ColumnElement[int] | Any) -> ColumnElement[str]:  # noqa: ANN401
+def latest(rows: type[SearchRow | SearchAlbum] = SearchRow) -> ColumnElement[str]:
     """Return the aggregate that finds the latest photo of a group of rows, whose file is its cover.
 
     The latest photo is the first one in the order `newest`. Its sort keys are packed into one text, and packed texts
     compare alike: the statement that counts the group finds the row without sorting it.
     """
-    return func.max(_digits(taken_at) + _digits(newest_key))
-
-
-def _digits(key: Any) -> ColumnElement[str]:  # noqa: ANN401
-    return cast(key + _OFFSET, Text)
+    return func.max(cast(rows.taken_at + _OFFSET, Text) + cast(rows.newest_key + _OFFSET, Text))
 
 
 def hashes_of_covers(connection: Connection, packed: Iterable[str], *, sees_private: bool) -> dict[str, str]:
@@ -217,7 +213,7 @@ def _found_in(connection: Connection, uid: str, *, sees_private: bool) -> tuple[
         photos = find_photos(connection, PhotoQuery(Everything(), uid, sees_private), rows_needed=ALL_ROWS)
     except InvalidValueError:
         return _EMPTY
-    query = photos.select(photos.count, latest(SearchRow.taken_at, SearchRow.newest_key))
+    query = photos.select(photos.count, latest())
     count, newest = connection.execute(query).one()
     return count, newest or ""
 
@@ -226,8 +222,9 @@ def _photo_counts(
     connection: Connection, *which: ColumnElement[bool], sees_private: bool
 ) -> dict[int, tuple[int, str]]:
     """Return the number of visible photos, and the packed sort keys of the latest, by the id of the album."""
-    newest = latest(SearchAlbum.taken_at, SearchAlbum.newest_key)
-    query = select(SearchAlbum.album_id, func.count(), newest).join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
+    query = select(SearchAlbum.album_id, func.count(), latest(SearchAlbum)).join(
+        SearchRow, SearchRow.file_id == SearchAlbum.file_id
+    )
     query = query.where(SearchRow.is_first, visible(sees_private=sees_private, by_index=False), *which)
     return {row[0]: (row[1], row[2]) for row in connection.execute(query.group_by(SearchAlbum.album_id))}
 
@@ -243,8 +240,7 @@ def _grouped(
 ) -> Iterable[Any]:
     """Return the groups of photos by these columns, each with the first of their paths, their number and the latest."""
     columns = tuple(columns)
-    newest = latest(SearchRow.taken_at, SearchRow.newest_key)
-    query = select(*columns, func.min(SearchRow.path), func.count(), newest).where(
+    query = select(*columns, func.min(SearchRow.path), func.count(), latest()).where(
         SearchRow.is_first, visible(sees_private=sees_private, by_index=False), *conditions
     )
     return connection.execute(query.group_by(*columns)).all()
@@ -276,8 +272,7 @@ def _months(connection: Connection, *, sees_private: bool) -> Iterable[AlbumReco
     # Group by day: an index of the timeline contains the days and all that the condition compares.
     day = SearchRow.timeline_day
     shown = visible(sees_private=sees_private, by_index=False)
-    newest = latest(SearchRow.taken_at, SearchRow.newest_key)
-    query = select(day, func.count(), newest).where(SearchRow.is_first, shown, unindexed(day) > 0).group_by(day)
+    query = select(day, func.count(), latest()).where(SearchRow.is_first, shown, unindexed(day) > 0).group_by(day)
     months: dict[int, tuple[int, str]] = {}
     for number, count, of_day in connection.execute(query):
         known = months.get(number // _DAYS, _EMPTY)

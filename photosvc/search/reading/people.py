@@ -85,8 +85,7 @@ def read_people(connection: Connection, sees_private: bool) -> list[Person]:
     # One row for each spelling: reading one for each marker takes half as long again. The index of the names is not
     # used, because SQLite would look up each marker through it.
     photo_ids = func.aggregate_strings(cast(SearchRow.photo_id, Text), ",")
-    newest = latest(SearchRow.taken_at, SearchRow.newest_key)
-    query = select(Marker.name, photo_ids, newest).join(SearchRow, SearchRow.file_id == Marker.file_id)
+    query = select(Marker.name, photo_ids, latest()).join(SearchRow, SearchRow.file_id == Marker.file_id)
     query = query.where(unindexed(Marker.name) != "", visible(sees_private=sees_private, by_index=False))
     marked = by_person(connection.execute(query.group_by(unindexed(Marker.name))))
     stored = select(Subject.folded, Subject.uid, Subject.name, Subject.favorite, Subject.hidden)
@@ -138,7 +137,7 @@ def with_covers_of_labels(connection: Connection, labels: Sequence[Label], *, se
     """Return the labels with the hashes of their latest photos; this reads all photos with these labels."""
     packed: dict[int, str] = {}
     for portion in in_portions([label.id for label in labels]):
-        query = select(photo_keywords.c.keyword_id, latest(SearchRow.taken_at, SearchRow.newest_key))
+        query = select(photo_keywords.c.keyword_id, latest())
         query = query.join(SearchRow, SearchRow.photo_id == photo_keywords.c.photo_id)
         query = query.where(photo_keywords.c.keyword_id.in_(portion), SearchRow.is_first)
         query = query.where(visible(sees_private=sees_private, by_index=False))
