@@ -78,12 +78,9 @@ def _rank_of(term: Term) -> str:
 def _literal_sql(search: Search) -> str:
     request = search.request
     if search.is_plain:
-        values: dict[str, int | str] = {"count": request.count, "offset": request.start}
-        if request.cursor:
-            values |= {f"key{number}": value for number, value in enumerate(request.cursor.values)}
         by_cursor, sees_private = request.cursor is not None, search.context.sees_private
         query = plain_query(request.order, sees_private=sees_private, by_cursor=by_cursor, with_results=False)
-        query = query.params(values)
+        query = query.params(search.plain_values(request.start, request.count))
     else:
         query = search.window_query(request.start, request.count)
     dialect = search.connection.dialect  # it knows from the database how backslashes are read

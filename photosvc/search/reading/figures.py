@@ -42,7 +42,7 @@ def read_counts(connection: Connection, sees_private: bool) -> Counts:
     seen = query.where(visible(sees_private=sees_private, by_index=False))
     rows = connection.execute(seen.group_by(SearchRow.photo_type)).all()
     albums = select(func.count()).select_from(Album).where(visible_albums(sees_private=sees_private))
-    by_type = {kind: sum(row[2] for row in rows if row[0] == kind) for kind in {row[0] for row in rows}}
+    by_type = {row[0]: row[2] for row in rows}
     every, live, videos = sum(by_type.values()), by_type.get("live", 0), by_type.get("video", 0)
     return Counts(
         all=every,

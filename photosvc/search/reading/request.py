@@ -13,17 +13,16 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 from itertools import chain
-from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, ColumnElement, cast
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import BigInteger, cast
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.times import local_day
 from photosvc.core.words import names_like
 from photosvc.models import SORT_KEYS, AlbumPhoto, SearchRow
 from photosvc.models.search_values import Term
+from photosvc.models.statements import Column
 from photosvc.query.filter_spec import BOOLEANS
 from photosvc.query.nodes import And, Everything, Node, Not, Or, Phrase, Word, conjunction, conjuncts
 from photosvc.query.parser import ORDER, combine, parse_parameters, parse_query, parse_scope, split_order, unset_filters
@@ -48,7 +47,6 @@ _COUNT = 2**53
 #: Precedes the name of an order that is reversed.
 REVERSED = "-"
 
-Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 Columns = tuple[Column, ...]
 
 

@@ -305,10 +305,12 @@ class Search:
             with_results=with_results,
             one_each=self.one_each,
         )
-        values: dict[str, Any] = {"count": count, "offset": offset}
-        if request.cursor:
-            values |= {f"key{number}": value for number, value in enumerate(request.cursor.values)}
-        return prepared, values
+        return prepared, self.plain_values(offset, count)
+
+    def plain_values(self, offset: int, count: int) -> dict[str, Any]:
+        """Return the values that `plain_query` takes."""
+        last = self.request.cursor.values if self.request.cursor else ()
+        return {"count": count, "offset": offset, **{f"key{number}": value for number, value in enumerate(last)}}
 
     def _keys(self) -> list[Column]:
         request = self.request
