@@ -15,6 +15,7 @@ from photosvc.models.migrations.tables import (
     TEXT,
     TIME,
     WIDE,
+    create_search_index,
     each,
     index,
     table,
@@ -280,69 +281,52 @@ def _create_tables() -> None:
         *each(NUMBER, "width height"), *each(FLAG, "portrait"), *each(REAL, "aspect_ratio"), *each(SMALL, "chroma"),
         *each(NUMBER, "diff"), *each(FLAG, "has_error"), *each(TEXT, "instance_key"), key="file_id",
         refers=[("file_id", "files.id", "CASCADE")])
-    index("search_rows", "newest_key private photo_id", name="ix_photosvc_search_rows_added", where="listed",
-        include=["file_id"])
-    index("search_rows", "camera_id newest_key", name="ix_photosvc_search_rows_camera_id_added", where="listed")
-    index("search_rows", "camera_id taken_at newest_key", name="ix_photosvc_search_rows_camera_id_taken",
-        where="listed")
-    index("search_rows", "color newest_key", name="ix_photosvc_search_rows_color_added", where="listed")
-    index("search_rows", "color taken_at newest_key", name="ix_photosvc_search_rows_color_taken", where="listed")
-    index("search_rows", "country newest_key", name="ix_photosvc_search_rows_country_added", where="listed")
-    index("search_rows", "country taken_at newest_key", name="ix_photosvc_search_rows_country_taken", where="listed")
-    index("search_rows", "created_at", name="ix_photosvc_search_rows_created", where="listed")
-    index("search_rows", "duration newest_key private", name="ix_photosvc_search_rows_duration", where="listed",
-        include=["file_id"])
-    index("search_rows", "edited_at newest_key private", name="ix_photosvc_search_rows_edited", where="listed",
-        include=["file_id"])
-    index("search_rows", "faces newest_key", name="ix_photosvc_search_rows_faces", where="listed AND faces > 0")
-    index("search_rows", "taken_day taken_at", name="ix_photosvc_search_rows_far_day", where="far_day")
+    create_search_index("added", "newest_key private photo_id")
+    create_search_index("camera_id_added", "camera_id newest_key", include=())
+    create_search_index("camera_id_taken", "camera_id taken_at newest_key", include=())
+    create_search_index("color_added", "color newest_key", include=())
+    create_search_index("color_taken", "color taken_at newest_key", include=())
+    create_search_index("country_added", "country newest_key", include=())
+    create_search_index("country_taken", "country taken_at newest_key", include=())
+    create_search_index("created", "created_at", include=())
+    create_search_index("duration", "duration newest_key private")
+    create_search_index("edited", "edited_at newest_key private")
+    create_search_index("faces", "faces newest_key", "listed AND faces > 0", ())
+    create_search_index("far_day", "taken_day taken_at", "far_day", ())
     index("search_rows", "file_key oldest_key listed", name="ix_photosvc_search_rows_file_key_pattern",
         where="listed", ops={"file_key": "text_pattern_ops"})
     index("search_rows", "file_uid")
     index("search_rows", "hash")
-    index("search_rows", "lat lng newest_key listed private is_first aspect_ratio color photo_type",
-        name="ix_photosvc_search_rows_map")
-    index("search_rows", "path name oldest_key private", name="ix_photosvc_search_rows_name", where="listed",
-        include=["file_id"])
+    create_search_index("map", "lat lng newest_key listed private is_first aspect_ratio color photo_type", None, ())
+    create_search_index("name", "path name oldest_key private")
     index("search_rows", "name_key oldest_key listed", name="ix_photosvc_search_rows_name_key_pattern",
         where="listed", ops={"name_key": "text_pattern_ops"})
-    index("search_rows", "taken_at oldest_key private photo_id", name="ix_photosvc_search_rows_oldest",
-        where="listed", include=["file_id"])
-    index("search_rows", "path_key", name="ix_photosvc_search_rows_path", where="listed")
-    index("search_rows", "photo_id taken_at newest_key private listed", name="ix_photosvc_search_rows_photo",
-        include=["file_id"])
-    index("search_rows", "photo_size newest_key private", name="ix_photosvc_search_rows_photo_size", where="listed",
-        include=["file_id"])
-    index("search_rows", "photo_type newest_key", name="ix_photosvc_search_rows_photo_type_added", where="listed")
-    index("search_rows", "photo_type taken_at newest_key", name="ix_photosvc_search_rows_photo_type_taken",
-        where="listed")
+    create_search_index("oldest", "taken_at oldest_key private photo_id")
+    create_search_index("path", "path_key", include=())
+    create_search_index("photo", "photo_id taken_at newest_key private listed", None)
+    create_search_index("photo_size", "photo_size newest_key private")
+    create_search_index("photo_type_added", "photo_type newest_key", include=())
+    create_search_index("photo_type_taken", "photo_type taken_at newest_key", include=())
     index("search_rows", "photo_uid")
-    index("search_rows", "shuffle newest_key private listed", name="ix_photosvc_search_rows_random", where="listed",
-        include=["file_id"])
-    index("search_rows", "rating newest_key", name="ix_photosvc_search_rows_rating", where="listed AND rating > 0")
-    index("search_rows", "quality taken_at newest_key private", name="ix_photosvc_search_rows_relevance",
-        where="listed", include=["file_id"])
-    index("search_rows", "color cell_id photo_diff oldest_key private", name="ix_photosvc_search_rows_similar",
-        where="listed", include=["file_id"])
-    index("search_rows", "size newest_key private", name="ix_photosvc_search_rows_size", where="listed",
-        include=["file_id"])
-    index("search_rows", "taken_at newest_key private photo_id", name="ix_photosvc_search_rows_taken",
-        where="listed", include=["file_id"])
+    create_search_index("random", "shuffle newest_key private listed")
+    create_search_index("rating", "rating newest_key", "listed AND rating > 0", ())
+    create_search_index("relevance", "quality taken_at newest_key private")
+    create_search_index("similar", "color cell_id photo_diff oldest_key private")
+    create_search_index("size", "size newest_key private")
+    create_search_index("taken", "taken_at newest_key private photo_id")
     index("search_rows", "timeline_day taken_at newest_key listed private is_first aspect_ratio color photo_type",
         name="ix_photosvc_search_rows_timeline")
-    index("search_rows", "title_key name oldest_key private listed", name="ix_photosvc_search_rows_title",
-        where="listed", include=["file_id"])
+    create_search_index("title", "title_key name oldest_key private listed")
     index("search_rows", "country city_key newest_key listed private is_first aspect_ratio color photo_type",
         name="ix_photosvc_search_rows_towns")
-    index("search_rows", "newest_key", name="ix_photosvc_search_rows_unlisted", where="NOT listed")
-    index("search_rows", "updated_at newest_key private", name="ix_photosvc_search_rows_updated", where="listed",
-        include=["file_id"])
+    create_search_index("unlisted", "newest_key", "NOT listed", ())
+    create_search_index("updated", "updated_at newest_key private")
     index("search_rows", "lens_id year photo_type stack stacked has_album favorite scan panorama quality rating "
         "faces resolution iso focal_length f_number camera_id altitude country state_key city_key "
         "month day color codec width height aspect_ratio chroma newest_key private listed",
         name="ix_photosvc_search_rows_values", where="listed")
-    index("search_rows", "year newest_key", name="ix_photosvc_search_rows_year_added", where="listed")
-    index("search_rows", "year taken_at newest_key", name="ix_photosvc_search_rows_year_taken", where="listed")
+    create_search_index("year_added", "year newest_key", include=())
+    create_search_index("year_taken", "year taken_at newest_key", include=())
     table("stack_keys", *each(BIG, "key", autoincrement=False), *each(ROW_ID, "file_id"), key="key file_id",
         refers=[("file_id", "files.id", "CASCADE")], sqlite_with_rowid=False)
     index("stack_keys", "file_id")
