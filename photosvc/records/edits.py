@@ -251,8 +251,6 @@ def _entry(begin: str, value: Any, depth: int) -> Iterator[str]:  # noqa: ANN401
         yield begin
         yield from _lines(value, depth + 1)
     else:
-        yield f"{begin} {_UNPRINTABLE.sub(_escaped, json.dumps(value, ensure_ascii=False))}"
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
+        text = json.dumps(value, ensure_ascii=False)
+        text = _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+        yield f"{begin} {text}"

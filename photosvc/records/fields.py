@@ -190,16 +190,11 @@ def _writer(name: str, field: fields.Field[Any]) -> Callable[[Any], Any]:
     if type(field) is fields.List and type(field.inner) is fields.Nested and not field.inner.many:
         dump = compile_schema(field.inner.schema)
         return lambda value: [dump(one) for one in value]
-    return lambda value: field.serialize(name, value, _itself)
+    return lambda value: field.serialize(name, value, lambda read, *_: read)  # the value was read before
 
 
 def _timestamp(value: datetime | None) -> str:
     return rfc3339(value or ZERO_TIME)
-
-
-def _itself(value: Any, _name: str, _default: Any) -> Any:  # noqa: ANN401
-    """Return the value, which was read before, in place of an attribute."""
-    return value
 
 
 def never() -> fields.Constant[str]:

@@ -1,6 +1,6 @@
 """The costly parts of a query, by which no index finds photos: an error names them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from photosvc.core.errors import Detail
@@ -23,7 +23,8 @@ def costly_parts(node: Node | None, part: str) -> Sequence[Detail]:
     Args:
         part: the parameter that is costly if there is no query.
     """
-    names = list(dict.fromkeys(_names(node))) if node is not None else []
+    parts = () if node is None else (one for one in leaves(node) if not isinstance(one, Everything | Nothing))
+    names = list(dict.fromkeys(one.name if isinstance(one, Filter) else "q" for one in parts))
     unindexed = [name for name in names if name in FILTERS and not _is_indexed(FILTERS[name])]
     if unindexed:
         return _details(unindexed, "no index finds photos by this: it is compared with every one")
@@ -36,10 +37,3 @@ def _details(names: Sequence[str], message: str) -> Sequence[Detail]:
 
 def _is_indexed(spec: FilterSpec) -> bool:
     return spec.kind in _LOOKED_UP or any(FILTER_COLUMNS.get(column, column) in _INDEXED for column in spec.columns)
-
-
-def _names(node: Node) -> Iterator[str]:
-    """Yield the names of the filters in a query; `q` for words."""
-    for part in leaves(node):
-        if not isinstance(part, Everything | Nothing):
-            yield part.name if isinstance(part, Filter) else "q"

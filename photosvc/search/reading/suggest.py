@@ -342,17 +342,9 @@ def _for_value(connection: Connection, typed: Typed, names: Names, *, sees_priva
     kinds = tuple(kind.name for kind in KINDS.values() if spec.name in kind.filters)
     if kinds:
         return _most_frequent(connection, kinds, typed.text, names, sees_private=sees_private, key=spec.name)
-    known: Iterable[str] = _FLAGS.get(spec.kind, ())
-    if spec.kind is ValueKind.STATE:
-        known = STATES
-    elif spec.kind in _NAMED_NUMBERS:
-        known = _NAMED_NUMBERS[spec.kind]
-    return [Suggestion("value", text, text, _state_help(spec, text), None) for text in known if text.startswith(begun)]
-
-
-def _state_help(spec: FilterSpec, value: str) -> str:
-    """Return the meaning of a state of `is:`; empty for other values."""
-    return FILTERS[STATES[value][0]].help if spec.kind is ValueKind.STATE else ""
+    helps = {name: FILTERS[state[0]].help for name, state in STATES.items()} if spec.kind is ValueKind.STATE else {}
+    known = helps or _NAMED_NUMBERS.get(spec.kind) or _FLAGS.get(spec.kind, ())
+    return [Suggestion("value", text, text, helps.get(text, ""), None) for text in known if text.startswith(begun)]
 
 
 def _most_frequent(
