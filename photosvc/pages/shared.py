@@ -22,7 +22,7 @@ from photosvc.core import ids
 from photosvc.core.errors import PhotosvcError
 from photosvc.library.staging_part import TooLargeError
 from photosvc.library.uploads import ADDED, Admitted
-from photosvc.models import Link, User
+from photosvc.models import VISIT, Link, User
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.language import _
@@ -220,7 +220,7 @@ def _visitor(service: Service, link_token: str) -> Principal | None:
             who = tokens.verify(connection, secret, service.now())
     except InvalidTokenError:
         return None
-    if who.shared is None:
+    if who.kind != VISIT:  # somebody put a token of another kind into the cookie
         return None
     g.photosvc_principal = who
     return who

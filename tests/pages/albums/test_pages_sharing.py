@@ -7,8 +7,9 @@ from io import BytesIO
 import pytest
 
 from photosvc.pages.photo import size_text
-from tests.pages.browser import Browser, text_of
-from tests.support.api_client import open_api
+from tests.pages.browser import OWN, Browser, text_of
+from tests.support.api_client import HASH, open_api
+from tests.support.factories.accounts import add_user
 from tests.support.pictures import exif, jpeg
 
 PLACE = {1: "N", 2: [(52, 1), (31, 1), (0, 1)], 3: "E", 4: [(13, 1), (24, 1), (0, 1)]}
@@ -101,6 +102,29 @@ def test_the_cookie_of_a_visit_is_that_of_one_link_alone(sharing, visitor):
     }
     assert listed[link["UID"]] == 1
     assert visitor.open("/").status_code == 303
+
+
+@pytest.mark.parametrize("role", ["guest", "viewer", "admin"])
+def test_a_session_of_an_account_in_the_cookie_of_a_link_is_no_visit(sharing, visitor, role):
+    with sharing.library.session() as session:
+        add_user(session, f"a{role}", role, password_hash=HASH)
+    session = sharing.session_of(f"a{role}")
+    path = f"/s/{make(sharing, CanUpload=True)['Token']}"
+    cookie = visitor.open(path).headers["Set-Cookie"].partition("=")[0]
+    headers = {**OWN, "Origin": "https://photos.example.org", "Cookie": f"{cookie}={session}"}
+    stranger = sharing.library.app.test_client(use_cookies=False)
+
+    def ask(rest, method="GET", **sent):
+        return stranger.open(path + rest, method=method, base_url=visitor.base, headers=headers, **sent)
+
+    assert len(pictures(ask(""))) == 120
+    files = {"files": (BytesIO(b"x"), "a.jpg")}
+    for answer in (
+        ask(f"/picture/{sharing.photos[0]}"),
+        ask("/pictures.zip"),
+        ask("/pictures/add", "POST", data=files, content_type="multipart/form-data"),
+    ):
+        assert (answer.status_code, answer.headers["Location"]) == (303, path)
 
 
 def test_asking_for_the_headers_alone_is_no_visit(sharing, visitor):
