@@ -118,6 +118,9 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             super().load_wsgi()
             if (service := _service_of(self.wsgi)) is not None:
                 self._proxies = service.settings.proxies
+                if service.is_alone:
+                    # `X-Forwarded-Prefix` of trusted proxies tells the mount; gunicorn takes it from clients as well.
+                    self.cfg.set("forwarder_headers", "")
                 service.writers.let_write(self.cfg.threads)
                 _check_service(self.wsgi, service)
         except (SettingError, OtherServiceKeyError) as error:

@@ -5,12 +5,14 @@ import json
 import signal
 import subprocess
 import sys
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.support.library import SURROUNDINGS, open_library
 from tests.support.pictures import exif, jpeg
 from tests.support.programs.ports import free_port, wait_for
+from tests.support.programs.server import serve
 
 HEADERS = ("Content-Type", "X-Count", "X-Limit", "X-Offset", "X-Download-Token", "X-Preview-Token")
 
@@ -73,3 +75,15 @@ def test_two_workers_answer_with_the_specs_headers_and_stop_on_a_signal(server):
     assert log.count("Booting worker with pid") == 2
     assert "Traceback" not in log
     assert token not in log
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("path", "status"), [("/api/v1/status", 200), ("/here/api/v1/status", 404)])
+def test_no_header_of_a_client_says_where_the_service_is(tmp_path, path, status):
+    library = open_library(tmp_path / "instance")
+    options = ["--worker-class", "photosvc.serving.Worker"]
+    with serve(library.instance, workers=1, threads=2, options=options) as address:
+        connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
+        connection.request("GET", path, headers={"SCRIPT_NAME": "/here"})
+        assert connection.getresponse().status == status
+        connection.close()
