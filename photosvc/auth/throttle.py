@@ -28,7 +28,7 @@ import ipaddress
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection, case, delete, select, update
@@ -44,7 +44,8 @@ from photosvc.models.statements import insert_into
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 KNOWN_ADDRESS_DAYS = 30
-#: A wrong passcode counts as this many wrong passwords: there are only a million passcodes.
+#: A wrong passcode counts as this many wrong passwords: there are only a million passcodes. An attempt with one is
+#: charged so much beforehand; later there may be no room, and only one unit of each attempt would count.
 _PASSCODE_COST = 3
 Write = Callable[[Session], object]
 #: A function that counts an attempt as successful, in the write transaction of the session.
@@ -177,8 +178,17 @@ class Throttle:
         self._write_if_free = write_if_free
 
     @contextmanager
-    def login_attempt(self, now: datetime, *, username: str, password: str, address: str) -> Iterator[Settle]:
+    def login_attempt(
+        self, now: datetime, *, username: str, password: str, address: str, has_code: bool = False
+    ) -> Iterator[Settle]:
         """Wrap a log-in by account password; yield a function that counts it as successful in a write of the caller.
+
+        Args:
+            now: the present.
+            username: the name of the account, whether or not it exists.
+            password: the password, or empty if it was right before.
+            address: the address of the client.
+            has_code: a passcode may be checked.
 
         Raises:
             ThrottledError: an allowance is used up; the wrapped code did not run, or failed on the last allowance.
@@ -190,7 +200,8 @@ class Throttle:
             return
         pair = f"{_subject(username)}:{network_of(address)}"
         known = f"known:{pair}"
-        charges = [by_address(LOGIN_BY_ADDRESS, address), by_account(LOGIN_BY_ACCOUNT, username)]
+        times = _PASSCODE_COST if has_code else 1
+        charges = [by_address(LOGIN_BY_ADDRESS, address, times), by_account(LOGIN_BY_ACCOUNT, username, times)]
         began = time.perf_counter()
         with self._reading() as connection:  # a flood of refused attempts must not wait for the write lock
             wait = max(seconds_to_wait(connection, charge, now) for charge in charges)
@@ -202,7 +213,7 @@ class Throttle:
             with self._writing() as session:
                 wait = closed = _take_all(session, now, charges)
                 if wait and is_known:
-                    charges = [Charge(LOGIN_BY_PAIR, pair)]
+                    charges = [Charge(LOGIN_BY_PAIR, pair, times)]
                     closed = _take_all(session, now, charges)
             if not closed:
                 try:
@@ -218,13 +229,14 @@ class Throttle:
         raise ThrottledError(wait)
 
     @contextmanager
-    def password_check(self, now: datetime, *, credential_uid: str) -> Iterator[None]:
-        """Wrap a check of the password or passcode of a logged-in user.
+    def password_check(self, now: datetime, *, credential_uid: str, has_code: bool = False) -> Iterator[None]:
+        """Wrap a check of the password of a logged-in user, and of a passcode if there is one.
 
         Raises:
             ThrottledError: an allowance is used up; the wrapped code did not run.
         """
-        with self.guarded(now, [Charge(CHECK_BY_CREDENTIAL, credential_uid)]):
+        charge = Charge(CHECK_BY_CREDENTIAL, credential_uid, _PASSCODE_COST if has_code else 1)
+        with self.guarded(now, [charge]):
             yield
 
     def count_unknown_token(self, now: datetime, *, address: str) -> None:
@@ -238,6 +250,8 @@ class Throttle:
     @contextmanager
     def guarded(self, now: datetime, charges: Sequence[Charge]) -> Iterator[Settle]:
         """Charge an attempt; give the charges back unless its password or passcode is wrong.
+
+        Of a charge for several units, a wrong password costs one.
 
         Raises:
             ThrottledError: an allowance is used up; the wrapped code did not run.
@@ -264,11 +278,11 @@ class Throttle:
         try:
             yield settle
         except InvalidPasscodeError:
-            with self._writing() as session:
-                for charge in list(charges) * (_PASSCODE_COST - 1):
-                    take(session, charge, now)
             raise
         except InvalidCredentialsError:
+            if beyond := [replace(charge, times=charge.times - 1) for charge in charges if charge.times > 1]:
+                with self._writing() as session:
+                    _give_back(session, beyond, "", now)
             raise
         except BaseException:
             with self._writing() as session:
@@ -279,14 +293,14 @@ class Throttle:
                 settle(session)
 
 
-def by_address(allowance: Allowance, address: str) -> Charge:
+def by_address(allowance: Allowance, address: str, times: int = 1) -> Charge:
     """Return a charge against the network of an address."""
-    return Charge(allowance, network_of(address))
+    return Charge(allowance, network_of(address), times)
 
 
-def by_account(allowance: Allowance, username: str) -> Charge:
+def by_account(allowance: Allowance, username: str, times: int = 1) -> Charge:
     """Return a charge against an account, whether or not it exists."""
-    return Charge(allowance, _subject(username))
+    return Charge(allowance, _subject(username), times)
 
 
 def network_of(address: str) -> str:

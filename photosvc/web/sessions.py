@@ -92,7 +92,8 @@ def finish_log_in(service: Service, half: str, code: str) -> login_sessions.Logi
     now, origin = service.now(), origin_of(request)
     with service.reading() as connection:
         proof, username = login_sessions.account_of(connection, service.settings, now, half)
-    with refusing_login(username), _attempt(service, username, origin.address) as settle, operating() as operation:
+    attempt = _attempt(service, username, origin.address, has_code=bool(code))
+    with refusing_login(username), attempt as settle, operating() as operation:
         login = login_sessions.log_in(operation, replace(proof, code=code or None), origin)
         settle(operation.session)
     return login
@@ -126,9 +127,11 @@ def _log_in(service: Service, username: str, password: str, code: str | None, or
 
 
 def _attempt(
-    service: Service, username: str, address: str, password: str = ""
+    service: Service, username: str, address: str, password: str = "", *, has_code: bool
 ) -> AbstractContextManager[Callable[[Session], None]]:
-    return service.throttle.login_attempt(service.now(), username=username, password=password, address=address)
+    return service.throttle.login_attempt(
+        service.now(), username=username, password=password, address=address, has_code=has_code
+    )
 
 
 def _by_account_password(
@@ -136,7 +139,7 @@ def _by_account_password(
 ) -> login_sessions.Login:
     """Open a login session by the password of an account, under the limits for failures."""
     now = service.now()
-    with _attempt(service, username, origin.address, password) as settle:
+    with _attempt(service, username, origin.address, password, has_code=bool(code)) as settle:
         with service.reading() as connection:
             proof = login_sessions.check_login(connection, now, username=username, password=password, code=code)
         with operating() as operation:
@@ -146,8 +149,10 @@ def _by_account_password(
 
 
 @contextmanager
-def proving() -> Iterator[None]:
-    """Wrap a check of the own account's password or passcode; the wrapped code opens its own transactions.
+def proving(*, has_code: bool = False) -> Iterator[None]:
+    """Wrap a check of the own account's password, and of a passcode if there is one.
+
+    The wrapped code opens its own transactions.
 
     Raises:
         InvalidValueError: it is wrong. The status is not 401, which clients take for the end of their session.
@@ -155,17 +160,20 @@ def proving() -> Iterator[None]:
     """
     service = current_service()
     try:
-        with service.throttle.password_check(service.now(), credential_uid=principal().credential_uid):
+        uid = principal().credential_uid
+        with service.throttle.password_check(service.now(), credential_uid=uid, has_code=has_code):
             yield
     except LoginError as error:
         refuse(Event.PASSWORD_REFUSED, detail=error.field or "")
         raise InvalidValueError(error.message, field=error.field) from None
 
 
-def with_password(user_uid: str, password: str, change: Callable[[Operation, User], Answer]) -> Answer:
+def with_password(
+    user_uid: str, password: str, change: Callable[[Operation, User], Answer], *, has_code: bool = False
+) -> Answer:
     """Check the account's password; return the result of `change` in a transaction in which it is still the same."""
     user = _find(user_uid)
-    with proving():
+    with proving(has_code=has_code):
         prove_password(user, password)
         with operating() as operation:
             return change(operation, find_proven(operation.session, user))
@@ -195,7 +203,7 @@ def change_password(user_uid: str, *, old: str, new: str, code: str | None) -> N
         InvalidValueError: the old password, the new one or the code of the second factor is not valid.
     """
     user = _find(user_uid)
-    with proving():
+    with proving(has_code=bool(code)):
         prove_password(user, old, field="old")
         fresh = passwords.new_hash(new, user_name=user.name, field="new")
         with operating() as operation:
@@ -209,13 +217,13 @@ def confirm_second_factor(user_uid: str, code: str) -> tuple[str, ...]:
     Raises:
         InvalidValueError: the code is wrong.
     """
-    with proving(), operating() as operation:
+    with proving(has_code=True), operating() as operation:
         return second_factor.confirm(operation, accounts.find_user(operation.session, user_uid), code=code)
 
 
 def end_second_factor(user_uid: str, *, password: str, code: str | None) -> None:
     """Turn two-factor authentication off as `second_factor.end` does."""
-    with_password(user_uid, password, partial(second_factor.end, code=code))
+    with_password(user_uid, password, partial(second_factor.end, code=code), has_code=bool(code))
 
 
 def _find(user_uid: str) -> User:

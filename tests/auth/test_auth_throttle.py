@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 
 import pytest
@@ -322,10 +323,46 @@ def test_a_wrong_passcode_counts_like_three_wrong_passwords(session, throttle):
     for _ in range(3):
         with (
             pytest.raises(InvalidPasscodeError),
-            throttle.password_check(NOW, credential_uid="sess00000001"),
+            throttle.password_check(NOW, credential_uid="sess00000001", has_code=True),
         ):
             raise InvalidPasscodeError
     assert takes(session, Charge(CHECK_BY_CREDENTIAL, "sess00000001"), 2) == [0, 60]
+
+
+def tried(attempt, error, minutes):
+    """Minutes at which one more attempt of many is made, beginning with all that are made at once."""
+    made = []
+    for minute in [*[0] * 12, *range(1, minutes)]:
+        try:
+            with attempt(NOW + minute * MINUTE):
+                made.append(minute)
+                raise error
+        except ThrottledError:
+            pass
+        except type(error):
+            pass
+    return made
+
+
+def test_who_knows_the_password_tries_one_passcode_in_three_minutes(throttle):
+    log_in = partial(throttle.login_attempt, username="alice", password="", address="192.0.2.7", has_code=True)
+    check = partial(throttle.password_check, credential_uid="sess00000001", has_code=True)
+    for attempt in (log_in, check):
+        assert tried(attempt, InvalidPasscodeError(), 15) == [0, 0, 0, 2, 5, 8, 11, 14]
+
+
+def test_a_wrong_password_beside_a_passcode_counts_once(throttle):
+    check = partial(throttle.password_check, credential_uid="sess00000001", has_code=True)
+    assert tried(check, InvalidCredentialsError(), 5) == [0] * 8 + [1, 2, 3, 4]
+
+
+def test_simultaneous_passcodes_do_not_exceed_the_allowance(throttle):
+    check = partial(throttle.password_check, NOW, credential_uid="sess00000001", has_code=True)
+    with ExitStack() as attempts:
+        for _ in range(3):
+            attempts.enter_context(check())
+        with pytest.raises(ThrottledError), check():
+            pytest.fail("it must not be tried")
 
 
 def test_a_failure_stays_counted_whatever_is_rolled_back(throttle):
