@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from flask import Response, current_app, g, make_response, request, url_for
 from jinja2 import Environment
@@ -84,11 +84,11 @@ _CHECKED: Final = "public, no-cache"
 def safe_path(given: str) -> str:
     """Return the given path and query if a page of ours has it, else the path of the photos."""
     home = url_for("photosvc_pages.photos")
-    parts = urlsplit(given) if len(given) <= _LONGEST and not _UNSAFE.search(given) else None
-    if parts is None or parts.scheme or parts.netloc or not given.startswith(home) or given.startswith("//"):
+    if len(given) > _LONGEST or _UNSAFE.search(given) or not given.startswith(home) or given.startswith("//"):
         return home
     # Browsers follow `..` out of the prefix of the service, also if it is encoded.
-    return home if {".", ".."} & set(unquote(parts.path).split("/")) else given
+    path = given.partition("#")[0].partition("?")[0]
+    return home if {".", ".."} & set(unquote(path).split("/")) else given
 
 
 def present_path() -> str:

@@ -15,9 +15,9 @@ from tests.support.pictures import jpeg
 EACH = 4
 TEXTS = (
     "", "0", "-1", "٣", "9" * 20, "1e999", "NaN", "2026-13-45", "9999-12-31T23:59:60Z", "\0", "a\r\nX-Left: b",
-    "\ud800", '"><img src=x onerror=alert(1)>', "{{7*7}}", "../../etc/passwd", "//evil.example", "é" * 40, "a" * 1001,
-    "(" * 70, '"' * 300, "*" * 200, "|" * 200, "label:" + "*|" * 100, "nan,nan,nan,nan", "lat:1e400", "near:abc",
-    "year:0", "iso:-", "photos write", "3600", "ann", "newest", "yes",
+    "\ud800", '"><img src=x onerror=alert(1)>', "{{7*7}}", "../../etc/passwd", "//evil.example", "//[::1", "é" * 40,
+    "a" * 1001, "(" * 70, '"' * 300, "*" * 200, "|" * 200, "label:" + "*|" * 100, "nan,nan,nan,nan", "lat:1e400",
+    "near:abc", "year:0", "iso:-", "photos write", "3600", "ann", "newest", "yes",
 )  # fmt: skip
 HEADERS = (
     {}, {}, {"Host": "[::1"}, {"Accept-Encoding": "gzip;q=nan"}, {"If-None-Match": 'W/"x",*'},

@@ -176,6 +176,7 @@ def test_behind_a_link_of_another_site_the_browser_asks_once_more_with_its_cooki
     [
         "https://example.com/", "//example.com", "/\\example.com", "\\/example.com", "/\t/example.com", "javascript:1",
         "/\n", "", " /", "http:/x", "///x", "/ü", "/" + "x" * 3000, "/photos/..//example.com", "/%2E./host", "/.",
+        "//[", "http://[x", "//a@b]",
     ],
 )  # fmt: skip
 def test_it_leads_back_to_own_pages_only(browser, target):
