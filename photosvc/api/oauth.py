@@ -51,6 +51,7 @@ from photosvc.web.contract import (
     answers,
     json_object,
     public,
+    read_body,
     refuses,
     takes_client_form,
     undocumented,
@@ -113,13 +114,12 @@ def read_form(request: Request) -> list[tuple[str, str]]:
             query string.
         RequestEntityTooLarge: the body is longer than `MAX_BODY`.
     """
-    request.max_content_length = MAX_BODY
     if _NAMES & request.args.keys():
         raise InvalidRequestError("Send parameters in the body, not in the query string")
     if request.mimetype != _FORM:
         raise InvalidRequestError(f"Send the header Content-Type: {_FORM}")
     try:
-        body = request.get_data(cache=False).decode("ascii")
+        body = read_body(MAX_BODY).decode("ascii")
         pairs = parse_qsl(body, keep_blank_values=True, errors="strict")
     except ValueError:
         raise InvalidRequestError("The body is not a form in UTF-8") from None

@@ -7,6 +7,7 @@ from flask import request
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.pages.language import N_, _
+from photosvc.web.contract import read_body
 
 #: The most bytes of a form.
 MAX_FORM: Final = 16 * 1024
@@ -26,7 +27,8 @@ def read_form(*, longest: int = _LONGEST, most: int = MAX_FORM) -> dict[str, str
     Raises:
         RequestEntityTooLarge: the form is longer.
     """
-    request.max_content_length = request.max_form_memory_size = most
+    read_body(most)
+    request.max_form_memory_size = most
     # PostgreSQL refuses texts with NUL. A part whose header is damaged may have no name.
     return {name: value.replace("\0", "")[:longest] for name, value in request.form.items() if name}
 

@@ -19,6 +19,7 @@ import orjson
 from flask import current_app, request
 from marshmallow import Schema, ValidationError
 from marshmallow.exceptions import SCHEMA
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from photosvc.auth import policy
 from photosvc.core.errors import Detail, InvalidValueError
@@ -125,6 +126,20 @@ class InvalidBodyError(InvalidValueError):
         self.details = details or []
 
 
+def read_body(most: int) -> bytes:
+    """Return the request's body, of at most so many bytes.
+
+    Raises:
+        RequestEntityTooLarge: it is longer.
+    """
+    # Of a body in chunks, Werkzeug returns as many bytes as are allowed, as if there were no more.
+    request.max_content_length = most + 1
+    body = request.get_data()
+    if len(body) > most:
+        raise RequestEntityTooLarge
+    return body
+
+
 def read_json(
     schema: Schema, *, any_type: bool = False, quoted: bool = False, max_body: int = MAX_BODY
 ) -> dict[str, Any]:
@@ -139,11 +154,10 @@ def read_json(
         InvalidBodyError: it is not JSON or not an object, or a value is not valid; the message says which.
         RequestEntityTooLarge: it is longer than `max_body`.
     """
-    request.max_content_length = max_body
     if not any_type and request.mimetype != "application/json":
         raise InvalidBodyError("send JSON, with the header Content-Type: application/json")
     try:
-        body = orjson.loads(request.get_data(cache=True) or b"{}")
+        body = orjson.loads(read_body(max_body) or b"{}")
         if quoted and isinstance(body, str):
             body = orjson.loads(body)
     except orjson.JSONDecodeError:

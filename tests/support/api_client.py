@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from shutil import copytree
 from subprocess import CompletedProcess
@@ -28,6 +29,12 @@ API = "/api/v1"
 PASSWORD = "correct horse"
 HASH = TEST_HASHER.hash(PASSWORD)
 ROLES = {"ann": "admin", "alice": "user", "vera": "viewer"}
+
+
+def in_chunks(body: bytes) -> dict[str, Any]:
+    """Options for a request of a test client whose body has no length, as servers pass on one that came in chunks."""
+    environ = {"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": True}
+    return {"input_stream": BytesIO(body), "environ_overrides": environ}
 
 
 @dataclass

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from photosvc.core import ids
 from photosvc.models import ThrottleBucket
-from tests.support.api_client import HASH, PASSWORD, check_error
+from tests.support.api_client import HASH, PASSWORD, check_error, in_chunks
 from tests.support.factories.accounts import add_client, add_user
 from tests.support.factories.photos import add_photos, edit_photos
 from tests.support.library import RESOURCE
@@ -193,6 +193,12 @@ def test_a_log_in_that_is_not_a_json_object_of_texts_is_400(api, data):
 
 def test_a_log_in_longer_than_64_kib_is_413(api):
     check_error(api.call("POST", "/session", data=b" " * 65_537), 413)
+
+
+def test_a_log_in_in_chunks_that_is_too_long_is_not_taken_for_its_beginning(api):
+    body = json.dumps({"username": "alice", "password": PASSWORD}).encode()
+    for length, status in ((65_536, 200), (65_537, 413)):
+        assert api.call("POST", "/session", **in_chunks(body.ljust(length))).status_code == status
 
 
 def test_an_app_password_as_password_gives_a_child_session_with_its_scope_that_never_outlives_it(api):

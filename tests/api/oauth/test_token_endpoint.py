@@ -3,6 +3,7 @@
 import pytest
 
 from photosvc.core import ids
+from tests.support.api_client import in_chunks
 from tests.support.clients.oauth_client import GRANT, Pair, check_oauth_error, open_oauth_api
 
 
@@ -146,6 +147,13 @@ def test_an_unknown_path_below_oauth_is_answered_in_the_form_of_oauth(oauth):
 def test_a_body_too_long_is_refused_unread(oauth, client):
     body = "grant_type=client_credentials&x=" + "x" * 70_000
     check_oauth_error(oauth.post("/token", body, client), 413, "invalid_request")
+
+
+def test_a_body_in_chunks_that_is_too_long_is_not_taken_for_its_beginning(oauth, client):
+    fields = b"grant_type=client_credentials&x="
+    for length, status in ((65_536, 200), (65_537, 413)):
+        sent = in_chunks(fields.ljust(length, b"x"))
+        assert oauth.post("/token", {}, client, **sent).status_code == status
 
 
 def test_get_is_not_allowed(oauth):

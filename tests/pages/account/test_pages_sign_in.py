@@ -9,8 +9,8 @@ from sqlalchemy import select, update
 from photosvc.auth import login, second_factor
 from photosvc.auth.accounts import find_user
 from photosvc.models import Credential, User
-from tests.pages.browser import OWN, TYPED, Browser, text_of
-from tests.support.api_client import HASH, PASSWORD
+from tests.pages.browser import LOCAL, OWN, TYPED, Browser, text_of
+from tests.support.api_client import HASH, PASSWORD, in_chunks
 from tests.support.factories.accounts import add_user
 
 
@@ -241,6 +241,14 @@ def test_an_address_that_is_nobodys_is_a_page_for_browsers_and_json_for_programs
 
 def test_forms_have_a_limit(browser):
     assert browser.sign_in("a" * 20_000).status_code == 413
+
+
+def test_a_form_in_chunks_that_is_too_long_is_not_taken_for_its_beginning(browser):
+    body = f"name=alice&password={PASSWORD.replace(' ', '+')}&x=".encode()
+    headers = {**OWN, "Origin": LOCAL, "Content-Type": "application/x-www-form-urlencoded"}
+    for length, status in ((16_384, 303), (16_385, 413)):
+        answer = browser.open("/sign-in", method="POST", headers=headers, **in_chunks(body.ljust(length, b"x")))
+        assert answer.status_code == status
 
 
 @pytest.mark.parametrize(
