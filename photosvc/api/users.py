@@ -202,9 +202,12 @@ def list_app_passwords(user_uid: str) -> Response:
 @answers(_CREATED, "The app password and its secret.", 201)
 @refuses(409, 429)
 def add_app_password(body: dict[str, Any], user_uid: str) -> Response:
-    """Create an app password. The account's password confirms it; only this answer has the secret."""
+    """Create an app password; only this answer has the secret.
+
+    The account's password confirms it, and a code of the second factor if there is one.
+    """
     wanted = {"name": body["name"], "scope": body["scope"], "lifetime": body["expires"]}
-    record = sessions.add_app_password(user_uid, **wanted, password=body["password"])
+    record = sessions.add_app_password(user_uid, **wanted, password=body["password"], code=body["code"])
     return json_answer(record, 201)
 
 

@@ -118,6 +118,7 @@ def add_app() -> Response:
             scope=form.get("scopes" if typed else "scope", "").strip(),
             lifetime=_lifetime(form.get("lifetime", "")),
             password=form.get("password", ""),
+            code=form.get("code") or None,
         )
     except (InvalidValueError, LoginError, ThrottledError, AppPasswordLimitError) as error:
         return _apps(error, given=form)
@@ -174,6 +175,7 @@ def _apps(
             "apps",
             error,
             told=_APPS_DONE,
+            asks_code=user.totp_confirmed,
             apps=sorted(apps, key=lambda app: app.created_at, reverse=True),
             sessions=credentials.list_sessions(session, user, now),
             present=principal().credential_id,

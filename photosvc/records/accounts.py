@@ -159,6 +159,7 @@ class NewAppPasswordSchema(LenientSchema):
     scope = fields.String(required=True, metadata={"example": "photos albums"})
     expires = fields.Integer(load_default=CREDENTIAL_LIFETIME, strict=True)
     password = fields.String(required=True, metadata={"example": "the password"})
+    code = fields.String(load_default=None, allow_none=True)
 
 
 class LoginSchema(LenientSchema):

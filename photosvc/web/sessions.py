@@ -184,16 +184,22 @@ def confirm_password(user_uid: str, password: str) -> None:
     with_password(user_uid, password, lambda operation, _user: credentials.renew_proof(operation))
 
 
-def add_app_password(user_uid: str, *, name: str, scope: str, lifetime: int, password: str) -> dict[str, Any]:
-    """Create an app password as `credentials.issue` does; return its record, the only one with the secret."""
+def add_app_password(
+    user_uid: str, *, name: str, scope: str, lifetime: int, password: str, code: str | None
+) -> dict[str, Any]:
+    """Create an app password as `credentials.issue` does; return its record, the only one with the secret.
+
+    Log-ins by an app password need no code, so this one does where the account has a second factor.
+    """
     wanted = parse_scope(scope)
     check_grantable(principal(), wanted)  # before the password is checked and counted
 
     def issue(operation: Operation, user: User) -> dict[str, Any]:
+        second_factor.require_passcode(operation, user, code)
         issued = credentials.issue(operation, user, name=name, scope=wanted, lifetime=lifetime)
         return {**_CREDENTIAL.dump(issued.credential), "secret": issued.secret}
 
-    return with_password(user_uid, password, issue)
+    return with_password(user_uid, password, issue, has_code=bool(code))
 
 
 def change_password(user_uid: str, *, old: str, new: str, code: str | None) -> None:

@@ -156,6 +156,25 @@ def test_where_it_is_off_no_code_is_needed_to_turn_it_off_or_to_change_the_passw
     assert change_password(api, own, code="000000").status_code == 200
 
 
+def make_app_password(api, own, **body):
+    frame = {"name": "frame", "scope": "photos", "password": PASSWORD, **body}
+    return api.call("POST", api.user_path(rest="/app-passwords"), own, json=frame)
+
+
+def test_a_new_app_password_needs_a_code_where_there_is_a_second_factor(api, own):
+    assert make_app_password(api, own).status_code == 201
+    totp, recovery = enrol(api, own)
+    for missing in ({}, {"code": None}, {"code": ""}):
+        assert fields(check_error(make_app_password(api, own, **missing), 400)) == ["code"]
+    assert fields(check_error(make_app_password(api, own, code="000000"), 400)) == ["code"]
+    code = totp.at(api.clock())
+    assert fields(check_error(make_app_password(api, own, name="", code=code), 400)) == ["name"]
+    assert api.is_alive(make_app_password(api, own, code=code).json["secret"])
+    assert fields(check_error(make_app_password(api, own, code=code), 400)) == ["code"]
+    api.clock.move(minutes=5)
+    assert make_app_password(api, own, code=recovery[0]).status_code == 201
+
+
 @pytest.mark.slow
 def test_a_new_password_needs_a_code_where_there_is_a_second_factor(api, own):
     totp, recovery = enrol(api, own)
@@ -181,11 +200,11 @@ def test_a_code_that_confirmed_a_refused_password_is_not_used_up(api, own):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("send", [disable, change_password])
+@pytest.mark.parametrize("send", [disable, change_password, make_app_password])
 def test_with_the_password_and_a_stolen_session_codes_are_not_guessed(api, own, send):
     enrol(api, own)
     statuses = [send(api, own, code=f"{number:06}").status_code for number in range(6)]
-    assert statuses == [400, 400, 400, 400, 429, 429]
+    assert statuses == [400, 400, 400, 429, 429, 429]
     check_error(api.log_in(), 401, code=32)
 
 

@@ -175,6 +175,18 @@ def test_name_and_address_are_changed(alice, api):
     assert wrong.status_code == 400
 
 
+def test_with_two_factor_authentication_a_new_app_password_asks_for_a_code(alice, api):
+    assert 'name="code"' not in alice.open(APPS, headers=OWN).text
+    started = alice.send(f"{TWO_FACTOR}/start", {"password": PASSWORD})
+    totp = pyotp.TOTP(re.search(r'<code class="secret">(\w+)</code>', started.text)[1])
+    assert alice.send(f"{TWO_FACTOR}/confirm", {"code": totp.at(api.clock())}).status_code == 200
+    api.clock.move(minutes=5)
+    assert 'name="code"' in alice.open(APPS, headers=OWN).text
+    refused = make(alice)
+    assert (refused.status_code, "A passcode is required." in text_of(refused)) == (400, True)
+    assert api.is_alive(secret_of(make(alice, code=totp.at(api.clock()))))
+
+
 def test_two_factor_log_in_is_set_up_used_and_taken_off(alice, api):
     assert "authentication is off" in text_of(alice.open(TWO_FACTOR, headers=OWN))
     assert alice.send(f"{TWO_FACTOR}/start", {"password": "wrong"}).status_code == 400
