@@ -23,6 +23,9 @@ from photosvc.media.metadata import (
     model_name,
     read_date,
     valid_altitude,
+    valid_f_number,
+    valid_focal_length,
+    valid_iso,
     valid_position,
 )
 from photosvc.media.packets import IPTC_RESOURCE, resource
@@ -32,36 +35,21 @@ from photosvc.media.tiff import Directory, TiffReader, open_tiff
 # Tags of a date, its sub-seconds and its offset; of the first two, taken and digitized, the first that is set counts.
 _TAKEN: Final = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012))
 _MODIFIED: Final = (0x0132, 0x9290, 0x9010)
-_UNKNOWN_ISO: Final = 65535  # other tags hold the values that do not fit 16 bits
-MAX_ISO: Final = 10_000_000
-MAX_FOCAL_LENGTH: Final = 100_000
-MAX_F_NUMBER: Final = 1000
 _LAT_REF, _LAT, _LNG_REF, _LNG, _ALT_REF, _ALT, _TIME, _STATUS, _DATE = 1, 2, 3, 4, 5, 6, 7, 9, 29
 _APPLE: Final = b"Apple iOS\0"
 _NIKON: Final = b"Nikon\0\x02"
 _PANASONIC: Final = b"Panasonic\0\0\0"
 _OLYMPUS: Final = (b"OLYMPUS\0", b"OM SYSTEM\0")
-_EQUIPMENT: Final = 0x2010
 _MAX_THUMBNAIL: Final = 1 << 19
 _MAKER_NOTE: Final = 0x927C
-_MAX_HEAD: Final = 1 << 17
+MAX_HEAD: Final = 1 << 17
+#: Tag of the JPEG in an RW2, whose first segment is Exif of its own.
+JPEG_OF_PANASONIC: Final = 0x002E
 # A coordinate as text, which Exif does not allow: `55.75`, `55 deg 45' 2.5" N`, `55/1,45/1,5/2`, `-55,45.04`.
 _PART: Final = r"(\d{1,9}(?:\.\d{1,20})?(?:/\d{1,9})?)"
 _DEGREES: Final = re.compile(
     rf"(-)?\+?{_PART}(?:(?:[°,\s]|deg)+{_PART}(?:['′,\s]+{_PART})?)?[\"″'′°\s]*([NSEW])?", re.ASCII | re.IGNORECASE
 )
-#: The byte that begins each IPTC record.
-_RECORD: Final = b"\x1c"
-
-
-def taken_of(exif: Directory) -> WrittenDate:
-    """Return the date when the picture was taken, or else digitized; empty when unknown."""
-    return next((date for tags in _TAKEN if (date := _date(exif, *tags)).local is not None), WrittenDate())
-
-
-def modified_of(exif: Directory) -> WrittenDate:
-    """Return the date when the file was last changed; empty when unknown."""
-    return _date(exif, *_MODIFIED)
 
 
 def _date(exif: Directory, date: int, subseconds: int, offset: int) -> WrittenDate:
@@ -73,15 +61,9 @@ def _date(exif: Directory, date: int, subseconds: int, offset: int) -> WrittenDa
 def iso(exif: Directory) -> int:
     """Return the sensitivity; 0 when unknown."""
     value = exif.integer(0x8827)
-    if value in (0, _UNKNOWN_ISO):
+    if value in (0, 65535):  # other tags hold the values that do not fit 16 bits
         value = exif.integer(0x8832) or exif.integer(0x8831) or exif.integer(0x8833)
-    return value if 0 < value <= MAX_ISO else 0
-
-
-def focal_length(exif: Directory) -> int:
-    """Return the focal length in millimetres, the 35 mm equivalent if known; 0 when unknown."""
-    value = exif.number(0xA405) or exif.number(0x920A) or 0.0
-    return round(value) if 0 < value < MAX_FOCAL_LENGTH else 0
+    return valid_iso(value)
 
 
 def f_number(exif: Directory) -> float:
@@ -90,7 +72,7 @@ def f_number(exif: Directory) -> float:
     apex = exif.number(0x9202)
     if not value and apex is not None and 0 < apex < 20:
         value = 2.0 ** (apex / 2)
-    return round(value, 2) if 0 < value < MAX_F_NUMBER else 0.0
+    return valid_f_number(value)
 
 
 def exposure(fraction: tuple[int, int] | None) -> str:
@@ -105,18 +87,6 @@ def exposure(fraction: tuple[int, int] | None) -> str:
     if seconds < 0.25 or (seconds < 1 and abs(1 / seconds - denominator) < 0.02):
         return f"1/{denominator}"
     return f"{round(seconds, 1):.1f}".removesuffix(".0")
-
-
-def rating(image: Directory) -> int:
-    """Return the stars, 0 to 5; 0 when unknown."""
-    value = image.integer(0x4746)
-    return value if 0 <= value <= 5 else 0
-
-
-def unique_id(written: bytes) -> str:
-    """Return the ImageUniqueID; empty when it consists of zeros."""
-    value = clean(written)
-    return value if value.strip("0 -") else ""
 
 
 def utf16(written: bytes, limit: int = LINE) -> str:
@@ -135,11 +105,6 @@ def user_comment(written: bytes) -> str:
         value = clean(body, DESCRIPTION)
         return value if value.isprintable() else ""
     return ""
-
-
-def position_of(gps: Directory) -> tuple[float, float] | None:
-    """Return latitude and longitude in decimal degrees (6 decimals, 0.1 m); None when absent or impossible."""
-    return valid_position(_degrees(gps, _LAT, _LAT_REF, negative="S"), _degrees(gps, _LNG, _LNG_REF, negative="W"))
 
 
 def altitude(gps: Directory) -> int:
@@ -211,10 +176,12 @@ def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> M
         entries = reader.directory(offset)
         serial = entries.integer(0x000C)
         return MakerNote(str(serial) if serial else "", lens_name(entries.data(0x0095)))
-    if note.startswith(_APPLE):
-        return _apple(note)
-    if note.startswith(_NIKON):
-        return _nikon(note)
+    if note.startswith(_APPLE):  # its offsets count from its start; the byte order stands before the directory
+        entries = TiffReader(BytesIO(note), 0, "<" if note[12:14] == b"II" else ">").directory(14)
+        return MakerNote(content_id=clean(entries.data(0x0011), 64), burst_id=clean(entries.data(0x000B), 64))
+    if note.startswith(_NIKON):  # it contains a TIFF structure of its own
+        _, entries = open_tiff(BytesIO(note), 10) or (None, Directory())
+        return MakerNote(clean(entries.data(0x001D)), lens_of_range(entries.numbers(0x0084)))
     if note.startswith(_PANASONIC):
         entries = reader.directory(offset + len(_PANASONIC))
         return MakerNote("", lens_name(entries.data(0x0051)))
@@ -223,31 +190,12 @@ def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> M
     return MakerNote()
 
 
-def _apple(note: bytes) -> MakerNote:
-    """Read an Apple note, whose offsets count from its start; the byte order stands before the directory."""
-    entries = TiffReader(BytesIO(note), 0, "<" if note[12:14] == b"II" else ">").directory(14)
-    return MakerNote(content_id=clean(entries.data(0x0011), 64), burst_id=clean(entries.data(0x000B), 64))
-
-
-def _nikon(note: bytes) -> MakerNote:
-    """Read a Nikon note, which contains a TIFF structure of its own."""
-    opened = open_tiff(BytesIO(note), 10)
-    if opened is None:
-        return MakerNote()
-    _, entries = opened
-    return MakerNote(clean(entries.data(0x001D)), lens_of_range(entries.numbers(0x0084)))
-
-
 def _olympus(note: bytes) -> MakerNote:
     """Read body and lens from the equipment directory of an Olympus note, whose offsets count from its start."""
     start = 16 if note.startswith(_OLYMPUS[1]) else 12
     reader = TiffReader(BytesIO(note), 0, "<" if note[start - 4 : start - 2] == b"II" else ">")
-    equipment: Directory = reader.directory(reader.directory(start).integer(_EQUIPMENT))
+    equipment = reader.directory(reader.directory(start).integer(0x2010))
     return MakerNote(clean(equipment.data(0x0101)), lens_name(equipment.data(0x0203)))
-
-
-#: Tag of the JPEG in an RW2, whose first segment is Exif of its own.
-_JPEG_OF_PANASONIC: Final = 0x002E
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +231,11 @@ def read_exif_file(source: BinaryIO, base: int = 0) -> Exif:
     reader, image = opened
     exif = reader.directory(image.integer(0x8769)).completed(image)
     gps = reader.directory(image.integer(0x8825))
+    note = MakerNote()
+    if written := exif.data(_MAKER_NOTE):
+        note = read_makernote(reader, written, exif.offsets[_MAKER_NOTE], make_name(image.data(0x010F)))
     return Exif(
-        metadata=_metadata(image, exif, gps, _note(reader, image, exif)),
+        metadata=_metadata(image, exif, gps, note),
         **_orientation(image),
         thumbnail=_thumbnail(reader, image),
         preview_head=_preview_head(reader, image),
@@ -303,8 +254,11 @@ def read_canon_exif(source: BinaryIO) -> Exif:
 
 
 def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote) -> Metadata:
-    taken, modified = taken_of(exif), modified_of(exif)
-    position = position_of(gps)
+    taken = next((date for tags in _TAKEN if (date := _date(exif, *tags)).local is not None), WrittenDate())
+    modified = _date(exif, *_MODIFIED)
+    lat, lng = _degrees(gps, _LAT, _LAT_REF, negative="S"), _degrees(gps, _LNG, _LNG_REF, negative="W")
+    position = valid_position(lat, lng)
+    rating, unique_id = image.integer(0x4746), clean(exif.data(0xA420))
     # A few cameras write their name into the Exif directory.
     written_make, written_model = (image.data(tag) or exif.data(tag) for tag in (0x010F, 0x0110))
     make = make_name(written_make)
@@ -321,7 +275,9 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         lens_make=make_name(exif.data(0xA433)),
         lens_model=lens_name(exif.data(0xA434)) or note.lens or lens_of_range(exif.numbers(0xA432)),
         iso=iso(exif),
-        focal_length=focal_length(exif),
+        focal_length=valid_focal_length(
+            exif.number(0xA405) or exif.number(0x920A) or 0.0
+        ),  # the 35 mm equivalent first
         f_number=f_number(exif),
         exposure=exposure(exif.fraction(0x829A)),
         lat=position[0] if position else None,
@@ -336,8 +292,8 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         copyright=clean(image.data(0x8298)),
         notes=user_comment(exif.data(0x9286)) or utf16(image.data(0x9C9C), text.DESCRIPTION),
         software=clean(image.data(0x0131)),
-        rating=rating(image),
-        document_id=unique_id(exif.data(0xA420)),
+        rating=rating if 0 <= rating <= 5 else 0,
+        document_id=unique_id if unique_id.strip("0 -") else "",
         content_id=note.content_id,
         burst_id=note.burst_id,
     )
@@ -351,7 +307,7 @@ def _orientation(image: Directory) -> dict[str, Any]:
 def _iptc(image: Directory) -> bytes:
     """Return the IPTC records, from their own tag or from the Photoshop resources."""
     records = image.data(0x83BB)
-    if records[3:4] == _RECORD != records[:1]:  # written as numbers in the other byte order
+    if records[3:4] == b"\x1c" != records[:1]:  # the byte that begins a record: numbers in the other byte order
         whole = len(records) // 4
         return struct.pack(f"<{whole}I", *struct.unpack_from(f">{whole}I", records))
     return records or resource(image.data(0x8649), IPTC_RESOURCE)
@@ -363,13 +319,6 @@ def _size(reader: TiffReader, image: Directory) -> tuple[int, int]:
     return max(sizes, key=lambda size: size[0] * size[1])
 
 
-def _note(reader: TiffReader, image: Directory, exif: Directory) -> MakerNote:
-    note = exif.data(_MAKER_NOTE)
-    return (
-        read_makernote(reader, note, exif.offsets[_MAKER_NOTE], make_name(image.data(0x010F))) if note else MakerNote()
-    )
-
-
 def _thumbnail(reader: TiffReader, image: Directory) -> bytes:
     preview = reader.directory(image.following)
     offset, size = preview.integer(0x0201), preview.integer(0x0202)
@@ -378,7 +327,6 @@ def _thumbnail(reader: TiffReader, image: Directory) -> bytes:
 
 
 def _preview_head(reader: TiffReader, image: Directory) -> bytes:
-    data = (
-        reader.read(image.offsets.get(_JPEG_OF_PANASONIC, 0), _MAX_HEAD) if _JPEG_OF_PANASONIC in image.offsets else b""
-    )
+    offset = image.offsets.get(JPEG_OF_PANASONIC)
+    data = b"" if offset is None else reader.read(offset, MAX_HEAD)
     return data if data.startswith(b"\xff\xd8") else b""

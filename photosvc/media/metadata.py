@@ -266,6 +266,21 @@ def valid_altitude(metres: float) -> int:
     return round(metres) if math.isfinite(metres) and abs(metres) <= _MAX_ALTITUDE else 0
 
 
+def valid_iso(value: float) -> int:
+    """Return the whole sensitivity; 0 beyond ten million."""
+    return round(value) if 0 < value <= 10_000_000 else 0
+
+
+def valid_focal_length(millimetres: float) -> int:
+    """Return whole millimetres; 0 beyond 100 m."""
+    return round(millimetres) if 0 < millimetres < 100_000 else 0
+
+
+def valid_f_number(value: float) -> float:
+    """Return the aperture with two decimals; 0.0 beyond a thousand."""
+    return round(value, 2) if 0 < value < 1000 else 0.0
+
+
 def make_name(written: str | bytes) -> str:
     """Return the maker without its legal form: `NIKON CORPORATION` is `NIKON`."""
     name = clean(written)

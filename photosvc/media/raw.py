@@ -18,13 +18,20 @@ from PIL import Image
 from photosvc.core.machine import available_memory
 from photosvc.core.problems import Reason
 from photosvc.media.errors import DecodeError, PictureTooLargeError, load_extra
-from photosvc.media.exif import MAX_F_NUMBER, MAX_FOCAL_LENGTH, MAX_ISO, Exif, exposure, read_exif_file
-from photosvc.media.metadata import Metadata, lens_name, make_name, model_name
+from photosvc.media.exif import JPEG_OF_PANASONIC, MAX_HEAD, Exif, exposure, read_exif_file
+from photosvc.media.metadata import (
+    Metadata,
+    lens_name,
+    make_name,
+    model_name,
+    valid_f_number,
+    valid_focal_length,
+    valid_iso,
+)
 from photosvc.media.slices import Slice, read_at
 from photosvc.media.text import clean, is_plausible
 from photosvc.media.tiff import Directory, TiffReader, open_tiff
 
-_MAX_HEAD: Final = 1 << 17
 _MAX_BLOCKS: Final = 64
 _MAX_ENTRIES: Final = 512
 _MAX_HEAPS: Final = 32
@@ -43,8 +50,6 @@ _JPEGS_OF_CIFF: Final = (0x2007, 0x2008)
 _SUB_DIRECTORIES: Final = 0x014A
 _COMPRESSION, _STRIP_OFFSETS, _STRIP_SIZES = 0x0103, 0x0111, 0x0117
 _JPEG_OFFSET, _JPEG_SIZE = 0x0201, 0x0202
-#: Tag whose value is the whole preview in an RW2.
-_JPEG_OF_PANASONIC: Final = 0x002E
 _MAX_DIRECTORIES: Final = 8
 _MAX_PREVIEW: Final = 64 << 20
 #: Frames that every JPEG decoder knows: baseline, extended, progressive. Data of the sensor may be lossless JPEG.
@@ -69,7 +74,7 @@ def read_container(source: BinaryIO) -> Exif | None:
     else:
         return None
     largest = max(container_previews(source), key=lambda part: part.stop - part.start, default=None)
-    head = read_at(source, largest.start, min(largest.stop - largest.start, _MAX_HEAD)) if largest else b""
+    head = read_at(source, largest.start, min(largest.stop - largest.start, MAX_HEAD)) if largest else b""
     return replace(found, preview_head=head if head.startswith(b"\xff\xd8") else b"")
 
 
@@ -154,14 +159,13 @@ def _read_x3f(source: BinaryIO) -> Exif:
         camera_make=make,
         camera_model=model_name(said.get("CAMMODEL", ""), make),
         camera_serial=clean(said.get("CAMSERIAL", "")),
-        iso=round(iso) if iso <= MAX_ISO else 0,
-        focal_length=round(focal) if focal < MAX_FOCAL_LENGTH else 0,
-        f_number=round(aperture, 2) if aperture < MAX_F_NUMBER else 0.0,
+        iso=valid_iso(iso),
+        focal_length=valid_focal_length(focal),
+        f_number=valid_f_number(aperture),
         exposure=exposure((round(_positive(said.get("EXPTIME", ""))), 1_000_000)),
         lens_model=lens_name(said.get("LENSMODEL", "") if not said.get("LENSMODEL", "").isdigit() else ""),
     )
-    orientation = _TURNED.get(turned, 1)
-    return Exif(metadata, orientation, says_orientation=turned in _TURNED, size=(columns, rows))
+    return Exif(metadata, _TURNED.get(turned, 1), says_orientation=turned in _TURNED, size=(columns, rows))
 
 
 def _properties(source: BinaryIO, part: Slice) -> Mapping[str, str]:
@@ -220,21 +224,18 @@ def _read_ciff(source: BinaryIO) -> Exif:
     make = make_name(written_make)
     width, height, _, turned = numbers(_SIZE, "IIfi")
     _, speed, aperture = numbers(_EXPOSURE, "fff")
-    serial = int(numbers(_SERIAL, "I")[0])
-    iso = int(numbers(_ISO, "I")[0])
     metadata = Metadata(
         taken_local=_wall_time(int(numbers(_TIME, "I")[0])),
         camera_make=make,
         camera_model=model_name(written_model, make, written_make),
-        camera_serial=str(serial or ""),
+        camera_serial=str(numbers(_SERIAL, "I")[0] or ""),
         software=clean(value(_FIRMWARE)),
-        iso=iso if iso <= MAX_ISO else 0,
+        iso=valid_iso(numbers(_ISO, "I")[0]),
         f_number=round(2 ** (aperture / 2), 1) if 0 < aperture < 20 else 0.0,
         exposure=exposure((round(2**-speed * 1_000_000), 1_000_000)) if speed and -10 < speed < 20 else "",
     )
-    orientation = _TURNED.get(int(turned), 1)
     size = int(width), int(height)
-    return Exif(metadata, orientation, says_orientation=turned in _TURNED, size=size)
+    return Exif(metadata, _TURNED.get(int(turned), 1), says_orientation=turned in _TURNED, size=size)
 
 
 def _positive(written: str) -> float:
@@ -274,8 +275,7 @@ def _places(source: BinaryIO) -> Iterator[tuple[int, int]]:
         yield directory.integer(_JPEG_OFFSET), directory.integer(_JPEG_SIZE)
         if directory.integer(_COMPRESSION) in (6, 7) and len(directory.numbers(_STRIP_OFFSETS)) == 1:
             yield directory.integer(_STRIP_OFFSETS), directory.integer(_STRIP_SIZES)
-        if _JPEG_OF_PANASONIC in directory.offsets:
-            offset = directory.offsets[_JPEG_OF_PANASONIC]
+        if (offset := directory.offsets.get(JPEG_OF_PANASONIC)) is not None:
             yield offset, min(source.seek(0, 2) - offset, _MAX_PREVIEW)
 
 
@@ -320,8 +320,7 @@ def open_raw(source: BinaryIO, longest: int = 0) -> Iterator[Image.Image]:
     try:
         picture = _by_libraw(source, longest)
     except DecodeError:
-        shown = find_preview(source)
-        if shown is None:
+        if (shown := find_preview(source)) is None:
             raise
         picture = shown
         exif = read_container(source) or read_exif_file(source)
@@ -334,20 +333,15 @@ def open_raw(source: BinaryIO, longest: int = 0) -> Iterator[Image.Image]:
 def _by_libraw(source: BinaryIO, longest: int) -> Image.Image:
     rawpy = load_extra("raw")
     source.seek(0)
-    with _readable(rawpy), rawpy.imread(source) as raw:
-        sizes = raw.sizes
-        width, height = (sizes.height, sizes.width) if sizes.flip in (5, 6) else (sizes.width, sizes.height)
-        if not width * height:
-            raise DecodeError(Reason.UNDECODABLE_RAW)
-        picture = _preview(rawpy, raw, min(longest, max(width, height) // 2)) or _development(raw)
-        picture.info["whole_size"] = (width, height)
-        return picture
-
-
-@contextmanager
-def _readable(rawpy: Any) -> Iterator[None]:  # noqa: ANN401
     try:
-        yield
+        with rawpy.imread(source) as raw:
+            sizes = raw.sizes
+            width, height = (sizes.height, sizes.width) if sizes.flip in (5, 6) else (sizes.width, sizes.height)
+            if not width * height:
+                raise DecodeError(Reason.UNDECODABLE_RAW)
+            picture = _preview(rawpy, raw, min(longest, max(width, height) // 2)) or _development(raw)
+            picture.info["whole_size"] = (width, height)
+            return picture
     except rawpy.LibRawError as error:
         raise DecodeError(Reason.UNDECODABLE_RAW) from error
 

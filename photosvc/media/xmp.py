@@ -7,13 +7,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import islice
 from typing import Final
 from xml.etree.ElementTree import Element
 
 from photosvc.media import text
-from photosvc.media.exif import MAX_F_NUMBER, MAX_FOCAL_LENGTH, MAX_ISO, exposure
+from photosvc.media.exif import exposure
 from photosvc.media.metadata import (
     Metadata,
     Region,
@@ -24,6 +23,9 @@ from photosvc.media.metadata import (
     model_name,
     read_date,
     valid_altitude,
+    valid_f_number,
+    valid_focal_length,
+    valid_iso,
     valid_position,
 )
 from photosvc.media.text import clean, parse_date, to_utc
@@ -143,12 +145,14 @@ def read_sidecar(content: bytes) -> Metadata | None:
 def _read(root: Element) -> Xmp:
     found = properties(root)
     taken, modified = _date(found, _DATES), _date(found, _MODIFIED)
-    position = _position(found)
+    satellite, zone = parse_date(_first(found, "exif:GPSTimeStamp", "exif:GPSDateTime"))
+    lat, lng = _degrees(_first(found, "exif:GPSLatitude"), "NS"), _degrees(_first(found, "exif:GPSLongitude"), "EW")
+    position = valid_position(lat, lng)
     written_make = _first(found, "tiff:Make")
     make = make_name(written_make)
     metadata = Metadata(
         taken_local=taken.local,
-        taken_utc=_gps_moment(found),
+        taken_utc=to_utc(satellite, zone or 0) if satellite is not None else None,
         utc_offset=taken.offset,
         date_parts=taken.parts,
         modified_local=modified.local,
@@ -158,9 +162,9 @@ def _read(root: Element) -> Xmp:
         camera_serial=clean(_first(found, "exifEX:BodySerialNumber", "aux:SerialNumber")),
         lens_make=make_name(_first(found, "exifEX:LensMake")),
         lens_model=lens_name(_first(found, "exifEX:LensModel", "aux:Lens")),
-        iso=_iso(found),
-        focal_length=_focal_length(found),
-        f_number=_f_number(found),
+        iso=valid_iso(_packet_number(found, "exifEX:PhotographicSensitivity", "exif:ISOSpeedRatings")),
+        focal_length=valid_focal_length(_packet_number(found, "exif:FocalLengthIn35mmFilm", "exif:FocalLength")),
+        f_number=valid_f_number(_packet_number(found, "exif:FNumber")),
         exposure=exposure(_fraction(_first(found, "exif:ExposureTime"))),
         lat=position[0] if position else None,
         lng=position[1] if position else None,
@@ -191,17 +195,14 @@ def _keywords(found: Properties) -> tuple[str, ...]:
     words = found.get("dc:subject", ())
     # Writers that do not know bags write all keywords as one, separated by commas.
     plain = text.keywords(words, split=len(words) == 1)
-    subjects = (*found.get("lr:hierarchicalSubject", ()), *_paths(found.get("digiKam:TagsList", ())))
-    return text.keywords((*_public(plain), *_subject(_public(subjects))))
+    # Of a hierarchical subject such as `Places|Italy|Rome` the last level counts; digiKam separates them by slashes.
+    tags = (value.replace("/", "|") for value in found.get("digiKam:TagsList", ()))
+    subjects = (*found.get("lr:hierarchicalSubject", ()), *tags)
+    return text.keywords((*_public(plain), *(subject.rpartition("|")[2] for subject in _public(subjects))))
 
 
 def _public(words: Iterable[str]) -> list[str]:
     return [word for word in words if not word.startswith(_INTERNAL)]
-
-
-def _paths(values: Iterable[str]) -> list[str]:
-    """Convert the tags of digiKam, whose levels are separated by slashes, to hierarchical subjects."""
-    return [value.replace("/", "|") for value in values]
 
 
 def _first(found: Properties, *names: str) -> str:
@@ -215,18 +216,6 @@ def _date(found: Properties, names: tuple[str, ...]) -> WrittenDate:
     return next((date for date in dates if date.local is not None), WrittenDate())
 
 
-def _gps_moment(found: Properties) -> datetime | None:
-    """Return the UTC time of the GPS receiver."""
-    moment, offset = parse_date(_first(found, "exif:GPSTimeStamp", "exif:GPSDateTime"))
-    return to_utc(moment, offset or 0) if moment is not None else None
-
-
-def _position(found: Properties) -> tuple[float, float] | None:
-    """Return latitude and longitude in decimal degrees; None when absent or impossible."""
-    lat = _degrees(_first(found, "exif:GPSLatitude"), "NS")
-    return valid_position(lat, _degrees(_first(found, "exif:GPSLongitude"), "EW"))
-
-
 def _fraction(written: str) -> tuple[int, int] | None:
     """Return numerator and denominator of `28/10` or `3`; None for anything else and for a denominator of 0."""
     match = _FRACTION.fullmatch(written[:64])
@@ -237,24 +226,6 @@ def _packet_number(found: Properties, *names: str) -> float:
     """Return the number of the first of these properties that has one above 0, else 0.0."""
     parts = (_fraction(_first(found, name)) for name in names)
     return next((top / bottom for top, bottom in filter(None, parts) if top > 0), 0.0)
-
-
-def _iso(found: Properties) -> int:
-    """Return the sensitivity; 0 when unknown."""
-    value = round(_packet_number(found, "exifEX:PhotographicSensitivity", "exif:ISOSpeedRatings"))
-    return value if value <= MAX_ISO else 0
-
-
-def _focal_length(found: Properties) -> int:
-    """Return the focal length in millimetres, the 35 mm equivalent if known; 0 when unknown."""
-    value = _packet_number(found, "exif:FocalLengthIn35mmFilm", "exif:FocalLength")
-    return round(value) if value < MAX_FOCAL_LENGTH else 0
-
-
-def _f_number(found: Properties) -> float:
-    """Return the aperture; 0.0 when unknown."""
-    value = _packet_number(found, "exif:FNumber")
-    return round(value, 2) if value < MAX_F_NUMBER else 0.0
 
 
 def _altitude(found: Properties) -> int:
@@ -279,21 +250,13 @@ def _rating(found: Properties) -> int:
     return value if -1 <= value <= 5 else 0
 
 
-def _subject(values: Iterable[str]) -> list[str]:
-    """Return the most specific word of each hierarchical subject: `Rome` of `Places|Italy|Rome`."""
-    return [value.rpartition("|")[2] for value in values]
-
-
 def _is_edited(found: Properties) -> bool:
     """Return whether Lightroom or darktable hold adjustments that the picture beside the sidecar does not show."""
     if _first(found, "crs:HasSettings").lower() == "true":
         return _first(found, "crs:AlreadyApplied").lower() != "true"
     current = _first(found, "darktable:history_current_hash")
     if current:  # darktable applies its defaults to every picture
-        return current not in (
-            _first(found, "darktable:history_basic_hash"),
-            _first(found, "darktable:history_auto_hash"),
-        )
+        return current not in (_first(found, f"darktable:history_{kind}_hash") for kind in ("basic", "auto"))
     return _first(found, "darktable:history_end").strip() not in ("", "0", "-1")
 
 
