@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 
 from PIL import Image
 
-from photosvc.media.isobmff import boxes, main_properties
+from photosvc.media.isobmff import inner_boxes, main_properties
 from photosvc.media.slices import read_at
 from photosvc.media.text import clean
 
@@ -38,8 +38,6 @@ _NAMES: Final[dict[str, tuple[Point, ...]]] = {
     "Display P3": PRIMARIES[11],
     "Adobe RGB (1998)": ((0.64, 0.33), (0.21, 0.71), (0.15, 0.06)),
 }
-#: Encoders compute coordinates from the rounded values of a profile.
-_TOLERANCE: Final = 0.003
 _D50: Final = (0.96420, 1.0, 0.82491)
 #: The cone responses by Bradford, with which ICC profiles adapt a white point to D50.
 _CONES: Final = ((0.8951, 0.2664, -0.1614), (-0.7502, 1.7135, 0.0367), (0.0389, -0.0685, 1.0296))
@@ -62,14 +60,10 @@ _A, _B, _C = 0.17883277, 0.28466892, 0.55991073
 _GAMMA: Final = 1.2
 #: Key in the `info` of a picture: the profile of the file, where the pixels are in sRGB already.
 NAMED_PROFILE: Final = "named_profile"
-_MAX_NAME: Final = 64
 _MAX_PROFILE: Final = 1 << 22
-#: Size of the header of a BMP of version 5, which alone has a profile, and the mark of one in the file.
+#: Size of the header of a BMP of version 5, which alone has a profile.
 _VERSION_5: Final = 124
-_EMBEDDED: Final = b"DEBM"
 _HEADER_OF_FILE: Final = 14
-#: Methods of a colour specification box of JPEG 2000 that contain a profile: restricted and any ICC.
-_WITH_PROFILE: Final = (2, 3)
 
 
 def curve_of(transfer: int) -> bytes | None:
@@ -108,6 +102,11 @@ def make_profile(white: Point, points: Sequence[Point], curve: bytes, transfer: 
         return b""
 
 
+def encoded(light: float) -> float:
+    """Return the sRGB value of linear light (IEC 61966-2-1), both 0 to 1."""
+    return light * 12.92 if light <= 0.0031308 else 1.055 * float(light ** (1 / 2.4)) - 0.055
+
+
 def _light_of_pq(level: float) -> float:
     """Return cd/m2."""
     root = level ** (1 / _M2)
@@ -137,12 +136,12 @@ def _shown(light: float) -> float:
 
 
 def _name(white: Point, points: Sequence[Point]) -> str:
-    return next((name for name, known in _NAMES.items() if _is_near((white, *points), (_D65, *known))), "Custom")
-
-
-def _is_near(points: Sequence[Point], others: Sequence[Point]) -> bool:
-    pairs = zip(points, others, strict=True)
-    return all(abs(a - b) <= _TOLERANCE for one, other in pairs for a, b in zip(one, other, strict=True))
+    for name, known in _NAMES.items():
+        pairs = zip((white, *points), (_D65, *known), strict=True)
+        # Encoders compute coordinates from the rounded values of a profile.
+        if all(abs(a - b) <= 0.003 for one, other in pairs for a, b in zip(one, other, strict=True)):
+            return name
+    return "Custom"
 
 
 def _profile(name: str, white: Point, points: Sequence[Point], response: bytes) -> bytes:
@@ -205,7 +204,7 @@ def profile_name(picture: Image.Image) -> str:
     from PIL import ImageCms
 
     try:
-        return clean(ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(BytesIO(profile))), _MAX_NAME)
+        return clean(ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(BytesIO(profile))), 64)
     except (OSError, ImageCms.PyCMSError):
         return ""
 
@@ -213,7 +212,7 @@ def profile_name(picture: Image.Image) -> str:
 def profile_of_bmp(source: BinaryIO) -> bytes:
     """Return the profile of a BMP (BITMAPV5HEADER); empty when it has none."""
     head = read_at(source, _HEADER_OF_FILE, _VERSION_5)
-    if len(head) < _VERSION_5 or int.from_bytes(head[:4], "little") != _VERSION_5 or head[56:60] != _EMBEDDED:
+    if len(head) < _VERSION_5 or int.from_bytes(head[:4], "little") != _VERSION_5 or head[56:60] != b"DEBM":
         return b""
     start, size = (int.from_bytes(head[at : at + 4], "little") for at in (112, 116))
     return read_at(source, _HEADER_OF_FILE + start, size) if size <= _MAX_PROFILE else b""
@@ -221,15 +220,10 @@ def profile_of_bmp(source: BinaryIO) -> bytes:
 
 def profile_of_jp2(source: BinaryIO) -> bytes:
     """Return the profile of a JP2 (ISO/IEC 15444-1 annex I.5.3.3, 15444-2 annex M.11.7.3); empty when it has none."""
-    size = source.seek(0, 2)
-    for kind, begin, end in boxes(source, 0, size):
-        if kind != b"jp2h":
-            continue
-        for inner, start, stop in boxes(source, begin, min(end, size)):
-            head = read_at(source, start, 3) if inner == b"colr" else b""
-            if head[:1] and head[0] in _WITH_PROFILE:
-                return read_at(source, start + 3, min(min(stop, size) - start - 3, _MAX_PROFILE))
-        break
+    for kind, start, stop in inner_boxes(source, b"jp2h"):
+        head = read_at(source, start, 3) if kind == b"colr" else b""
+        if head[:1] and head[0] in (2, 3):  # methods that contain a profile: restricted and any ICC
+            return read_at(source, start + 3, min(stop - start - 3, _MAX_PROFILE))
     return b""
 
 

@@ -87,11 +87,14 @@ def read_png(source: BinaryIO) -> Packets:
             keyword, value = _text(kind, source.read(size))
             texts.setdefault(keyword, value)
             left -= size + len(value)
+    in_app1 = _profile(texts, "APP1")  # Exif or XMP, as in JPEG
+    iptc = _profile(texts, "iptc") or _profile(texts, "8bim")
+    plain = (name for name in texts if name != _PNG_XMP and not name.casefold().startswith(_PROFILE))
     return Packets(
-        exif=exif or _profile(texts, "exif") or _exif_of_app1(_profile(texts, "APP1")),
+        exif=exif or _profile(texts, "exif") or (in_app1 if in_app1.startswith(_EXIF) else b""),
         xmp=texts.get(_PNG_XMP, b"") or _profile(texts, "xmp"),
-        iptc=_iptc(_profile(texts, "iptc") or _profile(texts, "8bim")),
-        texts={name: value.decode(errors="replace") for name, value in texts.items() if _is_plain(name)},
+        iptc=resource(iptc, IPTC_RESOURCE) if iptc.startswith(b"8BIM") else iptc,
+        texts={name: texts[name].decode(errors="replace") for name in plain},
         changed_utc=changed,
     )
 
@@ -123,19 +126,6 @@ def _profile(texts: dict[str, bytes], name: str) -> bytes:
         return unhexlify(b"".join(match[1].split())) if match else b""
     except Error:
         return b""
-
-
-def _exif_of_app1(block: bytes) -> bytes:
-    """Return the Exif of an `APP1` profile, which contains Exif or XMP as in JPEG; empty when it contains XMP."""
-    return block if block.startswith(b"Exif\0\0") else b""
-
-
-def _iptc(block: bytes) -> bytes:
-    return resource(block, IPTC_RESOURCE) if block.startswith(b"8BIM") else block
-
-
-def _is_plain(keyword: str) -> bool:
-    return keyword != _PNG_XMP and not keyword.casefold().startswith(_PROFILE)
 
 
 def _moment(body: bytes) -> datetime | None:
@@ -201,16 +191,13 @@ def read_jpeg(source: BinaryIO) -> Packets:
             elif body.startswith(_XMP):
                 xmp = xmp or body[len(_XMP) :]
             elif body.startswith(_EXTENSION):
-                _add_portion(extensions, body[len(_EXTENSION) :])
+                portion = body[len(_EXTENSION) :]
+                if len(portion) > _PORTION_HEAD and int.from_bytes(portion[32:36], "big") <= MAX_BLOCK:
+                    place = int.from_bytes(portion[36:40], "big")
+                    extensions.setdefault(portion[:32], {})[place] = portion[_PORTION_HEAD:]
         position += 2 + length
     iptc = resource(bytes(resources), IPTC_RESOURCE)
     return Packets(exif=exif, xmp=xmp, more_xmp=_extension(extensions, xmp), iptc=iptc)
-
-
-def _add_portion(extensions: dict[bytes, dict[int, bytes]], body: bytes) -> None:
-    """Keep a portion of an extension under the identifier of the extension and the offset of the portion."""
-    if len(body) > _PORTION_HEAD and int.from_bytes(body[32:36], "big") <= MAX_BLOCK:
-        extensions.setdefault(body[:32], {})[int.from_bytes(body[36:40], "big")] = body[_PORTION_HEAD:]
 
 
 def _extension(extensions: Mapping[bytes, Mapping[int, bytes]], xmp: bytes) -> bytes:

@@ -20,15 +20,11 @@ from photosvc.media.video import open_video
 
 #: The type of a unit with supplemental enhancement information, in the lower bits of its first byte.
 _SEI, _TYPE_BITS = 6, 31
-#: Types of messages: user data registered by ITU-T T.35, and those with an identifier of their own.
-_USER_DATA: Final = frozenset((4, 5))
 _START: Final = b"\x00\x00\x01"
 _SEI_START: Final = re.compile(rb"\x00\x00\x01[\x06\x26\x46\x66]")
 #: Two zeros before a byte that would make a start code of them; a 3 is put between (section 7.4.1).
 _LIKE_START: Final = re.compile(rb"\x00\x00(?=[\x00-\x03])")
 _ZEROS, _KEPT_APART = b"\x00\x00", b"\x00\x00\x03"
-#: A byte of a type or size after which another follows.
-_MORE: Final = 255
 #: The bits behind the last message.
 _END: Final = b"\x80"
 #: Pixels of the longer side; larger videos are scaled down.
@@ -36,21 +32,12 @@ LONGEST: Final = 1920
 #: Frames a second; faster videos lose frames.
 _MAX_RATE: Final = 60
 _AUDIO_RATE: Final = 48_000
-#: Shortest gap between two packets of sound, in samples, that becomes silence.
-_LEAST_GAP: Final = 4800
 #: Units a second of the time stamps written: divisible by all usual frame rates.
 _CLOCK: Final = 90_000
-_PLAIN_PIXELS: Final = frozenset(("yuv420p", "yuvj420p"))
-_PLAIN_FRAMES: Final = (("setsar", "1"), ("format", "yuv420p"))
 _TURNS: Final = {90: "cclock", 270: "clock"}
-#: Transfer functions of HDR video (ITU-T H.273): PQ and HLG.
-_HDR: Final = frozenset((16, 18))
 _BT709: Final = 1
 #: Colour ranges as FFmpeg counts them: 16 to 235, and 0 to 255.
 _LIMITED_RANGE, _FULL_RANGE = 1, 2
-_FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
-#: Share of the whole video after which progress is reported again.
-_STEP: Final = 0.01
 Progress = Callable[[float], None]
 #: A function that yields the packets to write for a packet read; an empty packet ends the stream.
 Lane = Callable[[Any], Iterator[Any]]
@@ -115,7 +102,8 @@ def _without_messages(unit: bytes) -> bytes:
         kind, behind = _number(content, start)
         size, behind = _number(content, behind)
         end = behind + size
-        if kind in _USER_DATA or end > len(content):
+        # User data registered by ITU-T T.35, and those with an identifier of their own.
+        if kind in (4, 5) or end > len(content):
             is_changed = True
         else:
             kept.append(content[start:end])
@@ -131,7 +119,7 @@ def _number(content: bytes, at: int) -> tuple[int, int]:
     while at < len(content):
         number += content[at]
         at += 1
-        if content[at - 1] != _MORE:
+        if content[at - 1] != 255:  # after which another byte follows
             break
     return number, at
 
@@ -165,7 +153,7 @@ def convert_video(source: BinaryIO, target: str, max_bytes: int, progress: Progr
         except VideoTooLargeError:
             raise
         except DecodeError as error:
-            if isinstance(error.__cause__, OSError) and error.__cause__.errno in _FULL:
+            if isinstance(error.__cause__, OSError) and error.__cause__.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise StorageError from None
             if not copying:
                 raise
@@ -177,7 +165,7 @@ def _look(source: BinaryIO) -> tuple[int, bool]:
     """Return the degrees, counter-clockwise, that turn frames upright, and whether packets may be copied."""
     with guarded(), open_video(source) as (container, stream):
         context = stream.codec_context
-        plain = context.codec.canonical_name == "h264" and context.pix_fmt in _PLAIN_PIXELS
+        plain = context.codec.canonical_name == "h264" and context.pix_fmt in ("yuv420p", "yuvj420p")
         for frame in container.decode(stream):
             return round(getattr(frame, "rotation", 0) / 90) * 90 % 360, plain and not _is_untimed(container)
     raise DecodeError(Reason.NO_FRAME)
@@ -216,7 +204,7 @@ def _convert(
                     raise VideoTooLargeError(Reason.CONVERTED_TOO_LARGE, max_bytes // 1_000_000)
                 output.mux(done)
             share = min(1.0, float(packet.pts * packet.time_base) / duration) if packet.pts and duration > 0 else 0.0
-            if share >= reported + _STEP:
+            if share >= reported + 0.01:
                 reported = share
                 progress(share)
         if not frames:
@@ -266,7 +254,7 @@ def _video_lane(av: Any, stream: Any, rotation: int, output: Any) -> Lane:  # no
     encoder.time_base = encoder.codec_context.time_base = Fraction(1, _CLOCK)
     encoder.codec_context.thread_count = 1
     encoder.codec_context.color_range = _LIMITED_RANGE
-    hdr = context.color_trc in _HDR
+    hdr = context.color_trc in (16, 18)  # PQ and HLG (ITU-T H.273)
     for name in ("color_primaries", "color_trc", "colorspace"):
         setattr(encoder.codec_context, name, _BT709 if hdr else getattr(context, name))
     upright = _upright(av, rotation, size, hdr=hdr)
@@ -328,8 +316,8 @@ def _upright(av: Any, rotation: int, size: tuple[int, int], *, hdr: bool) -> Cal
             graph = av.filter.Graph()
             filters = [graph.add_buffer(**shape, time_base=Fraction(1, _CLOCK))]
             full = frame.color_range == _FULL_RANGE or frame.format.name.startswith("yuvj")
-            scaled = ("scale", f"{scale}:in_range={'pc' if full else 'tv'}")
-            filters += [graph.add(name, value or None) for name, value in (*turns, scaled, *_PLAIN_FRAMES)]
+            plain = (("scale", f"{scale}:in_range={'pc' if full else 'tv'}"), ("setsar", "1"), ("format", "yuv420p"))
+            filters += [graph.add(name, value or None) for name, value in (*turns, *plain)]
             for left, right in pairwise([*filters, graph.add("buffersink")]):
                 left.link_to(right)
             graph.configure()
@@ -351,10 +339,10 @@ def _audio_lane(av: Any, stream: Any, output: Any) -> Lane:  # noqa: ANN401
         nonlocal position
         frames = _decoded(av, packet)
         for frame in frames if packet.size else [*frames, None]:
-            # Time stamps may be coarser than samples: they are only followed over gaps.
+            # Time stamps may be coarser than samples: they are only followed over gaps of a tenth of a second.
             if frame is not None and frame.pts is not None:
                 begin = round(frame.pts * frame.time_base * _AUDIO_RATE)
-                position = begin if begin - position > _LEAST_GAP else position
+                position = begin if begin - position > _AUDIO_RATE // 10 else position
             for resampled in resampler.resample(frame):
                 resampled.pts, resampled.time_base = position, Fraction(1, _AUDIO_RATE)
                 position += resampled.samples

@@ -8,7 +8,7 @@ import sys
 from math import ceil
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeGuard, cast
 
-from PIL import Image
+from PIL import Image, ImageFile
 
 from photosvc.core.machine import available_memory
 from photosvc.core.problems import Reason
@@ -17,7 +17,6 @@ from photosvc.media.errors import PictureTooLargeError
 if TYPE_CHECKING:
     from PIL.Jpeg2KImagePlugin import Jpeg2KImageFile
     from PIL.JpegImagePlugin import JpegImageFile
-    from PIL.PngImagePlugin import PngImageFile
 
 
 #: A picture decoded at a smaller scale keeps this many times the pixels of a side that are needed.
@@ -29,15 +28,10 @@ _BYTES_OF_MODE: Final = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2, "I;16L":
 _CONVERTED: Final = {"1": 1, "P": 4, "LA": 4, "I;16": 9, "I;16B": 9, "I;16L": 9, "I": 5, "F": 5}
 #: Bits of a pixel in the file, by mode; a PNG or GIF may have fewer, never more for its mode.
 _BITS_OF_MODE: Final = {"1": 1, "L": 8, "P": 8, "LA": 16, "I;16": 16, "RGB": 24, "RGBA": 32}
-#: Memory left for the scaled copy, the thumbnail and its encoder after the decode. Small pictures need less.
-_MARGIN: Final = 32 << 20
-_LEAST_MARGIN: Final = 1 << 20
 #: Pictures that take less memory than this many bytes are decoded however small their file is.
 BOMB_MEMORY: Final = 100_000_000
 #: DEFLATE packs at most 1,032 bytes into one (RFC 1951), LZW of GIF 2,730; only blank pictures have such a ratio.
 BOMB_RATIO: Final = 900
-_MAX_REDUCTION: Final = 5
-_COD: Final = b"\xff\x52"
 
 
 def check_cost(picture: Image.Image, file_size: int, longest: int = 0) -> None:
@@ -75,7 +69,8 @@ def check_ratio(pixels: int, bits: int, file_size: int) -> None:
 
 
 def _is_available(memory: int) -> bool:
-    return memory + min(_MARGIN, _LEAST_MARGIN + 4 * memory) <= available_memory()
+    # The scaled copy, the thumbnail and its encoder take memory after the decode, for small pictures less.
+    return memory + min(32 << 20, (1 << 20) + 4 * memory) <= available_memory()
 
 
 def vast_webp(source: BinaryIO) -> Image.Image | None:
@@ -104,7 +99,8 @@ def decode_memory(picture: Image.Image, file_size: int, longest: int = 0) -> int
     pixels = picture.width * picture.height
     longest = ceil(longest * OVERSAMPLING)
     if _is_jpeg(picture):
-        scale = _draft_scale(picture.size, longest)
+        # Its decoder divides each side by a DCT scale.
+        scale = next((scale for scale in (8, 4, 2) if 0 < longest * scale <= max(picture.size)), 1)
         return 4 * pixels // scale**2 + (_coefficients(picture) if picture.info.get("progressive") else 0)
     if _is_jpeg_2000(picture):
         pixels //= 4 ** _reduction(picture, longest)
@@ -150,11 +146,6 @@ def _load_reduced(picture: "Jpeg2KImageFile", reduction: int) -> None:
         picture.load()
 
 
-def _draft_scale(size: tuple[int, int], longest: int) -> int:
-    """Return by how much the decoder of JPEG divides each side: a DCT scale of 1, 2, 4 or 8."""
-    return next((scale for scale in (8, 4, 2) if 0 < longest * scale <= max(size)), 1)
-
-
 def _coefficients(picture: "JpegImageFile") -> int:
     """Return the bytes of the coefficients of a progressive JPEG, which the decoder holds all at once."""
     factors = [(across, down) for _, across, down, *_ in picture.layer]
@@ -164,20 +155,20 @@ def _coefficients(picture: "JpegImageFile") -> int:
 
 def _reduction(picture: "Jpeg2KImageFile", longest: int) -> int:
     """Return how often the decoder of JPEG 2000 halves the sides: at most once for each wavelet decomposition."""
-    wanted = next((n for n in range(_MAX_REDUCTION, 0, -1) if 0 < longest << n <= max(picture.size)), 0)
+    wanted = next((n for n in range(5, 0, -1) if 0 < longest << n <= max(picture.size)), 0)
     return min(wanted, cast("int", picture.info.get("levels", 0)))
 
 
 def read_levels(head: bytes) -> int:
     """Return the decompositions of a JPEG 2000 by its first bytes (ISO/IEC 15444-1 section A.6.1); 0 when unknown."""
-    at = head.find(_COD)
+    at = head.find(b"\xff\x52")
     return head[at + 9] if 0 <= at < len(head) - 9 else 0
 
 
 def _packed_bits(picture: Image.Image) -> int:
     """Return the bits of a pixel in a PNG or GIF."""
-    if _is_png(picture) and picture.tile:
-        depth = str(picture.tile[0][3]).partition(";")[2]  # the mode in the file, such as `P;4`
+    if isinstance(picture, ImageFile.ImageFile) and picture.tile:
+        depth = str(picture.tile[0][3]).partition(";")[2]  # the mode in a PNG, such as `P;4`
         if depth.isdigit():
             return int(depth)
     return _BITS_OF_MODE.get(picture.mode, 8)
@@ -189,10 +180,6 @@ def _is_jpeg(picture: Image.Image) -> "TypeGuard[JpegImageFile]":
 
 def _is_jpeg_2000(picture: Image.Image) -> "TypeGuard[Jpeg2KImageFile]":
     return _is_from(picture, "Jpeg2KImagePlugin", "Jpeg2KImageFile")
-
-
-def _is_png(picture: Image.Image) -> "TypeGuard[PngImageFile]":
-    return _is_from(picture, "PngImagePlugin", "PngImageFile")
 
 
 def _is_from(picture: Image.Image, plugin: str, name: str) -> bool:

@@ -57,9 +57,6 @@ _READERS: Final = {
 _PROFILES: Final = {
     "JPEG2000": profile_of_jp2, "BMP": profile_of_bmp, "AVIF": profile_of_heif, "HEIF": profile_of_heif,
 }  # fmt: skip
-_BIG_TIFF: Final = (b"II+\0", b"MM\0+")
-#: First bytes of a JPEG 2000, which contain its coding parameters.
-_JP2_HEAD: Final = 1 << 16
 _WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
 #: Errors that mean a mistake in our code, not damage in the file. The readers of Pillow and pillow-heif, which are
 #: written in Python, are the exception: they raise these for damaged headers, and `Image.open` counts them as damage.
@@ -81,12 +78,7 @@ _OVERHEAD: Final = 160_000_000
 #: Bytes for each pixel of an AVIF, which is decoded whole, and for each column of other formats, decoded by strips.
 _BYTES_EACH_AVIF: Final = 20
 _BYTES_EACH_COLUMN: Final = 2_000
-_MODES: Final = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _LOADERS: Final = {"svg": "VipsForeignLoadSvg", "tiff": "VipsForeignLoadTiff", "avif": "VipsForeignLoadHeif"}
-_TURNED: Final = range(5, 9)
-#: Colours by measure, which the names of libvips tell.
-_MEASURED: Final = frozenset(("lab", "labs", "labq", "xyz"))
-_PHOTOMETRIC, _ICC_LAB = 0x0106, 9
 
 
 @contextmanager
@@ -195,7 +187,7 @@ def _is_unusual(source: BinaryIO, row: Format) -> bool:
     if row.name == "avif":
         return is_whole(source, size_of(source))
     source.seek(0)
-    return row.name == "tiff" and (source.read(4) in _BIG_TIFF or any(read_exif_file(source).size))
+    return row.name == "tiff" and (source.read(4) in (b"II+\0", b"MM\0+") or any(read_exif_file(source).size))
 
 
 def read_header(source: BinaryIO, row: Format) -> Image.Image:
@@ -226,7 +218,7 @@ def read_header(source: BinaryIO, row: Format) -> Image.Image:
         raise DecodeError(Reason.BAD_HEADER) from error
     if name == "JPEG2000":
         source.seek(0)
-        picture.info["levels"] = read_levels(source.read(_JP2_HEAD))
+        picture.info["levels"] = read_levels(source.read(1 << 16))
     if name in _PROFILES and (profile := _PROFILES[name](source)):
         picture.info["icc_profile"] = profile
     return _with_colours(picture, source) if name == "JXL" else picture
@@ -280,18 +272,14 @@ def displayable(picture: Image.Image) -> Image.Image:
     """Convert all pixels of a mode that cannot be resampled or shown to L, RGB or RGBA."""
     if picture.mode in _WIDE_MODES:
         values = picture.convert("F")  # `getextrema` does not know every mode of sixteen bits
-        scale = 255 / _white(values, least=1.0 if picture.mode == "F" else 255.0)
+        # The largest value is shown as white, as sixteen bits often hold only twelve.
+        top, least = values.getextrema()[1], 1.0 if picture.mode == "F" else 255.0
+        scale = 255 / (max(top, least) if isinstance(top, int | float) and isfinite(top) else least)
         return values.point(lambda value: value * scale).convert("L")
     if picture.mode == "1":
         return picture.convert("L")
     alpha = "transparency" in picture.info or picture.mode in ("LA", "PA", "La", "RGBa")
     return picture.convert("RGBA" if alpha else "RGB")
-
-
-def _white(values: Image.Image, least: float) -> float:
-    """Return the value shown as white: the largest, as sixteen bits often hold only twelve, but `least` or more."""
-    top = values.getextrema()[1]
-    return max(top, least) if isinstance(top, int | float) and isfinite(top) else least
 
 
 def size_of(source: BinaryIO) -> int:
@@ -341,14 +329,18 @@ def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
         if memory > available_memory():
             raise PictureTooLargeError(Reason.OVER_MEMORY, memory // 1_000_000)
         if name == "tiff":
-            _check_ratio(header, len(data))
+            # Of a few bytes, whose header promises gigabytes, strips that are missing cost time, not memory.
+            pixels, bits = header.width * header.height, header.bands * header.get("bits-per-sample")
+            if pixels * bits // 8 > BOMB_MEMORY:
+                check_ratio(pixels, bits, len(data))
             header = _in_lab(header, source)
         side = longest or min(max(header.width, header.height), Image.MAX_IMAGE_PIXELS or 1)
         small = _scaled(vips, header, data, side)
-        picture = Image.frombytes(_MODES[small.bands], (small.width, small.height), small.write_to_memory())
+        mode = ("L", "LA", "RGB", "RGBA")[small.bands - 1]
+        picture = Image.frombytes(mode, (small.width, small.height), small.write_to_memory())
     except vips.Error as error:
         raise DecodeError(Reason.UNDECODABLE) from error
-    turned = name == "tiff" and _field(header, "orientation") in _TURNED
+    turned = name == "tiff" and _field(header, "orientation") in range(5, 9)
     picture.info["whole_size"] = (header.height, header.width) if turned else (header.width, header.height)
     picture.info["upright"] = True
     profile = _field(header, "icc-profile-data")
@@ -361,17 +353,10 @@ def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
 def _in_lab(header: Any, source: BinaryIO) -> Any:  # noqa: ANN401 - untyped
     """Return the TIFF in Lab if it is ICC L*a*b*, whose colour axes are not signed (TIFF Technical Note 4)."""
     opened = open_tiff(source)
-    if opened is None or opened[1].integer(_PHOTOMETRIC) != _ICC_LAB or header.bands != 3:
+    if opened is None or opened[1].integer(0x0106) != 9 or header.bands != 3:
         return header
     each = 256 if header.format == "ushort" else 1
     return header.linear([100 / 255 / each, 1 / each, 1 / each], [0, -128, -128]).copy(interpretation="lab")
-
-
-def _check_ratio(header: Any, file_size: int) -> None:  # noqa: ANN401 - untyped
-    """Refuse a TIFF of a few bytes whose header promises gigabytes: strips that are missing cost time, not memory."""
-    pixels, bits = header.width * header.height, header.bands * header.get("bits-per-sample")
-    if pixels * bits // 8 > BOMB_MEMORY:
-        check_ratio(pixels, bits, file_size)
 
 
 @cache
@@ -388,7 +373,7 @@ def _library() -> Any:  # noqa: ANN401 - untyped
 
 def _scaled(vips: Any, header: Any, data: bytes, side: int) -> Any:  # noqa: ANN401
     """Return the picture at most `side` pixels long, in sRGB with eight bits."""
-    if header.interpretation in _MEASURED:
+    if header.interpretation in ("lab", "labs", "labq", "xyz"):  # colours by measure
         return header.thumbnail_image(side, height=side, size="down").colourspace("srgb").cast("uchar")
     if header.format == "uchar" or header.interpretation in ("rgb16", "scrgb"):
         small = vips.Image.thumbnail_buffer(data, side, height=side, size="down")

@@ -247,7 +247,7 @@ def read_exif_file(source: BinaryIO, base: int = 0) -> Exif:
 
 def read_canon_exif(source: BinaryIO) -> Exif:
     """Read the Exif of a CR3, which stores each directory as a TIFF structure of its own."""
-    parts = canon_parts(source, source.seek(0, 2))
+    parts = canon_parts(source)
     main, exif, gps = (open_tiff(BytesIO(parts.get(name, b""))) for name in (b"CMT1", b"CMT2", b"CMT4"))
     image, camera, position = (opened[1] if opened else Directory() for opened in (main, exif, gps))
     return Exif(metadata=_metadata(image, camera.completed(image), position, MakerNote()), **_orientation(image))
@@ -259,6 +259,7 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
     lat, lng = _degrees(gps, _LAT, _LAT_REF, negative="S"), _degrees(gps, _LNG, _LNG_REF, negative="W")
     position = valid_position(lat, lng)
     rating, unique_id = image.integer(0x4746), clean(exif.data(0xA420))
+    focal_length = exif.number(0xA405) or exif.number(0x920A) or 0.0  # the equivalent for 35 mm, if known
     # A few cameras write their name into the Exif directory.
     written_make, written_model = (image.data(tag) or exif.data(tag) for tag in (0x010F, 0x0110))
     make = make_name(written_make)
@@ -275,9 +276,7 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         lens_make=make_name(exif.data(0xA433)),
         lens_model=lens_name(exif.data(0xA434)) or note.lens or lens_of_range(exif.numbers(0xA432)),
         iso=iso(exif),
-        focal_length=valid_focal_length(
-            exif.number(0xA405) or exif.number(0x920A) or 0.0
-        ),  # the 35 mm equivalent first
+        focal_length=valid_focal_length(focal_length),
         f_number=f_number(exif),
         exposure=exposure(exif.fraction(0x829A)),
         lat=position[0] if position else None,

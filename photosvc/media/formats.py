@@ -46,6 +46,8 @@ _TIFF_NOTE: Final = (
     "big-endian BigTIFF, floating point RGB, CIELAB of 16 bits, LogLuv, and those larger than the memory: extra vips"
 )
 _PSD_NOTE: Final = "its merged picture, of 1 to 32 bits, all packings; not in mode Multichannel, nor saved without it"
+_AVIF_NOTE: Final = "with alpha as old encoders wrote it: extra vips"
+_JP2_NOTE: Final = "decoded at the resolution that is needed"
 _HEIC_NOTE: Final = "a sequence without a still is a video"
 _PREVIEW_TESTED: Final = "metadata and preview tested with generated files; development by LibRaw untested"
 _VC5: Final = "LibRaw does not decode its pixels (VC-5): metadata, and a preview where the file contains one"
@@ -58,23 +60,9 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("gif", ("gif",), "image", "image/gif", ("gif",)),
     Format("tiff", ("tif", "tiff"), "image", "image/tiff", ("tiff",), note=_TIFF_NOTE),
     Format("bmp", ("bmp", "dib"), "image", "image/bmp", ("bmp",)),
-    Format(
-        "avif",
-        ("avif", "avifs"),
-        "image",
-        "image/avif",
-        ("avif",),
-        note="with alpha as old encoders wrote it: extra vips",
-    ),
+    Format("avif", ("avif", "avifs"), "image", "image/avif", ("avif",), note=_AVIF_NOTE),
     Format("heic", ("heic", "heif", "heics", "heifs", "hif"), "image", "image/heic", ("heic",), "heic", _HEIC_NOTE),
-    Format(
-        "jp2",
-        ("jp2", "j2k", "jpf", "jpx", "j2c", "jpc"),
-        "image",
-        "image/jp2",
-        ("jp2",),
-        note="decoded at the resolution that is needed",
-    ),
+    Format("jp2", ("jp2", "j2k", "jpf", "jpx", "j2c", "jpc"), "image", "image/jp2", ("jp2",), note=_JP2_NOTE),
     Format("jxl", ("jxl",), "image", "image/jxl", ("jxl",), "jxl"),
     Format("svg", ("svg",), "image", "image/svg+xml", ("svg",), "vips", "drawn; nothing outside the file is loaded"),
     Format("psd", ("psd", "psb"), "image", "image/vnd.adobe.photoshop", ("psd",), note=_PSD_NOTE),
@@ -163,8 +151,6 @@ _MAGIC: Final = (
     (0, b"\0\0\x01\xb3", "mpeg"),
 )
 
-_RIFF: Final = {b"WEBP": "webp", b"AVI ": "avi"}
-
 _BRANDS: Final = {
     **dict.fromkeys((b"avif", b"avis"), "avif"),
     **dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"), "heic"),
@@ -225,12 +211,13 @@ def _family_of(head: bytes) -> str:
         if head.startswith(magic, offset):
             return family
     if head[:4] == b"RIFF":
-        return _RIFF.get(head[8:12], "")
+        return {b"WEBP": "webp", b"AVI ": "avi"}.get(head[8:12], "")
     if head[4:8] == b"ftyp":
         return _family_of_brands(head)
     if head[4:8] in _QUICKTIME_BOXES:
         return "mp4"
-    if _is_bitmap(head):
+    # As texts may begin with `BM` too, the second header of a BMP must have a known size.
+    if head[:2] == b"BM" and int.from_bytes(head[14:18], "little") in (12, 40, 52, 56, 64, 108, 124):
         return "bmp"
     if head[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and _root_of(head) == b"svg":
         return "svg"
@@ -268,8 +255,3 @@ def _family_of_brands(head: bytes) -> str:
     if major in _IMAGE_BRANDS:
         return next((_BRANDS[brand] for brand in compatible if brand in _BRANDS), "heic")
     return "mp4"
-
-
-def _is_bitmap(head: bytes) -> bool:
-    """Return whether this is a BMP; as texts may begin with `BM` too, its second header must have a known size."""
-    return head[:2] == b"BM" and int.from_bytes(head[14:18], "little") in (12, 40, 52, 56, 64, 108, 124)

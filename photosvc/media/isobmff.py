@@ -46,19 +46,23 @@ def is_whole(source: BinaryIO, size: int) -> bool:
     return all(end <= size for _, _, end in boxes(source, 0, size))
 
 
-def canon_parts(source: BinaryIO, size: int) -> dict[bytes, bytes]:
+def inner_boxes(source: BinaryIO, wanted: bytes, skipped: int = 0) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the boxes in the first top-level box of a type, behind its first `skipped` bytes; none ends beyond it."""
+    size = source.seek(0, 2)
+    for kind, begin, end in boxes(source, 0, size):
+        if kind == wanted:
+            last = min(end, size)
+            yield from ((name, start, min(stop, last)) for name, start, stop in boxes(source, begin + skipped, last))
+            return
+
+
+def canon_parts(source: BinaryIO) -> dict[bytes, bytes]:
     """Return the TIFF structures `CMT1` (main), `CMT2` (Exif) and `CMT4` (GPS) of a CR3."""
     parts: dict[bytes, bytes] = {}
-    for kind, begin, end in boxes(source, 0, size):
-        if kind != b"moov":
-            continue
-        for inner, inner_begin, inner_end in boxes(source, begin, min(end, size)):
-            source.seek(inner_begin)
-            if inner == b"uuid" and source.read(16) == _CANON:
-                for name, start, stop in boxes(source, inner_begin + 16, min(inner_end, size)):
-                    source.seek(start)
-                    parts[name] = source.read(max(0, min(stop - start, _MAX_PART)))
-        break
+    for kind, begin, end in inner_boxes(source, b"moov"):
+        if kind == b"uuid" and read_at(source, begin, 16) == _CANON:
+            for name, start, stop in boxes(source, begin + 16, end):
+                parts[name] = read_at(source, start, min(stop - start, _MAX_PART))
     return parts
 
 
@@ -68,11 +72,7 @@ XMP_BOX: Final = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
 
 def read_heif(source: BinaryIO) -> Packets:
     """Return the first Exif item and the first XMP item."""
-    size = source.seek(0, 2)
-    meta = next(((begin, min(end, size)) for kind, begin, end in boxes(source, 0, size) if kind == b"meta"), None)
-    if meta is None:
-        return Packets()
-    parts = {kind: (begin, min(end, meta[1])) for kind, begin, end in boxes(source, meta[0] + 4, meta[1])}
+    parts = {kind: (begin, end) for kind, begin, end in inner_boxes(source, b"meta", 4)}
     kinds = _kinds(source, *parts[b"iinf"]) if b"iinf" in parts else {}
     places = _places(_body(source, parts.get(b"iloc")), parts.get(b"idat", (0, 0))[0])
     items = {kind: _content(source, places[item]) for item, kind in reversed(kinds.items()) if item in places}
@@ -106,8 +106,7 @@ def read_jxl(source: BinaryIO) -> Packets:
 
 def _body(source: BinaryIO, part: tuple[int, int] | None) -> bytes:
     begin, end = part or (0, 0)
-    source.seek(begin)
-    return source.read(max(0, min(end - begin, _MAX_META)))
+    return read_at(source, begin, min(end - begin, _MAX_META))
 
 
 def _kinds(source: BinaryIO, begin: int, end: int) -> dict[int, str]:
@@ -168,12 +167,8 @@ def clean_aperture(source: BinaryIO, size: tuple[int, int]) -> tuple[int, int, i
 
 def main_properties(source: BinaryIO, wanted: bytes) -> Iterator[bytes]:
     """Yield the bodies of the properties of the main item that have this type (ISO/IEC 23008-12 section 9.3)."""
-    end = source.seek(0, 2)
-    meta = next(((begin + 4, min(last, end)) for kind, begin, last in boxes(source, 0, end) if kind == b"meta"), None)
-    if meta is None:
-        return
-    parts = {kind: (begin, min(last, meta[1])) for kind, begin, last in boxes(source, *meta)}
-    inner = {kind: (begin, last) for kind, begin, last in boxes(source, *parts.get(b"iprp", (0, 0)))}
+    parts = {kind: (begin, end) for kind, begin, end in inner_boxes(source, b"meta", 4)}
+    inner = {kind: (begin, end) for kind, begin, end in boxes(source, *parts.get(b"iprp", (0, 0)))}
     main = _body(source, parts.get(b"pitm"))
     number = int.from_bytes(main[4:6] if main[:1] == b"\0" else main[4:8], "big")
     properties = list(boxes(source, *inner.get(b"ipco", (0, 0))))

@@ -9,12 +9,20 @@ from typing import BinaryIO, Final
 
 from PIL import Image
 
-from photosvc.media.colour_spaces import NAMED_PROFILE, PRIMARIES, WHITES, Point, curve_of, make_profile, parametric
+from photosvc.media.colour_spaces import (
+    NAMED_PROFILE,
+    PRIMARIES,
+    WHITES,
+    Point,
+    curve_of,
+    encoded,
+    make_profile,
+    parametric,
+)
 from photosvc.media.isobmff import boxes
 from photosvc.media.slices import read_at
 
 _HEAD: Final = 1 << 12
-_MAX_CHANNELS: Final = 64
 _CUSTOM: Final = 2
 
 
@@ -59,17 +67,13 @@ class _Bits:
 
 
 def without_linearity(picture: Image.Image) -> Image.Image:
-    """Return a decoded picture of linear sRGB in sRGB (IEC 61966-2-1); its profile only names its source."""
+    """Return a decoded picture of linear sRGB in sRGB; its profile only names its source."""
     whole = range(256)
-    curve = [round(255 * _encoded(level / 255)) for level in whole]
+    curve = [round(255 * encoded(level / 255)) for level in whole]
     shown = picture.point([level for band in picture.getbands() for level in (whole if band == "A" else curve)])
     if profile := shown.info.pop("icc_profile", None):
         shown.info[NAMED_PROFILE] = profile
     return shown
-
-
-def _encoded(light: float) -> float:
-    return light * 12.92 if light <= 0.0031308 else 1.055 * float(light ** (1 / 2.4)) - 0.055
 
 
 def _colours(bits: _Bits) -> JxlColours:
@@ -89,7 +93,7 @@ def _colours(bits: _Bits) -> JxlColours:
             bits.read(1)
     _skip_depth(bits)
     bits.read(1)
-    for _ in range(min(bits.choice((0, 0), (1, 0), (2, 4), (1, 12)), _MAX_CHANNELS)):
+    for _ in range(min(bits.choice((0, 0), (1, 0), (2, 4), (1, 12)), 64)):
         _skip_channel(bits)
     is_lossy = bits.read(1)
     if bits.read(1):

@@ -312,11 +312,8 @@ def lens_of_range(limits: tuple[float | None, ...]) -> str:
     """
     if len(limits) != 4 or not limits[0] or not limits[1]:
         return ""
-    return clean(f"{_span(limits[0], limits[1])}mm" + _aperture(limits[2], limits[3]))
-
-
-def _aperture(wide: float | None, tele: float | None) -> str:
-    return f" f/{_span(wide, tele or wide)}" if wide else ""
+    wide, tele = limits[2:]
+    return clean(f"{_span(limits[0], limits[1])}mm" + (f" f/{_span(wide, tele or wide)}" if wide else ""))
 
 
 def _span(low: float, high: float) -> str:

@@ -19,7 +19,6 @@ from photosvc.media.text import clean, parse_date, to_utc
 
 _MAX_XMP: Final = 1 << 21
 _MAX_VALUE: Final = 1 << 16
-_MAX_KEYS: Final = 1000
 _EPOCH: Final = datetime(1904, 1, 1, tzinfo=UTC)
 #: Types of the values in a list (QuickTime File Format, well-known types).
 _TEXT, _UTF16, _SIGNED, _UNSIGNED, _FLOAT = 1, 2, 21, 22, 23
@@ -45,10 +44,6 @@ _LOCATION: Final = re.compile(
     r"([+-]\d{1,6}(?:\.\d{1,20})?)?(?:CRS[\w.:-]{0,40})?\s*/?\D*",
     re.ASCII,
 )
-# Day zero of QuickTime and of Unix, written when the time is unknown.
-_EPOCHS: Final = frozenset((date(1904, 1, 1), date(1970, 1, 1)))
-
-
 #: Boxes of user data and of iTunes lists -> names of tags that `read_tags` knows.
 _NAMES: Final = {
     b"\xa9xyz": "location",
@@ -101,7 +96,11 @@ def _read_movie(source: BinaryIO, start: int, stop: int, found: Described) -> No
     for kind, begin, end in boxes(source, start, stop):
         last = min(end, stop)
         if kind == b"mvhd":
-            _read_creation(_read(source, begin, last, 16), found)
+            # Seconds since 1904; 0 means unknown.
+            header = _read(source, begin, last, 16)
+            seconds = int.from_bytes(header[4:12] if header[:1] == b"\1" else header[4:8], "big")
+            if 0 < seconds < 1 << 40:
+                _add(found, "creation_time", (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ"))
         elif kind == b"udta":
             _read_user_data(source, begin, last, found)
         elif kind == b"meta":
@@ -113,14 +112,6 @@ def _read_movie(source: BinaryIO, start: int, stop: int, found: Described) -> No
 def _read_uuid(source: BinaryIO, start: int, stop: int, found: Described) -> None:
     if _read(source, start, stop, 16) == XMP_BOX:
         found.xmp = found.xmp or _read(source, start + 16, stop, _MAX_XMP)
-
-
-def _read_creation(header: bytes, found: Described) -> None:
-    """Add the creation time of the movie header, which counts seconds since 1904; 0 means unknown."""
-    wide = header[:1] == b"\1"
-    seconds = int.from_bytes(header[4:12] if wide else header[4:8], "big")
-    if 0 < seconds < 1 << 40:
-        _add(found, "creation_time", (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ"))
 
 
 def _read_user_data(source: BinaryIO, start: int, stop: int, found: Described) -> None:
@@ -157,7 +148,7 @@ def _read_meta(source: BinaryIO, start: int, stop: int, found: Described) -> Non
 
 def _keys(body: bytes) -> Iterator[str]:
     position = 8
-    for _ in range(min(int.from_bytes(body[4:8], "big"), _MAX_KEYS)):
+    for _ in range(min(int.from_bytes(body[4:8], "big"), 1000)):
         size = int.from_bytes(body[position : position + 4], "big")
         if size < 8:
             return
@@ -279,8 +270,7 @@ def _track(source: _Counted, start: int, stop: int) -> tuple[str, list[str], lis
     for kind, begin, end in source.boxes(start + 8, stop):
         codes.append(_text(kind))
         if media == "video" and codes[-1] in _H264:
-            inner = source.boxes(begin + _VISUAL, min(end, stop))
-            for name, at, last in inner:
+            for name, at, last in source.boxes(begin + _VISUAL, min(end, stop)):
                 if name == b"avcC" and last - at > 1:
                     profiles += source.read(at + 1, 1)  # one number; none where the file was cut
     return media, codes, profiles
@@ -327,7 +317,8 @@ def _taken(zoned: str, created: str) -> tuple[datetime | None, int | None, datet
     if local is not None and offset is not None:
         return local, offset, to_utc(local, offset)
     moment, zone = parse_date(created)
-    if moment is None or moment.date() in _EPOCHS:
+    # Day zero of QuickTime and of Unix, written when the time is unknown.
+    if moment is None or moment.date() in (date(1904, 1, 1), date(1970, 1, 1)):
         return None, None, None
     return (moment, None, None) if zone is None else (None, None, to_utc(moment, zone))
 

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Final
 from PIL import Image, ImageFile, ImagePalette
 
 from photosvc.core.problems import Reason
+from photosvc.media.colour_spaces import encoded
 from photosvc.media.errors import DecodeError
 from photosvc.media.packets import IPTC_RESOURCE, Packets, resource
 
@@ -23,7 +24,6 @@ _EXIF, _XMP, _PROFILE, _ALPHA_NAMES, _VERSION, _CLEAR_INDEX = 0x0422, 0x0424, 0x
 _RAW, _PACKED, _ZIP, _PREDICTED = 0, 1, 2, 3
 #: Colour mode -> mode of Pillow, by which the number of channels of colour follows.
 _MODES: Final = {0: "1", 1: "L", 2: "P", 3: "RGB", 4: "CMYK", 8: "L", 9: "LAB"}
-_NAMES: Final = {7: "multichannel"}
 _WITH_ALPHA: Final = {"L": "LA", "RGB": "RGBA"}
 _MAX_SIDE: Final = 300_000
 #: Bytes of memory that a pixel takes at most while it is decoded, by the bits of a value; measured with 24 megapixels.
@@ -86,7 +86,8 @@ class PsdImageFile(ImageFile.ImageFile):
         mode = _MODES.get(head.colours, "")
         depths = {"1": (1,), "P": (8,), "L": (8, 16, 32), "RGB": (8, 16, 32)}.get(mode, (8, 16))
         if not mode or head.depth not in depths:
-            raise DecodeError(Reason.UNREAD_PIXELS, _NAMES.get(head.colours, f"mode {head.colours}, {head.depth} bits"))
+            found = "multichannel" if head.colours == 7 else f"mode {head.colours}, {head.depth} bits"
+            raise DecodeError(Reason.UNREAD_PIXELS, found)
         if resource(head.resources, _VERSION)[4:5] == b"\0":
             raise DecodeError(Reason.UNREAD_PIXELS, "saved without its merged picture")
         size = _number(source, wide)
@@ -145,9 +146,9 @@ class PsdImageFile(ImageFile.ImageFile):
             step = wide * head.height
             lengths = _whole(source.read(step * head.channels), step * head.channels)
             for at in range(0, step * count, step):
-                packed = source.read(_sum(lengths[at : at + step], wide))
+                size = sum(struct.unpack(f">{head.height}{'I' if wide == 4 else 'H'}", lengths[at : at + step]))
                 # Pillow unpacks rows of bytes, of however many bits a value has.
-                yield Image.frombytes("L", (row, head.height), packed, "packbits", "L").tobytes()
+                yield Image.frombytes("L", (row, head.height), source.read(size), "packbits", "L").tobytes()
         else:
             raise DecodeError(Reason.UNREAD_PIXELS, f"packing {packing}")
 
@@ -211,16 +212,12 @@ def _rows_added_up(rows: bytes, row: int, each: int) -> bytes:
     return bytes(found)
 
 
-def _sum(lengths: bytes, wide: int) -> int:
-    return sum(struct.unpack(f">{len(lengths) // wide}{'I' if wide == 4 else 'H'}", lengths))
-
-
 @cache
 def _curve_of_floats() -> Sequence[int]:
-    """Return the sRGB level (IEC 61966-2-1) of linear light, by the upper 16 bits of its number of 32 bits."""
+    """Return the sRGB level of linear light, by the upper 16 bits of its number of 32 bits."""
     return [_level(struct.unpack(">f", struct.pack(">HH", upper, 0x8000))[0]) for upper in range(1 << 16)]
 
 
 def _level(light: float) -> int:
     light = min(max(light, 0.0), 1.0) if isfinite(light) else float(light > 0)
-    return round(255 * (light * 12.92 if light <= 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055))
+    return round(255 * encoded(light))

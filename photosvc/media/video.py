@@ -54,7 +54,6 @@ _DATE, _TIME, _MAKE = 0x18, 0x19, 0xE0
 #: Numbers of the entries: hemisphere, then degrees, minutes and seconds.
 _LAT_REF, _LAT, _LNG_REF, _LNG = 0xB1, (0xB2, 0xB3, 0xB4), 0xB5, (0xB6, 0xB7, 0xB8)
 _MAKES: Final = {0x0103: "Panasonic", 0x0108: "Sony", 0x1011: "Canon", 0x1104: "JVC"}
-_SYNC: Final = ord("G")
 _BOXES: Final = frozenset((b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"))
 # Object identifiers of ASF (Advanced Systems Format specification, section 10).
 _ASF: Final = bytes.fromhex("3026b2758e66cf11a6d900aa0062ce6c")
@@ -92,12 +91,16 @@ def read_video(source: BinaryIO) -> Video:
         context = stream.codec_context
         frame, rotation = _first_frame(container, stream)
         turned = rotation % 180 == 90
-        metadata, is_cut = read_video_metadata(source, _tags({**stream.metadata, **container.metadata}))
+        # Values that are not UTF-8 are read as Latin-1.
+        found = {**stream.metadata, **container.metadata}
+        tags = {name: decoded(value.encode(errors="surrogateescape")) for name, value in found.items()}
+        metadata, is_cut = read_video_metadata(source, tags)
+        rate = float(stream.average_rate or 0)
         return Video(
             width=context.height if turned else context.width,
             height=context.width if turned else context.height,
             duration_ns=duration_of(container, stream),
-            fps=_rate(stream),
+            fps=round(rate, 3) if 0 < rate <= 10_000 else 0.0,
             frames=max(stream.frames, 0),
             codec=_codec(context),
             metadata=metadata,
@@ -167,16 +170,6 @@ def duration_of(container: Any, stream: Any) -> int:  # noqa: ANN401
     return nanoseconds if 0 < nanoseconds <= MAX_DURATION else 0
 
 
-def _tags(found: dict[str, str]) -> dict[str, str]:
-    """Return the tags with values that are not UTF-8 read as Latin-1."""
-    return {name: decoded(value.encode(errors="surrogateescape")) for name, value in found.items()}
-
-
-def _rate(stream: Any) -> float:  # noqa: ANN401
-    rate = float(stream.average_rate or 0)
-    return round(rate, 3) if 0 < rate <= 10_000 else 0.0
-
-
 def _codec(context: Any) -> str:  # noqa: ANN401
     """Return the four-letter code of MP4 for modern codecs, else the name in FFmpeg."""
     code = str(context.codec_tag or "").lower()
@@ -244,7 +237,7 @@ def _streams(data: bytes) -> list[bytearray]:
     start, step = (0, 188) if data[:1] == b"G" else (4, 192)
     streams: dict[int, bytearray] = {}
     for at in range(start, len(data) - 187, step):
-        if data[at] != _SYNC:
+        if data[at] != ord("G"):
             break
         stream = (data[at + 1] & 0x1F) << 8 | data[at + 2]
         control = data[at + 3] >> 4 & 3
@@ -256,9 +249,8 @@ def _streams(data: bytes) -> list[bytearray]:
 
 def _metadata(entries: Mapping[int, bytes]) -> Metadata:
     local, offset = _moment(entries)
-    position = valid_position(
-        _degrees(entries, _LAT, _LAT_REF, negative=b"S"), _degrees(entries, _LNG, _LNG_REF, negative=b"W")
-    )
+    lat, lng = _degrees(entries, _LAT, _LAT_REF, negative=b"S"), _degrees(entries, _LNG, _LNG_REF, negative=b"W")
+    position = valid_position(lat, lng)
     return Metadata(
         taken_local=local,
         utc_offset=offset,

@@ -137,7 +137,7 @@ class _Kept:
 def properties(root: Element) -> Properties:
     """Return the simple and list properties of the packet in the known namespaces, by name."""
     found: dict[str, tuple[str, ...]] = {}
-    for description in _descriptions(root):
+    for description in (one for rdf in root.iter(tag("rdf:RDF")) for one in rdf.iterfind(_DESCRIPTION)):
         for name, value in description.attrib.items():
             _add(found, name, (value,))
         for child in description:
@@ -153,19 +153,13 @@ def items(element: Element) -> list[Element]:
 def attribute(element: Element, name: str) -> str:
     """Return a field of a structure; in XMP an attribute, a child element, or a field of a nested Description."""
     wanted = tag(name)
-    for holder in (element, *element.iterfind(tag("rdf:Description"))):
+    for holder in (element, *element.iterfind(_DESCRIPTION)):
         if wanted in holder.attrib:
             return holder.attrib[wanted]
         child = holder.find(wanted)
         if child is not None and child.text:
             return child.text
     return ""
-
-
-def _descriptions(root: Element) -> Iterator[Element]:
-    """Yield the top-level `rdf:Description` elements."""
-    for rdf in root.iter(tag("rdf:RDF")):
-        yield from rdf.iterfind(tag("rdf:Description"))
 
 
 def _texts(element: Element) -> Iterator[str]:
