@@ -13,7 +13,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,49 +115,6 @@ class Usage:
     bytes: int = 0
 
 
-def evict(entries: Callable[[], Entries], limit: int, now: float) -> Usage:
-    """Remove abandoned temporary files and, above `limit`, the files used longest ago until 90 % of it are in use.
-
-    Args:
-        entries: a function that yields every file of the cache.
-        limit: bytes that all files may take.
-        now: seconds since 1970.
-    """
-    # Two passes with a histogram by hour in between: memory does not grow with the number of files.
-    hours: dict[int, int] = {}
-    total = 0
-    for entry, status in entries():
-        if entry.name.startswith(TEMPORARY):
-            old = abs(now - status.st_mtime) > _ABANDONED_SECONDS
-            if not (old and is_abandoned(entry.path) and discard(entry.path)):
-                total += status.st_size
-            continue
-        hour = int(status.st_atime // 3600)
-        hours[hour] = hours.get(hour, 0) + status.st_size
-        total += status.st_size
-    excess = total - int(limit * _LOW_WATER)
-    if total <= limit:
-        return Usage()
-    last = 0
-    for hour in sorted(hours):
-        last = hour
-        excess -= hours[hour]
-        if excess <= 0:
-            break
-    removed = size = 0
-    spared = -excess  # bytes of the last hour that may stay
-    for entry, status in entries():
-        hour = int(status.st_atime // 3600)
-        if entry.name.startswith(TEMPORARY) or hour > last:
-            continue
-        if hour == last and spared >= status.st_size:
-            spared -= status.st_size
-            continue
-        if discard(entry.path):
-            removed, size = removed + 1, size + status.st_size
-    return Usage(removed, size)
-
-
 def discard(path: str) -> bool:
     """Remove a file, a link, or a folder with its contents; return whether it existed."""
     try:
@@ -251,35 +208,25 @@ class PictureCache:
         Raises:
             OSError: the disk is full or the folder cannot be written; the text names the folder and what to do.
         """
-        path = self.path(content_hash, what)
+        path = self.path(content_hash, what)  # a plain text: objects cost a third of a request
+        folder = path.rpartition("/")[0]
+        temporary = f"{folder}/{TEMPORARY}{secrets.token_hex(8)}"
         try:
-            with self.new_file(path) as temporary:
-                Path(temporary).write_bytes(data)
+            self._make(folder)
+            try:
+                with being_written(temporary):
+                    Path(temporary).write_bytes(data)
+                    _rename(temporary, path)
+            except BaseException:
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary)  # noqa: PTH108
+                raise
         except OSError as error:
             reason = (error.strerror or type(error).__name__).lower()
             msg = f"The folder of derived files {self.folder} cannot be written ({reason}). {REMEDY}"
             raise OSError(error.errno, msg) from error
         self._written += len(data)
         return self._written > self._check_every
-
-    @contextmanager
-    def new_file(self, path: str) -> Iterator[str]:
-        """Yield the name of a temporary file that becomes `path` when the block ends without an exception.
-
-        Raises:
-            OSError: the disk is full or the folder cannot be written.
-        """
-        folder = os.path.dirname(path)  # noqa: PTH120 - paths are plain texts here: objects cost a third of a request
-        self._make(folder)
-        temporary = f"{folder}/{TEMPORARY}{secrets.token_hex(8)}"
-        try:
-            with being_written(temporary):
-                yield temporary
-                _rename(temporary, path)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary)  # noqa: PTH108
-            raise
 
     def _make(self, folder: str) -> None:
         """Make a folder; other users cannot enter the root folder unless its owner opens it to a group."""
@@ -333,14 +280,49 @@ class PictureCache:
                 self.evict()
 
     def evict(self) -> Usage:
-        """Remove the files used longest ago until 90 % of the cap are in use; return what was removed.
+        """Remove abandoned temporary files and, above the cap, the files used longest ago until 90 % of it are in use.
+
+        Return what was removed above the cap.
 
         Raises:
             ConflictError: another process is evicting.
         """
         with exclusive_lock(self._lock, "Another process is evicting cached pictures; wait for it to end."):
             self._written = 0
-            return evict(self._entries, self.limit, time.time())
+            return self._evict()
+
+    def _evict(self) -> Usage:
+        # Two passes with a histogram by hour in between: memory does not grow with the number of files.
+        hours: dict[int, int] = {}
+        total, now = 0, time.time()
+        for entry, status in self._entries():
+            if entry.name.startswith(TEMPORARY):
+                old = abs(now - status.st_mtime) > _ABANDONED_SECONDS
+                if old and is_abandoned(entry.path) and discard(entry.path):
+                    continue
+            else:
+                hour = int(status.st_atime // 3600)
+                hours[hour] = hours.get(hour, 0) + status.st_size
+            total += status.st_size
+        excess = total - int(self.limit * _LOW_WATER)
+        if total <= self.limit:
+            return Usage()
+        last = 0
+        for last in sorted(hours):
+            excess -= hours[last]
+            if excess <= 0:
+                break
+        removed = size = 0
+        spared = -excess  # bytes of the last hour that may stay
+        for entry, status in self._entries():
+            hour = int(status.st_atime // 3600)
+            if entry.name.startswith(TEMPORARY) or hour > last:
+                continue
+            if hour == last and spared >= status.st_size:
+                spared -= status.st_size
+            elif discard(entry.path):
+                removed, size = removed + 1, size + status.st_size
+        return Usage(removed, size)
 
     def clear(self) -> Usage:
         """Remove every derived file; return what was removed."""
@@ -421,10 +403,8 @@ def _names(folder: str, present: dict[str, set[str]]) -> set[str]:
 def _statuses(folder: str) -> list[os.stat_result]:
     found = []
     for path in Path(folder).iterdir() if Path(folder).is_dir() else ():
-        try:
+        with suppress(OSError):  # it was removed meanwhile
             found.append(path.lstat())
-        except OSError:  # it was removed meanwhile
-            continue
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from threading import Lock
 from typing import Final, TypeAlias
@@ -94,8 +94,7 @@ class Failures:
         now = self._clock()
         with self._guard:
             before = self._failures.pop(content_hash, None)
-            repeated = before is not None and before.expires >= now
-            count = before.count + 1 if before is not None and repeated else 1
+            count = before.count + 1 if before is not None and before.expires >= now else 1
             self._failures[content_hash] = _Failure(error, side, count, now + _SECONDS)
             if len(self._failures) > _MOST:
                 del self._failures[next(iter(self._failures))]
@@ -140,45 +139,38 @@ class Waiters:
             self._held = +self._held  # owners without a caller are forgotten
 
 
+@dataclass(slots=True, eq=False)
 class Making:
     """A picture whose thumbnails are being made in this process."""
 
-    __slots__ = ("callers", "finished", "is_wanted", "kept", "work")
-
-    def __init__(self, work: Future[list[bytes]], *, kept: bool) -> None:
-        self.work = work
-        self.kept = kept
-        self.finished: Future[list[bytes]] = Future()
-        """Done when the thumbnails are in the cache."""
-        self.callers = 0
-        self.is_wanted = False
-        """True if a caller that stopped waiting will ask again."""
+    work: Future[list[bytes]]
+    kept: bool
+    finished: Future[list[bytes]] = field(default_factory=Future)
+    """Done when the thumbnails are in the cache."""
+    callers: int = 1
+    is_wanted: bool = False
+    """True if a caller that stopped waiting will ask again."""
 
 
+@dataclass(slots=True)
 class Patience:
-    """The limit of a caller's wait.
+    """The limit of a caller's wait."""
 
-    Args:
-        deadline: time of the monotonic clock.
-        is_gone: a function that returns whether the client has disconnected.
-    """
-
-    __slots__ = ("_deadline", "_is_gone", "has_gone")
-
-    def __init__(self, deadline: float, is_gone: Callable[[], bool]) -> None:
-        self._deadline = deadline
-        self._is_gone = is_gone
-        self.has_gone = False
-        """True if the client had disconnected at the last check."""
+    deadline: float
+    """Time of the monotonic clock."""
+    is_gone: Callable[[], bool]
+    """Returns whether the client has disconnected."""
+    has_gone: bool = False
+    """True if the client had disconnected at the last check."""
 
     def next_look(self) -> float:
         """Return the seconds to wait before the next check whether the wait is over."""
-        return max(0.0, min(_LOOK_SECONDS, self._deadline - time.monotonic()))
+        return max(0.0, min(_LOOK_SECONDS, self.deadline - time.monotonic()))
 
     def is_over(self) -> bool:
         """Return whether the caller has waited long enough or has disconnected."""
-        self.has_gone = self._is_gone()
-        return self.has_gone or time.monotonic() > self._deadline
+        self.has_gone = self.is_gone()
+        return self.has_gone or time.monotonic() > self.deadline
 
 
 class ThumbnailsBusyError(PhotosvcError):
@@ -330,13 +322,11 @@ class Thumbnails:
             job = self._job(original, target) if keep else Job(original, (target,), kept=False)
             try:
                 making = Making(self._workers().submit(job, owner, last=not keep), kept=job.kept)
-            except WorkersBusyError:
+            except BaseException as error:
                 self._locks.release(key)
-                return None, None
-            except BaseException:
-                self._locks.release(key)
+                if isinstance(error, WorkersBusyError):
+                    return None, None
                 raise
-            making.callers = 1
             self._making[key] = making
         making.work.add_done_callback(lambda made: self._finish(job, made, making.finished))
         return job, making
@@ -375,9 +365,11 @@ class Thumbnails:
         missing = [
             other
             for other in others
-            if canonical(original, other) == other and not self._cache.has(original.hash, file_name(other))
+            if other != target
+            and canonical(original, other) == other
+            and not self._cache.has(original.hash, file_name(other))
         ]
-        return Job(original, (target, *(other for other in missing if other != target)))
+        return Job(original, (target, *missing))
 
     def _larger(self, original: Original, target: Target) -> str:
         """Return the path of the smallest sufficient cached thumbnail of the whole picture; empty if there is none."""
@@ -386,9 +378,7 @@ class Thumbnails:
             return ""
         wanted = thumbnail_size(whole, target.size)
         ratio = min(whole) / min(wanted) if target.size.fills else max(whole) / max(wanted)
-        for size in SIZES.values():
-            if size.fills:
-                continue
+        for size in (size for size in SIZES.values() if not size.fills):
             width, height = thumbnail_size(whole, size)
             enough = ratio * max(width, height) / max(whole) >= _ENOUGH
             what = file_name(Target(size, turn=target.turn))

@@ -44,16 +44,16 @@ def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) 
         targets: at least one.
         orientation: Exif orientation 1 to 8 that is still to be applied.
     """
-    whole = picture.size[::-1] if orientation >= 5 else picture.size
+    stored = picture.size
+    whole = stored[::-1] if orientation >= 5 else stored
     plans = [geometry(whole, target) for target in targets]
     if picture.format in ("JPEG", "MPO", "JPEG2000", "HEIF"):
         _decode_scaled(picture, whole, plans, orientation)
     base = _resizable(picture)
     profile = picture.info.get("icc_profile")  # some decoders find it together with the pixels
-    scale = (base.width / whole[1], base.height / whole[0]) if orientation >= 5 else _scale(base.size, whole)
+    scale = base.width / stored[0], base.height / stored[1]
     for box, size in plans:
-        stored = _stored_box(box, whole, orientation)
-        left, upper, right, lower = stored
+        left, upper, right, lower = _stored_box(box, whole, orientation)
         # Rounding must not leave the picture.
         source_box = (
             max(0.0, left * scale[0]),
@@ -80,10 +80,6 @@ def _decode_scaled(
     # CMYK and grey keep their mode, to which their profiles belong.
     mode = picture.mode if picture.mode in ("L", "CMYK") else "RGB"
     leave_out_pixels(picture, mode, (height, width) if orientation >= 5 else (width, height))
-
-
-def _scale(size: tuple[int, int], whole: tuple[int, int]) -> tuple[float, float]:
-    return size[0] / whole[0], size[1] / whole[1]
 
 
 def _resizable(picture: Image.Image) -> Image.Image:

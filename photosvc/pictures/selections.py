@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from http import HTTPStatus
+from io import RawIOBase
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import orjson
@@ -325,7 +326,7 @@ def _info(name: str, size: int, modified: datetime) -> ZipInfo:
     return info
 
 
-class _Sink:
+class _Sink(RawIOBase):
     """The output of `ZipFile`, which keeps bytes until they are taken and cannot seek."""
 
     def __init__(self) -> None:
@@ -333,17 +334,11 @@ class _Sink:
         self.size = 0
         """Bytes kept."""
 
-    def write(self, data: bytes, /) -> int:
+    def write(self, data: Any, /) -> int:  # noqa: ANN401 - the type of buffers is new in Python 3.12
         """Keep bytes."""
         self._pieces.append(bytes(data))
         self.size += len(data)
         return len(data)
-
-    def flush(self) -> None:
-        """Do nothing, as no bytes are buffered elsewhere."""
-
-    def close(self) -> None:
-        """Do nothing, as no file is open."""
 
     def take(self) -> bytes:
         """Return the bytes since the last call."""

@@ -210,14 +210,12 @@ class Videos:
                     cache=self._cache,
                 )
                 future = self._workers().submit(job)
-            except WorkersBusyError:
+            except BaseException as error:
                 self._locks.release(key)
-                raise ConversionsBusyError from None
-            except OSError:
-                self._locks.release(key)
-                raise StorageError from None
-            except BaseException:
-                self._locks.release(key)
+                if isinstance(error, WorkersBusyError):
+                    raise ConversionsBusyError from None
+                if isinstance(error, OSError):
+                    raise StorageError from None
                 raise
             finished: Future[None] = Future()
             self._making[key] = finished

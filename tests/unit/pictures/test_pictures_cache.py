@@ -51,16 +51,16 @@ def test_what_cannot_be_read_counts_as_missing(tmp_path, monkeypatch, code):
     assert not found.has(HASH, "tile_224.jpg")
 
 
-def test_a_write_that_fails_leaves_nothing(tmp_path):
-    found = cache(tmp_path)
+def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
+    found, write_bytes = cache(tmp_path), Path.write_bytes
 
-    def fail_halfway():
-        with found.new_file(found.path(HASH, "fit_720.jpg")) as name:
-            Path(name).write_bytes(b"half")
-            raise RuntimeError
+    def fail_halfway(path, data):
+        write_bytes(path, data[:4])
+        raise RuntimeError
 
+    monkeypatch.setattr(Path, "write_bytes", fail_halfway)
     with pytest.raises(RuntimeError):
-        fail_halfway()
+        found.write(HASH, "fit_720.jpg", b"half a picture")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
@@ -110,13 +110,17 @@ def test_temporary_files_of_killed_processes_go_after_an_hour(tmp_path):
     assert found.usage() == Usage(1, 4)
 
 
-def test_a_temporary_file_that_is_being_written_stays_whatever_the_clock_says(tmp_path):
-    found = cache(tmp_path, limit=1)
-    with found.new_file(found.path(HASH, "x")) as name:
-        Path(name).write_bytes(b"half")
-        os.utime(name, (1, 1))
+def test_a_temporary_file_that_is_being_written_stays_whatever_the_clock_says(tmp_path, monkeypatch):
+    found, write_bytes = cache(tmp_path, limit=1), Path.write_bytes
+
+    def evict_meanwhile(path, data):
+        write_bytes(path, data)
+        os.utime(path, (1, 1))
         found.evict()
-        assert Path(name).exists()
+        assert path.exists()
+
+    monkeypatch.setattr(Path, "write_bytes", evict_meanwhile)
+    found.write(HASH, "x", b"half")
     assert read(found, HASH, "x") == b"half"
 
 
