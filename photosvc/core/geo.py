@@ -38,6 +38,11 @@ def is_position(lat: float, lng: float) -> bool:
     return abs(lat) <= 90 and abs(lng) <= 180
 
 
+def _check_position(lat: float, lng: float) -> None:
+    if not is_position(lat, lng):
+        raise InvalidValueError("A position is -90 to 90 degrees of latitude, -180 to 180 of longitude.")
+
+
 def distance_m(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
     """Return the great-circle distance in metres (haversine formula; within 0.6 % of the ellipsoid)."""
     phi1, phi2 = math.radians(lat1), math.radians(lat2)
@@ -70,8 +75,7 @@ def bounding_boxes(lat: float, lng: float, radius_m: float) -> tuple[Box, ...]:
     Raises:
         InvalidValueError: the position is not on the globe, or the radius is negative or not finite.
     """
-    if not is_position(lat, lng):
-        raise InvalidValueError("A position is -90 to 90 degrees of latitude, -180 to 180 of longitude.")
+    _check_position(lat, lng)
     if not (0 <= radius_m < math.inf):
         raise InvalidValueError("A distance is a positive number.")
     angle = (radius_m + _SLACK_M) / EARTH_RADIUS_M
@@ -92,8 +96,7 @@ def cell_token(lat: float, lng: float) -> str:
     Raises:
         InvalidValueError: the position is not on the globe.
     """
-    if not is_position(lat, lng):
-        raise InvalidValueError("A position is -90 to 90 degrees of latitude, -180 to 180 of longitude.")
+    _check_position(lat, lng)
     token: str = s2cell.lat_lon_to_token(lat, lng, CELL_LEVEL)
     return token
 
@@ -154,9 +157,7 @@ def _digits(text: str) -> list[int] | None:
     if match is None:
         return None
     area, padding, detail = match.groups()
-    if padding and (detail or len(area) % 2):
-        return None
-    if len(detail) == 1:
+    if (padding and (detail or len(area) % 2)) or len(detail) == 1:
         return None
     digits = [_DIGITS.index(letter) for letter in area + detail]
     if digits[0] >= 9 or digits[1] >= 18:  # beyond 90 degrees north, 180 east

@@ -77,6 +77,8 @@ class OwnHandler(logging.StreamHandler[Any]):
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)
+        self.read_more: Callable[[], dict[str, str]] = dict
+        """Returns the names and values to add to each line."""
 
     @property
     def stream(self) -> Any:  # noqa: ANN401 - stderr may be any stream
@@ -86,6 +88,7 @@ class OwnHandler(logging.StreamHandler[Any]):
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record, unless the root logger has a handler."""
         if not logging.root.handlers:
+            setattr(record, _ADDED, self.read_more())
             super().emit(record)
 
 
@@ -102,22 +105,7 @@ def add_to_lines(logger: str, read: Callable[[], dict[str, str]]) -> None:
     They take the place of those that an earlier call has added.
     """
     if handler := _own_handler(logger):
-        for former in [one for one in handler.filters if isinstance(one, _Adding)]:
-            handler.removeFilter(former)
-        handler.addFilter(_Adding(read))
-
-
-class _Adding(logging.Filter):
-    """A filter that lets all records pass, with names and values that it adds."""
-
-    def __init__(self, read: Callable[[], dict[str, str]]) -> None:
-        super().__init__()
-        self._read = read
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Add the values."""
-        setattr(record, _ADDED, self._read())
-        return True
+        handler.read_more = read
 
 
 def write_warnings_only(logger: str) -> None:

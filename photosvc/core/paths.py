@@ -96,11 +96,7 @@ def flush_folder(folder: Path) -> None:
     Raises:
         OSError: there is no such folder, or the disk failed.
     """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    _flush(folder, os.O_DIRECTORY)
 
 
 def flush_file(path: Path) -> None:
@@ -109,7 +105,11 @@ def flush_file(path: Path) -> None:
     Raises:
         OSError: there is no such file, or the disk failed.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    _flush(path, os.O_NOFOLLOW)
+
+
+def _flush(path: Path, flag: int) -> None:
+    descriptor = os.open(path, os.O_RDONLY | flag | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:
@@ -263,17 +263,14 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
     Raises:
         OSError: the file cannot be read or written.
     """
-    try:
-        return path.read_text("utf-8").strip()
-    except FileNotFoundError:
+    if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
-    try:
-        write_flushed(temporary, make().encode())
-        os.link(temporary, path)
-        flush_folder(path.parent)
-    except FileExistsError:
-        return path.read_text("utf-8").strip()  # another process was first
-    finally:
-        temporary.unlink(missing_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+        try:
+            write_flushed(temporary, make().encode())
+            with suppress(FileExistsError):  # another process was first
+                os.link(temporary, path)
+            flush_folder(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
     return path.read_text("utf-8").strip()

@@ -8,7 +8,7 @@ the fewest, so that a flood of requests delays the client that sends it, and the
 """
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
@@ -86,18 +86,6 @@ class Arrival:
         longest_line: the most bytes of the request line and of a header; 0: only the whole head is limited.
         most_headers: the most headers of a request; 0: no limit.
     """
-
-    __slots__ = (
-        "_chunk",
-        "_counted",
-        "_line",
-        "_lines",
-        "_longest_line",
-        "_looked",
-        "_most_lines",
-        "_size",
-        "received",
-    )
 
     def __init__(self, longest_line: int, most_headers: int) -> None:
         self.received = bytearray()
@@ -193,8 +181,8 @@ class RequestQueue(Generic[T]):
         self._start = start
         self._waiting: dict[Requester, deque[T]] = {}
         """The requests of each client, the client that was served longest ago first."""
-        self._running: dict[Requester, int] = {}
-        self._networks: dict[str, int] = {}
+        self._running = Counter[Requester]()
+        self._networks = Counter[str]()
         self._free = threads
         self._mutex = Lock()
 
@@ -229,8 +217,8 @@ class RequestQueue(Generic[T]):
             if requests:
                 self._waiting[requester] = requests
             self._free -= 1
-            self._running[requester] = self._running.get(requester, 0) + 1
-            self._networks[requester.network] = self._networks.get(requester.network, 0) + 1
+            self._running[requester] += 1
+            self._networks[requester.network] += 1
             taken.append((requester, request))
         return taken
 
@@ -239,10 +227,10 @@ class RequestQueue(Generic[T]):
         return own < self._most and of_network < self._most_of_network
 
     def _load(self, requester: Requester) -> tuple[int, int]:
-        return self._networks.get(requester.network, 0), self._running.get(requester, 0)
+        return self._networks[requester.network], self._running[requester]
 
 
-def _decrement(counts: dict[K, int], key: K) -> None:
+def _decrement(counts: Counter[K], key: K) -> None:
     counts[key] -= 1
     if not counts[key]:
         del counts[key]

@@ -19,8 +19,6 @@ from photosvc.serving.arrival import WaitBudget
 
 #: A closed connection that the client keeps open is dropped after this time, in seconds (RFC 9112 section 9.6).
 LINGER_SECONDS: Final = 2.0
-#: Connections that may wait for the client to close; one more is dropped at once.
-_MOST_LINGERING: Final = 500
 _RECEIVE: Final = 64 << 10
 #: Seconds without a byte after which a client that does not take its answer, or send its request, is dropped.
 STALL_SECONDS: Final = 30
@@ -35,8 +33,6 @@ MOST_KEPT: Final = 4 << 20
 _GRACE_SECONDS: Final = 30
 _LOWEST_RATE: Final = 1 << 10
 _PIECE: Final = 256 << 10
-#: Errors of file systems that do not support `sendfile`.
-_NO_SENDFILE: Final = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 class Lingering:
@@ -47,7 +43,7 @@ class Lingering:
 
     def close(self, client: socket.socket, poller: Any) -> None:  # noqa: ANN401 - gunicorn has no types
         """Close a connection once its client has, so that it receives the whole answer; at once if too many wait."""
-        if len(self._waiting) >= _MOST_LINGERING:
+        if len(self._waiting) >= 500:
             client.close()
             return
         client.setblocking(False)
@@ -167,8 +163,8 @@ class Client(socket.socket):
             try:
                 sent = os.sendfile(self.fileno(), source, position, end - position)
             except OSError as error:
-                if error.errno not in _NO_SENDFILE:
-                    raise
+                if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+                    raise  # else the file system does not support `sendfile`
                 sent = self.send(os.pread(source, min(_PIECE, end - position), position))
             if not sent:  # the file was cut: the connection ends before the promised length
                 raise BrokenPipeError(errno.EPIPE, "the file is shorter than it was")

@@ -122,7 +122,9 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                     # `X-Forwarded-Prefix` of trusted proxies tells the mount; gunicorn takes it from clients as well.
                     self.cfg.set("forwarder_headers", "")
                 service.writers.let_write(self.cfg.threads)
-                _check_service(self.wsgi, service)
+                # An unreachable database is no error: it may start later.
+                with self.wsgi.app_context(), suppress(SQLAlchemyError, SchemaError):
+                    service.require_schema()
         except (SettingError, OtherServiceKeyError) as error:
             raise AppImportError(error.message) from None
 
@@ -393,13 +395,3 @@ def _heartbeat_of(app: Any) -> Heartbeat | None:  # noqa: ANN401 - any WSGI app
     with app.app_context():
         engine = service.engine()
     return Heartbeat(engine, service.settings, service.clock, Role.WEB, service.picture_cache)
-
-
-def _check_service(app: Flask, service: Service) -> None:
-    """Check the database once before the first request; an unreachable database is no error, it may start later.
-
-    Raises:
-        OtherServiceKeyError: it belongs to another service key.
-    """
-    with app.app_context(), suppress(SQLAlchemyError, SchemaError):
-        service.require_schema()

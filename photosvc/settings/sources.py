@@ -46,7 +46,7 @@ def load_settings(
     known = setting_fields()
     sources: list[tuple[str, Mapping[str, object]]] = [
         ("instance/config.py", _config_file(instance / "config.py") if reads_config else {}),
-        ("environment", {k: v for k, v in (environ or {}).items() if k.startswith(PREFIX) and not _is_foreign(k)}),
+        ("environment", {name: value for name, value in (environ or {}).items() if _is_setting(name)}),
         ("app", given or {}),
     ]
     values: dict[str, Any] = {}
@@ -98,8 +98,8 @@ def is_of_a_service(variable: str) -> bool:
     return _OF_SERVICES.fullmatch(variable) is not None
 
 
-def _is_foreign(variable: str) -> bool:
-    return variable == INSTANCE_VARIABLE or is_of_a_service(variable)
+def _is_setting(variable: str) -> bool:
+    return variable.startswith(PREFIX) and variable != INSTANCE_VARIABLE and not is_of_a_service(variable)
 
 
 def _remembered_folder(instance: Path) -> Path | None:

@@ -15,7 +15,6 @@ from photosvc.core.paths import full_path
 from photosvc.core.vocabulary import DEFAULT_KINDS, KINDS, parse_kinds
 from photosvc.storage.bucket import SCHEME, Bucket, parse_address
 
-_LONGEST_ADDRESS = 500
 _LONGEST: Final = 500
 #: The placeholders for the number of a tile; the optional `{r}` asks for twice the pixels.
 _FIELDS: Final = ("{z}", "{x}", "{y}")
@@ -51,8 +50,8 @@ def _base_url(value: object) -> str:
         raise ValueError(msg) from None
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment or "@" in text:
         raise ValueError(msg)
-    if len(text) > _LONGEST_ADDRESS:
-        raise ValueError(f"expected at most {_LONGEST_ADDRESS} characters: headers contain it")
+    if len(text) > _LONGEST:
+        raise ValueError(f"expected at most {_LONGEST} characters: headers contain it")
     return text
 
 
@@ -170,6 +169,14 @@ def _number(low: int, high: int, unit: str, meaning: str, *, default: int) -> An
     return _setting(parse, f"{low} to {high} {unit}", meaning, default=default)
 
 
+def _yes_or_no(meaning: str, *, default: bool) -> Any:  # noqa: ANN401
+    return _setting(_switch, "`true` or `false`", meaning, default=default)
+
+
+def _address(meaning: str) -> Any:  # noqa: ANN401
+    return _setting(_base_url, "http or https address, or empty", meaning, default="")
+
+
 _TEN_YEARS = 315_360_000
 
 
@@ -182,12 +189,7 @@ class Settings:
         "path, or `s3://bucket/folder`",
         "Folder of original pictures, or a bucket of S3-compatible storage; never written to by indexing",
     )
-    s3_endpoint: str = _setting(
-        _base_url,
-        "http or https address, or empty",
-        "Address of the S3-compatible storage with the originals; empty: Amazon S3",
-        default="",
-    )
+    s3_endpoint: str = _address("Address of the S3-compatible storage with the originals; empty: Amazon S3")
     database_uri: str = _setting(
         database_uri, "SQLAlchemy address", "Address of the database, SQLite or PostgreSQL", secret=True
     )
@@ -198,11 +200,8 @@ class Settings:
         default="",
         secret=True,
     )
-    base_url: str = _setting(
-        _base_url,
-        "http or https address, or empty",
-        "Public address of the service, with its path: issuer and links; without it links are relative",
-        default="",
+    base_url: str = _address(
+        "Public address of the service, with its path: issuer and links; without it links are relative"
     )
     cache: Path = _setting(full_path, "path", "Folder for derived files such as thumbnails")
     secret_key: str = _setting(
@@ -216,17 +215,11 @@ class Settings:
     )
     index_timeout: int = _number(1, 3600, "seconds", "Seconds a worker may spend on one file", default=60)
     index_memory: int = _number(256, 65536, "MiB", "MiB of memory a worker may use", default=2048)
-    readonly: bool = _setting(
-        _switch,
-        "`true` or `false`",
-        "Refuse all changes of the originals: uploads, imports and changes over WebDAV",
-        default=False,
+    readonly: bool = _yes_or_no(
+        "Refuse all changes of the originals: uploads, imports and changes over WebDAV", default=False
     )
-    delete_originals: bool = _setting(
-        _switch,
-        "`true` or `false`",
-        "Let the deletion of photos and files move their originals into the trash; else only WebDAV does",
-        default=True,
+    delete_originals: bool = _yes_or_no(
+        "Let the deletion of photos and files move their originals into the trash; else only WebDAV does", default=True
     )
     trash_days: int = _number(
         0, 36_500, "days", "Days after which originals in the trash are deleted permanently; 0: never", default=30
@@ -263,9 +256,7 @@ class Settings:
     watch_settle: int = _number(
         0, 3600, "seconds", "Seconds a new file must be unchanged before `svc watch` reads it", default=5
     )
-    estimate_places: bool = _setting(
-        _switch,
-        "`true` or `false`",
+    estimate_places: bool = _yes_or_no(
         "Estimate the place of photos without a position from those that the same camera took before and after",
         default=True,
     )
@@ -350,11 +341,8 @@ class Settings:
         "Entries of the security log to keep of each kind: refusals, accesses, changes",
         default=10_000,
     )
-    access_log: bool = _setting(
-        _switch,
-        "`true` or `false`",
-        "Log a line for each request, without secrets; see docs/security-log.md",
-        default=False,
+    access_log: bool = _yes_or_no(
+        "Log a line for each request, without secrets; see docs/security-log.md", default=False
     )
     log_format: str = _setting(
         _log_format,
@@ -362,11 +350,8 @@ class Settings:
         "How lines of the log are written to stderr; not inside another app",
         default=TEXT,
     )
-    traces: str = _setting(
-        _base_url,
-        "http or https address, or empty",
-        "Address of an OpenTelemetry collector that gets a trace of each request; not inside another app",
-        default="",
+    traces: str = _address(
+        "Address of an OpenTelemetry collector that gets a trace of each request; not inside another app"
     )
     proxies: int = _number(
         0,

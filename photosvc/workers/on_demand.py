@@ -20,7 +20,7 @@ import msgspec
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Reason
 from photosvc.workers.answers import Answers
-from photosvc.workers.pool import WorkerStartError, WorkerTimeoutError, death_of
+from photosvc.workers.pool import WorkerStartError, WorkerTimeoutError, death_of, start_worker
 from photosvc.workers.process import Worker
 
 Item = TypeVar("Item")
@@ -161,7 +161,8 @@ class OnDemandWorkers(Generic[Item, Result]):
                 worker.give(item)
                 result = self._answer(worker)
             except PhotosvcError as error:
-                worker = _living(worker)
+                if worker is not None and worker.pending:  # it was ended, because an answer was still missing
+                    worker = None
                 future.set_exception(error)
             except BaseException as error:  # noqa: BLE001 - after any error, the caller must not wait for ever
                 if worker is not None:
@@ -174,10 +175,7 @@ class OnDemandWorkers(Generic[Item, Result]):
             worker.end(_FAREWELL_SECONDS)
 
     def _start(self) -> Worker[Item]:
-        try:
-            worker = Worker[Item](self._function, self._timeout, self._memory_bytes)
-        except OSError as error:
-            raise WorkerStartError(f"Worker processes cannot start ({error.strerror}).") from None
+        worker: Worker[Item] = start_worker(self._function, self._timeout, self._memory_bytes)
         problem = self._receive(worker, worker.receive_start)
         if problem is not None:
             worker.end()
@@ -199,8 +197,3 @@ class OnDemandWorkers(Generic[Item, Result]):
             return receive()
         except (EOFError, OSError, msgspec.MsgspecError):  # a dead child, or one that sends what is no answer
             raise death_of(worker.end(_FAREWELL_SECONDS)) from None
-
-
-def _living(worker: Worker[Item] | None) -> Worker[Item] | None:
-    """Return the worker; None if it was ended because an answer was still missing."""
-    return worker if worker is not None and not worker.pending else None

@@ -148,12 +148,8 @@ class WorkerPool(Generic[Item, Result]):
         return worker.has_room and len(worker.pending) < max(_LEAST_QUEUE, quick)
 
     def _start(self) -> Worker[Item]:
-        try:
-            worker = Worker[Item](self._function, self._timeout, self._memory_bytes)
-        except OSError as error:
-            raise WorkerStartError(f"Worker processes cannot start ({error.strerror}).") from None
-        self._workers.append(worker)
-        return worker
+        self._workers.append(start_worker(self._function, self._timeout, self._memory_bytes))
+        return self._workers[-1]
 
     @staticmethod
     def _answering(busy: list[Worker[Item]]) -> list[tuple[Worker[Item], bool]]:
@@ -161,11 +157,8 @@ class WorkerPool(Generic[Item, Result]):
         timeout = min(worker.deadline for worker in busy) - time.monotonic()
         ready = wait([worker.connection for worker in busy], max(0, timeout))
         now = time.monotonic()
-        return [
-            (worker, worker.connection in ready)
-            for worker in busy
-            if worker.connection in ready or worker.deadline <= now
-        ]
+        looked_at = ((worker, worker.connection in ready) for worker in busy)
+        return [(worker, has_answered) for worker, has_answered in looked_at if has_answered or worker.deadline <= now]
 
     def _outcome(self, worker: Worker[Item], *, has_answered: bool) -> Iterator[tuple[Item, Result | PhotosvcError]]:
         """Yield the item of a worker that answered, died or timed out, and its outcome; nothing for a start message."""
@@ -200,6 +193,18 @@ class WorkerPool(Generic[Item, Result]):
         """Remove a worker from the pool and end it; return its exit code."""
         self._workers.remove(worker)
         return worker.end(patience)
+
+
+def start_worker(function: bytes, timeout: float, memory_bytes: int) -> Worker[Any]:
+    """Start a process; the arguments are those of `Worker`.
+
+    Raises:
+        WorkerStartError: the system refuses to start one.
+    """
+    try:
+        return Worker(function, timeout, memory_bytes)
+    except OSError as error:
+        raise WorkerStartError(f"Worker processes cannot start ({error.strerror}).") from None
 
 
 def death_of(code: int) -> WorkerDiedError:

@@ -8,7 +8,6 @@ import os
 import pickle
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -49,16 +48,10 @@ class Landmarks:
         """Return why this machine cannot be used; empty if it can."""
         if __version__ != self.version:
             return f"runs photosvc {__version__}, not {self.version}"
-        if not os.path.isdir(self.folder) or not self._has_names():  # noqa: PTH112 - a path of another machine
+        has_names = not self.names or any(os.path.lexists(f"{self.folder}/{name}") for name in self.names)
+        if not has_names or not os.path.isdir(self.folder):  # noqa: PTH112 - a path of another machine
             return f"does not see the originals in {self.folder}"
         return ""
-
-    def _has_names(self) -> bool:
-        found = not self.names
-        for name in self.names:
-            with suppress(OSError):
-                found = found or bool(os.lstat(f"{self.folder}/{name}"))
-        return found
 
 
 @dataclass(frozen=True, slots=True)
