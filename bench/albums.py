@@ -19,9 +19,8 @@ from flask import Flask
 from sqlalchemy import Engine, insert, select
 from sqlalchemy.orm import Session
 
+from bench.loads import new_password
 from photosvc.app import create_app
-from photosvc.auth import accounts, credentials
-from photosvc.auth.scopes import parse_scope
 from photosvc.core import ids
 from photosvc.core.accounts import ADMIN
 from photosvc.library.album_photos import add_photos
@@ -30,7 +29,6 @@ from photosvc.models.engine import begin_write
 from photosvc.models.search import record_change
 from photosvc.search.rows.write import project
 from photosvc.web import transactions
-from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 _MANY = 10_000
@@ -45,10 +43,7 @@ class Bench:
     def __init__(self, app: Flask) -> None:
         self._app, self._client, self._longest = app, app.test_client(), 0.0
         self._watch_lock()
-        with app.app_context(), operating() as operation:
-            user = accounts.add(operation, accounts.new_user(operation.now, name="bench", role=ADMIN))
-            secret = credentials.issue(operation, user, name="bench", scope=parse_scope("*")).secret
-        self._headers = {"X-Auth-Token": secret}
+        self._headers = {"X-Auth-Token": new_password(app, ADMIN)}
 
     def _watch_lock(self) -> None:
         """Take the time of every write transaction."""

@@ -7,7 +7,6 @@ turn search, log in and get tokens, first with nothing else going on, then while
 import argparse
 import http.client
 import json
-import math
 import os
 import shutil
 import subprocess
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from bench.indexing import draw
 from bench.libraries.library import TOKEN_FILE
+from bench.loads import at_once, percentile
 from bench.oauth import basic
 from bench.peers.serve import serve
 from photosvc.app import create_app
@@ -48,15 +48,11 @@ class Load:
 
     def run(self, clients: Sequence[tuple[str, Callable[[int], "Request"]]], wait: Callable[[], object]) -> None:
         """Ask by one thread for each client until `wait` returns."""
-        threads = [threading.Thread(target=self._ask, args=client) for client in clients]
-        for thread in threads:
-            thread.start()
-        try:
-            wait()
-        finally:
-            self.ended.set()
-            for thread in threads:
-                thread.join()
+        with at_once(self._ask, clients):
+            try:
+                wait()
+            finally:
+                self.ended.set()
 
     def _ask(self, name: str, make: Callable[[int], "Request"]) -> None:
         number = 0
@@ -128,10 +124,9 @@ def svc(folder: Path, *arguments: str) -> None:
 def report(what: str, times: Mapping[str, Sequence[float]], errors: Sequence[str]) -> None:
     """Rows of the table."""
     for name, found in sorted(times.items()):
-        spent = sorted(found)
-        half, most = (spent[math.ceil(len(spent) * share) - 1] for share in (0.5, 0.99))
+        half, most = (percentile(found, share) for share in (0.5, 0.99))
         failed = sum(error.startswith(name) for error in errors)
-        print(f"| {name}, {what} | {len(spent)} | {half:.0f} | {most:.0f} | {spent[-1]:.0f} | {failed} |", flush=True)
+        print(f"| {name}, {what} | {len(found)} | {half:.0f} | {most:.0f} | {max(found):.0f} | {failed} |", flush=True)
     for error in sorted(set(errors))[:5]:
         print(error, file=sys.stderr)
 
@@ -157,12 +152,11 @@ def main() -> None:
         command = [sys.executable, "-m", "gunicorn", "--workers", str(WORKERS), "--no-control-socket"]
         command += ["--bind", "{address}", "photosvc.app:create_app()"]
         with serve(command, Path(temporary, "log"), "/api/v1/status", **environ) as server:
-            port = int(server.base.rpartition(":")[2])
             print("| request | number | p50 ms | p99 ms | most ms | failed |\n|---|---|---|---|---|---|")
-            alone = Load(port, given.pause)
+            alone = Load(server.port, given.pause)
             alone.run(clients, lambda: time.sleep(given.alone))
             report("alone", alone.times, alone.errors)
-            busy, started = Load(port, given.pause), time.monotonic()
+            busy, started = Load(server.port, given.pause), time.monotonic()
             busy.run(clients, lambda: svc(folder, "index", "new", "--workers", "2"))
             seconds = time.monotonic() - started
             report("index run", busy.times, busy.errors)

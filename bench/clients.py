@@ -4,7 +4,6 @@ FOLDER holds a library made by `bench.libraries.library`.
 Processor time of whole requests in this process, SQLite included, and how much memory sending the answer takes.
 """
 
-import re
 import sys
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ from statistics import median
 from flask.testing import FlaskClient
 
 from bench.libraries.library import TOKEN_FILE
+from bench.loads import private_memory
 from photosvc.app import create_app
 from photosvc.models.search import record_change
 from photosvc.web.current import current_service
@@ -36,14 +36,8 @@ def call(client: FlaskClient, path: str, headers: dict[str, str]) -> tuple[float
             sys.exit(answer.get_data(as_text=True))
         for piece in answer.iter_encoded():
             size += len(piece)
-            memory = max(memory, own_memory())
+            memory = max(memory, private_memory())
     return (time.process_time() - started) * 1000, size, memory
-
-
-def own_memory() -> float:
-    """Megabytes of this process, without the pages of the database that are mapped into it."""
-    found = re.search(r"RssAnon:\s+(\d+)", Path("/proc/self/status").read_text())
-    return int(found[1]) / 1024 if found else 0.0
 
 
 def main(folder: Path) -> None:
@@ -53,9 +47,9 @@ def main(folder: Path) -> None:
         call(client, f"{path}{'&' if '?' in path else '?'}count=10", headers)
     print("| call | ms, median | largest | bytes | further memory, MB |\n|---|---|---|---|---|")
     for path, repeats in CALLS.items():
-        before = own_memory()
+        before = private_memory()
         report(path, before, [call(client, path, headers) for _ in range(repeats)])
-    before, changed = own_memory(), []
+    before, changed = private_memory(), []
     for _ in range(5):
         with app.app_context(), current_service().writing() as session:
             record_change(session)

@@ -24,16 +24,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from bench.loads import new_password
 from photosvc.app import create_app
-from photosvc.auth import accounts, credentials
-from photosvc.auth.scopes import parse_scope
 from photosvc.core.accounts import ADMIN
 from photosvc.index.batches import BatchWriter
 from photosvc.index.run_log import Summary
 from photosvc.models import File, Photo, schema
 from photosvc.models.engine import UnitOfWork
 from photosvc.models.statements import among
-from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 _MANY = 10_000
@@ -68,13 +66,6 @@ def library(folder: Path) -> Iterator[Flask]:
         with app.app_context():
             schema.upgrade(current_service().engine())
         yield app
-
-
-def new_password(app: Flask) -> str:
-    """An app password of an administrator, who also sees archived photos."""
-    with app.app_context(), operating() as operation:
-        user = accounts.add(operation, accounts.new_user(operation.now, name="bench", role=ADMIN))
-        return credentials.issue(operation, user, name="bench", scope=parse_scope("*")).secret
 
 
 def timed(send: Callable[[], Any]) -> tuple[float, float]:
@@ -132,7 +123,7 @@ def main(folder: Path) -> None:
     with library(folder) as app:
         with app.app_context(), current_service().reading() as connection:
             uids = connection.scalars(select(Photo.uid).order_by(Photo.id)).all()
-        headers = {"X-Auth-Token": new_password(app)}
+        headers = {"X-Auth-Token": new_password(app, ADMIN)}  # who also sees archived photos
         single(app.test_client(), uids, headers)
         many(app.test_client(), uids, headers)
         vanish(app)

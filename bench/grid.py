@@ -43,12 +43,7 @@ _SLOWER = 4
 _IN_ALBUM, _ADDED_AT_ONCE = 100_000, 10_000
 #: Events of a trace: a task of a thread, and the collection of garbage that was asked for.
 _TASK, _COLLECTION = "ThreadControllerImpl::RunTask", "V8.GCLowMemoryNotification"
-_NETWORK = {
-    "offline": False,
-    "latency": 40,
-    "downloadThroughput": 10_000_000 / 8,
-    "uploadThroughput": 10_000_000 / 8,
-}
+_NETWORK = {"offline": False, "latency": 40, "downloadThroughput": 1_250_000, "uploadThroughput": 1_250_000}
 #: Runs before the scripts of the page: keeps long tasks, when pictures appeared, and on demand the times of frames.
 _WATCH = """
 window.tasks = [];

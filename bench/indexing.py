@@ -26,6 +26,7 @@ import numpy as np
 from PIL import Image
 from sqlalchemy import func, select
 
+from bench.loads import private_memory
 from photosvc.app import create_app
 from photosvc.index.run import rebuild_search, run_index
 from photosvc.index.run_log import IndexOptions, Summary
@@ -73,12 +74,6 @@ def drawn(folder: Path, count: int, size: tuple[int, int]) -> None:
     """Draw in a process of its own, so that this one's memory is that of the index."""
     with ProcessPoolExecutor(1) as process:
         process.submit(draw, folder, count, size).result()
-
-
-def anonymous_megabytes() -> int:
-    """Memory of this process without the files that it maps, such as the database."""
-    found = re.search(r"RssAnon:\s*(\d+)", Path("/proc/self/status").read_text())
-    return int(found[1]) >> 10 if found else 0
 
 
 class Instance:
@@ -175,7 +170,7 @@ def small(folder: Path, count: int) -> None:
             drawn(originals, number, (160, 120))
     instances = [Instance(folder / f"instance-{number}", few) for number in range(ROUNDS)]
     first = min(seconds(one.index)[1] for one in instances) / 1000
-    memory = anonymous_megabytes()
+    memory = private_memory()
     instance = Instance(folder / "instance", many)
     rows: list[tuple[str, float, float]] = []
 
@@ -185,7 +180,7 @@ def small(folder: Path, count: int) -> None:
 
     measure("new", count, instance.index)
     growth = rows[0][2] / 1000 / first
-    grown = anonymous_megabytes()
+    grown = private_memory()
     measure("unchanged", count, instance.index)
     shown = instance.rows()
     measure("search rows rendered again", shown, instance.rebuild)
@@ -203,7 +198,7 @@ def small(folder: Path, count: int) -> None:
     for what, rate, used in rows:
         print(f"| {what} | {rate:.0f} | {used:.3f} |")
     print(f"\nA new file of {count} takes {growth:.2f} times the processor time of one of 1,000.")
-    print(f"Memory of the process that writes: {memory} MB after 1,000 files, {grown} MB after {count}.")
+    print(f"Memory of the process that writes: {memory:.0f} MB after 1,000 files, {grown:.0f} MB after {count}.")
 
 
 def main() -> None:

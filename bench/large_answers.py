@@ -18,10 +18,9 @@ from pathlib import Path
 
 from bench.libraries.library import TOKEN_FILE
 from bench.peers.serve import Server, with_spread
-from bench.soak import CASES, Memory, served
+from bench.soak import CASES, HERE, Memory, served
 
 ASKED = ("view", "geo")
-_HERE = Path(__file__).parent.parent
 _PIECE = 1 << 18
 
 
@@ -40,7 +39,7 @@ class Answer:
 
 def ask(server: Server, path: str, token: str) -> Answer:
     """Read an answer to its end, as fast as it comes."""
-    connection = http.client.HTTPConnection("127.0.0.1", int(server.base.rpartition(":")[2]), timeout=120)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     memory = Memory(server)
     before = memory.now()
     with memory.sampled():
@@ -65,7 +64,7 @@ def main() -> None:
     parser.add_argument("--code", type=Path, action="append", default=[], help="another checkout")
     given = parser.parse_args()
     token = (given.folder / TOKEN_FILE).read_text().strip()
-    codes = [_HERE, *(code.resolve() for code in given.code)]
+    codes = [HERE, *(code.resolve() for code in given.code)]
     with ExitStack() as stack:
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         servers = []

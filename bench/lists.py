@@ -6,21 +6,17 @@ process, one at a time; the processor time includes SQLite, and with `PHOTOSVC_D
 server, whose library is changed itself.
 """
 
-import random
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from flask import Flask
 from sqlalchemy import select
 
 from bench.edits import library, timed
-from photosvc.auth import accounts, credentials
-from photosvc.auth.scopes import parse_scope
+from bench.loads import new_password
 from photosvc.core.accounts import ADMIN, VIEWER
 from photosvc.models import Photo
-from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 _ROUNDS = 5
@@ -49,23 +45,12 @@ LISTS = (
 )
 
 
-def tokens(app: Flask) -> Mapping[str, str]:
-    """An app password of an administrator and of a viewer, who sees no private photos."""
-    made = {}
-    with app.app_context():
-        for role in (ADMIN, VIEWER):
-            with operating() as operation:
-                name = f"bench-{random.SystemRandom().randrange(10**9)}"
-                user = accounts.add(operation, accounts.new_user(operation.now, name=name, role=role))
-                made[role] = credentials.issue(operation, user, name="bench", scope=parse_scope("*")).secret
-    return made
-
-
 def main(folder: Path, lists: Sequence[str]) -> None:
     with library(folder) as app:
         with app.app_context(), current_service().reading() as connection:
             uids = connection.scalars(select(Photo.uid).order_by(Photo.id).limit(1000)).all()
-        secrets, edited, started = tokens(app), iter(range(10**6)), time.time()
+        secrets = {role: new_password(app, role) for role in (ADMIN, VIEWER)}  # a viewer sees no private photos
+        edited, started = iter(range(10**6)), time.time()
         client = app.test_client()
         print("| list after an edit | as | best ms of the processor | by the clock | kept, by the clock |")
         print("|---|---|---|---|---|")

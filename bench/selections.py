@@ -12,13 +12,11 @@ own; with `--patient` they wait for as long as `Retry-After` says.
 import argparse
 import http.client
 import json
-import math
 import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -29,13 +27,12 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from bench.loads import at_once, new_password, percentile
 from bench.peers.serve import serve
+from bench.soak import HERE, served
 from photosvc.app import create_app
-from photosvc.auth import accounts, credentials
-from photosvc.auth.scopes import parse_scope
 from photosvc.cli.deploy import Deployment, files_of
 from photosvc.models import Photo, schema
-from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 
 _SELECTED, _EDITED = 100, 10_000
@@ -45,15 +42,13 @@ _PAUSE = 0.02
 
 def prepare(folder: Path) -> tuple[dict[str, str], list[str]]:
     """App passwords of an account for each role, and the UIDs of photos."""
-    app, found = create_app(instance=folder, environ={}), {}
+    app = create_app(instance=folder, environ={})
     with app.app_context():
         service = current_service()
         schema.upgrade(service.engine())
-        for role in ("admin", "user", "viewer"):
-            with operating() as operation:
-                user = accounts.add(operation, accounts.new_user(operation.now, name=f"bench-{role}", role=role))
-                found[role] = credentials.issue(operation, user, name="b", scope=parse_scope("*")).secret
-                uids = list(operation.session.scalars(select(Photo.uid).order_by(Photo.id).limit(_EDITED)))
+        with service.reading() as connection:
+            uids = list(connection.scalars(select(Photo.uid).order_by(Photo.id).limit(_EDITED)))
+        found = {role: new_password(app, role) for role in ("admin", "user", "viewer")}
         service.engine().dispose()
     return found, uids
 
@@ -73,7 +68,7 @@ def nginx(folder: Path, upstream: int, instance: Path) -> Iterator[int]:
     )
     script = f"sed s/PORT/$0/ {template} > {folder}/nginx.conf; exec nginx -c {folder}/nginx.conf"
     with serve(["sh", "-c", script, "{port}"], folder / "nginx.log", "/api/v1/status") as server:
-        yield int(server.base.rpartition(":")[2])
+        yield server.port
 
 
 def send(port: int, method: str, path: str, token: str, body: bytes, ended: Event, counts: Counter[int]) -> None:
@@ -101,11 +96,8 @@ def load(port: int, clients: int, tokens: dict[str, str], uids: list[str], ended
     edit = json.dumps({"photos": uids, "values": {"Details": {"Artist": f"Ada {time.time()}"}}}).encode()
     jobs = [("POST", "/api/v1/zip", tokens["viewer"], selected, ended, zips)] * clients
     jobs.append(("POST", "/api/v1/batch/photos/edit", tokens["admin"], edit, ended, edits))
-    threads = [threading.Thread(target=send, args=(port, *job)) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with at_once(send, [(port, *job) for job in jobs]):
+        pass
     told.send((dict(zips), dict(edits)))
 
 
@@ -131,10 +123,6 @@ def read(port: int, token: str, seconds: float) -> dict[str, list[float]]:
     return found
 
 
-def percentile(values: list[float], share: float) -> float:
-    return sorted(values)[math.ceil(len(values) * share) - 1]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
@@ -148,13 +136,8 @@ def main() -> None:
         instance = temporary / "library"
         shutil.copytree(given.folder, instance)
         tokens, uids = prepare(instance)
-        config = temporary / "gunicorn.conf.py"
-        config.write_text(files_of("gunicorn", Deployment())[config.name])
-        command = [sys.executable, "-m", "gunicorn", "--config", str(config)]
-        command += ["--bind", "{address}", "photosvc.app:create_app()"]
-        environ = {"PHOTOSVC_INSTANCE": str(instance), "PHOTOSVC_PROXIES": "1" if given.nginx else "0"}
-        server = stack.enter_context(serve(command, temporary / "log", "/api/v1/status", **environ))
-        port = int(server.base.rpartition(":")[2])
+        environ = {"PHOTOSVC_PROXIES": "1" if given.nginx else "0"}
+        port = stack.enter_context(served(instance, HERE, temporary / "log", **environ)).port
         if given.nginx:
             port = stack.enter_context(nginx(temporary, port, instance))
         read(port, tokens["user"], 3)  # the first requests of a process load modules

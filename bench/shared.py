@@ -10,7 +10,9 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from bench.edits import library, new_password, timed
+from bench.edits import library, timed
+from bench.loads import new_password
+from photosvc.core.accounts import ADMIN
 from photosvc.models import Photo
 from photosvc.web.current import current_service
 
@@ -23,7 +25,7 @@ def main(folder: Path) -> None:
     with library(folder) as app:
         with app.app_context(), current_service().reading() as connection:
             uids = connection.scalars(select(Photo.uid).order_by(Photo.id).limit(max(_SIZES))).all()
-        owner, visitor, headers = app.test_client(), app.test_client(), {"X-Auth-Token": new_password(app)}
+        owner, visitor, headers = app.test_client(), app.test_client(), {"X-Auth-Token": new_password(app, ADMIN)}
         print("| pictures | link | owner's page, ms | visitor's page, ms | ratio | bytes |\n|---|---|---|---|---|---|")
         for size in _SIZES:
             album = owner.post("/api/v1/albums", json={"Title": f"Shared {size}"}, headers=headers).get_json()["UID"]

@@ -10,9 +10,7 @@ With `--code` the service of another checkout is measured, such as the one befor
 
 import argparse
 import http.client
-import math
 import random
-import re
 import sys
 import tempfile
 import threading
@@ -25,6 +23,7 @@ from itertools import cycle, repeat
 from pathlib import Path
 from urllib.parse import quote
 
+from bench.loads import at_once, percentile, private_memory
 from bench.peers.serve import Server, serve
 from bench.searches.costly import tokens
 from photosvc.cli.deploy import Deployment, files_of
@@ -36,7 +35,7 @@ _SAMPLE = 0.05
 #: Seconds between a refusal and the next request, and between two plain searches.
 _REFUSED, _BESIDE = 0.1, 0.1
 _PLAIN = "/photos?count=100&q=summer"
-_CODE = Path(__file__).parent.parent
+HERE = Path(__file__).parent.parent
 _BODY_PIECE = 1 << 18
 
 
@@ -70,7 +69,7 @@ class Load:
     """Milliseconds of each answer."""
 
     def percentile(self, share: float) -> float:
-        return sorted(self.spent)[math.ceil(len(self.spent) * share) - 1] if self.spent else 0.0
+        return percentile(self.spent, share) if self.spent else 0.0
 
 
 class Memory:
@@ -82,28 +81,21 @@ class Memory:
 
     def now(self) -> float:
         """MB at this moment."""
-        return sum(_private(process) for process in self._server.workers())
+        return sum(map(private_memory, self._server.workers()))
 
     @contextmanager
     def sampled(self) -> Iterator[None]:
         """Note the peak inside the block."""
         ended = threading.Event()
-        thread = threading.Thread(target=self._sample, args=(ended,))
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
+        with at_once(self._sample, [(ended,)]):
+            try:
+                yield
+            finally:
+                ended.set()
 
     def _sample(self, ended: threading.Event) -> None:
         while not ended.wait(_SAMPLE):
             self.peak = max(self.peak, self.now())
-
-
-def _private(process: int) -> float:
-    found = re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
-    return int(found[1]) / 1024 if found else 0.0
 
 
 def ask(port: int, paths: Iterator[str], token: str, ended: threading.Event, pause: float, load: Load) -> None:
@@ -142,30 +134,23 @@ def in_turn(cases: list[str], first: int) -> Iterator[str]:
 def measure(server: Server, cases: list[str], seconds: float, heavy: str, plain: str) -> tuple[Load, Load]:
     """Let twelve connections ask for the cases and one for plain searches."""
     ended, load, beside = threading.Event(), Load(), Load()
-    port = int(server.base.rpartition(":")[2])
-    given = [(port, in_turn(cases, number), heavy, ended, 0, load) for number in range(CONNECTIONS if cases else 0)]
-    threads = [
-        threading.Thread(target=ask, args=each)
-        for each in ((port, repeat(_PLAIN), plain, ended, _BESIDE, beside), *given)
-    ]
-    for thread in threads:
-        thread.start()
-    time.sleep(seconds)
-    ended.set()
-    for thread in threads:
-        thread.join()
+    numbers = range(CONNECTIONS if cases else 0)
+    given = [(server.port, in_turn(cases, number), heavy, ended, 0, load) for number in numbers]
+    with at_once(ask, [(server.port, repeat(_PLAIN), plain, ended, _BESIDE, beside), *given]):
+        time.sleep(seconds)
+        ended.set()
     return load, beside
 
 
 @contextmanager
-def served(folder: Path, code: Path, log: Path) -> Iterator[Server]:
+def served(folder: Path, code: Path, log: Path, **environ: str) -> Iterator[Server]:
     """The library in this folder, served by a checkout as its gunicorn.conf.py says."""
     config = log.with_name("gunicorn.conf.py")
     config.write_text(files_of("gunicorn", Deployment())[config.name])
     program = "import sys; sys.argv[0] = 'gunicorn'; from gunicorn.app.wsgiapp import run; run()"
     command = [sys.executable, "-c", program, "--config", str(config), "--bind", "{address}"]
     command += ["--chdir", str(code), "photosvc.app:create_app()"]
-    environ = {"PHOTOSVC_INSTANCE": str(folder), "PYTHONPATH": str(code)}
+    environ |= {"PHOTOSVC_INSTANCE": str(folder), "PYTHONPATH": str(code)}
     with serve(command, log, "/api/v1/status", **environ) as server:
         yield server
 
@@ -204,7 +189,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", choices=[*CASES, MIXED, []], metavar="case")
     parser.add_argument("--seconds", type=float, help="of each case; by default 12, and 600 of the mixed one")
     parser.add_argument("--rest", type=float, default=_REST, help="seconds afterwards until memory is looked at again")
-    parser.add_argument("--code", type=Path, default=_CODE, help="the checkout that is served")
+    parser.add_argument("--code", type=Path, default=HERE, help="the checkout that is served")
     given = parser.parse_intermixed_args()
     heavy, plain, *_ = tokens(given.folder)
     print("Private memory of two workers in MB:\n")

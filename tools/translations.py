@@ -10,7 +10,6 @@ with 1 if the catalogues are not up to date.
 import sys
 from collections.abc import Iterator
 from io import BytesIO
-from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
@@ -21,14 +20,7 @@ from photosvc.pages.language import ENGLISH, FOLDER, LANGUAGES
 from photosvc.pages.messages import table_texts
 
 _PAGES = FOLDER.parent
-_KEYWORDS = {
-    "_": None,
-    "N_": None,
-    "P_": (1, 2),
-    "ngettext": (1, 2),
-    "pgettext": ((1, "c"), 2),
-    "NP_": ((1, "c"), 2),
-}
+_KEYWORDS = {"_": None, "N_": None, "P_": (1, 2), "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "NP_": ((1, "c"), 2)}
 _METHODS = [("**.py", "python"), ("**/templates/**.html", "jinja2.ext:babel_extract")]
 _PLURALS = {"de": "(n != 1)", "es": "(n != 1)", "fr": "(n > 1)"}
 _TITLE = "# The pages of photosvc in {}. New texts are added by `make translations`.\n#"
@@ -110,15 +102,12 @@ def main(arguments: list[str]) -> int:
         if language == ENGLISH:
             continue
         content = updated(language, texts)
-        for path, wanted in (
-            (Path(FOLDER / f"{language}.po"), content),
-            (Path(FOLDER / f"{language}.mo"), packed(content, language)),
-        ):
-            if path.is_file() and path.read_bytes() == wanted:
-                continue
-            status = 1
-            if arguments != ["check"]:
-                path.write_bytes(wanted)
+        for ending, wanted in (("po", content), ("mo", packed(content, language))):
+            path = FOLDER / f"{language}.{ending}"
+            if not path.is_file() or path.read_bytes() != wanted:
+                status = 1
+                if arguments != ["check"]:
+                    path.write_bytes(wanted)
     return status if arguments == ["check"] else 0
 
 

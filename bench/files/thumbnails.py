@@ -20,7 +20,7 @@ from PIL import Image
 
 from bench.peers.serve import with_spread
 from photosvc.pictures.cache import PictureCache
-from photosvc.pictures.on_demand import Thumbnails
+from photosvc.pictures.on_demand import Thumbnails, Waiters
 from photosvc.pictures.originals import Original
 from photosvc.pictures.render import draw, make_thumbnails
 from photosvc.pictures.sizes import SIZES, USUAL, Size, Target
@@ -93,7 +93,7 @@ def bare_seconds(pool: ProcessPoolExecutor, originals: Sequence[Original], names
 def our_seconds(workers: OnDemandWorkers, originals: Sequence[Original], names: Sequence[str]) -> float:
     """Seconds of the service: callers ask for the sizes of a photograph one after the other."""
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(PROCESSES * 2) as callers:
-        thumbnails = Thumbnails(PictureCache(Path(folder), 1 << 40), lambda: workers, wait=120, waiters=1000)
+        thumbnails = Thumbnails(PictureCache(Path(folder), 1 << 40), lambda: workers, wait=120, waiting=Waiters(1000))
 
         def ask(original: Original) -> None:
             for name in names:
@@ -148,7 +148,9 @@ def quality(original: Original, name: str) -> float:
 
 def main() -> None:
     source, rounds = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    workers = OnDemandWorkers(make_thumbnails, workers=PROCESSES, queued=1000, timeout=60, memory_bytes=2 << 30)
+    workers = OnDemandWorkers(
+        make_thumbnails, result=list[bytes], workers=PROCESSES, queued=1000, timeout=60, memory_bytes=2 << 30
+    )
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(PROCESSES) as pool:
         originals = photographs(source, Path(folder))
         list(pool.map(bare, [(str(found.root / found.name), f"{folder}/warm", ["tile_100"]) for found in originals]))

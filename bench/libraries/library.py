@@ -73,23 +73,8 @@ class Draw:
     def word(self, number: int) -> str:
         """The word with this number, made of syllables, so that many words share a prefix."""
         syllables = (
-            "ba",
-            "ri",
-            "mo",
-            "ten",
-            "la",
-            "sur",
-            "ke",
-            "van",
-            "do",
-            "mi",
-            "sta",
-            "ler",
-            "nu",
-            "pho",
-            "gar",
-            "el",
-        )
+            "ba", "ri", "mo", "ten", "la", "sur", "ke", "van", "do", "mi", "sta", "ler", "nu", "pho", "gar", "el",
+        )  # fmt: skip
         return syllables[number % 16] + syllables[number // 16 % 16] + syllables[number // 256 % 16]
 
     def uid(self, prefix: str) -> str:

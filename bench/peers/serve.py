@@ -24,6 +24,10 @@ class Server:
     base: str
     process: int
 
+    @property
+    def port(self) -> int:
+        return int(self.base.rpartition(":")[2])
+
     def rate(
         self, path: str, seconds: float, headers: Mapping[str, str] | None = None, *, script: Path | None = None
     ) -> float:

@@ -9,8 +9,6 @@ then of four accounts. The ratio of the 95th percentiles must stay below 3.
 import argparse
 import http.client
 import json
-import math
-import os
 import sys
 import tempfile
 import threading
@@ -20,12 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
+from bench.loads import at_once, new_password, percentile
 from bench.peers.serve import serve
 from photosvc.app import create_app
-from photosvc.auth import accounts, credentials
-from photosvc.auth.scopes import parse_scope
-from photosvc.web.auditing import operating
-from photosvc.web.current import current_service
 
 COSTLY = (
     "/photos?total=true&q=" + quote("description:*a*e*i*o*u*|*e*a*o*i*x*|*r*s*t*u*q*"),
@@ -48,9 +43,6 @@ class Times:
     spent: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
 
-    def percentile(self, share: float) -> float:
-        return sorted(self.spent)[math.ceil(len(self.spent) * share) - 1]
-
 
 def ask(port: int, paths: tuple[str, ...], token: str, ended: threading.Event, pause: float, times: Times) -> None:
     """Ask for the paths in turn over kept connections until the end."""
@@ -72,32 +64,17 @@ def ask(port: int, paths: tuple[str, ...], token: str, ended: threading.Event, p
 def measure(port: int, plain: str, costly: list[str], seconds: float) -> tuple[Times, Times]:
     """The times of plain pages, and of the costly searches by clients with these tokens at the same time."""
     ended, found, others = threading.Event(), Times(), Times()
-    threads = [threading.Thread(target=ask, args=(port, (PLAIN,), plain, ended, _PAUSE, found))]
-    for number, token in enumerate(costly):
-        turned = COSTLY[number:] + COSTLY[:number]
-        threads.append(threading.Thread(target=ask, args=(port, turned, token, ended, 0, others)))
-    for thread in threads:
-        thread.start()
-    time.sleep(seconds)
-    ended.set()
-    for thread in threads:
-        thread.join()
+    jobs = [(port, COSTLY[n:] + COSTLY[:n], token, ended, 0, others) for n, token in enumerate(costly)]
+    with at_once(ask, [(port, (PLAIN,), plain, ended, _PAUSE, found), *jobs]):
+        time.sleep(seconds)
+        ended.set()
     return found, others
 
 
 def tokens(folder: Path) -> list[str]:
     """App passwords of five fresh accounts."""
-    app = create_app(instance=folder, environ=os.environ)
-    found = []
-    with app.app_context():
-        service = current_service()
-        for number in range(5):
-            name = f"bench{time.time_ns()}-{number}"
-            user = accounts.new_user(service.now(), name=name, password="correct horse battery")
-            with operating() as operation:
-                accounts.add(operation, user)
-                found.append(credentials.issue(operation, user, name="b", scope=parse_scope("*")).secret)
-    return found
+    app = create_app(instance=folder)
+    return [new_password(app) for _ in range(5)]
 
 
 def main() -> None:
@@ -111,10 +88,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         environ = {"PHOTOSVC_INSTANCE": str(given.folder)}
         with serve(command, Path(temporary, "log"), "/api/v1/status", **environ) as server:
-            port = int(server.base.rpartition(":")[2])
-            measure(port, first, [], 1)  # the first requests of a process load modules
-            alone, _ = measure(port, first, [], given.seconds / 2)
-            usual = alone.percentile(0.95)
+            measure(server.port, first, [], 1)  # the first requests of a process load modules
+            alone, _ = measure(server.port, first, [], given.seconds / 2)
+            usual = percentile(alone.spent, 0.95)
             print("| plain page | number | p50 ms | p95 ms | most ms | ratio of p95 | costly searches by status |")
             print("|---|---|---|---|---|---|---|")
             for name, plain, costly in (
@@ -123,8 +99,8 @@ def main() -> None:
                 ("of another account", others[-1], [first] * 8),
                 ("beside four accounts that send two each", first, others * 2),
             ):
-                found, beside = measure(port, plain, costly, given.seconds) if costly else (alone, Times())
-                half, most = found.percentile(0.5), found.percentile(0.95)
+                found, beside = measure(server.port, plain, costly, given.seconds) if costly else (alone, Times())
+                half, most = (percentile(found.spent, share) for share in (0.5, 0.95))
                 answered = json.dumps(beside.statuses)
                 print(
                     f"| {name} | {len(found.spent)} | {half:.1f} | {most:.1f} | {max(found.spent):.0f} "
