@@ -100,21 +100,16 @@ def _prepare_answers(app: Flask, service: Service) -> None:
     from photosvc.web.errors import register_errors
 
     if service.settings.traces:
-        _trace(app, service)
+        from photosvc.web.tracing import provider_of, trace_app
+
+        with app.app_context():
+            engines = [service.engine()] + ([service.replica.engine()] if service.replica else [])
+        trace_app(app, provider_of(service.settings.traces), *engines, proxies=service.settings.proxies)
     register_errors(app, _render)
     logging.getLogger(answers.LOGGER).setLevel(logging.INFO)
     app.after_request(answers.add_security_headers)
     if service.settings.access_log:
         app.after_request(answers.note_access)  # also logs requests that reach no route
-
-
-def _trace(app: Flask, service: Service) -> None:
-    """Send traces of the requests to the collector of the settings."""
-    from photosvc.web.tracing import provider_of, trace_app
-
-    with app.app_context():
-        engines = [service.engine()] + ([service.replica.engine()] if service.replica else [])
-    trace_app(app, provider_of(service.settings.traces), *engines, proxies=service.settings.proxies)
 
 
 def _render(failure: "Failure") -> Response:

@@ -18,12 +18,8 @@ from photosvc.web.requests import TrustedProxies
 
 _LOG = logging.getLogger(START)
 
-_DATABASES: Final = ("sqlite", "postgresql")
-
 #: The modules with the views of all parts. They are imported when their part is mounted, as this takes long.
 VIEWS: Final = ("photosvc.api", "photosvc.api.well_known", "photosvc.dav", "photosvc.pages")
-#: Origin of the setting `database_uri` in a host app, shown by `svc show config`.
-_FROM_HOST: Final = "host app"
 
 
 def blueprints(parts: frozenset[str], prefix: str, settings: Settings) -> Iterator[tuple[Blueprint, str]]:
@@ -84,7 +80,7 @@ def checked_engine(app: Flask, db: SQLAlchemy | None, bind_key: str | None) -> E
         msg = f"the app {app.name!r} has {what} for the tables of photosvc; its SQLALCHEMY_BINDS have: {known}"
         raise SettingError(msg, field="bind_key")
     engine: Engine = engines[bind_key]
-    if engine.dialect.name not in _DATABASES:
+    if engine.dialect.name not in ("sqlite", "postgresql"):
         msg = f"photosvc works with SQLite and PostgreSQL, not with {engine.dialect.name}: give it a bind_key"
         raise SettingError(msg, field="bind_key")
     if isinstance(engine.pool, StaticPool):
@@ -117,4 +113,5 @@ def settings_in_host(app: Flask, instance: Path, engine: Engine, environ: Mappin
         )
         raise SettingError(msg, field="PHOTOSVC_PROXIES")
     address = engine.url.render_as_string(hide_password=False)
-    return replace(settings, database_uri=address, origins={**settings.origins, "database_uri": _FROM_HOST})
+    # The origin is shown by `svc show config`.
+    return replace(settings, database_uri=address, origins={**settings.origins, "database_uri": "host app"})

@@ -31,6 +31,8 @@ _MATRICES: Final = {
     7: (0, -1, -1, 0),
     8: (0, 1, -1, 0),
 }
+#: Left, upper, right and lower edge of a part of a picture.
+Box = tuple[float, float, float, float]
 _CODES: Final = {matrix: code for code, matrix in _MATRICES.items()}
 
 
@@ -61,6 +63,20 @@ def followed_by(first: int, then: int) -> int:
 def inverse(orientation: int) -> int:
     """Return the orientation that undoes this one."""
     return {6: 8, 8: 6}.get(orientation, orientation)
+
+
+def turned_box(box: Box, orientation: int, width: float, height: float) -> Box:
+    """Return a box of a picture of this size in the picture that the orientation makes of it."""
+    left, upper, right, lower = box
+    return {
+        2: (width - right, upper, width - left, lower),
+        3: (width - right, height - lower, width - left, height - upper),
+        4: (left, height - lower, right, height - upper),
+        5: (upper, left, lower, right),
+        6: (height - lower, left, height - upper, right),
+        7: (height - lower, width - right, height - upper, width - left),
+        8: (upper, width - right, lower, width - left),
+    }.get(orientation, box)
 
 
 def swaps_sides(orientation: int) -> bool:

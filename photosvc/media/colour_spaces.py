@@ -81,13 +81,6 @@ def parametric(power: float, *parts: float) -> bytes:
     return b"para" + struct.pack(">IHH", 0, 3, 0) + struct.pack(">5i", *(round(part * 65536) for part in numbers))
 
 
-def numbered_profile(primaries: int, transfer: int) -> bytes:
-    """Return the profile of a colour space by its numbers in H.273; empty for sRGB and unknown ones."""
-    points, curve = PRIMARIES.get(primaries), curve_of(transfer)
-    is_plain = primaries == 1 and transfer not in (_PQ, _HLG)
-    return b"" if points is None or curve is None or is_plain else make_profile(_D65, points, curve, transfer)
-
-
 def make_profile(white: Point, points: Sequence[Point], curve: bytes, transfer: int) -> bytes:
     """Return the profile for a white point, primaries and a curve; empty for coordinates of no colours.
 
@@ -228,9 +221,15 @@ def profile_of_jp2(source: BinaryIO) -> bytes:
 
 
 def profile_of_heif(source: BinaryIO) -> bytes:
-    """Return a profile made of the numbers in an AVIF or HEIC without one (ISO/IEC 14496-12 section 12.1.5)."""
+    """Return a profile made of the numbers in an AVIF or HEIC without one; empty for sRGB and unknown numbers.
+
+    Sources: ISO/IEC 14496-12 section 12.1.5, H.273.
+    """
     colours = list(main_properties(source, b"colr"))
     if any(not body.startswith(b"nclx") for body in colours):
         return b""
     first = next((body for body in colours if len(body) >= 8), bytes(8))
-    return numbered_profile(int.from_bytes(first[4:6], "big"), int.from_bytes(first[6:8], "big"))
+    primaries, transfer = int.from_bytes(first[4:6], "big"), int.from_bytes(first[6:8], "big")
+    points, curve = PRIMARIES.get(primaries), curve_of(transfer)
+    is_plain = primaries == 1 and transfer not in (_PQ, _HLG)
+    return b"" if points is None or curve is None or is_plain else make_profile(_D65, points, curve, transfer)

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Final
 from xml.etree.ElementTree import Element
 
+from photosvc.core.vocabulary import turned_box
 from photosvc.media import text
 from photosvc.media.exif import exposure
 from photosvc.media.metadata import (
@@ -55,18 +56,9 @@ def read_regions(root: Element) -> tuple[Region, ...]:
 
 def upright(region: Region, orientation: int) -> Region:
     """Convert a region relative to a picture with this Exif orientation (1 to 8) to the upright picture."""
-    x, y, w, h = region.x, region.y, region.w, region.h
-    right, below = 1 - x - w, 1 - y - h
-    x, y, w, h = {
-        2: (right, y, w, h),
-        3: (right, below, w, h),
-        4: (x, below, w, h),
-        5: (y, x, h, w),
-        6: (below, x, h, w),
-        7: (below, right, h, w),
-        8: (y, right, h, w),
-    }.get(orientation, (x, y, w, h))
-    return replace(region, x=round(x, 6), y=round(y, 6), w=round(w, 6), h=round(h, 6))
+    box = region.x, region.y, region.x + region.w, region.y + region.h
+    left, upper, right, lower = turned_box(box, orientation, 1, 1)
+    return replace(region, x=round(left, 6), y=round(upper, 6), w=round(right - left, 6), h=round(lower - upper, 6))
 
 
 def _working_group(root: Element) -> Iterator[Region | None]:

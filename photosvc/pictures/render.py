@@ -13,14 +13,14 @@ from typing import Any, BinaryIO, Final
 from PIL import Image, ImageCms
 
 from photosvc.core.problems import Reason
-from photosvc.core.vocabulary import followed_by
+from photosvc.core.vocabulary import Box, followed_by, inverse, turned_box
 from photosvc.media.cost import OVERSAMPLING, leave_out_pixels
 from photosvc.media.decode import UPRIGHT, displayable, guarded
 from photosvc.media.errors import DecodeError, UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, Format, sniff
 from photosvc.media.picture import Decoded, open_shown
 from photosvc.pictures.originals import open_original
-from photosvc.pictures.sizes import Box, Job, Target, geometry, needed_side
+from photosvc.pictures.sizes import Job, Target, geometry, needed_side
 
 JPEG_QUALITY: Final = 83
 WEBP_QUALITY: Final = 80
@@ -53,7 +53,7 @@ def draw(picture: Image.Image, targets: Sequence[Target], orientation: int = 1) 
     profile = picture.info.get("icc_profile")  # some decoders find it together with the pixels
     scale = base.width / stored[0], base.height / stored[1]
     for box, size in plans:
-        left, upper, right, lower = _stored_box(box, whole, orientation)
+        left, upper, right, lower = turned_box(box, inverse(orientation), *whole)
         # Rounding must not leave the picture.
         source_box = (
             max(0.0, left * scale[0]),
@@ -131,29 +131,6 @@ def _on_white(picture: Image.Image) -> Image.Image:
     background = Image.new("RGB", picture.size, "white")
     background.paste(picture, mask=picture.getchannel("A"))
     return background
-
-
-def _stored_box(box: Box, whole: tuple[int, int], orientation: int) -> Box:
-    """Return a box of the upright picture in the coordinates of the stored pixels."""
-    left, upper, right, lower = box
-    width, height = whole
-    match orientation:
-        case 2:
-            return width - right, upper, width - left, lower
-        case 3:
-            return width - right, height - lower, width - left, height - upper
-        case 4:
-            return left, height - lower, right, height - upper
-        case 5:
-            return upper, left, lower, right
-        case 6:
-            return upper, width - right, lower, width - left
-        case 7:
-            return height - lower, width - right, height - upper, width - left
-        case 8:
-            return height - lower, left, height - upper, right
-        case _:
-            return box
 
 
 def _encode(picture: Image.Image, encoding: str) -> bytes:

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, Literal, Self
 
+from photosvc.core.vocabulary import Box
 from photosvc.pictures.originals import Original
 
 Method = Literal["tile", "left", "right", "fit"]
 _CROP: Final = re.compile(r"[0-9a-f]{12}")
-Box = tuple[float, float, float, float]
-"""Left, upper, right and lower edge in pixels."""
 _TURNED: Final = re.compile(r"turn([2-8])_")
 
 
