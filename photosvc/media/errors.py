@@ -4,7 +4,6 @@ import importlib
 import importlib.util
 from functools import cache
 from http import HTTPStatus
-from types import ModuleType
 from typing import Any
 
 from photosvc.core.errors import PhotosvcError
@@ -53,10 +52,9 @@ def load_extra(extra: str) -> Any:  # noqa: ANN401 - the libraries are untyped
         MissingExtraError: it is not installed.
     """
     try:
-        module: ModuleType = importlib.import_module(MODULES[extra])
+        return importlib.import_module(MODULES[extra])
     except ImportError as error:
         raise MissingExtraError(extra) from error
-    return module
 
 
 def has_extra(extra: str) -> bool:

@@ -75,16 +75,11 @@ _TYPES: Final = tuple(
         ("phone", r"redmi|poco|oneplus|oppo|vivo|realme|nokia|htc|lg |lge |blackberry|nothing|fairphone|.*\bxperia"),
         ("video", r"sony (hdr-|fdr-|dcr-|hxr-|pxw-)|canon (vixia|legria|xa\d|mvx)|.*camcorder|panasonic hc-|jvc"),
         ("body", r"canon eos|nikon (d\d|z ?\d|z ?f|1 )|sony (ilce|ilca|slt|dslr|nex|zv-e)|pentax (k|\*ist)|hasselblad"),
-        (
-            "body",
-            r"fujifilm (x-?[tehsa]\d|x-pro|gfx|finepix s\dpro)|panasonic (dc-g|dc-s|dmc-g|dmc-l)|olympus e-|om system",
-        ),
-        ("body", r"leica (m|sl|s)|sigma (sd|fp|dp)|phase one|konica minolta (dynax|maxxum|alpha)"),
+        ("body", r"fujifilm (x-?[tehsa]\d|x-pro|gfx|finepix s\dpro)|panasonic (dc-g|dc-s|dmc-g|dmc-l)|olympus e-"),
+        ("body", r"om system|leica (m|sl|s)|sigma (sd|fp|dp)|phase one|konica minolta (dynax|maxxum|alpha)"),
         ("compact", r"canon (powershot|ixus|digital ixus|ixy)|nikon (coolpix|e\d)|sony (dsc-|cybershot|fdmavica|zv-1)"),
-        (
-            "compact",
-            r"fujifilm (finepix|x100|x\d|xf)|panasonic dmc-|olympus|kodak|casio|ricoh|hp |epson|minolta|samsung",
-        ),
+        ("compact", r"fujifilm (finepix|x100|x\d|xf)|panasonic dmc-|olympus|kodak|casio|ricoh|hp |epson"),
+        ("compact", r"minolta|samsung"),
     )
 )
 _COMPANY = re.compile(r"[\s,.]+(?:corporation|corp|company|co|ltd|inc|ag|gmbh)\b[\s.,]*", re.IGNORECASE)

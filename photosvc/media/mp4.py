@@ -223,7 +223,7 @@ def read_tracks(source: BinaryIO, start: int, stop: int) -> Tracks:
     profiles: list[int] = []
     for kind, begin, end in counted.boxes(start, stop):
         if kind == b"ftyp":
-            brand = _text(counted.read(begin, 4))
+            brand = counted.read(begin, 4).decode("latin-1")
         elif kind == b"moov":
             for inner, inner_begin, inner_end in counted.boxes(begin, min(end, stop)):
                 if inner == b"trak":
@@ -268,16 +268,12 @@ def _track(source: _Counted, start: int, stop: int) -> tuple[str, list[str], lis
     codes: list[str] = []
     profiles: list[int] = []
     for kind, begin, end in source.boxes(start + 8, stop):
-        codes.append(_text(kind))
+        codes.append(kind.decode("latin-1"))
         if media == "video" and codes[-1] in _H264:
             for name, at, last in source.boxes(begin + _VISUAL, min(end, stop)):
                 if name == b"avcC" and last - at > 1:
                     profiles += source.read(at + 1, 1)  # one number; none where the file was cut
     return media, codes, profiles
-
-
-def _text(code: bytes) -> str:
-    return code.decode("latin-1")
 
 
 def read_tags(tags: Mapping[str, str]) -> Metadata:
@@ -333,15 +329,9 @@ def _place(written: str) -> tuple[float | None, float | None, int]:
 
 
 def _degrees(sign: str, digits: str, fraction: str | None, width: int) -> float:
-    """Return decimal degrees of a number such as `+4328.04`; the fraction belongs to its last part.
+    """Return decimal degrees of a number such as `+4328.04`: degrees, and minutes and seconds of two digits if given.
 
-    The standard asks for zeros before degrees of fewer digits; some programs leave them out.
-
-    Args:
-        sign: `+` or `-`.
-        digits: degrees, then minutes and seconds with two digits each if they are given.
-        fraction: point and digits.
-        width: most digits of the degrees.
+    The standard asks for zeros before degrees of fewer digits than `width`; some programs leave them out.
     """
     parts: list[str] = []
     while len(digits) > width:

@@ -1,6 +1,6 @@
 """The contents of a picture or camera raw, decoded at most once, and the picture from which thumbnails are made."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -95,12 +95,12 @@ def completed(embedded: Embedded, opened: Image.Image, row: Format) -> Embedded:
     Examples are the Exif of the preview in a raw that is not a TIFF structure, and the orientation in the boxes of an
     AVIF.
     """
-    if embedded.exif == Exif():
-        return replace(embedded, exif=read_exif(_bytes(opened.info, "exif")))
-    if row.name == "avif":
-        exif = read_exif(_bytes(opened.info, "exif"))
-        return replace(embedded, exif=replace(embedded.exif, orientation=exif.orientation))
-    return embedded
+    is_empty = embedded.exif == Exif()
+    if not is_empty and row.name != "avif":
+        return embedded
+    found = opened.info.get("exif")
+    exif = read_exif(found if isinstance(found, bytes) else b"")
+    return replace(embedded, exif=exif if is_empty else replace(embedded.exif, orientation=exif.orientation))
 
 
 def orientation_to_apply(opened: Image.Image, row: Format, exif: Exif) -> int:
@@ -188,11 +188,6 @@ def _is_whole_jpeg(source: BinaryIO) -> bool:
     """Return whether the file ends with the end marker of JPEG, apart from zeros that some cameras append."""
     source.seek(max(0, size_of(source) - 4096))
     return source.read(4096).rstrip(b"\0").endswith(b"\xff\xd9")
-
-
-def _bytes(info: Mapping[Any, Any], name: str) -> bytes:
-    value = info.get(name)
-    return value if isinstance(value, bytes) else b""
 
 
 @contextmanager

@@ -180,7 +180,9 @@ def _read(root: Element) -> Xmp:
         label=clean(_first(found, "xmp:Label"), text.KEYWORD),
         edited=_is_edited(found),
     )
-    return Xmp(metadata, clean(_first(found, "GPano:ProjectionType"), 32).lower(), _orientation(found))
+    turned = _first(found, "tiff:Orientation").strip()
+    orientation = int(turned) if turned in tuple("12345678") else 0
+    return Xmp(metadata, clean(_first(found, "GPano:ProjectionType"), 32).lower(), orientation)
 
 
 def _keywords(found: Properties) -> tuple[str, ...]:
@@ -227,12 +229,6 @@ def _altitude(found: Properties) -> int:
         return 0
     metres = parts[0] / parts[1]
     return valid_altitude(-metres if _first(found, "exif:GPSAltitudeRef").strip() == "1" else metres)
-
-
-def _orientation(found: Properties) -> int:
-    """Return the Exif orientation; 0 when there is none."""
-    written = _first(found, "tiff:Orientation").strip()
-    return int(written) if written in tuple("12345678") else 0
 
 
 def _rating(found: Properties) -> int:

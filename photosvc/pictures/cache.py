@@ -375,8 +375,9 @@ def cache_use(cache: PictureCache) -> CacheUse:
     present: dict[str, set[str]] = {}
     for read, folder in enumerate(cache.folders(), 1):
         if _exists(folder, present):
-            for status in _statuses(folder):
-                files, size = files + 1, size + status.st_size
+            for path in Path(folder).iterdir() if Path(folder).is_dir() else ():
+                with suppress(OSError):  # it was removed meanwhile
+                    files, size = files + 1, size + path.lstat().st_size
         if files >= _ENOUGH_FILES and read >= _ENOUGH_FOLDERS:
             break
     if read == _FOLDERS:
@@ -398,14 +399,6 @@ def _names(folder: str, present: dict[str, set[str]]) -> set[str]:
         except OSError:
             present[folder] = set()
     return present[folder]
-
-
-def _statuses(folder: str) -> list[os.stat_result]:
-    found = []
-    for path in Path(folder).iterdir() if Path(folder).is_dir() else ():
-        with suppress(OSError):  # it was removed meanwhile
-            found.append(path.lstat())
-    return found
 
 
 def has_both_ends(descriptor: int, name: str) -> bool:

@@ -194,22 +194,17 @@ class Settings:
         database_uri, "SQLAlchemy address", "Address of the database, SQLite or PostgreSQL", secret=True
     )
     read_database_uri: str = _setting(
-        _replica_uri,
-        "PostgreSQL address, or empty",
-        "Address of a streaming replica of the database, from which searches are read",
-        default="",
-        secret=True,
-    )
+        _replica_uri, "PostgreSQL address, or empty",
+        "Address of a streaming replica of the database, from which searches are read", default="", secret=True,
+    )  # fmt: skip
     base_url: str = _address(
         "Public address of the service, with its path: issuer and links; without it links are relative"
     )
     cache: Path = _setting(full_path, "path", "Folder for derived files such as thumbnails")
     secret_key: str = _setting(
-        secret,
-        "text, at least 32 characters",
-        "Key that signs and encrypts; made in instance/secret_key when not given",
-        secret=True,
-    )
+        secret, "text, at least 32 characters",
+        "Key that signs and encrypts; made in instance/secret_key when not given", secret=True,
+    )  # fmt: skip
     index_workers: int = _number(
         0, 256, "processes", "Worker processes of `svc index`; 0 takes one for each core", default=0
     )
@@ -230,12 +225,9 @@ class Settings:
         0, 1 << 40, "MiB", "MiB of originals that one account may upload in total; 0: no limit", default=0
     )
     uploads: int = _number(
-        1,
-        10_000,
-        "requests",
-        "Requests by which one web worker receives files at the same time; each occupies a thread",
-        default=4,
-    )
+        1, 10_000, "requests",
+        "Requests by which one web worker receives files at the same time; each occupies a thread", default=4,
+    )  # fmt: skip
     max_file_size: int = _number(1, 1_000_000, "MiB", "Largest original that is indexed, in MiB", default=1000)
     stack_by: str = _setting(
         _stack_by,
@@ -247,12 +239,9 @@ class Settings:
         10, 604_800, "seconds", "Seconds between two scans of all originals by `svc watch`", default=21_600
     )
     watch_poll: int = _number(
-        10,
-        604_800,
-        "seconds",
-        "The same on file systems that do not report changes, such as network file systems",
-        default=300,
-    )
+        10, 604_800, "seconds",
+        "The same on file systems that do not report changes, such as network file systems", default=300,
+    )  # fmt: skip
     watch_settle: int = _number(
         0, 3600, "seconds", "Seconds a new file must be unchanged before `svc watch` reads it", default=5
     )
@@ -267,22 +256,17 @@ class Settings:
         0, 64, "processes", "Processes in which one web worker makes thumbnails; 0 takes half of the cores", default=0
     )
     thumb_waiters: int = _number(
-        1,
-        1000,
-        "requests",
-        "Requests of one web worker that may wait for thumbnails and videos; keep this below its threads",
-        default=6,
-    )
+        1, 1000, "requests",
+        "Requests of one web worker that may wait for thumbnails and videos; keep this below its threads", default=6,
+    )  # fmt: skip
     thumb_wait: int = _number(1, 300, "seconds", "Seconds a request waits for a new thumbnail", default=20)
     video_timeout: int = _number(1, 86_400, "seconds", "Seconds the conversion of one video may take", default=1800)
     zip_size: int = _number(1, 1 << 30, "MiB", "Largest archive of originals that is sent, in MiB", default=50_000)
     transfers: int = _number(
-        1,
-        10_000,
-        "answers",
+        1, 10_000, "answers",
         "Answers over 1 MiB that one web worker sends at the same time; keep this two below its threads, or more",
         default=6,
-    )
+    )  # fmt: skip
     transfers_each: int = _number(
         1, 10_000, "answers", "Such answers that one account or client receives at the same time", default=4
     )
@@ -290,76 +274,55 @@ class Settings:
         1, 3600, "seconds", "Seconds that one search may take; then it is answered 503", default=10
     )
     costly_searches: int = _number(
-        1,
-        10_000,
-        "searches",
+        1, 10_000, "searches",
         "Searches over 50 ms that one web worker runs at the same time; keep this two below its threads, or more",
         default=6,
-    )
+    )  # fmt: skip
     sendfile_header: str = _setting(
-        _sendfile_header,
-        "empty, `X-Accel-Redirect` or `X-Sendfile`",
-        "Header by which the web server in front sends files; empty: the service sends them",
-        default="",
-    )
+        _sendfile_header, "empty, `X-Accel-Redirect` or `X-Sendfile`",
+        "Header by which the web server in front sends files; empty: the service sends them", default="",
+    )  # fmt: skip
     sendfile_prefix: str = _setting(
-        _sendfile_prefix,
-        "path of an address",
-        "Internal location of nginx below which `originals/` and `cache/` lie",
-        default="/photosvc-files",
-    )
+        _sendfile_prefix, "path of an address",
+        "Internal location of nginx below which `originals/` and `cache/` lie", default="/photosvc-files",
+    )  # fmt: skip
     site_name: str = _setting(
         _plain_text, "text", "Name people see, for example in authenticator apps", default="photosvc"
     )
     map_tiles: str = _setting(
-        _map_tiles,
-        "address with `{z}` `{x}` `{y}`, or empty",
-        "Tiles of the map in Places, from a map server; empty: the map is the outline of the world",
-        default="",
-    )
+        _map_tiles, "address with `{z}` `{x}` `{y}`, or empty",
+        "Tiles of the map in Places, from a map server; empty: the map is the outline of the world", default="",
+    )  # fmt: skip
     map_attribution: str = _setting(
-        _map_attribution,
-        "text, or text and an address",
-        "Credit of these tiles, such as `© OpenStreetMap contributors https://www.openstreetmap.org/copyright`",
-        default="",
-    )
+        _map_attribution, "text, or text and an address", default="",
+        meaning="Credit of these tiles, such as `© OpenStreetMap contributors https://www.openstreetmap.org/copyright`",
+    )  # fmt: skip
     session_max_age: int = _number(60, _TEN_YEARS, "seconds", "Seconds until a login session ends", default=1_209_600)
     session_idle: int = _number(
         60, _TEN_YEARS, "seconds", "Seconds without use until a login session ends", default=604_800
     )
     sessions_each: int = _number(
-        1,
-        100_000,
-        "sessions",
-        "Login sessions of one account, and of one app password; with one more, the oldest ends",
-        default=100,
-    )
+        1, 100_000, "sessions",
+        "Login sessions of one account, and of one app password; with one more, the oldest ends", default=100,
+    )  # fmt: skip
     audit_entries: int = _number(
-        100,
-        1_000_000,
-        "entries",
-        "Entries of the security log to keep of each kind: refusals, accesses, changes",
-        default=10_000,
-    )
+        100, 1_000_000, "entries",
+        "Entries of the security log to keep of each kind: refusals, accesses, changes", default=10_000,
+    )  # fmt: skip
     access_log: bool = _yes_or_no(
         "Log a line for each request, without secrets; see docs/security-log.md", default=False
     )
     log_format: str = _setting(
-        _log_format,
-        "`text` or `json`",
-        "How lines of the log are written to stderr; not inside another app",
-        default=TEXT,
-    )
+        _log_format, "`text` or `json`",
+        "How lines of the log are written to stderr; not inside another app", default=TEXT,
+    )  # fmt: skip
     traces: str = _address(
         "Address of an OpenTelemetry collector that gets a trace of each request; not inside another app"
     )
     proxies: int = _number(
-        0,
-        8,
-        "proxies",
-        "Reverse proxies in front whose `X-Forwarded-*` headers are trusted; not inside another app, see there",
-        default=0,
-    )
+        0, 8, "proxies", default=0,
+        meaning="Reverse proxies in front whose `X-Forwarded-*` headers are trusted; not inside another app, see there",
+    )  # fmt: skip
     bucket: Bucket | None = field(default=None, compare=False, repr=False)
     """The bucket with the originals; `originals` is then its mirror, a folder of placeholders."""
     key_file: Path | None = field(default=None, compare=False, repr=False)

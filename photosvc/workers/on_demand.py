@@ -122,22 +122,17 @@ class OnDemandWorkers(Generic[Item, Result]):
                 else:
                     del self._waiting[line]
 
-    def _take(self) -> tuple[Item, Future[Result]]:
-        """Take the oldest item of the owner whose turn it is; the next turn is that of another owner."""
-        line = min(self._waiting, key=itemgetter(0))  # of equal ones, the first
-        waiting = self._waiting.pop(line)
-        taken = waiting.popleft()
-        if waiting:
-            self._waiting[line] = waiting
-        return taken
-
     def _next(self) -> tuple[Item, Future[Result]] | None:
         """Return the next item that a caller still waits for; None if there is none for `idle_seconds`."""
         with self._changed:
             end = time.monotonic() + self._idle_seconds
             while True:
                 while self._waiting:
-                    item, future = self._take()
+                    line = min(self._waiting, key=itemgetter(0))  # of equal ones, the first
+                    waiting = self._waiting.pop(line)
+                    item, future = waiting.popleft()
+                    if waiting:  # the next turn is that of another owner
+                        self._waiting[line] = waiting
                     if future.set_running_or_notify_cancel():
                         return item, future
                 left = end - time.monotonic()

@@ -36,6 +36,10 @@ _INHERITED = {
 _FIXED = {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
+def _environment() -> dict[str, str]:
+    return _FIXED | {name: value for name, value in os.environ.items() if name in _INHERITED or name.startswith("LC_")}
+
+
 class Worker(Generic[Item]):
     """A child process, which ends when this process ends, even when this process is killed.
 
@@ -63,10 +67,9 @@ class Worker(Generic[Item]):
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", _STALL_SECONDS, 0))
             self.connection = Connection(ours.detach())
             arguments = (theirs.fileno(), os.getpid(), memory_bytes)
-            inherited = {name: os.environ[name] for name in os.environ if name in _INHERITED or name.startswith("LC_")}
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [os.fsdecode(spawn.get_executable()), "-P", "-c", _PROGRAM, *map(str, arguments)],
-                env={**_FIXED, **inherited, "PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path)},
+                env={**_environment(), "PYTHONPATH": os.pathsep.join(path or os.curdir for path in sys.path)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,  # C libraries print warnings there

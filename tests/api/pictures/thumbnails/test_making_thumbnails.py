@@ -191,7 +191,7 @@ class NoProcess:
 def test_a_system_without_room_for_processes_is_answered_503_until_it_has_some(limited, hashes, worker, monkeypatch):
     kill(worker())
     with monkeypatch.context() as patch:
-        patch.setattr("photosvc.workers.on_demand.Worker", NoProcess)
+        patch.setattr("photosvc.workers.pool.Worker", NoProcess)
         answer = limited.thumbnail(hashes[3], "right_224")
         assert answer.headers["Retry-After"] == "10"
         check_error(answer, 503)
