@@ -13,7 +13,7 @@ from statistics import median
 
 from sqlalchemy import Connection, func, select, text
 
-from bench.libraries.databases import clock_of, engine_of, opened
+from bench.libraries.databases import clock_of, engine_of, opened, times_of
 from bench.searches.queries import QUERIES, measure
 from bench.searches.timeline import calls
 from photosvc.models import SearchRow
@@ -68,15 +68,8 @@ def times(connections: Sequence[Connection], *, with_words: bool) -> Iterator[tu
     for name in ("months", "globe"):
         found = []
         for connection in connections:
-            clock, call = clock_of(connection), calls(connection, query)[name]
-            call()
-            spent = []
-            for _ in range(_REPEATS):
-                began = clock()
-                call()
-                spent.append((clock() - began) * 1000)
-            connection.rollback()
-            found.append(median(spent))
+            call = calls(connection, query)[name]
+            found.append(median(times_of(connection, clock_of(connection), call, _REPEATS)))
         yield f"timeline: {name}", found
 
 

@@ -12,7 +12,7 @@ from statistics import median
 
 from sqlalchemy import Connection
 
-from bench.libraries.databases import clock_of, opened
+from bench.libraries.databases import clock_of, opened, times_of
 from photosvc.search.reading.pages import find
 from photosvc.search.reading.photos import PhotoQuery, parse_query
 from photosvc.search.reading.request import ORDERS, parse_request
@@ -54,17 +54,6 @@ def _sizes(connection: Connection) -> tuple[int, int]:
     return found, photos
 
 
-def timed(connection: Connection, clock: Callable[[], float], call: Callable[[], object]) -> float:
-    """Return the median of the times of a call, in ms; the first one does not count unless it takes long."""
-    times: list[float] = []
-    while len(times) <= _REPEATS and not (times and times[0] > _LONG):
-        started = clock()
-        call()
-        times.append((clock() - started) * 1000)
-        connection.rollback()
-    return median(times[1:] or times)
-
-
 def main() -> None:
     with ExitStack() as stack:
         connections = [stack.enter_context(opened(library)) for library in sys.argv[1:]]
@@ -78,7 +67,8 @@ def main() -> None:
             cells: dict[int, list[str]] = {tenths: [] for tenths in DEPTHS}
             for connection, clock in zip(connections, clocks, strict=True):
                 for tenths, _, call in calls(connection, order):
-                    cells[tenths].append(f" {timed(connection, clock, call):.1f} |")
+                    spent = median(times_of(connection, clock, call, _REPEATS, _LONG))
+                    cells[tenths].append(f" {spent:.1f} |")
             for tenths, times in cells.items():
                 print(f"| {order}, {tenths * 10} % |{''.join(times)}", flush=True)
 

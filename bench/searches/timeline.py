@@ -17,13 +17,13 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from bench.libraries.databases import clock_of, opened
+from bench.libraries.databases import clock_of, opened, times_of
 from bench.libraries.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
 from photosvc.search.reading.clusters import find_clusters, parse_box
 from photosvc.search.reading.photos import PhotoQuery, find_towns, parse_query
 from photosvc.search.reading.timeline import count_months, month_columns, photos_of_month
 
-_REPEATS, _WARM_UP = 15, 1
+_REPEATS = 15
 
 QUERIES: dict[str, dict[str, str]] = {
     "everything": {},
@@ -58,8 +58,8 @@ def calls(connection: Connection, query: PhotoQuery) -> dict[str, Callable[[], A
         "months": lambda: count_months(connection, query, oldest_first=False),
         "columns": lambda: month_columns(connection, query, largest, oldest_first=False),
         "photos": lambda: photos_of_month(connection, query, largest, 0, 100, oldest_first=False),
-        "globe": lambda: find_clusters(connection, query, parse_box(""), 2),
-        "country": lambda: find_clusters(connection, query, parse_box("5.8,47.2,15.1,55.1"), 6),
+        "globe": lambda: find_clusters(connection, query, parse_box(""), 2).clusters,
+        "country": lambda: find_clusters(connection, query, parse_box("5.8,47.2,15.1,55.1"), 6).clusters,
         "towns": lambda: find_towns(connection, query),
     }
 
@@ -68,15 +68,10 @@ def measure(connection: Connection, parameters: Mapping[str, str]) -> dict[str, 
     """Times of each call in ms."""
     query = parse_query(parameters.items(), sees_private=False)
     clock = clock_of(connection)
-    found: dict[str, list[float]] = {}
-    for name, call in calls(connection, query).items():
-        for number in range(-_WARM_UP, _REPEATS):
-            started = clock()
-            orjson.dumps(call())
-            if number >= 0:
-                found.setdefault(name, []).append((clock() - started) * 1000)
-        connection.rollback()
-    return found
+    return {
+        name: times_of(connection, clock, lambda call=call: orjson.dumps(call()), _REPEATS)
+        for name, call in calls(connection, query).items()
+    }
 
 
 def sizes(connection: Connection) -> Iterator[str]:

@@ -12,7 +12,7 @@ from statistics import median, quantiles
 
 from sqlalchemy import Connection
 
-from bench.libraries.databases import clock_of, opened
+from bench.libraries.databases import clock_of, opened, times_of
 from bench.libraries.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
 from photosvc.query.typed import find_typed
 from photosvc.search.reading.facets import count_values, parse_facets
@@ -20,7 +20,7 @@ from photosvc.search.reading.hints import find_hints
 from photosvc.search.reading.request import parse_node
 from photosvc.search.reading.suggest import Names, read_names, suggest
 
-_REPEATS, _WARM_UP = 5, 1
+_REPEATS = 5
 #: Milliseconds of a call that is not repeated.
 _LONG = 1000
 
@@ -56,24 +56,6 @@ FACETS: Mapping[str, Sequence[str]] = {
 }
 NARROWED = ("", COMMON_WORD, RARE_WORD, "year:2012", f"-{COMMON_WORD}")
 
-Timed = Callable[[Callable[[], object]], list[float]]
-
-
-def timer(connection: Connection) -> Timed:
-    """Return a function that gives the times of a call, in ms."""
-    clock = clock_of(connection)
-
-    def timed(call: Callable[[], object]) -> list[float]:
-        times: list[float] = []
-        while len(times) < _REPEATS + _WARM_UP and not (times and times[0] > _LONG):
-            started = clock()
-            call()
-            times.append((clock() - started) * 1000)
-            connection.rollback()
-        return times[_WARM_UP:] or times
-
-    return timed
-
 
 def calls(connection: Connection) -> Iterator[tuple[str, list[Callable[[], object]]]]:
     """Yield the name of each row of the table and its calls."""
@@ -106,10 +88,10 @@ def main() -> None:
     with ExitStack() as stack:
         for library in sys.argv[1:]:
             connection = stack.enter_context(opened(library))
-            timed = timer(connection)
+            clock = clock_of(connection)
             print(f"\n| {connection.dialect.name}, {library} | calls | p50 ms | p95 ms |\n|---|---|---|---|")
             for name, made in calls(connection):
-                times = [spent for call in made for spent in timed(call)]
+                times = [spent for call in made for spent in times_of(connection, clock, call, _REPEATS, _LONG)]
                 most = quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
                 print(f"| {name} | {len(made)} | {median(times):.1f} | {min(most, max(times)):.1f} |", flush=True)
 
