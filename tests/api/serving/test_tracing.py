@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from photosvc.core.errors import SettingError
-from photosvc.core.logs import JsonFormatter
+from photosvc.core.logs import write_lines
 from photosvc.web.current import current_service
 from photosvc.web.tracing import trace_app
 from tests.support.library import open_library
@@ -100,19 +100,21 @@ def test_a_request_continues_the_trace_that_a_trusted_proxy_names(library, spans
     assert root.parent is None
 
 
-def test_lines_of_the_log_have_the_ids_of_their_request(library, spans, caplog):
+def test_lines_of_the_log_have_the_ids_of_their_request(library, spans, caplog, capsys, monkeypatch):
     library.get(token="0" * 48)
     (root,) = [one for one in spans() if one.parent is None]
-    handler = next(one for one in logging.getLogger("photosvc").handlers if one.filters)
-    record = logging.LogRecord("photosvc", logging.WARNING, "", 1, "outside", (), None)
-    assert handler.filter(record)
-    assert "trace_id" not in JsonFormatter().format(record)
+    monkeypatch.setattr(logging.root, "handlers", [])  # as where the operator has not configured logging
+    write_lines("photosvc", "json")
+    log = logging.getLogger("photosvc")
+    log.warning("outside")
     with library.app.test_request_context():
         library.app.preprocess_request()
-        record = logging.LogRecord("photosvc", logging.WARNING, "", 1, "inside", (), None)
-        handler.filter(record)
-        told = json.loads(JsonFormatter().format(record))
+        log.warning("inside")
+    write_lines("photosvc", "text")
     (inside,) = [one for one in spans() if one.parent is None]
+    outside, told = map(json.loads, capsys.readouterr().err.splitlines())
+    assert (outside["message"], told["message"]) == ("outside", "inside")
+    assert "trace_id" not in outside
     assert told["trace_id"] == f"{inside.context.trace_id:032x}"
     assert told["span_id"] == f"{inside.context.span_id:016x}"
     (line,) = [one.getMessage() for one in caplog.records if one.name == "photosvc.access"]
