@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 from PIL.Image import Transpose
 
-from photosvc.core.vocabulary import followed_by, inverse, swaps_sides
+from photosvc.core.vocabulary import followed_by, inverse, swaps_sides, turned_box
 
 ALL = range(1, 9)
 #: What shows a picture of each orientation upright.
@@ -47,6 +47,15 @@ def test_the_inverse_takes_back(picture, orientation):
 @pytest.mark.parametrize("orientation", ALL)
 def test_width_becomes_height_as_in_the_picture(picture, orientation):
     assert swaps_sides(orientation) == (turned(picture, orientation)[0] == (2, 3))
+
+
+@pytest.mark.parametrize("orientation", ALL)
+def test_a_box_shows_the_same_pixels_in_the_turned_picture(orientation):
+    picture = Image.effect_noise((30, 20), 90)
+    whole = picture.transpose(TURNS[orientation]) if orientation in TURNS else picture
+    shown = picture.crop((3, 2, 11, 13))
+    shown = shown.transpose(TURNS[orientation]) if orientation in TURNS else shown
+    assert whole.crop(turned_box((3, 2, 11, 13), orientation, 30, 20)).tobytes() == shown.tobytes()
 
 
 @pytest.mark.parametrize("unknown", [-1, 0, 9, 65_535])
