@@ -36,5 +36,5 @@ def did_you_mean(typed: str, known: Iterable[str]) -> str:
 
 
 def in_portions(values: Sequence[_Value], most: int = 500) -> Iterator[Sequence[_Value]]:
-    """Return an iterator over the values in their order, at a time as many as one statement of the database takes."""
+    """Return an iterator over the values in their order, at most `most` at a time, as one statement takes them."""
     return (values[start : start + most] for start in range(0, len(values), most))
