@@ -1,12 +1,12 @@
 """The compiler of resolved query nodes to SQL conditions on search rows, and the condition for visible rows.
 
-It needs no database. Every value becomes a bind parameter, so queries of the same shape give the same SQL text.
+It asks the database nothing. Every value becomes a bind parameter, so queries of the same shape give the same SQL text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, false, literal, not_, or_, select, true
+from sqlalchemy import ColumnElement, Connection, and_, false, literal, not_, or_, select, true
 
 from photosvc.core.geo import Box
 from photosvc.models import Album, AlbumPhoto, File, Marker, SearchRow
@@ -88,6 +88,12 @@ def _asked(node: Node, *, wanted: bool) -> Iterator[str]:
         case And(parts) | Or(parts):
             for part in parts:
                 yield from _asked(part, wanted=wanted)
+
+
+def context_of(connection: Connection, node: Node, *, sees_private: bool) -> Context:
+    """Return the database and the rights of a search for the parsed query `node`."""
+    opened = asked_open(node) if sees_private else ()
+    return Context(connection.dialect.name == "postgresql", sees_private, opened)
 
 
 def compile_query(node: Node, context: Context) -> Condition:

@@ -28,12 +28,12 @@ from photosvc.models.search_values import gear_name
 from photosvc.models.statements import Column, read_tuples, unindexed
 from photosvc.query.fold import fold
 from photosvc.query.nodes import Filter, Node, conjuncts
-from photosvc.search.reading.compile import visible_albums
+from photosvc.search.reading.compile import context_of, visible_albums
 from photosvc.search.reading.people import by_person, names_of_hidden
 from photosvc.search.reading.plan import Driver, Plan, plan_all
 from photosvc.search.reading.resolve import resolve
 from photosvc.search.reading.state import Kept
-from photosvc.search.reading.window import context_of, matching
+from photosvc.search.reading.window import matching
 
 #: The most values of one facet in an answer.
 MOST_VALUES = 1000

@@ -21,7 +21,7 @@ from photosvc.models.statements import Column, Prepared, prepare_statement, read
 from photosvc.query.nodes import Everything, Node, conjuncts
 from photosvc.search.reading import words
 from photosvc.search.reading.columns import Context, select_ids
-from photosvc.search.reading.compile import asked_open, compile_all, visible
+from photosvc.search.reading.compile import compile_all, context_of, visible
 from photosvc.search.reading.plan import Driver, Plan, Walk, make_plan, one_album, plan_all
 from photosvc.search.reading.request import MANUAL, PRIME, UNINDEXED_ORDERS, Cursor, Order, SearchRequest, order_named
 from photosvc.search.reading.resolve import resolve
@@ -340,12 +340,6 @@ def matching(plan: Plan, *columns: Any) -> Any:  # noqa: ANN401 - the select typ
         return query.select_from(SearchRow)
     inside = query.select_from(SearchAlbum).join(SearchRow, SearchRow.file_id == SearchAlbum.file_id)
     return inside.where(SearchAlbum.album_id == plan.album)
-
-
-def context_of(connection: Connection, node: Node, *, sees_private: bool) -> Context:
-    """Return the database and the rights of a search for the parsed query `node`."""
-    opened = asked_open(node) if sees_private else ()
-    return Context(connection.dialect.name == "postgresql", sees_private, opened)
 
 
 def prepare(connection: Connection, request: SearchRequest, *, sees_private: bool) -> Search:
