@@ -266,6 +266,20 @@ def test_years_are_walked_between_their_times(connection, order, query):
     assert step.endswith(f"INDEX ix_photosvc_search_rows_{index} (taken_at>? AND taken_at<?)")
 
 
+@pytest.mark.parametrize(
+    ("query", "order", "counts"),
+    [
+        ("before:2100-01-01", "newest", 0),
+        ("year:2020", "oldest", 0),
+        ("year:2020|2021", "oldest", 1),
+        ("before:2100-01-01", "added", 1),
+    ],
+)
+def test_successive_days_are_walked_without_a_count_in_the_orders_by_time(connection, query, order, counts):
+    asked = statements(connection, q=query, order=order, count="1")
+    assert len([text for text in asked if "count(*)" in text]) == counts
+
+
 @pytest.mark.parametrize("query", ["year:2020", "before:2100-01-01"])
 def test_times_elsewhere_are_read_from_the_index_of_such_photos(connection, query):
     (far,) = [text for text in statements(connection, q=query, order="oldest", count="1") if "min(" in text]

@@ -2,7 +2,8 @@
 
 A search by local days or years looks between two times. `taken_at` counts by UTC and a local day by the clocks of the
 place, so the two differ by up to a day. Rows where they differ by more, because a camera's clock was wrong, are marked
-and looked up; and for years, those of an unknown day as well.
+and looked up; and for years, those of an unknown day as well. The photos of many days are not counted: unless such rows
+widen the times, nothing finds them sooner than the walk.
 
 A walk along an order reads whole rows, in places far apart, until the page is full: all of them where few photos match,
 270 ms for 200,000 files. The index of values has a fifth of their size and lies together, so all of it is read in a
@@ -59,6 +60,8 @@ from photosvc.search.reading.compile import compile_all, compile_query, members
 from photosvc.search.reading.word_plan import Candidates, Counter, by_indexes_alone, few_with
 
 _DAY: Final = timedelta(days=1)
+#: Days beside which the two that are walked too hardly count.
+_MANY_DAYS: Final = 28 * _DAY
 #: One in this many rows of the library is walked before the index of values is read; both take about the same time.
 _PART: Final = 20
 #: Rows that are walked for each row of the page at least.
@@ -85,13 +88,38 @@ class Bounds(NamedTuple):
 
     low: int | None = None
     high: int | None = None
+    widened: bool = False
+    """True if they are wider than the days, for photos that were taken elsewhere by their time."""
 
 
-def day_bounds(parts: Iterable[Node], connection: Connection) -> Bounds:
-    """Return the times outside of which no photo fits all these conjuncts."""
-    found = [bounds for part in parts if (bounds := _bounds_of(part, connection)) is not None]
-    low = max((one.low for one in found if one.low is not None), default=None)
-    return Bounds(low, min((one.high for one in found if one.high is not None), default=None))
+class Times:
+    """The times between which an order by time is walked, looked up once for each conjunct of a query."""
+
+    def __init__(self, connection: Connection, *, by_time: bool) -> None:
+        self._connection = connection
+        self._by_time = by_time
+        #: By the identity of the conjunct: to compare long ones takes long.
+        self._known: dict[int, Bounds | None] = {}
+
+    def walked(self, parts: Iterable[Node]) -> list[Node]:
+        """Return the conjuncts whose photos a walk finds as soon as any index; none if the order is by something else.
+
+        They ask for so many successive days that between their times are few other photos.
+        """
+        wide = [part for part in parts if _asks_for_many_days(part)] if self._by_time else []
+        return [part for part in wide if (bounds := self._of(part)) is not None and not bounds.widened]
+
+    def around(self, parts: Iterable[Node]) -> Bounds:
+        """Return the times outside of which no photo fits all these conjuncts."""
+        bounds = map(self._of, parts) if self._by_time else ()
+        found = [one for one in bounds if one is not None]
+        low = max((one.low for one in found if one.low is not None), default=None)
+        return Bounds(low, min((one.high for one in found if one.high is not None), default=None))
+
+    def _of(self, part: Node) -> Bounds | None:
+        if id(part) not in self._known:
+            self._known[id(part)] = _bounds_of(part, self._connection)
+        return self._known[id(part)]
 
 
 def days_of(part: Node) -> Days | None:
@@ -113,6 +141,17 @@ def _bounds_of(part: Node, connection: Connection) -> Bounds | None:
     # The databases recognise the condition of the index by its text.
     elsewhere = or_(SearchRow.far_day, text(UNDATED)), SearchRow.year.between(first, last)
     return _bounds(Days(date(first, 1, 1), date(last + 1, 1, 1)), elsewhere, connection)
+
+
+def _asks_for_many_days(part: Node) -> bool:
+    """Return whether a conjunct asks for successive days, and these are many beside the two that are walked too."""
+    if (days := days_of(part)) is not None:
+        return days.start is None or days.end is None or days.end - days.start >= _MANY_DAYS
+    match part:
+        case Filter("year", Choice((_,))):
+            return _years_of(part) is not None
+        case _:
+            return False
 
 
 def _years_of(part: Node) -> tuple[int, int] | None:
@@ -138,10 +177,9 @@ def _bounds(days: Days, elsewhere: Sequence[Any], connection: Connection) -> Bou
     first, last = connection.execute(far).one()
     low = _midnight(days.start, -_DAY) if days.start else None
     high = _midnight(days.end, _DAY) if days.end else None
-    return Bounds(
-        low if low is None or first is None else min(low, first),
-        high if high is None or last is None else max(high, last),
-    )
+    lowest = low if low is None or first is None else min(low, first)
+    highest = high if high is None or last is None else max(high, last)
+    return Bounds(lowest, highest, widened=(lowest, highest) != (low, high))
 
 
 def _midnight(day: date, shift: timedelta) -> int | None:

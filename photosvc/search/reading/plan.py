@@ -49,7 +49,7 @@ from photosvc.search.reading import words as full_text
 from photosvc.search.reading.candidates import (
     BY_VALUE,
     Bounds,
-    day_bounds,
+    Times,
     found_by_scan,
     is_covered,
     is_scanned,
@@ -162,10 +162,12 @@ def make_plan(
     valued = [part for part in parts if by_order and value_column(part)]
     counted: list[Counted] = []
     found_tiers: Iterable[Tier] = ()
+    times = Times(connection, by_time=in_order and order in _BY_TIME)
     if others and not context.on_postgresql:
         counter = Counter(connection, rows_needed, sum(map(count_terms, others)))
         counted = counter.counted
-        candidates = most_selective(others, valued, context, connection, counter)
+        walked = [*valued, *times.walked(part for part in others if part not in valued)]
+        candidates = most_selective(others, walked, context, connection, counter)
         if candidates is None and ranked:
             candidates, found_tiers = _by_rank(parts, ranked, context, connection)
         if candidates is not None and not in_order and value_column(candidates.parts[0]):
@@ -179,7 +181,7 @@ def make_plan(
             return Plan(driver, (found, shown, rest), arranged=by_hand, counted=tuple(counted), tiers=found_tiers)
     # PostgreSQL finds one year in its index for both orders by time; between two times it takes a third longer.
     bounding = [part for part in parts if part not in valued and not (context.on_postgresql and value_column(part))]
-    taken = day_bounds(bounding, connection) if in_order and order in _BY_TIME else Bounds()
+    taken = times.around(bounding)
     if album is not None:
         driver = Driver.WALK_POSITIONS if arranged else Driver.WALK_ALBUM
         by_hand, by_index = (album, None) if arranged else (None, album)
@@ -218,9 +220,9 @@ def _limited_walk(
     parts: Sequence[Node], context: Context, counter: Counter, shown: Condition, by_value: Sequence[Condition]
 ) -> Walk | None:
     """Return the limited walk along the order for these conjuncts; None: to its end."""
-    rows = most_walked(counter.photos, counter.rows_needed)
-    photos = scan_values(parts, context) if rows else None
-    if rows is None or photos is None:
+    photos = scan_values(parts, context)
+    rows = most_walked(counter.photos, counter.rows_needed) if photos is not None else None
+    if rows is None:
         return None
     rest = compile_all([part for part in parts if not full_text.is_words(part)], context)
     beyond = Plan(Driver.SORT_CANDIDATES, (SearchRow.photo_id.in_(photos), shown, rest), counted=tuple(counter.counted))

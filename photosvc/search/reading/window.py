@@ -159,7 +159,7 @@ class Search:
     def _bounds(self, keys: list[Column]) -> Iterator[ColumnElement[bool]]:
         """Yield the conditions on the keys that the cursor and the days of the query demand."""
         cursor, falling = self.request.cursor, self.request.order.falling
-        low, high = self.plan.taken
+        low, high, _ = self.plan.taken
         # After a cursor, its bound is the closer one; SQLite walks from one bound only.
         if low is not None and (falling or not cursor):
             yield keys[0] >= low
