@@ -5,7 +5,6 @@ raises it to the least of edited photos (`quality_after_edit`). A photo of which
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -24,55 +23,24 @@ REVIEW_BELOW: Final = 3
 _NOT_PHOTOGRAPHIC: Final = frozenset({"screenshot", "screenshots", "info"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """The values that the quality of a photo that is shown depends on."""
-
-    favorite: bool
-    edited: bool
-    type: str
-    taken_src: str
-    place_src: str
-    has_place: bool
-    year: int
-    resolution: int
-    """Megapixels."""
-    keywords: frozenset[str]
-
-
-def quality(photo: Scored) -> int:
-    """Return the quality of a photo.
+def quality_of(photo: Photo, *, edited: bool) -> int:
+    """Return the quality of a described photo that is shown; `edited` if it is known to be.
 
     It has 3 for a favourite; 1 each for a date and a place that are more than estimates, enough pixels for its time,
     and being a photograph. Edited photos and those of another type than `image` are never in review.
     """
     guess = PRIORITY[ESTIMATE]
-    score = 3 * photo.favorite
+    score = 3 * bool(photo.favorite)
     score += PRIORITY.get(photo.taken_src, guess) > guess
-    score += photo.has_place and PRIORITY.get(photo.place_src, guess) > guess
+    score += photo.cell_id not in {UNKNOWN_PLACE, None} and PRIORITY.get(photo.place_src, guess) > guess
     old = 0 < photo.year < 2008
     older = 0 < photo.year < 2012 and photo.resolution >= 1
     score += old or older or photo.resolution >= 2
-    score += photo.type != "animated" and not photo.keywords & _NOT_PHOTOGRAPHIC
+    is_graphic = any(keyword.folded in _NOT_PHOTOGRAPHIC for keyword in photo.keywords)
+    score += photo.type != "animated" and not is_graphic
     if photo.type != "image":
         return max(score, REVIEW_BELOW)
-    return quality_after_edit(score) if photo.edited else score
-
-
-def quality_of(photo: Photo, *, edited: bool) -> int:
-    """Return the quality of a described photo that is shown; `edited` if it is known to be."""
-    scored = Scored(
-        favorite=bool(photo.favorite),
-        edited=edited or photo.edited_at is not None,
-        type=photo.type,
-        taken_src=photo.taken_src,
-        place_src=photo.place_src,
-        has_place=photo.cell_id not in {UNKNOWN_PLACE, None},
-        year=photo.year,
-        resolution=photo.resolution,
-        keywords=frozenset(keyword.folded for keyword in photo.keywords),
-    )
-    return quality(scored)
+    return quality_after_edit(score) if edited or photo.edited_at is not None else score
 
 
 def quality_after_edit(former: int) -> int:
