@@ -6,8 +6,8 @@ indexer for requests does the jobs that other processes ask for, and ends when n
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -74,38 +74,26 @@ class Reporter:
     """The first run over all originals has ended, whether or not it changed the library."""
 
 
-def _nothing() -> None:
-    return None
-
-
-def _never() -> bool:
-    return False
-
-
-def _pass(_former: Sequence[str]) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Chores:
     """Further work of the indexer, of packages above this one."""
 
-    often: Callable[[], object] = _nothing
+    often: Callable[[], object] = lambda: None
     """Called after each look at the index jobs."""
-    hourly: Callable[[], object] = _nothing
-    in_pauses: Callable[[], object] = _nothing
+    hourly: Callable[[], object] = lambda: None
+    in_pauses: Callable[[], object] = lambda: None
     """Called in each pause of an index run: a step of `often` that takes seconds at most."""
-    waits: Callable[[], bool] = _never
+    waits: Callable[[], bool] = lambda: False
     """Called to ask whether `often` has more to do at once."""
-    is_asked: Callable[[], bool] = _never
+    is_asked: Callable[[], bool] = lambda: False
     """Called to ask whether `often` will have more to do."""
     owner: str = ""
     """The owner of the jobs that `often` does."""
-    take_over: Callable[[Sequence[str]], object] = _pass
+    take_over: Callable[[Sequence[str]], object] = lambda _: None
     """Called with the owners of jobs whose processes have ended: `often` goes on with these jobs."""
-    close: Callable[[], object] = _nothing
+    close: Callable[[], object] = lambda: None
     """Called when the process ends."""
-    before: Callable[[], object] = _nothing
+    before: Callable[[], object] = lambda: None
     """Called before each look at the jobs; an error of it means that nothing may be done now."""
 
 
@@ -259,15 +247,8 @@ class Watcher:
         subfolder = disk_name(requested.existing_folder(self.settings.originals, folder))
         options = IndexOptions(subfolder=subfolder, force=force, settle=settle, unmounted=self._unmounted)
         with UnitOfWork(self.engine) as session:
-            summary = run_index(
-                session,
-                self.settings,
-                self.clock,
-                options,
-                self.reporter.progress,
-                observe,
-                chore=self.chores.in_pauses,
-            )
+            told = (self.reporter.progress, observe)
+            summary = run_index(session, self.settings, self.clock, options, *told, chore=self.chores.in_pauses)
         self._rest += summary.seconds
         if summary.warning and summary.warning != self._warning:
             self.reporter.trouble(summary.warning)
@@ -299,9 +280,8 @@ def _sentence(error: Exception) -> str:
     return f"{what} (trying again)"
 
 
-@contextmanager
-def indexer_lock(settings: Settings, owner: str = "") -> Iterator[list[str]]:
-    """Hold the lock of the process that takes this machine's jobs; yield the owners of jobs whose processes ended.
+def indexer_lock(settings: Settings, owner: str = "") -> AbstractContextManager[list[str]]:
+    """Return the lock of the process that takes this machine's jobs; it yields the owners whose processes ended.
 
     Args:
         owner: of the jobs that the process will have; empty when it takes none.
@@ -309,8 +289,7 @@ def indexer_lock(settings: Settings, owner: str = "") -> Iterator[list[str]]:
     Raises:
         ConflictError: another process holds it.
     """
-    with exclusive_lock(settings.cache / "indexer.lock", "Another process takes the jobs.", owner) as former:
-        yield former
+    return exclusive_lock(settings.cache / "indexer.lock", "Another process takes the jobs.", owner)
 
 
 def takes_jobs(settings: Settings) -> bool:
@@ -378,7 +357,7 @@ class RequestedIndexer:
             try:
                 with UnitOfWork(self.engine) as session:
                     run_index(session, self.settings, self.clock, options, chore=self.chores.in_pauses)
-            except jobs.RunCancelledError as error:
+            except RunCancelledError as error:
                 _LOG.info("index on request: %s", error.message)
             except ConflictError:
                 raise
