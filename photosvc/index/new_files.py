@@ -10,7 +10,7 @@ Stored files are found by few statements for the whole batch.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import chain, islice
+from itertools import chain
 from math import inf
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from sqlalchemy.orm.attributes import set_committed_value
 
 from photosvc.core import ids
+from photosvc.core.words import in_portions
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import write_extraction
 from photosvc.index.scan import FoundFile
@@ -38,7 +39,6 @@ _NEEDED = (
     _PHOTO.selectinload(Photo.keywords),
     _PHOTO.selectinload(Photo.files).selectinload(File.markers),
 )
-_CHUNK: Final = 500
 _INSERT_WORDS: Final = insert(photo_keywords)
 
 
@@ -147,10 +147,9 @@ class NewFiles:
 
     def _stored(self, keys: Iterable[int]) -> set[int]:
         """Return the keys that files of the library have."""
-        every = iter(keys)
         found: set[int] = set()
         connection = self._session.connection()
-        while some := list(islice(every, _CHUNK)):
+        for some in in_portions(list(keys)):
             stored = select(StackKey.key).where(among(self._session, StackKey.key, some))
             found.update(connection.execute(stored).scalars())
         return found

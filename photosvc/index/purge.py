@@ -2,9 +2,9 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any, Final
 
 from sqlalchemy import delete, func, select
@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError
 from photosvc.core.problems import Reason
 from photosvc.core.times import Clock
+from photosvc.core.words import in_portions
 from photosvc.index.batches import BatchWriter
 from photosvc.index.catalog import Catalog
 from photosvc.index.identity import Contents
@@ -32,8 +33,6 @@ from photosvc.settings import Settings
 
 #: Rows of a transaction: others must not wait for the write lock for long.
 _BATCH: Final = 50
-#: Ids in one query.
-_MANY: Final = 500
 _EXAMPLES: Final = 5
 
 
@@ -113,7 +112,7 @@ def survey(session: Session, settings: Settings) -> Survey:
     found.examples.extend(session.scalars(named))
     without_files = select(Photo.id).where(Photo.id.not_in(select(File.photo_id)))
     found.photos.extend(session.scalars(without_files))
-    for ids in _batches(found.photos, _MANY):
+    for ids in in_portions(found.photos):
         photos = select(func.count()).select_from(Photo).where(Photo.id.in_(ids))
         found.edited += session.scalar(photos.where(Photo.edited_at.is_not(None))) or 0
         found.favorites += session.scalar(photos.where(Photo.favorite)) or 0
@@ -168,7 +167,7 @@ def mark(session: Session, settings: Settings, clock: Clock, found: Survey) -> i
     summary = Summary()
     with run_lock(session, settings, clock) as lease:
         writer = BatchWriter(session, settings.originals, clock, summary, lease=lease)
-        for ids in _batches(found.unmarked, _MANY):
+        for ids in in_portions(found.unmarked):
             names = session.scalars(select(File.name).where(File.id.in_(ids))).all()
             session.rollback()
             gone = [name for name in names if is_gone(settings.originals, name)]
@@ -185,7 +184,7 @@ def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCac
     """
     total = Removed()
     with run_lock(session, settings, clock) as lease:
-        for ids in _batches(found.files, _BATCH):
+        for ids in in_portions(found.files, _BATCH):
             _begin(session, lease)
             rows = session.execute(select(File.id, File.name, File.hash, File.photo_id).where(File.id.in_(ids))).all()
             rows = [row for row in rows if is_gone(settings.originals, row.name)]
@@ -197,7 +196,7 @@ def remove(session: Session, settings: Settings, clock: Clock, cache: PictureCac
             hashes.difference_update(session.scalars(select(File.hash).where(File.hash.in_(hashes))))
             session.commit()
             total.thumbnails += cache.remove_all(hashes)
-        for ids in _batches(found.photos, _BATCH):
+        for ids in in_portions(found.photos, _BATCH):
             _begin(session, lease)
             total.photos += _bring_up_to_date(session, clock, set(ids))
             session.commit()
@@ -234,9 +233,3 @@ def _bring_up_to_date(session: Session, clock: Clock, ids: Collection[int]) -> i
     changes.project(photos, gone=gone)
     session.expunge_all()
     return len(gone)
-
-
-def _batches(ids: Sequence[int], size: int) -> Iterator[list[int]]:
-    source = iter(ids)
-    while batch := list(islice(source, size)):
-        yield batch

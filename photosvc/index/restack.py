@@ -9,8 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
@@ -18,6 +17,7 @@ from sqlalchemy.orm import Session
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError
 from photosvc.core.vocabulary import AUTO, MANUAL, PRIORITY
+from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
 from photosvc.index.photo_changes import LOADED, PhotoChanges
 from photosvc.index.sightings import Sighting, sighting
@@ -28,11 +28,9 @@ from photosvc.models.photo import PLAIN_VALUES
 from photosvc.models.schema import delete_rows
 from photosvc.models.statements import UNLOADED
 
-Item = TypeVar("Item")
 #: Most files that one batch compares. Only chains of files that share different keys pairwise are longer; files beyond
 #: keep their photos.
 MAX_COMPARED: Final = 20 * MAX_FILES
-_CHUNK: Final = 300
 _COLUMNS: Final = (
     File.id, File.name, File.media_type, File.duration_ns, File.missing, File.unstacked, File.primary, File.photo_id,
     Photo.quality, Photo.stack, File.look_1, File.look_2, File.look_3, File.look_4,
@@ -81,8 +79,8 @@ class Row(NamedTuple):
 def write_keys(session: Session, keys: Mapping[int, frozenset[int]]) -> set[int]:
     """Store the keys of these files, and return their keys, the former ones included."""
     former: dict[int, set[int]] = defaultdict(set)
-    for chunk in _chunks(keys):
-        for key, file_id in session.execute(select(*_KEY).where(StackKey.file_id.in_(chunk))):
+    for some in in_portions(list(keys)):
+        for key, file_id in session.execute(select(*_KEY).where(StackKey.file_id.in_(some))):
             former[file_id].add(key)
     for file_id, old in former.items():
         if old - keys[file_id]:
@@ -150,8 +148,8 @@ def _members(session: Session, keys: Iterable[int], changed: int) -> tuple[dict[
     """
     few: dict[int, list[int]] = {}
     freed: set[int] = set()
-    for chunk in _chunks(keys):
-        for key, members in _bounded(session, chunk, MAX_FILES + changed):
+    for some in in_portions(list(keys)):
+        for key, members in _bounded(session, some, MAX_FILES + changed):
             if len(members) <= MAX_FILES:
                 few[key] = members
             elif len(members) <= MAX_FILES + changed:
@@ -176,8 +174,8 @@ def _bounded(session: Session, keys: Sequence[int], most: int) -> Iterator[tuple
 def _rows_with_mates(session: Session, file_ids: Iterable[int], known: Mapping[int, Row]) -> dict[int, Row]:
     """Return the rows of these files and of the other files of their photos, without those known."""
     rows = {}
-    for chunk in _chunks(file_id for file_id in file_ids if file_id not in known):
-        photos = select(File.photo_id).where(File.id.in_(chunk))
+    for some in in_portions([file_id for file_id in file_ids if file_id not in known]):
+        photos = select(File.photo_id).where(File.id.in_(some))
         query = select(*_COLUMNS).join(Photo, Photo.id == File.photo_id)
         for row in session.execute(query.where(File.photo_id.in_(photos))):
             rows[row.id] = Row._make(row)
@@ -187,16 +185,9 @@ def _rows_with_mates(session: Session, file_ids: Iterable[int], known: Mapping[i
 def _keys_of(session: Session, file_ids: Iterable[int]) -> set[int]:
     return {
         key
-        for chunk in _chunks(file_ids)
-        for key in session.scalars(select(StackKey.key).where(StackKey.file_id.in_(chunk)))
+        for some in in_portions(list(file_ids))
+        for key in session.scalars(select(StackKey.key).where(StackKey.file_id.in_(some)))
     }
-
-
-def _chunks(items: Iterable[Item]) -> Iterator[Sequence[Item]]:
-    """Yield lists short enough for the parameters of a statement."""
-    left: Any = iter(items)
-    while chunk := list(islice(left, _CHUNK)):
-        yield chunk
 
 
 def inherit(session: Session, target: Photo, source: Photo) -> None:

@@ -6,12 +6,11 @@ sidecar of a duplicate belongs to the file with its content, for as long as the 
 
 import os
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from sqlalchemy import Column, Table, and_, delete, select
 from sqlalchemy.engine import Dialect
@@ -19,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.core.problems import Reason
+from photosvc.core.words import in_portions
 from photosvc.index.extract import READER_VERSION, Extraction
 from photosvc.index.file_columns import dump_metadata, load_metadata
 from photosvc.index.folder_albums import FolderAlbums
@@ -28,10 +28,6 @@ from photosvc.index.sidecar_values import StoredSidecar, companions, confirms, i
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar, copy_sidecars, file_sidecars
 from photosvc.models.statements import Prepared, among, among_parameter, as_parameter, insert_into, prepare_statement
-
-_BATCH = 500
-Value = TypeVar("Value", int, str)
-
 
 #: Folders that are kept in memory; batches are sorted by name, so few are in use at a time.
 _KEPT: Final = 4
@@ -162,8 +158,9 @@ class Sidecars:
         saved = {name: row for name, (row, _) in self._saved.items()}
         known = [row.id for row, _ in self._saved.values()]
         changed |= self._photos(known)
-        pairs = self._pairs_of_sidecars(saved) | self._pairs_of_files()
-        copies = self._copies_of_sidecars(saved) | self._pairs_of_copies()
+        companions = {name: self._folders.companions(name) for name, row in saved.items() if row.kind != Kind.ALBUM}
+        pairs = self._pairs_of_sidecars(saved, companions) | self._pairs_of_files()
+        copies = self._copies_of_sidecars(saved, companions) | self._pairs_of_copies()
         self._delete_links(file_sidecars.c.sidecar_id, known)
         self._delete_links(file_sidecars.c.file_id, [file.id for file, new in self._files.items() if not new])
         self._write(file_sidecars, [{"file_id": file.id, "sidecar_id": row.id} for file, row in pairs])
@@ -181,9 +178,9 @@ class Sidecars:
         links = copy_sidecars.c
         new = {(name, row.id, file.id) for name, file, row in copies}
         conditions = [
-            *(links.name.in_(some) for some in _portions(self._others | self._copies.keys())),
-            *(links.sidecar_id.in_(some) for some in _portions(sidecar_ids)),
-            *(links.file_id.in_(some) for some in _portions(self._parted)),
+            *(links.name.in_(some) for some in in_portions(list(self._others | self._copies.keys()))),
+            *(links.sidecar_id.in_(some) for some in in_portions(sidecar_ids)),
+            *(links.file_id.in_(some) for some in in_portions(self._parted)),
         ]
         former = {
             (row.name, row.sidecar_id, row.file_id)
@@ -200,7 +197,7 @@ class Sidecars:
         files |= {file_id for _, _, file_id in former ^ new}
         return {
             photo_id
-            for some in _portions(files)
+            for some in in_portions(list(files))
             for photo_id in self._session.scalars(select(File.photo_id).where(File.id.in_(some)))
         }
 
@@ -208,38 +205,42 @@ class Sidecars:
         if rows:
             self._session.execute(insert_into(links, self._session).on_conflict_do_nothing(), rows)
 
-    def _pairs_of_sidecars(self, saved: Mapping[str, Sidecar]) -> set[tuple[File, Sidecar]]:
-        companions = {name: self._folders.companions(name) for name, row in saved.items() if row.kind != Kind.ALBUM}
-        files: dict[str, File] = {}
-        for names in _portions({one for some in companions.values() for one in some}):
-            query = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(names))
-            # A changed file may have come there together with the sidecar: it is linked when it is stored.
-            files |= {file.name: file for file in self._session.scalars(query) if not self._is_outdated(file.name)}
+    def _pairs_of_sidecars(
+        self, saved: Mapping[str, Sidecar], companions: Mapping[str, Sequence[str]]
+    ) -> set[tuple[File, Sidecar]]:
+        files = self._files_named({one for some in companions.values() for one in some})
         return _confirmed(
             (files[one], saved[name]) for name, others in companions.items() for one in others if one in files
         )
 
-    def _copies_of_sidecars(self, saved: Mapping[str, Sidecar]) -> set[tuple[str, File, Sidecar]]:
+    def _copies_of_sidecars(
+        self, saved: Mapping[str, Sidecar], companions: Mapping[str, Sequence[str]]
+    ) -> set[tuple[str, File, Sidecar]]:
         """Return the duplicates beside these sidecars, which the database has, with the files of their content."""
-        companions = {name: self._folders.companions(name) for name, row in saved.items() if row.kind != Kind.ALBUM}
         originals: dict[str, str] = {}
-        for names in _portions({one for some in companions.values() for one in some}):
+        for names in in_portions(list({one for some in companions.values() for one in some})):
             query = select(RejectedFile.name, RejectedFile.detail).where(
                 RejectedFile.root == ORIGINALS_ROOT,
                 RejectedFile.reason == Reason.DUPLICATE.value,
                 RejectedFile.name.in_(names),
             )
             originals |= {row.name: row.detail for row in self._session.execute(query)}
-        files: dict[str, File] = {}
-        for names in _portions(set(originals.values())):
-            found = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(names), File.missing.is_(False))
-            files |= {file.name: file for file in self._session.scalars(found) if not self._is_outdated(file.name)}
+        named = self._files_named(set(originals.values()))
+        files = {name: file for name, file in named.items() if not file.missing}
         return {
             (one, files[originals[one]], saved[name])
             for name, others in companions.items()
             for one in others
             if originals.get(one) in files and _belongs(saved[name], one)
         }
+
+    def _files_named(self, names: Collection[str]) -> dict[str, File]:
+        """Return files by name, without changed ones: one that came together with a sidecar is linked when stored."""
+        files: dict[str, File] = {}
+        for some in in_portions(list(names)):
+            query = select(File).where(File.root == ORIGINALS_ROOT, File.name.in_(some))
+            files |= {file.name: file for file in self._session.scalars(query) if not self._is_outdated(file.name)}
+        return files
 
     def _pairs_of_copies(self) -> set[tuple[str, File, Sidecar]]:
         companions = {name: self._folders.companions(name) for name in self._copies}
@@ -269,7 +270,7 @@ class Sidecars:
 
     def _find(self, names: Collection[str]) -> dict[str, Sidecar]:
         found: dict[str, Sidecar] = {}
-        for some in _portions(names):
+        for some in in_portions(list(names)):
             is_one = and_(Sidecar.root == ORIGINALS_ROOT, among(self._session, Sidecar.name, some))
             ids = self._session.execute(select(Sidecar.id).where(is_one)).scalars().all()
             if ids:
@@ -303,21 +304,14 @@ def _belongs(row: Sidecar, name: str) -> bool:
     return confirms(name.rpartition("/")[2], row.name.rpartition("/")[2], title)
 
 
-def _portions(values: Iterable[Value]) -> Iterator[list[Value]]:
-    """Yield lists of as many values as one statement takes."""
-    every = iter(values)
-    while some := list(islice(every, _BATCH)):
-        yield some
-
-
-def sidecars_of(session: Session, photo_ids: Iterable[int]) -> dict[int, list[StoredSidecar]]:
+def sidecars_of(session: Session, photo_ids: Collection[int]) -> dict[int, list[StoredSidecar]]:
     """Return the sidecars of each file of these photos that has any, by the id of the file."""
     if session.autoflush:  # as before any query of the session
         session.flush()
     found: defaultdict[int, list[StoredSidecar]] = defaultdict(list)
     connection = session.connection()
     statements = _prepared(connection.dialect)
-    for some in _portions(photo_ids):
+    for some in in_portions(list(photo_ids)):
         given = as_parameter(connection.dialect.name, some)
         for read in statements:
             for file_id, picture, name, kind, details in read.run(connection, {"photo_ids": given}):

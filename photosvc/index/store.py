@@ -6,8 +6,8 @@ Files that are gone from the disk get a mark in their rows, and photos without o
 this for all files at once: a mark needs neither the objects of the photos nor their search rows rendered.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -27,7 +27,7 @@ from photosvc.index.quality import hide_photos
 from photosvc.index.restack import new_photo, restack
 from photosvc.index.scan import FoundFile, aside_folder
 from photosvc.index.sidecar_links import Folders, Sidecars
-from photosvc.index.sightings import Sighting, stored_sightings
+from photosvc.index.sightings import stored_sightings
 from photosvc.index.stack_rules import keys_of, split_name
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile
 from photosvc.models.engine import begin_write
@@ -37,8 +37,7 @@ from photosvc.models.statements import UNLOADED, among, is_below
 _MOST: Final = 1000
 
 
-def rejection(found: FoundFile, problem: Problem, now: datetime) -> RejectedFile:
-    """Return the row that keeps the reason why a file was not read."""
+def _rejection(found: FoundFile, problem: Problem, now: datetime) -> RejectedFile:
     may_pass = problem.reason.may_pass
     return RejectedFile(
         root=ORIGINALS_ROOT,
@@ -54,7 +53,7 @@ def rejection(found: FoundFile, problem: Problem, now: datetime) -> RejectedFile
     )
 
 
-def count_tries(session: Session, rejected: Sequence[RejectedFile], now: datetime) -> None:
+def _count_tries(session: Session, rejected: Sequence[RejectedFile], now: datetime) -> None:
     """Add the tries that the stored rows of these files have to new rows, which are not in the session yet."""
     tried = {row.name: row for row in rejected if row.attempts}
     if not tried:
@@ -89,37 +88,6 @@ def put_off(session: Session, folder: str, started: datetime) -> None:
         later = update(RejectedFile).where(due).values(retry_at=started + pause_after(3))
         session.execute(later, execution_options=UNLOADED)
         session.commit()
-
-
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """The result of marking files that are gone."""
-
-    names: list[str]
-    """The names of files of the library that were not marked before."""
-    shown: set[int]
-    """Ids of their photos that have other files: to be described again."""
-    sightings: Mapping[int, Sighting | None]
-    """The sightings of the hidden photos."""
-
-
-def mark_files(session: Session, names: Sequence[str], now: datetime) -> Marked:
-    """Mark the files of these names, some thousands at most, and hide the photos of which no file is left."""
-    connection = session.connection()
-    stored = select(File.id, File.name, File.photo_id).where(
-        File.root == ORIGINALS_ROOT, among(session, File.name, names), File.missing.is_(False)
-    )
-    rows = connection.execute(stored.order_by(File.id)).all()
-    files = update(File).where(among(session, File.id, [row.id for row in rows])).values(missing=True)
-    session.execute(files, execution_options=UNLOADED)
-    photo_ids = {row.photo_id for row in rows}
-    present = select(File.photo_id).where(among(session, File.photo_id, photo_ids), File.missing.is_(False))
-    shown = set(connection.execute(present).scalars())
-    gone = photo_ids - shown
-    sightings = stored_sightings(session, gone) if gone else {}
-    if gone:
-        hide_photos(session, gone, now)
-    return Marked([row.name for row in rows], shown, sightings)
 
 
 class Saved(NamedTuple):
@@ -311,7 +279,7 @@ class Store:
 
     def reject(self, found: FoundFile, problem: Problem) -> None:
         """Record why this file is no part of a photo; one that an earlier run could read stays if that may pass."""
-        self._rejected[found.name] = rejection(found, problem, self._now)
+        self._rejected[found.name] = _rejection(found, problem, self._now)
         file = self._files.named(found.name)
         if file is not None and self._contents.has_moved(self._session, file, found):
             file = self._set_aside(file, hides=True)
@@ -321,14 +289,28 @@ class Store:
             self._changed[file.photo] = None
 
     def mark_missing(self, names: Sequence[str]) -> list[str]:
-        """Mark files as missing and delete sidecars; return the names of those that existed."""
-        marked = mark_files(self._session, names, self._now)
-        self._photos.remember_sightings(marked.sightings)
-        self._change(marked.shown)
+        """Mark files as missing and delete sidecars, some thousands at most; return the names of those that existed.
+
+        Photos of which no file is left are hidden.
+        """
+        session, connection = self._session, self._session.connection()
+        stored = select(File.id, File.name, File.photo_id).where(
+            File.root == ORIGINALS_ROOT, among(session, File.name, names), File.missing.is_(False)
+        )
+        rows = connection.execute(stored.order_by(File.id)).all()
+        files = update(File).where(among(session, File.id, [row.id for row in rows])).values(missing=True)
+        session.execute(files, execution_options=UNLOADED)
+        photo_ids = {row.photo_id for row in rows}
+        present = select(File.photo_id).where(among(session, File.photo_id, photo_ids), File.missing.is_(False))
+        shown = set(connection.execute(present).scalars())
+        if gone := photo_ids - shown:
+            self._photos.remember_sightings(stored_sightings(session, gone))
+            hide_photos(session, gone, self._now)
+        self._change(shown)
         self._rejected |= dict.fromkeys(names)
         sidecars, changed = self._sidecars.remove(names)
         self._change(changed)
-        return marked.names + sidecars
+        return [row.name for row in rows] + sidecars
 
     def restack(self, file: File) -> None:
         """Stack a stored file again."""
@@ -380,7 +362,7 @@ class Store:
         self._sidecars.settle(names)
         former = and_(RejectedFile.root == ORIGINALS_ROOT, among(self._session, RejectedFile.name, names))
         rejected = list(filter(None, self._rejected.values()))
-        count_tries(self._session, rejected, self._now)
+        _count_tries(self._session, rejected, self._now)
         self._session.execute(delete(RejectedFile).where(former), execution_options=UNLOADED)
         self._session.add_all(rejected)
         self._rejected.clear()
