@@ -1,15 +1,11 @@
-"""WebDAV: the originals as a network folder at `/originals/`, (RFC 4918).
+"""WebDAV: the originals as a network folder at `/originals/`, (RFC 4918)."""
 
-This module only adds the routes; the others are imported by the first request.
-"""
-
-from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flask import Blueprint, Response, request
 
-from photosvc.dav.server import logged_in
+from photosvc.dav.errors import error_answer
+from photosvc.dav.server import logged_in, respond
 from photosvc.library.staging import require_writable
 from photosvc.web.answers import add_security_headers, finish_request, start_timer
 from photosvc.web.contract import public, undocumented
@@ -17,9 +13,6 @@ from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import require
 from photosvc.web.requests import OtherSiteError, is_foreign
-
-if TYPE_CHECKING:
-    from photosvc.dav.server import Server
 
 BLUEPRINT: Final = "photosvc_dav"
 FOLDER: Final = "/originals"
@@ -33,7 +26,7 @@ _ALLOWED: Final = ", ".join(("OPTIONS", *_READING, *_WRITING))
 def create_dav(url_prefix: str = "") -> Blueprint:
     """Make the blueprint of the folder of originals at `/originals/` below `url_prefix`."""
     dav = OwnBlueprint(BLUEPRINT, __name__)
-    dav.register_error_handler(Exception, _error_answer)
+    dav.register_error_handler(Exception, error_answer)
 
     @dav.before_request
     def begin() -> None:
@@ -48,39 +41,29 @@ def create_dav(url_prefix: str = "") -> Blueprint:
     def end(answer: Response) -> Response:
         return finish_request(add_security_headers(answer))
 
-    @cache
-    def server() -> "Server":
-        from photosvc.dav.server import Server
-
-        return Server(current_service(), url_prefix + FOLDER)
-
     @undocumented
     @logged_in
     @require("webdav.read")
     def read(**path: str) -> Response:
         # No method that only reads has a large body: one that may not write could only fill the disk of the proxy.
-        return write(**path) if _LARGE_BODY in request.headers else server().respond(request.environ)
+        return write(**path) if _LARGE_BODY in request.headers else respond(url_prefix + FOLDER)
 
     @undocumented
     @logged_in
     @require("webdav.write")
     def write(**_path: str) -> Response:
         require_writable(current_service().settings)
-        return server().respond(request.environ)
+        return respond(url_prefix + FOLDER)
 
     for name, view, methods in (
         ("options", options, ("OPTIONS",)),
         ("read", read, _READING),
         ("write", write, _WRITING),
     ):
-        _add_routes(dav, name, view, methods)
+        # The views read the path from the WSGI environment: Werkzeug replaces bytes that are not UTF-8.
+        for rule in ("", "/", "/<path:path>"):
+            dav.add_url_rule(rule, name, view, methods=methods, provide_automatic_options=False)
     return dav
-
-
-def _add_routes(dav: Blueprint, name: str, view: Callable[..., Response], methods: tuple[str, ...]) -> None:
-    # The views read the path from the WSGI environment: Werkzeug replaces bytes that are not UTF-8.
-    for rule in ("", "/", "/<path:path>"):
-        dav.add_url_rule(rule, name, view, methods=methods, provide_automatic_options=False)
 
 
 @undocumented
@@ -88,9 +71,3 @@ def _add_routes(dav: Blueprint, name: str, view: Callable[..., Response], method
 def options(**_path: str) -> Response:
     """Answer OPTIONS, without a log-in and the same for every path: clients ask before they log in."""
     return Response(headers={"DAV": "1, 2", "Allow": _ALLOWED, "MS-Author-Via": "DAV", "Content-Length": "0"})
-
-
-def _error_answer(error: Exception) -> Response:
-    from photosvc.dav.errors import error_answer
-
-    return error_answer(error)

@@ -29,9 +29,9 @@ from photosvc.dav.files import get, put
 from photosvc.dav.lock_methods import lock, unlock
 from photosvc.dav.properties import proppatch
 from photosvc.dav.propfind import propfind
-from photosvc.dav.tree import Environ, Originals
+from photosvc.dav.tree import Originals
 from photosvc.library.relocation import is_junk
-from photosvc.web.current import Service, current_service
+from photosvc.web.current import current_service
 from photosvc.web.indexer import wake_indexer
 from photosvc.web.protector import principal, token_of, verify
 
@@ -53,8 +53,6 @@ _METHODS: Final[dict[str, Callable[[Request], Response]]] = {
     "LOCK": lock,
     "UNLOCK": unlock,
 }
-
-
 _OF_BUCKETS: Final = {
     **_METHODS,
     "MKCOL": bucket_methods.make_folder,
@@ -106,37 +104,28 @@ def _basic(encoded: str) -> tuple[str, str]:
     return name, password
 
 
-class Server:
-    """The WebDAV server of an app.
+def respond(folder: str) -> Response:
+    """Answer the present request; its view has checked that its principal may make it.
 
     Args:
         folder: the path of the folder of originals within the app.
+
+    Raises:
+        PhotosvcError: the request fails; `dav.errors.error_answer` renders the error.
     """
-
-    def __init__(self, service: Service, folder: str) -> None:
-        self._service = service
-        self._folder = folder
-
-    def respond(self, environ: Environ) -> Response:
-        """Answer a request; its view has checked that its principal may make it.
-
-        Raises:
-            PhotosvcError: the request fails; `dav.errors.error_answer` renders the error.
-        """
-        if "#" in environ.get(
-            "RAW_URI", ""
-        ):  # gunicorn cuts it off: the path could then name a folder instead of a file in it
-            raise UnfitPathError
-        mount = environ["SCRIPT_NAME"] + self._folder
-        provider = Originals(self._service, mount)
-        asked = path_in(environ["PATH_INFO"], self._folder)
-        request = Request(provider, environ, spelled(provider.root, asked), asked)
-        request.check_disk(request.name, within=environ["REQUEST_METHOD"] in _WHOLE or request.is_deep)
-        try:
-            methods = _METHODS if self._service.settings.bucket is None else _OF_BUCKETS
-            answer = methods[environ["REQUEST_METHOD"]](request)
-        except DAVError as error:
-            answer = dav_error_answer(error, quote(mount))
-        if request.has_wished and (environ["REQUEST_METHOD"] in _NAMING or not is_junk(request.name)):
-            wake_indexer(self._service)
-        return answer
+    service, environ = current_service(), request.environ
+    if "#" in environ.get("RAW_URI", ""):  # gunicorn cuts it off: the path could then name the folder around the file
+        raise UnfitPathError
+    mount = environ["SCRIPT_NAME"] + folder
+    provider = Originals(service, mount)
+    asked = path_in(environ["PATH_INFO"], folder)
+    present = Request(provider, environ, spelled(provider.root, asked), asked)
+    present.check_disk(present.name, within=environ["REQUEST_METHOD"] in _WHOLE or present.is_deep)
+    try:
+        methods = _METHODS if service.settings.bucket is None else _OF_BUCKETS
+        answer = methods[environ["REQUEST_METHOD"]](present)
+    except DAVError as error:
+        answer = dav_error_answer(error, quote(mount))
+    if present.has_wished and (environ["REQUEST_METHOD"] in _NAMING or not is_junk(present.name)):
+        wake_indexer(service)
+    return answer
