@@ -176,11 +176,6 @@ class Request:
         self.has_wished = True
         return Relocation(session, self.service.settings, self.service.now(), Actor.of(principal()))
 
-    def knows(self, name: str) -> bool:
-        """Return whether the library has a file of this name."""
-        with self._reading() as session:
-            return Relocation(session, self.service.settings, self.service.now()).knows(name)
-
     def count(self, *stored: tuple[str, str, int]) -> None:
         """Count files towards the quota of the account, by name, hash and size, in the open write transaction.
 
@@ -202,16 +197,45 @@ class Request:
         Raises:
             DAVError: 412, one does not hold.
         """
-        check_headers(self.environ, found)
+        headers = EnvironHeaders(self.environ)
+        etag = None if found is None else found.etag
+        if match := headers.get("If-Match"):
+            tags = parse_etags(match)
+            holds = found is not None and (tags.star_tag or (etag is not None and tags.contains(etag)))
+        elif found is not None and (since := parse_date(headers.get("If-Unmodified-Since"))):
+            holds = datetime.fromtimestamp(int(found.status.st_mtime), UTC) <= since
+        else:
+            holds = True
+        if found is not None and (none_match := headers.get("If-None-Match")):
+            tags = parse_etags(none_match)
+            holds = holds and not (tags.star_tag or (etag is not None and tags.contains_weak(etag)))
+        if not holds:
+            raise DAVError(HTTPStatus.PRECONDITION_FAILED)
         self.check_if()
 
     def check_if(self) -> None:
-        """Check the header `If`.
+        """Check the lists of the header `If`, of which one must hold.
 
         Raises:
-            DAVError: 412, it does not hold.
+            DAVError: 412, none does.
         """
-        check_if(self._lists, self.environ, self.provider, self.path, self._tokens_on)
+        etags: dict[str, str | None] = {}  # a header may name one resource in many lists
+        tokens: dict[str, set[str]] = {}
+        for one in self._lists:
+            try:
+                about = path_of_url(self.environ, self.provider.mount_path, one.address) if one.address else self.path
+            except PhotosvcError:  # a resource of another server
+                continue
+            for is_tag in {condition.is_tag for condition in one.conditions}:
+                if is_tag and about not in etags:
+                    found = self.find(about)
+                    etags[about] = None if found is None else found.etag
+                elif not is_tag and about not in tokens:
+                    tokens[about] = self._tokens_on(about)
+            if _hold(one.conditions, etags.get(about), tokens.get(about, set())):
+                return
+        if self._lists:
+            raise DAVError(HTTPStatus.PRECONDITION_FAILED)
 
     def check_writable(self, path: str, *, deep: bool = False) -> None:
         """Check that no other lock forbids writing a resource or, with `deep`, anything in it.
@@ -317,61 +341,6 @@ def _next(text: str, position: int) -> re.Match[str]:
     if found is None:
         raise IfHeaderError
     return found
-
-
-def check_headers(environ: Environ, found: Original | None) -> None:
-    """Check the preconditions of HTTP, for a request that changes something.
-
-    Raises:
-        DAVError: 412, one of them does not hold.
-    """
-    headers = EnvironHeaders(environ)
-    etag = None if found is None else found.etag
-    if match := headers.get("If-Match"):
-        tags = parse_etags(match)
-        holds = found is not None and (tags.star_tag or (etag is not None and tags.contains(etag)))
-    elif found is not None and (since := parse_date(headers.get("If-Unmodified-Since"))):
-        holds = datetime.fromtimestamp(int(found.status.st_mtime), UTC) <= since
-    else:
-        holds = True
-    if found is not None and (none_match := headers.get("If-None-Match")):
-        tags = parse_etags(none_match)
-        holds = holds and not (tags.star_tag or (etag is not None and tags.contains_weak(etag)))
-    if not holds:
-        raise DAVError(HTTPStatus.PRECONDITION_FAILED)
-
-
-def check_if(
-    lists: Sequence[List], environ: Environ, provider: Originals, path: str, tokens_on: Callable[[str], set[str]]
-) -> None:
-    """Check the lists of the header `If`, of which one must hold.
-
-    Args:
-        lists: the lists of the header; empty without it.
-        provider: finds the resources that lists are about.
-        path: the path of the request, for lists without an address.
-        tokens_on: returns the tokens of the locks that cover a path.
-
-    Raises:
-        DAVError: 412, no list holds.
-    """
-    etags: dict[str, str | None] = {}  # a header may name one resource in many lists
-    tokens: dict[str, set[str]] = {}
-    for one in lists:
-        try:
-            about = path_of_url(environ, provider.mount_path, one.address) if one.address else path
-        except PhotosvcError:  # a resource of another server
-            continue
-        for is_tag in {condition.is_tag for condition in one.conditions}:
-            if is_tag and about not in etags:
-                found = provider.find(about)
-                etags[about] = None if found is None else found.etag
-            elif not is_tag and about not in tokens:
-                tokens[about] = tokens_on(about)
-        if _hold(one.conditions, etags.get(about), tokens.get(about, set())):
-            return
-    if lists:
-        raise DAVError(HTTPStatus.PRECONDITION_FAILED)
 
 
 def _hold(conditions: Sequence[Condition], etag: str | None, tokens: Collection[str]) -> bool:

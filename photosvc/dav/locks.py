@@ -55,9 +55,17 @@ def grant(session: Session, now: datetime, lock: DavLock) -> list[str]:
         TooManyLocksError: the account, the resource or the service has as many locks as allowed.
     """
     sweep(session, now)
-    if roots := conflicting(session, now, lock):
+    found = _held(session, now, lock.root, deep=lock.deep)
+    # Two locks are compatible only if both are shared.
+    if roots := sorted({other.root for other in found if other.exclusive or lock.exclusive}):
         return roots
-    if over_limit(session, lock):
+    counts = select(
+        func.count(),
+        func.count().filter(DavLock.user_uid == lock.user_uid),
+        func.count().filter(DavLock.root == lock.root),
+    ).select_from(DavLock)
+    total, of_user, on_resource = session.execute(counts).one()
+    if total >= MOST or of_user >= MOST_OF_USER or on_resource >= MOST_ON_RESOURCE:
         raise TooManyLocksError
     session.add(lock)
     session.flush()
@@ -77,12 +85,8 @@ def inside(session: Session, now: datetime, path: str, limit: int = _MOST_NAMED)
     return session.scalars(query.order_by(DavLock.root, DavLock.token).limit(limit)).all()
 
 
-def conflicting(session: Session, now: datetime, lock: DavLock) -> list[str]:
-    """Return the roots of the locks that conflict with this one: two locks are compatible only if both are shared."""
-    found = list(covering(session, now, lock.root))
-    if lock.deep:
-        found += inside(session, now, lock.root)
-    return sorted({other.root for other in found if other.exclusive or lock.exclusive})
+def _held(session: Session, now: datetime, path: str, *, deep: bool) -> list[DavLock]:
+    return [*covering(session, now, path), *(inside(session, now, path) if deep else ())]
 
 
 def blocking(
@@ -97,22 +101,9 @@ def blocking(
         user_uid: the user who writes.
         tokens: the lock tokens in the request. Of several shared locks on one resource, one token is enough.
     """
-    found = list(covering(session, now, path))
-    if deep:
-        found += inside(session, now, path)
+    found = _held(session, now, path, deep=deep)
     opened = {lock.root for lock in found if lock.user_uid == user_uid and lock.token in tokens}
     return sorted({lock.root for lock in found} - opened)
-
-
-def over_limit(session: Session, lock: DavLock) -> bool:
-    """Return whether there are too many locks to add this one."""
-    counts = select(
-        func.count(),
-        func.count().filter(DavLock.user_uid == lock.user_uid),
-        func.count().filter(DavLock.root == lock.root),
-    ).select_from(DavLock)
-    total, of_user, on_resource = session.execute(counts).one()
-    return bool(total >= MOST or of_user >= MOST_OF_USER or on_resource >= MOST_ON_RESOURCE)
 
 
 def release(session: Session, token: str) -> None:
