@@ -17,7 +17,7 @@ from photosvc.dav import locks, properties
 from photosvc.dav.addresses import path_of_url
 from photosvc.dav.dav_request import patiently
 from photosvc.dav.errors import DAVError
-from photosvc.dav.tree import Original, is_folder, members
+from photosvc.dav.tree import Original, is_folder, walk
 from photosvc.library import disk
 from photosvc.library.relocation import is_junk
 from photosvc.library.staging import Staging
@@ -275,17 +275,11 @@ def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
         QuotaExceededError: the account may not store so much.
     """
     count, size = 1, 0 if found.is_folder else found.status.st_size
-    folders = [found.path.strip("/")] if found.is_folder and deep else []
-    while folders:
-        folder = folders.pop()
-        for name, status in members(request.provider.root, folder):
-            count += 1
-            if count > MOST:
-                raise DAVError(HTTPStatus.FORBIDDEN, f"at most {MOST} files and folders are copied at a time")
-            if stat.S_ISDIR(status.st_mode):
-                folders.append(f"{folder}/{name}")
-            else:
-                size += status.st_size
+    for _, status in walk(request.provider.root, found.path.strip("/")) if found.is_folder and deep else ():
+        count += 1
+        if count > MOST:
+            raise DAVError(HTTPStatus.FORBIDDEN, f"at most {MOST} files and folders are copied at a time")
+        size += 0 if stat.S_ISDIR(status.st_mode) else status.st_size
     with request.service.reading(orm=True) as session:
         left = bytes_left(session, request.service.settings, request.user_id)
     if left is not None and size > left:
@@ -321,10 +315,9 @@ def _copy_members(request: "Request", folder: Original, name: str) -> None:
 def _copy_file(request: "Request", file: Original, name: str, follow: Callable[[Session], None] | None = None) -> None:
     """Copy a file; `follow` is called in the transaction that gives the copy its name."""
     status = file.status
-    staging = Staging(request.provider.root)
     with (
         file.get_content() as source,
-        staging.receive(most_bytes=status.st_size, expected_length=status.st_size) as part,
+        Staging(request.provider.root).receive(most_bytes=status.st_size, expected_length=status.st_size) as part,
     ):
         while piece := source.read(_PIECE):
             part.write(piece)
@@ -333,7 +326,6 @@ def _copy_file(request: "Request", file: Original, name: str, follow: Callable[[
             request.check_writable(f"/{name}")
             keep_replaced(request, name, undo)
             request.count((name, part.hash, part.size))
-            modified_at = file.status.st_mtime
-            part.place(name, replace=True, modified_at=modified_at, make_folders=False, undo=undo)
+            part.place(name, replace=True, modified_at=status.st_mtime, make_folders=False, undo=undo)
             if follow is not None:
                 follow(session)

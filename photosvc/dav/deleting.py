@@ -4,10 +4,10 @@ On disk this is one rename. Of originals in a bucket, the store is asked before 
 """
 
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import ExitStack, suppress
 from http import HTTPStatus
-from pathlib import Path
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from flask import Response
@@ -19,7 +19,7 @@ from photosvc.dav import locks, properties
 from photosvc.dav.copying import MOST, check_depth, remove, source_of
 from photosvc.dav.dav_request import patiently
 from photosvc.dav.errors import DAVError
-from photosvc.dav.tree import Original, members
+from photosvc.dav.tree import Original, walk
 from photosvc.index.mirror import add_placeholder, forget
 from photosvc.library import disk
 from photosvc.library.relocation import is_junk
@@ -104,24 +104,11 @@ def _names(request: "Request", found: Original) -> list[str]:
     """
     if not found.is_folder:
         return [] if found.status.st_size == 0 or is_junk(request.name) else [request.name]
-    names: list[str] = []
-    for name in _within(request.provider.root, request.name):
-        names.append(name)
-        if len(names) > MOST:
-            raise DAVError(HTTPStatus.FORBIDDEN, f"at most {MOST} files are deleted at a time")
+    inside = walk(request.provider.root, request.name)
+    names = list(islice((name for name, status in inside if not stat.S_ISDIR(status.st_mode)), MOST + 1))
+    if len(names) > MOST:
+        raise DAVError(HTTPStatus.FORBIDDEN, f"at most {MOST} files are deleted at a time")
     return names
-
-
-def _within(root: Path, folder: str) -> Iterator[str]:
-    """Yield the names of the files in a folder, at any depth."""
-    folders = [folder]
-    while folders:
-        inner = folders.pop()
-        for name, status in members(root, inner):
-            if stat.S_ISDIR(status.st_mode):
-                folders.append(f"{inner}/{name}")
-            else:
-                yield f"{inner}/{name}"
 
 
 def _delete_object(trash: Trash, bucket: Bucket, name: str) -> None:

@@ -132,6 +132,17 @@ def _members(folder: int) -> Iterator[tuple[str, os.stat_result]]:
         os.close(folder)
 
 
+def walk(root: Path, name: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield name and status of everything in a folder, at any depth; see `members`."""
+    folders = [name]
+    while folders:
+        folder = folders.pop()
+        for inner, status in members(root, folder):
+            if stat.S_ISDIR(status.st_mode):
+                folders.append(f"{folder}/{inner}")
+            yield f"{folder}/{inner}", status
+
+
 class Originals:
     """The tree of files and folders by their paths; one for each request, because the mount path can differ.
 
