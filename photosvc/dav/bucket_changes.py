@@ -69,8 +69,8 @@ class Change:
         """Note an object that was stored, and the one that it replaced, with a copy of that unless it was empty."""
         self.undo.callback(self._bring_back, stored, former, copy)
 
-    def copy(self, wanted: Sequence[groups.Wanted]) -> list[Listed]:
-        """Copy objects to keys that have none, and return the copies in the same order."""
+    def copy(self, wanted: Sequence[tuple[Listed, str]]) -> list[Listed]:
+        """Copy objects to these keys that have none, and return the copies in the same order."""
         made: list[Listed] = []
         self.undo.callback(self._remove, made)
         return self._copy(wanted, made)
@@ -79,13 +79,12 @@ class Change:
         """Copy objects into the trash before they are replaced or deleted; None for empty ones and marks of folders.
 
         Args:
-            former: the objects.
             deletion: the prefix of their names in the trash.
         """
         filled = [one for one in former if one.size]
         made: list[Listed] = []
         self.undo.callback(self._remove_kept, filled, made, deletion)
-        self._copy([groups.Wanted(one, deletion + one.key) for one in filled], made)
+        self._copy([(one, deletion + one.key) for one in filled], made)
         by_key = {one.key: one for one in made}
         return [by_key.get(deletion + one.key) for one in former]
 
@@ -125,12 +124,10 @@ class Change:
             for one in placed:
                 remove_placeholder(self.bucket, one)
 
-    def _copy(self, wanted: Sequence[groups.Wanted], made: list[Listed]) -> list[Listed]:
-        error = groups.copy_all(self.bucket, wanted, made)
-        if error is not None:
-            raise error
+    def _copy(self, wanted: Sequence[tuple[Listed, str]], made: list[Listed]) -> list[Listed]:
+        groups.require_each(lambda one: made.append(objects.copy(self.bucket, *one)), wanted)
         by_key = {one.key: one for one in made}
-        return [by_key[one.key] for one in wanted]
+        return [by_key[key] for _, key in wanted]
 
     def _remove(self, made: Sequence[Listed]) -> None:
         self._left += [error for _, error in groups.delete_all(self.bucket, made)]

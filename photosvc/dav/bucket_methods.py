@@ -11,7 +11,6 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from flask import Response
-from sqlalchemy.orm import Session
 
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.dav import locks, properties
@@ -238,16 +237,10 @@ def copy(request: "Request") -> Response:
             is_kept = _follow_replaced(change, copied, relocation, is_known=False)
             request.count(*((clean_name(one.key), one.content_key, one.size) for one in copied.copies if one.size))
             change.place(copied.copies)
-            _follow_copy(request, session, relocation, path, deep=deep, is_folder=found.is_folder)
+            properties.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
+            relocation.changed(name, is_folder=found.is_folder)
         _end(change, copied, path, is_kept=is_kept)
     return Response(status=201 if replaced is None else 204)
-
-
-def _follow_copy(
-    request: "Request", session: Session, relocation: Relocation, path: str, *, deep: bool, is_folder: bool
-) -> None:
-    properties.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
-    relocation.changed(path.strip("/"), is_folder=is_folder)
 
 
 def _deletion(request: "Request") -> str:
@@ -279,15 +272,7 @@ def _copied(
 ) -> _Copied:
     """Copy the objects of a file or folder to the target.
 
-    A file replaces a file at once; otherwise, what is at the target moves into the trash before.
-
-    Args:
-        change: brings everything back if the request fails.
-        found: the file or folder.
-        replaced: the one at the target.
-        name: of the target.
-        sources: the objects to copy.
-        over: the object at the target, if it is a file.
+    A file replaces a file (`over`) at once; otherwise, what is at the target moves into the trash before.
     """
     bucket, key, deletion = change.bucket, disk_name(name), _deletion(change.request)
     if over is not None and not found.is_folder:
@@ -304,7 +289,7 @@ def _copied(
         cleared = [over] if over is not None else groups.listed(bucket, key)
         change.clear(cleared, deletion)
     start = len(disk_name(found.path.strip("/")))
-    copies = change.copy([groups.Wanted(one, key + one.key[start:]) for one in sources])
+    copies = change.copy([(one, key + one.key[start:]) for one in sources])
     if not found.is_folder:
         change.store(f"/{name}", replaced, copies[0])
     elif not copies:
@@ -337,11 +322,7 @@ def _require_same(before: Original | None, now: Original | None) -> None:
 def _follow_replaced(change: Change, copied: _Copied, relocation: Relocation, *, is_known: bool) -> bool:
     """Let library and mirror follow what is replaced; return whether its copy in the trash stays there.
 
-    Args:
-        change: the change of the request.
-        copied: the copies, with what they replace.
-        relocation: of the open transaction.
-        is_known: true if the library has the file that replaces another one: both are photos of their own.
+    If the library has the file that replaces another one (`is_known`), both are photos of their own.
     """
     root, name = change.request.provider.root, copied.name
     if copied.replaced is None:

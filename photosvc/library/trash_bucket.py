@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import clean_name, disk_name
@@ -23,7 +23,6 @@ from photosvc.storage import groups
 from photosvc.storage.bucket import Bucket, BucketError, Listed, StoreAnswerError, TooSlowError
 from photosvc.storage.objects import ObjectChangedError, ObjectTakenError, copy, delete, find, require_deletion
 
-Item = TypeVar("Item")
 _LOG: Final = logging.getLogger("photosvc")
 
 
@@ -43,11 +42,7 @@ def require_right(bucket: Bucket, *names: str) -> None:
 
 @dataclass(slots=True)
 class Moves:
-    """Objects that move within a bucket.
-
-    Args:
-        bucket: the bucket.
-    """
+    """Objects that move within a bucket."""
 
     bucket: Bucket
     copied: dict[str, tuple[Listed, Listed]] = field(default_factory=dict, init=False)
@@ -82,7 +77,7 @@ class Moves:
             except ObjectTakenError:
                 self.taken.add(name)
 
-        _each(move, list(targets))
+        groups.require_each(move, list(targets))
 
     def finish(self, names: Collection[str]) -> bool:
         """Delete the objects of these former names, and return whether none is left.
@@ -126,7 +121,7 @@ class Moves:
     @staticmethod
     def _ends(act: Callable[[str], None], names: Sequence[str]) -> bool:
         try:
-            _each(act, names)
+            groups.require_each(act, names)
         except PhotosvcError as error:
             _LOG.warning("trash: objects are left for later: %s", error.message)
             return False
@@ -188,7 +183,7 @@ def settle(trash: Trash, deletion: str, *, is_noted: bool) -> None:
         elif is_version(trash, unfinished + name, found):
             delete(bucket, found)
 
-    _each(settle_one, list(copies))
+    groups.require_each(settle_one, list(copies))
     if not is_noted:
         for name in taken.difference(gone):
             with suppress(NameTakenError):  # it stays in the trash
@@ -202,7 +197,7 @@ def delete_objects(trash: Trash, deletion: str) -> None:
         PhotosvcError: the store fails, or refuses it.
     """
     if (bucket := trash.bucket) is not None:
-        _each(lambda one: delete(bucket, one), list(_objects(bucket, deletion)))
+        groups.require_each(lambda one: delete(bucket, one), list(_objects(bucket, deletion)))
 
 
 def _objects(bucket: Bucket, deletion: str) -> Iterator[Listed]:
@@ -245,14 +240,3 @@ def is_version(trash: Trash, name: str, listed: Listed) -> bool:
     except OSError:
         return False
     return (status.st_size, status.st_mtime_ns) == (listed.size, listed.mtime_ns)
-
-
-def _each(act: Callable[[Item], object], items: Sequence[Item]) -> None:
-    """Call a function for each item, some at the same time; none begins after an error, or when the time is over.
-
-    Raises:
-        TooSlowError: items are left.
-        PhotosvcError: the first error of the function.
-    """
-    if failed := groups.for_each(act, items):
-        raise failed[0][1]

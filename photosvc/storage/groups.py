@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from itertools import islice
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.storage import objects
@@ -25,15 +25,6 @@ class TooManyObjectsError(PhotosvcError):
     status = HTTPStatus.FORBIDDEN
 
 
-class Wanted(NamedTuple):
-    """A copy to be made."""
-
-    source: Listed
-    key: str
-    replaced: Listed | None = None
-    """The version that it replaces."""
-
-
 def listed(bucket: Bucket, folder: str, most: int = MOST) -> list[Listed]:
     """Return all objects below a folder, also marks of folders and files that are never indexed.
 
@@ -47,33 +38,26 @@ def listed(bucket: Bucket, folder: str, most: int = MOST) -> list[Listed]:
     return found
 
 
-def copy_all(bucket: Bucket, wanted: Sequence[Wanted], made: list[Listed]) -> PhotosvcError | None:
-    """Copy objects, in any order, until one fails; return the first error.
-
-    Args:
-        bucket: the bucket.
-        wanted: the copies.
-        made: gets each copy.
-    """
-
-    def copy(one: Wanted) -> None:
-        made.append(objects.copy(bucket, one.source, one.key, one.replaced))
-
-    failed = for_each(copy, wanted)
-    return failed[0][1] if failed else None
-
-
 def delete_all(bucket: Bucket, versions: Iterable[Listed]) -> list[tuple[Listed, PhotosvcError]]:
     """Delete versions of objects, in any order; return those that may still be there, each with its error."""
     return for_each(lambda one: objects.delete(bucket, one), list(versions), goes_on=True)
+
+
+def require_each(act: Callable[[T], object], many: Sequence[T]) -> None:
+    """Call a function for several values at a time; none begins after an error, or when the time is over.
+
+    Raises:
+        TooSlowError: values are left.
+        PhotosvcError: the first error of the function.
+    """
+    if failed := for_each(act, many):
+        raise failed[0][1]
 
 
 def for_each(act: Callable[[T], object], many: Sequence[T], *, goes_on: bool = False) -> list[tuple[T, PhotosvcError]]:
     """Call a function for several values at a time; return those that fail, and the rest when the time is over.
 
     Args:
-        act: the function.
-        many: the values.
         goes_on: true if the values after one that fails are tried nevertheless.
     """
     end = time.monotonic() + SECONDS

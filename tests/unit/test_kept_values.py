@@ -26,7 +26,6 @@ KEPT = {
     "auth/keys.py derive_key": _PURE,
     "auth/grants.py granted_scope": _PURE,
     "auth/scopes.py parse_scope": _PURE,
-    "dav/__init__.py server": "the blueprint, which an app mounts once",
     "index/places.py _countries": _FIXED,
     "index/places.py _known_zone": "the name; an error of the disk is not kept",
     "index/places.py load": _FIXED,
