@@ -11,7 +11,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
 from photosvc.library.journal import Actor
-from photosvc.library.trash import MOST_RESTORED, PORTION, chosen_files, every_file, photos_of, restore
+from photosvc.library.trash import MOST_RESTORED, PORTION, chosen_files, photos_of, restore
 from photosvc.library.trash_deletion import END_OF_TIME, empty_in_request, kept_until, open_trash, patience
 from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
@@ -50,7 +50,7 @@ def list_trash() -> Response:
     service = current_service()
     page = read_page()
     text = request.args.get("q", "").strip()
-    found = (kept for kept in every_file(Trash(service.settings.originals)) if text in kept.name)
+    found = (kept for kept in Trash(service.settings.originals).every_file() if text in kept.name)
     listed = list(islice(found, page.offset, page.offset + page.count))
     with service.reading(orm=True) as session:
         photos = photos_of(session, listed)
@@ -79,7 +79,7 @@ def restore_trash(given: dict[str, Any]) -> Response:
         msg = f"{unknown[0][:40]!r} is neither an Item of the trash nor the UID of a photo"
         raise InvalidValueError(msg, field="items")
     if given["all"]:
-        files = list(islice(every_file(trash), MOST_RESTORED + 1))
+        files = list(islice(trash.every_file(), MOST_RESTORED + 1))
     else:
         with service.reading(orm=True) as session:
             files = chosen_files(session, trash, items)[: MOST_RESTORED + 1]

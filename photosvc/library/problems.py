@@ -150,6 +150,5 @@ def disk_of(folder: Path) -> Disk | None:
 
 def trash_use(trash: Trash) -> TrashUse:
     """Return the number and the bytes of files in the trash, of ten thousand files at most."""
-    every = (kept for deletion in trash.deletions() for kept in trash.files(deletion))
-    sizes = [kept.size for kept in islice(every, _MOST_COUNTED + 1)]
+    sizes = [kept.size for kept in islice(trash.every_file(), _MOST_COUNTED + 1)]
     return TrashUse(min(len(sizes), _MOST_COUNTED), sum(sizes[:_MOST_COUNTED]), len(sizes) <= _MOST_COUNTED)

@@ -10,7 +10,7 @@ Requests to restore name files, deletions or photos, or everything in the trash.
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -35,7 +35,7 @@ from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, aside_folder, disk_pa
 from photosvc.index.sightings import mark_due, stored_sightings
 from photosvc.index.store import Store
 from photosvc.library import disk
-from photosvc.library.journal import FILES, Actor, Change, record
+from photosvc.library.journal import FILES, Actor, Change, Difference, record
 from photosvc.library.relocation import Relocation
 from photosvc.library.staging_part import NameTakenError, typed_errors
 from photosvc.library.trash_bucket import Moves, restoring
@@ -268,7 +268,7 @@ def _chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
         of_photo = of_photo.join(Photo, Photo.id == File.photo_id).where(Photo.uid == item).order_by(Sidecar.name)
         files = session.scalars(select(File).join(Photo).where(Photo.uid == item, File.missing).order_by(File.id)).all()
         names = [*(file.name for file in files), *session.scalars(of_photo.distinct())]
-        items = [name.removeprefix(trash.prefix) for name in names if name.startswith(trash.prefix)]
+        items = [name.removeprefix(f"{TRASH_FOLDER}/") for name in names if name.startswith(f"{TRASH_FOLDER}/")]
         in_trash = [kept for one in items if (kept := trash.find(one)) is not None]
         return in_trash + [kept for file in files if (kept := _in_place(trash, file)) is not None]
     if (kept := trash.find(item)) is not None:
@@ -290,8 +290,7 @@ def photos_of(session: Session, files: Sequence[Kept]) -> dict[str, str]:
     """Return path in the trash -> UID of the photo, for the files among these that the library knows."""
     found: dict[str, str] = {}
     for some in in_portions(files):
-        names = [kept.path for kept in some]
-        query = select(File.name, Photo.uid).join(Photo).where(File.name.in_(names))
+        query = select(File.name, Photo.uid).join(Photo).where(File.name.in_([kept.path for kept in some]))
         found |= {name: uid for name, uid in session.execute(query)}  # noqa: C416 - typed rows
     return found
 
@@ -330,40 +329,22 @@ def restore(
             disk.undo_on_error() as undo,
             writing(library=True) as session,
         ):
-            done = _restore(session, settings, portion, (actor, now), objects, undo)
-        total.files += done.files
-        total.photos += [uid for uid in done.photos if uid not in total.photos[-PORTION:]]
-        total.taken += done.taken
+            back, taken = [], []
+            for kept in portion:
+                if kept.folder == GONE_FOLDER or _bring_back(settings, kept, objects, undo):
+                    back.append(kept)
+                elif objects is None or kept.path in objects.taken:
+                    taken.append(kept.name)
+            photos = _follow(session, settings, back, objects, now)
+            if photos:
+                found: dict[str, Difference] = {uid: ({}, {FILES: sorted(names)}) for uid, names in photos.items()}
+                record(session, Change("photos.undelete", actor), now, found)
+        total.files += [kept.name for kept in back]
+        total.photos += [uid for uid in photos if uid not in total.photos[-PORTION:]]
+        total.taken += taken
     for deletion in {kept.deletion for kept in files if kept.folder == TRASH_FOLDER}:
         trash.drop_empty(deletion)
     return total
-
-
-def _restore(
-    session: Session,
-    settings: Settings,
-    files: Sequence[Kept],
-    by: tuple[Actor, datetime],
-    objects: Moves | None,
-    undo: ExitStack,
-) -> Restored:
-    actor, now = by
-    done, back = Restored(), []
-    for kept in files:
-        if kept.folder == GONE_FOLDER or _bring_back(settings, kept, objects, undo):
-            back.append(kept)
-        elif objects is None or kept.path in objects.taken:
-            done.taken.append(kept.name)
-    done.files = [kept.name for kept in back]
-    copies = (
-        {kept.name: objects.copied[kept.path][1] for kept in back if kept.path in objects.copied} if objects else {}
-    )
-    photos = _follow(session, settings, back, copies, now)
-    done.photos = list(photos)
-    if photos:
-        change = Change("photos.undelete", actor)
-        record(session, change, now, {uid: ({}, {FILES: sorted(names)}) for uid, names in photos.items()})
-    return done
 
 
 def _bring_back(settings: Settings, kept: Kept, objects: Moves | None, undo: ExitStack) -> bool:
@@ -388,23 +369,26 @@ def _bring_back(settings: Settings, kept: Kept, objects: Moves | None, undo: Exi
 
 
 def _follow(
-    session: Session, settings: Settings, files: Sequence[Kept], copies: Mapping[str, Listed], now: datetime
+    session: Session, settings: Settings, files: Sequence[Kept], objects: Moves | None, now: datetime
 ) -> dict[str, list[str]]:
     """Let the rows follow; return the UIDs of their photos with the names.
 
     A file that the library does not know, or that changed since it was deleted, is left to the indexer.
-
-    Args:
-        copies: the restored objects of a bucket by their names; they have other times than the deleted ones.
     """
     relocation = Relocation(session, settings, now)
     names = {kept.path: kept.name for kept in files}
-    for name in _in_the_way(session, names):
-        relocation.gone(name, is_folder=False)
-    either = File.name.in_([*names, *names.values()])
-    rows = session.scalars(select(File).where(File.root == ORIGINALS_ROOT, either, File.missing)).all()
+    # Restored objects of a bucket have other times than the deleted ones.
+    moved = objects.copied if objects is not None else {}
+    copies = {name: moved[path][1] for path, name in names.items() if path in moved}
+    both = [*names, *names.values()]
+    known = set(session.scalars(select(File.name).where(File.name.in_(both))))
+    for path, name in names.items():
+        if path in known and name in known:  # a file that is gone has the former name
+            relocation.gone(name, is_folder=False)
+    present = File.root == ORIGINALS_ROOT, File.name.in_(both), File.missing
+    rows = session.scalars(select(File).where(*present)).all()
     store = Store(session, Catalog(session, Gazetteer.load()), settings.originals, now, parse_kinds(settings.stack_by))
-    store.load([*names, *names.values()])
+    store.load(both)
     _rename_sidecars(session, settings, names, copies)
     photos: dict[str, list[str]] = {}
     for file in rows:
@@ -442,12 +426,6 @@ def _rename_sidecars(
     session.flush()
 
 
-def _in_the_way(session: Session, names: Mapping[str, str]) -> list[str]:
-    """Return the former names, by the names in the trash, that the library has for other files, which are gone."""
-    found = set(session.scalars(select(File.name).where(File.name.in_([*names, *names.values()]))))
-    return [name for path, name in names.items() if path in found and name in found]
-
-
 def _is_same(originals: Path, name: str, file: File | Sidecar, copies: Mapping[str, Listed]) -> bool:
     """Return whether a restored file is the one that was deleted; no other program stores objects in the trash."""
     if (copied := copies.get(name)) is None:
@@ -472,11 +450,6 @@ def _count_again(session: Session, kept: Kept) -> None:
     counted = update(UploadedFile).where(UploadedFile.name == kept.path)
     counted = counted.values(name=kept.name, hash=content if is_free else None)
     session.execute(counted, execution_options=UNLOADED)
-
-
-def every_file(trash: Trash) -> Iterator[Kept]:
-    """Return all files in the trash, those that were deleted last first."""
-    return (kept for deletion in trash.deletions() for kept in trash.files(deletion))
 
 
 def chosen_files(session: Session, trash: Trash, items: Iterable[str]) -> list[Kept]:

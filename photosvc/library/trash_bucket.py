@@ -14,10 +14,9 @@ from typing import Final
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import clean_name, disk_name
-from photosvc.index.mirror import LONGEST_KEY, forget
+from photosvc.index.mirror import LONGEST_KEY, forget, is_placeholder
 from photosvc.index.scan import TRASH_FOLDER, UNFINISHED, disk_path
-from photosvc.library import disk
-from photosvc.library.staging_part import NameRefusedError, NameTakenError
+from photosvc.library.staging_part import NameRefusedError
 from photosvc.library.trash_folder import Kept, Trash, within
 from photosvc.storage import groups
 from photosvc.storage.bucket import Bucket, BucketError, Listed, StoreAnswerError, TooSlowError
@@ -153,23 +152,22 @@ def restoring(bucket: Bucket | None, files: Sequence[Kept]) -> Iterator[Moves | 
     objects.take_back(objects.taken)
 
 
-def settle(trash: Trash, deletion: str, *, is_noted: bool) -> None:
+def settle(trash: Trash, bucket: Bucket, deletion: str, *, is_noted: bool) -> list[str]:
     """Finish the deletion of a process that ended if the library has noted it, else undo it.
 
     An object is only deleted if the other one of its content is there.
 
     Args:
-        trash: of a bucket.
         deletion: its name; the caller holds its lock.
         is_noted: true if rows of the library are in it.
+
+    Returns:
+        The former names of objects that are gone from there.
 
     Raises:
         PhotosvcError: the store fails, or refuses to delete; the deletion stays unfinished.
     """
-    bucket, unfinished = trash.bucket, within(deletion + UNFINISHED)
-    if bucket is None:
-        return
-    prefix = within(deletion)
+    prefix, unfinished = within(deletion), within(deletion + UNFINISHED)
     copies = {clean_name(one.key.removeprefix(prefix)): one for one in _objects(bucket, deletion)}
     taken = {kept.name for kept in trash.files(deletion + UNFINISHED)}
     gone: list[str] = []
@@ -184,10 +182,7 @@ def settle(trash: Trash, deletion: str, *, is_noted: bool) -> None:
             delete(bucket, found)
 
     groups.require_each(settle_one, list(copies))
-    if not is_noted:
-        for name in taken.difference(gone):
-            with suppress(NameTakenError):  # it stays in the trash
-                disk.rename_new(trash.originals, unfinished + name, name)
+    return gone
 
 
 def delete_objects(trash: Trash, deletion: str) -> None:
@@ -206,11 +201,6 @@ def _objects(bucket: Bucket, deletion: str) -> Iterator[Listed]:
 
 def delete_copy(trash: Trash, item: str, name: str) -> bool:
     """Delete an object of the trash if the object of its former name has the same content; return whether it had.
-
-    Args:
-        trash: of a bucket.
-        item: the name of the object below the originals.
-        name: its former name.
 
     Raises:
         PhotosvcError: the store fails, or refuses it.
@@ -235,8 +225,6 @@ def _may_be_same(trash: Trash, item: str, name: str) -> bool:
 
 def is_version(trash: Trash, name: str, listed: Listed) -> bool:
     """Return whether the placeholder of this name is of this version of an object."""
-    try:
-        status = os.lstat(disk_path(trash.originals, name))
-    except OSError:
-        return False
-    return (status.st_size, status.st_mtime_ns) == (listed.size, listed.mtime_ns)
+    with suppress(OSError):
+        return is_placeholder(os.lstat(disk_path(trash.originals, name)), listed)
+    return False

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import groupby
 from typing import Final
 
@@ -25,6 +26,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError, PermissionDeniedError, PhotosvcError
 from photosvc.core.paths import disk_name, open_folder
 from photosvc.core.words import in_portions
+from photosvc.index.requested import parent
 from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, UNFINISHED, disk_path
 from photosvc.library import disk, trash_bucket
 from photosvc.library.staging import require_writable
@@ -35,7 +37,6 @@ from photosvc.models import File, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
 from photosvc.models.statements import UNLOADED
 from photosvc.settings import Settings
-from photosvc.storage.bucket import Listed
 from photosvc.storage.objects import ObjectChangedError
 
 #: Seconds after which a request begins no further deletion or restoration.
@@ -72,11 +73,8 @@ class Deletion:
         trash_bucket.require_right(bucket, present[0])
         self._begin()
         self._objects = Moves(bucket)
-
-        def is_indexed(name: str, found: Listed) -> bool:
-            return trash_bucket.is_version(self.trash, name, found)
-
-        self._objects.copy({name: within(self.name) + name for name in present}, is_indexed)
+        targets = {name: within(self.name) + name for name in present}
+        self._objects.copy(targets, partial(trash_bucket.is_version, self.trash))
 
     def take(self, names: Iterable[str]) -> dict[str, str]:
         """Move these files into the trash, and return the name in the trash of each that exists.
@@ -84,10 +82,9 @@ class Deletion:
         Raises:
             ObjectChangedError: one is in a bucket, and was not prepared: it is new, or no longer there.
             PhotosvcError: the disk refuses it.
-
         """
         kept: dict[str, str] = {}
-        for folder, some in groupby(sorted(names, key=_folder_of), key=_folder_of):
+        for folder, some in groupby(sorted(names, key=parent), key=parent):
             self._take(folder, list(some), kept)
         return kept
 
@@ -142,10 +139,10 @@ class Deletion:
         """Give the files their names back after an error."""
         with self._lock:
             for name in reversed(self._moved):
-                with suppress(PhotosvcError):  # `recover` tries again
+                with suppress(PhotosvcError):  # `finish_deletions` tries again
                     disk.rename_new(self.trash.originals, within(self.name + UNFINISHED) + name, name)
             if self._objects is not None and not self._objects.undo(error):
-                return  # `recover` goes on
+                return  # `finish_deletions` goes on
             self.trash.drop_empty(self.name + UNFINISHED)
 
 
@@ -154,8 +151,6 @@ def deleting(trash: Trash, now: datetime, names: Collection[str] = ()) -> Iterat
     """Finish a deletion after the block with the write transaction of its rows, or undo it if the block fails.
 
     Args:
-        trash: of the originals.
-        now: the time of the deletion.
         names: of the files that will be deleted, if they are in a bucket.
 
     Raises:
@@ -177,31 +172,20 @@ def open_trash(writing: Writing, settings: Settings) -> Trash:
     Raises:
         PermissionDeniedError: the originals are read-only.
         BucketError: they are in a bucket, and the store fails.
-
     """
     require_writable(settings)
     finish_deletions(writing, settings)
     return Trash(settings.originals, settings.bucket)
 
 
-def finish_deletions(writing: Writing, settings: Settings) -> None:
-    """Finish or undo the deletions of processes that were killed; originals that are read-only stay as they are.
+def finish_deletions(writing: Writing, settings: Settings) -> int:
+    """Finish or undo the deletions of processes that ended, and return their number; none of read-only originals.
 
     Raises:
         BucketError: the originals are in a bucket, and the store fails.
     """
-    if not settings.readonly:
-        recover(writing, Trash(settings.originals, settings.bucket))
-
-
-def recover(writing: Writing, trash: Trash) -> int:
-    """Finish or undo the deletions of processes that ended, and return their number.
-
-    Raises:
-        BucketError: the originals are in a bucket, and the store fails.
-    """
-    done = 0
-    for folder in trash.folders():
+    done, trash = 0, Trash(settings.originals, settings.bucket)
+    for folder in () if settings.readonly else trash.folders():
         deletion = folder.removesuffix(UNFINISHED)
         if folder.endswith(UNFINISHED) and is_deletion(deletion):
             done += _recover(writing, trash, deletion)
@@ -223,16 +207,14 @@ def _recover(writing: Writing, trash: Trash, deletion: str) -> bool:
         with writing(library=True) as session:
             in_library = select(File.id).where(File.name.startswith(within(deletion), autoescape=True)).limit(1)
             is_noted = session.scalar(in_library) is not None
-        if trash.bucket is not None:
-            try:
-                trash_bucket.settle(trash, deletion, is_noted=is_noted)
-            except PermissionDeniedError:
-                return False  # it waits for the right; everything else goes on
-        elif not is_noted:
-            for kept in list(trash.files(unfinished)):
+        try:
+            gone = trash_bucket.settle(trash, trash.bucket, deletion, is_noted=is_noted) if trash.bucket else []
+        except PermissionDeniedError:
+            return False  # it waits for the right; everything else goes on
+        if not is_noted:
+            for kept in [kept for kept in trash.files(unfinished) if kept.name not in gone]:
                 with suppress(NameTakenError):  # it stays in the trash
                     disk.rename_new(trash.originals, within(unfinished) + kept.name, kept.name)
-        if not is_noted:
             trash.drop_empty(unfinished)
         if unfinished in trash.folders():
             _finish(trash, deletion)
@@ -251,10 +233,6 @@ def _is_file(name: str, folder: int) -> bool:
     except FileNotFoundError:
         return False
     return stat.S_ISREG(status.st_mode)
-
-
-def _folder_of(name: str) -> str:
-    return name.rpartition("/")[0]
 
 
 def _parts(folder: str) -> list[str]:
@@ -291,13 +269,10 @@ def empty(writing: Writing, trash: Trash, before: datetime, *, goes_on: Callable
 
     Args:
         writing: begins a write transaction, one for each deletion.
-        trash: of the originals.
-        before: the time.
         goes_on: asked before each deletion; the others are left to another time.
 
     Raises:
         PhotosvcError: the disk or the store refuses it, or fails; what is left is still in the trash.
-
     """
     total = Emptied()
     deletions = list(older(trash, before))
@@ -317,18 +292,11 @@ def empty(writing: Writing, trash: Trash, before: datetime, *, goes_on: Callable
 
 
 def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expected: int | None = None) -> Emptied:
-    """Empty the trash for at most 20 seconds, and only if it has the number of files that the page showed.
-
-    Args:
-        writing: begins a write transaction, one for each deletion.
-        trash: of the originals.
-        before: the time.
-        expected: the number of files that the page showed; None: any number.
+    """Empty the trash for at most 20 seconds, and only if it has the number of files that the page showed, if any.
 
     Raises:
         ConflictError: there are more or fewer by now; nothing is deleted.
         PhotosvcError: the disk refuses it.
-
     """
     if expected is not None and (found := count(trash, before).files) != expected:
         raise ConflictError(f"Nothing was deleted: there are {found} files by now, not {expected}.", field="expected")

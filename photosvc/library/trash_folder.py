@@ -91,11 +91,6 @@ class Trash:
     bucket: Bucket | None = None
     """The bucket of which `originals` is the mirror; needed to change the trash, not to list it."""
 
-    @property
-    def prefix(self) -> str:
-        """Return the prefix of the names of all files in the trash."""
-        return f"{TRASH_FOLDER}/"
-
     def put(self, name: str, now: datetime) -> str:
         """Move a file or folder into the trash, by one rename, and return its name there.
 
@@ -143,6 +138,10 @@ class Trash:
                     status = path.lstat()
                     if stat.S_ISREG(status.st_mode):
                         yield Kept(deletion, clean_name(str(path.relative_to(root))), status.st_size)
+
+    def every_file(self) -> Iterator[Kept]:
+        """Return the files of all finished deletions, those that were deleted last first."""
+        return (kept for deletion in self.deletions() for kept in self.files(deletion))
 
     def find(self, item: str) -> Kept | None:
         """Return the file with this name below the trash."""

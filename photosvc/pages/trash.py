@@ -9,7 +9,7 @@ from flask import Response, request, url_for
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.library.journal import Actor
 from photosvc.library.problems import trash_use
-from photosvc.library.trash import MOST_RESTORED, Restored, chosen_files, every_file, photos_of, restore
+from photosvc.library.trash import MOST_RESTORED, Restored, chosen_files, photos_of, restore
 from photosvc.library.trash_deletion import END_OF_TIME, count, empty_in_request, kept_until, open_trash, patience
 from photosvc.library.trash_folder import Kept, Trash
 from photosvc.pages import wording
@@ -68,7 +68,7 @@ def restore_all() -> Response:
     try:
         service = current_service()
         trash = open_trash(service.writing, service.settings)
-        files = list(islice(every_file(trash), MOST_RESTORED + 1))
+        files = list(islice(trash.every_file(), MOST_RESTORED + 1))
         done = _restore(service, files[:MOST_RESTORED])
     except PhotosvcError as error:
         return _trash(error)
@@ -106,7 +106,7 @@ def empty_trash() -> Response:
 def _trash(error: PhotosvcError | None = None) -> Response:
     service, number = current_service(), page_number()
     trash, start = Trash(service.settings.originals), (number - 1) * _COUNT
-    files = list(islice(every_file(trash), start, start + _COUNT + 1))
+    files = list(islice(trash.every_file(), start, start + _COUNT + 1))
     with service.reading(orm=True) as session:
         return show_administration(
             "trash",

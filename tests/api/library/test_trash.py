@@ -419,7 +419,7 @@ def test_a_deletion_under_way_is_left_alone(copied_library):
         trash = Trash(service.settings.originals)
         with deletions.deleting(trash, NOW) as deletion:
             assert list(deletion.take(["b/0.jpg", "b/none.jpg", "none/b.jpg"])) == ["b/0.jpg"]
-            assert deletions.recover(service.writing, trash) == 0
+            assert deletions.finish_deletions(service.writing, service.settings) == 0
             assert not (copied_library.originals / "b/0.jpg").exists()
     assert [row["Name"] for row in listed(copied_library)] == ["b/0.jpg"]
 
