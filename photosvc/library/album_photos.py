@@ -4,7 +4,7 @@ In a smart album the query decides which photos are in it; people take photos ou
 albums, the deletion of a large album hides photos portion by portion: they are not in it unless it is restored.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -66,21 +66,13 @@ def add_photos(session: Session, album: Album, photo_ids: Sequence[int], now: da
     known = _entries(session, album, photo_ids)
     if album.filter:
         new = [photo_id for photo_id in photo_ids if photo_id in known]
-        for portion in in_portions(new):
-            session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)))
+        _delete_entries(session, album, new)
     else:
         new = [photo_id for photo_id in photo_ids if known.get(photo_id, True) and photo_id in present]
         last = session.scalar(select(func.max(AlbumPhoto.position)).where(AlbumPhoto.album_id == album.id)) or 0
-        rows = [
-            {
-                "album_id": album.id,
-                "photo_id": photo_id,
-                "position": last + number * _STEP,
-                "hidden": False,
-                "created_at": now,
-            }
-            for number, photo_id in enumerate(new, 1)
-        ]
+        row = {"album_id": album.id, "hidden": False, "created_at": now}
+        positions = enumerate(new, 1)
+        rows = [{**row, "photo_id": photo_id, "position": last + number * _STEP} for number, photo_id in positions]
         if rows:
             added = insert_into(AlbumPhoto, session)
             changed = {name: added.excluded[name] for name in ("position", "hidden", "created_at")}
@@ -104,10 +96,14 @@ def remove_photos(session: Session, album: Album, photo_ids: Sequence[int], now:
             )
     else:
         gone = [photo_id for photo_id in photo_ids if known.get(photo_id) is False]
-        for portion in in_portions(gone):
-            session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)))
+        _delete_entries(session, album, gone)
     _finish(session, album, gone, now)
     return gone
+
+
+def _delete_entries(session: Session, album: Album, photo_ids: Sequence[int]) -> None:
+    for some in in_portions(photo_ids):
+        session.execute(delete(AlbumPhoto).where(AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(some)))
 
 
 def set_hidden(session: Session, album: Album, photo_ids: Sequence[int], *, hidden: bool) -> None:
@@ -116,7 +112,7 @@ def set_hidden(session: Session, album: Album, photo_ids: Sequence[int], *, hidd
     for portion in in_portions(photo_ids):
         of_portion = AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)
         session.execute(update(AlbumPhoto).where(*of_portion).values(hidden=hidden))
-    project_members(session, album, photo_ids)
+    project_album(session, album.id, photo_ids)
 
 
 def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[str]:
@@ -135,11 +131,8 @@ def _seen_entries(album: Album, *, sees_private: bool) -> Select[str]:
     """Return the query for the UIDs of photos that have an entry in the album, as far as they may be seen."""
     seen = visible(sees_private=sees_private, opened=EVERY_SWITCH)
     shown = select(SearchRow.photo_id).where(SearchRow.photo_id == AlbumPhoto.photo_id, seen).exists()
-    return (
-        select(Photo.uid)
-        .join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
-        .where(AlbumPhoto.album_id == album.id, shown)
-    )
+    query = select(Photo.uid).join(AlbumPhoto, AlbumPhoto.photo_id == Photo.id)
+    return query.where(AlbumPhoto.album_id == album.id, shown)
 
 
 def arrange_photos(
@@ -179,13 +172,7 @@ def arrange_photos(
 
 
 def _places(known: Mapping[int, int], moved: Sequence[int], before: int | None) -> dict[int, int]:
-    """Return ids of photos -> positions that put the moved photos, in their order, before another one, or first.
-
-    Args:
-        known: ids of all photos -> their positions, in the present order.
-        moved: ids of photos.
-        before: the id of another photo, or None.
-    """
+    """Return ids -> positions that put the moved photos before another one, or first; `known`: all, in their order."""
     chosen, number = set(moved), len(moved)
     rest = [photo_id for photo_id in known if photo_id not in chosen]
     start = rest.index(before) if before is not None else 0
@@ -207,13 +194,7 @@ def _entries(session: Session, album: Album, photo_ids: Sequence[int]) -> dict[i
     return found
 
 
-def _finish(session: Session, album: Album, photo_ids: Iterable[int], now: datetime) -> None:
-    changed = sorted(photo_ids)
-    if changed:
+def _finish(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> None:
+    if photo_ids:
         album.updated_at = now
-        project_members(session, album, changed)
-
-
-def project_members(session: Session, album: Album, photo_ids: Iterable[int]) -> None:
-    """Write the search rows of photos that came into the album or left it, or whose album was deleted or restored."""
-    project_album(session, album.id, photo_ids)
+        project_album(session, album.id, sorted(photo_ids))
