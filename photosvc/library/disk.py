@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from photosvc.core.paths import disk_name, open_folder
-from photosvc.library.staging_part import NO_LINKS, NameTakenError, typed_errors
+from photosvc.library.staging_part import NameTakenError, has_name, link_new, typed_errors
 
 
 @contextmanager
@@ -44,20 +44,17 @@ def rename_new(originals: Path, source: str, target: str) -> None:
     """
     with _at(originals, source) as (folder, last), _at(originals, target, create=True) as (inner, name):
         try:
-            os.link(last, name, src_dir_fd=folder, dst_dir_fd=inner, follow_symlinks=False)
+            is_linked = link_new(last, folder, name, inner)
         except FileExistsError:
-            if not _is_same(last, folder, name, inner):
+            status = os.stat(last, dir_fd=folder, follow_symlinks=False)
+            if status.st_nlink == 1 or not has_name(status, name, inner):
                 raise
-        except OSError as error:
-            if error.errno not in NO_LINKS:
-                raise
-            # At worst an empty file stays, which is never indexed.
-            os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, dir_fd=inner))
+            is_linked = True
+        if not is_linked:
             os.replace(last, name, src_dir_fd=folder, dst_dir_fd=inner)
-            os.fsync(inner)
-            return
         os.fsync(inner)
-        os.unlink(last, dir_fd=folder)
+        if is_linked:
+            os.unlink(last, dir_fd=folder)
 
 
 def link(originals: Path, source: str, target: str) -> None:
@@ -102,11 +99,6 @@ def remove_empty_folders(originals: Path, name: str) -> None:
     for folder, _, _ in os.walk(originals / disk_name(name), topdown=False):
         with suppress(OSError):  # it is not empty
             os.rmdir(folder)  # noqa: PTH106 - as `os.walk` gives it
-
-
-def _is_same(last: str, folder: int, name: str, inner: int) -> bool:
-    first = os.stat(last, dir_fd=folder, follow_symlinks=False)
-    return os.path.samestat(first, os.stat(name, dir_fd=inner, follow_symlinks=False))
 
 
 @contextmanager

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from operator import attrgetter
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy import ColumnElement, delete, func, insert, literal, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -58,7 +57,8 @@ class Relocation:
         rows = self._files(source, is_folder=is_folder)
         in_the_way = self._files(target, is_folder=is_folder) if rows else ()
         is_large = max(len(rows), len(in_the_way)) > MOST_FILES
-        if is_large or is_hidden(target) or not (is_folder or _have_one_type(source, target)):
+        one_type = is_folder or PurePosixPath(source).suffix.lower() == PurePosixPath(target).suffix.lower()
+        if is_large or is_hidden(target) or not one_type:
             self.gone(source, is_folder=is_folder)
         else:
             if in_the_way:
@@ -134,15 +134,12 @@ class Relocation:
         kinds = parse_kinds(self.settings.stack_by)
         for portion in _portions(moves):
             store = Store(self.session, catalog, self.settings.originals, self.now, kinds)
-            store.load([row.name for row, _ in portion])
-            store.load([name for _, name in portion])
-            files = {file.id: file for file in self._load([row.id for row, _ in portion])}
+            store.load([name for row, target in portion for name in (row.name, target)])
+            moved = select(File).where(File.id.in_([row.id for row, _ in portion]))
+            files = {file.id: file for file in self.session.scalars(moved)}
             for row, name in portion:
                 store.rename(files[row.id], name)
             store.finish()
-
-    def _load(self, ids: Sequence[int]) -> Sequence[File]:
-        return self.session.scalars(select(File).where(File.id.in_(ids))).all()
 
     def _rename_rejected(self, source: str, target: str, *, is_folder: bool) -> None:
         """Rename the rejections of files that people removed; delete others, so that their files are read again."""
@@ -153,12 +150,9 @@ class Relocation:
         self.session.execute(delete(RejectedFile).where(at_source, ~removed), execution_options=UNLOADED)
         renamed = update(RejectedFile).where(at_source).values(name=_renamed(RejectedFile.name, source, target))
         self.session.execute(renamed, execution_options=UNLOADED)
-        copies = (
-            RejectedFile.reason == Reason.DUPLICATE.value,
-            _named(RejectedFile.detail, source, is_folder=is_folder),
-        )
-        detail = _renamed(RejectedFile.detail, source, target)
-        self.session.execute(update(RejectedFile).where(*copies).values(detail=detail), execution_options=UNLOADED)
+        copies = update(RejectedFile).where(_is_copy_of(source, is_folder=is_folder))
+        copies = copies.values(detail=_renamed(RejectedFile.detail, source, target))
+        self.session.execute(copies, execution_options=UNLOADED)
 
     def _rename_sidecars(self, source: str, target: str) -> None:
         at_target = _named(Sidecar.name, target, is_folder=True)
@@ -190,20 +184,16 @@ class Relocation:
         """Give the rows of deleted files names of the trash, or that no file has; delete rejections by their names."""
         aside = kept.removesuffix(f"/{name}") if kept is not None else aside_folder()
         at_upload = _named(UploadedFile.name, name, is_folder=is_folder)
-        if kept is None:
-            self.session.execute(delete(UploadedFile).where(at_upload), execution_options=UNLOADED)
-        else:
-            trashed = literal(f"{aside}/") + UploadedFile.name
-            counted = update(UploadedFile).where(at_upload).values(hash=None, name=trashed)
-            self.session.execute(counted, execution_options=UNLOADED)
+        trashed = update(UploadedFile).values(hash=None, name=literal(f"{aside}/") + UploadedFile.name)
+        counted = (delete(UploadedFile) if kept is None else trashed).where(at_upload)
+        self.session.execute(counted, execution_options=UNLOADED)
         at_name = _named(File.name, name, is_folder=is_folder)
         renamed = update(File).where(File.root == ORIGINALS_ROOT, at_name).values(name=literal(f"{aside}/") + File.name)
         self.session.execute(renamed, execution_options=UNLOADED)
         rejected = delete(RejectedFile).where(_named(RejectedFile.name, name, is_folder=is_folder))
         self.session.execute(rejected, execution_options=UNLOADED)
         # A copy elsewhere was left out because of the file that is gone; now it takes its place.
-        copy = (RejectedFile.reason == Reason.DUPLICATE.value, _named(RejectedFile.detail, name, is_folder=is_folder))
-        copies = delete(RejectedFile).where(*copy).returning(RejectedFile.name)
+        copies = delete(RejectedFile).where(_is_copy_of(name, is_folder=is_folder)).returning(RejectedFile.name)
         for folder in {left_out.rpartition("/")[0] for left_out in self.session.scalars(copies)}:
             wish(self.session, self.now, disk_name(folder))
 
@@ -221,18 +211,18 @@ def _named(column: InstrumentedAttribute[str], name: str, *, is_folder: bool) ->
     return func.substr(column, 1, len(name) + 1) == f"{name}/"  # LIKE ignores case on SQLite
 
 
+def _is_copy_of(name: str, *, is_folder: bool) -> ColumnElement[bool]:
+    return (RejectedFile.reason == Reason.DUPLICATE.value) & _named(RejectedFile.detail, name, is_folder=is_folder)
+
+
 def _renamed(column: InstrumentedAttribute[str], source: str, target: str) -> ColumnElement[str]:
     return literal(target) + func.substr(column, len(source) + 1)
-
-
-def _have_one_type(source: str, target: str) -> bool:
-    return PurePosixPath(source).suffix.lower() == PurePosixPath(target).suffix.lower()
 
 
 def _portions(moves: Sequence[tuple[Any, str]]) -> Iterator[list[tuple[Any, str]]]:
     """Yield some moves at a time; those of one photo stay together, so that it is not divided and joined again."""
     portion: list[tuple[Any, str]] = []
-    for _, of_photo in groupby(moves, key=lambda move: attrgetter("photo_id")(move[0])):
+    for _, of_photo in groupby(moves, key=lambda move: cast("int", move[0].photo_id)):
         portion += of_photo
         if len(portion) >= _PORTION:
             yield portion

@@ -345,24 +345,31 @@ class Part:
         return f"{self.token}.former.part"
 
     def _rename(self, last: str, folder: int, *, replace: bool) -> None:
-        if not replace:
-            try:
-                os.link(self._name, last, src_dir_fd=self._folder, dst_dir_fd=folder, follow_symlinks=False)
-            except OSError as error:
-                if error.errno not in NO_LINKS:
-                    raise
-                # At worst an empty file stays, which is never indexed.
-                os.close(os.open(last, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, dir_fd=folder))
-            else:
-                self.is_placed = True
-                os.unlink(self._name, dir_fd=self._folder)
-                return
-        else:
+        if replace:
             with suppress(FileNotFoundError):
                 if not stat.S_ISREG(os.stat(last, dir_fd=folder, follow_symlinks=False).st_mode):
                     raise NameTakenError
+        elif link_new(self._name, self._folder, last, folder):
+            self.is_placed = True
+            os.unlink(self._name, dir_fd=self._folder)
+            return
         os.replace(self._name, last, src_dir_fd=self._folder, dst_dir_fd=folder)
         self.is_placed = True
+
+
+def link_new(name: str, folder: int, target: str, inner: int) -> bool:
+    """Give a file a second name that no file has; where there are no hard links, only reserve it, and return false.
+
+    At worst the empty file that reserves it stays, which is never indexed.
+    """
+    try:
+        os.link(name, target, src_dir_fd=folder, dst_dir_fd=inner, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, dir_fd=inner))
+        return False
+    return True
 
 
 def has_name(status: os.stat_result, name: str, folder: int) -> bool:
