@@ -23,8 +23,10 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
     Raises:
         InvalidValueError: values contradict each other, or name something that does not exist; it has the field.
     """
-    if "caption" in values:
-        values = {**values, "description": _description(photo, values)}
+    if "caption" in values:  # the newer name; of both, the one that differs from the present value counts
+        caption = values["caption"]
+        is_present = caption == photo.description
+        values = {**values, "description": values.get("description", caption) if is_present else caption}
     for name, write in _WRITERS.items():
         if name in values:
             write(photo, values[name])
@@ -33,12 +35,6 @@ def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
     _set_time(photo, values)
     _set_place(photo, values, catalog)
     _set_camera(photo, values, catalog)
-
-
-def _description(photo: Photo, values: Mapping[str, Any]) -> str | None:
-    """Return the new description where its newer name is given too: the value that differs from the present one."""
-    caption: str | None = values["caption"]
-    return values.get("description", caption) if caption == photo.description else caption
 
 
 def approve(photo: Photo) -> None:

@@ -22,7 +22,7 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.vocabulary import MANUAL
 from photosvc.core.words import counted, in_portions
 from photosvc.index.quality import quality_after_edit
-from photosvc.library.journal import Change, Difference, difference, record
+from photosvc.library.journal import Change, difference, record
 from photosvc.models import Photo, SearchRow
 from photosvc.models.engine import Writing, many_pages
 from photosvc.models.statements import Updates, among
@@ -119,27 +119,20 @@ def change_flags(session: Session, photo_ids: Sequence[int], flagging: Flagging,
     query = select(*_COLUMNS).where(among(session, Photo.id, photo_ids)).with_for_update()
     rows = [(row, values) for row in session.execute(query.order_by(Photo.id)) if (values := flagging(row, now))]
     if rows:
-        _write(session, rows, change, now)
+        updates, differences = Updates(), {}
+        for row, values in rows:
+            edited = {"quality": quality_after_edit(row.quality), "edited_at": now, "updated_at": now}
+            updates.add(Photo, "id", row.id, values | edited)
+            before = _as_json({name: getattr(row, name) for name in values})
+            differences[row.uid] = difference(before, _as_json(values))
+        updates.run(session.connection())
+        record(session, change, now, differences)
         project_flags(session, [row.id for row, _ in rows])
     return len(rows)
 
 
-def _write(session: Session, rows: Sequence[tuple[Any, dict[str, Any]]], change: Change, now: datetime) -> None:
-    updates = Updates()
-    for row, values in rows:
-        edited = {"quality": quality_after_edit(row.quality), "edited_at": now, "updated_at": now}
-        updates.add(Photo, "id", row.id, values | edited)
-    updates.run(session.connection())
-    record(session, change, now, {row.uid: _difference(row, values) for row, values in rows})
-
-
-def _difference(row: Any, values: dict[str, Any]) -> Difference:  # noqa: ANN401
-    before = {name: _json(getattr(row, name)) for name in values}
-    return difference(before, {name: _json(value) for name, value in values.items()})
-
-
-def _json(value: Any) -> Any:  # noqa: ANN401
-    return value.isoformat() if isinstance(value, datetime) else value
+def _as_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
 
 
 class BatchInterruptedError(PhotosvcError):
