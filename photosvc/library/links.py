@@ -110,8 +110,7 @@ def find_link(session: Session, uid: str, album_uid: str = "") -> Link:
     """
     found = session.scalar(select(Link).where(Link.uid == uid)) if ids.is_uid(uid, ids.LINK) else None
     if found is None or (album_uid and found.album_uid != album_uid):
-        msg = "there is no such link"
-        raise NotFoundError(msg, field="link")
+        raise NotFoundError("there is no such link", field="link")
     return found
 
 
@@ -157,19 +156,21 @@ def add_link(
         ConflictError: the album is private, or has as many links as are allowed, or takes no uploads.
     """
     if album.private:
-        msg = "the album is private: show it to all accounts before you share it"
-        raise ConflictError(msg, field="uid")
+        raise ConflictError("the album is private: show it to all accounts before you share it", field="uid")
     session, now, who = operation.session, operation.now, operation.principal
     if (session.scalar(select(func.count()).where(Link.album_uid == album.uid)) or 0) >= MOST_LINKS:
-        msg = f"an album has at most {MOST_LINKS} links: end one that is no longer used"
-        raise ConflictError(msg)
+        raise ConflictError(f"an album has at most {MOST_LINKS} links: end one that is no longer used")
+    owner = find_user(session, account) if account else None
+    if owner is not None and owner.role not in SHARERS:
+        msg = f"{owner.name}: this account may not share albums, so its links would open nothing"
+        raise InvalidValueError(msg, field="account")
     token = ids.new_link_token()
     link = Link(
         uid=ids.new_uid(ids.LINK, now),
         digest=ids.digest(token),
         slug=_slug(album.title),
         album_uid=album.uid,
-        user_id=_owner(session, account) if account else account_of(session, who),
+        user_id=account_of(session, who) if owner is None else owner.id,
         created_by=maker_of(who),
         comment="",
         password_hash=password_hash or "",
@@ -250,8 +251,7 @@ def open_visit(operation: Operation, found: FoundLink, origin: Origin) -> Login:
     counted = counted.values(views=Link.views + 1, last_view_at=now).returning(Link.expires_at)
     row = session.execute(counted.execution_options(synchronize_session=False)).first()
     if row is None:
-        msg = "there is no such link"
-        raise NotFoundError(msg, field="token")
+        raise NotFoundError("there is no such link", field="token")
     _end_oldest_visits(session, found.id)
     secret, expires_at = ids.new_access_token(), now + timedelta(seconds=VISIT_SECONDS)
     visit = Credential(
@@ -289,8 +289,7 @@ def _end_oldest_visits(session: Session, link_id: int) -> None:
     of_link = select(Visit.credential_id).where(Visit.link_id == link_id)
     newest_surplus = of_link.order_by(Visit.credential_id.desc()).offset(MOST_VISITS - 1).limit(1).scalar_subquery()
     oldest = of_link.where(Visit.credential_id <= newest_surplus).order_by(Visit.credential_id).limit(_MOST_ENDED)
-    ended = session.scalars(oldest).all()
-    if ended:
+    if ended := session.scalars(oldest).all():
         delete_credentials(session, Credential.id.in_(ended))
 
 
@@ -306,14 +305,6 @@ def _write(link: Link, values: Mapping[str, Any], now: datetime) -> None:
         msg = "CanDownload: originals contain their metadata, so a link with downloads must show it too: ShowMetadata"
         raise InvalidValueError(msg, field="CanDownload")
     link.updated_at = now
-
-
-def _owner(session: Session, account: str) -> int:
-    user = find_user(session, account)
-    if user.role not in SHARERS:
-        msg = f"{user.name}: this account may not share albums, so its links would open nothing"
-        raise InvalidValueError(msg, field="account")
-    return user.id
 
 
 def _check_uploads(operation: Operation, link: Link, album: Album | None) -> None:
@@ -377,8 +368,12 @@ def require_uploads(connection: Connection, who: Principal, album_uid: str, now:
     policy.decide(present, "shared.add")
     shown = select(Album.id).where(Album.uid == album_uid, Album.filter == "", visible_albums(sees_private=False))
     if present.shared is None or album_uid not in present.shared.albums or connection.scalar(shown) is None:
-        msg = "there is no such album among those that are shared with you"
-        raise NotFoundError(msg, field="uid")
+        raise not_shared()
+
+
+def not_shared() -> NotFoundError:
+    """Return the error that an album is not shared with the account or visitor."""
+    return NotFoundError("there is no such album among those that are shared with you", field="uid")
 
 
 def bytes_of_today(connection: Connection, link_uid: str, now: datetime) -> int:

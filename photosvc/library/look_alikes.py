@@ -18,6 +18,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, func, insert, not_, select
 from sqlalchemy.orm import Session, aliased
 
+from photosvc.core.words import in_portions
 from photosvc.index import jobs
 from photosvc.index.jobs import LOOK_ALIKES, State, Waiting
 from photosvc.index.lease import Lease
@@ -43,7 +44,6 @@ _TWO_OF_SIX: Final = tuple((*one, *other) for one, other in combinations(_SIXTHS
 _BYTE_PAIRS: Final = tuple(combinations(range(0, 64, 8), 2))
 #: Different hashes with two equal bytes that one is compared with; more occur only in files made on purpose.
 _MOST_COMPARED: Final = 2000
-_READ_AT_ONCE: Final = 500
 _NONE: Final = frozenset[int]()
 #: Hash -> hash of a picture that looks alike -> distance.
 _Neighbours = dict[int, dict[int, int]]
@@ -54,7 +54,6 @@ MOST_DECIDED: Final = 100
 #: Most photos of a group that are kept, the best ones: the others follow when these are decided on.
 MOST_KEPT: Final = 100
 _PORTION: Final = 1000
-_NO_NEIGHBOURS: Final = dict[int, int]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +198,7 @@ def _grouped(connection: Connection, files: dict[int, list[int]], neighbours: _N
             continue
         members = [
             (file_id, bits)
-            for near, bits in ((look, 0), *sorted(neighbours.get(look, _NO_NEIGHBOURS).items()))
+            for near, bits in ((look, 0), *sorted(neighbours.get(look, {}).items()))
             for file_id in free[near]
             if file_id != best and file_id in read and not _are_apart(apart, read[best], read[file_id])
         ]
@@ -216,9 +215,8 @@ def _read(connection: Connection, ids: list[int]) -> Mapping[int, Any]:
     query = select(File.id, SearchRow.photo_id, SearchRow.photo_uid, File.name, File.width, File.height, File.size)
     query = query.join(SearchRow, SearchRow.file_id == File.id)
     read: dict[int, Any] = {}
-    for start in range(0, len(ids), _READ_AT_ONCE):
-        for row in connection.execute(query.where(File.id.in_(ids[start : start + _READ_AT_ONCE]))):
-            read[row.id] = row
+    for some in in_portions(ids):
+        read |= {row.id: row for row in connection.execute(query.where(File.id.in_(some)))}
     return read
 
 
@@ -383,21 +381,14 @@ def look(lease: Lease, _settings: Settings, _job: Waiting) -> Generator[bool, No
     with closing(open_reader(lease.engine)) as connection:
         groups = find_duplicates(connection)
     yield True
+    rows = [
+        {"number": count, "place": place, "photo_id": copy.photo_id, "distance": copy.distance}
+        for count, group in enumerate(groups, 1)
+        for place, copy in enumerate(group[:MOST_KEPT])
+    ]
     with write_session(lease.engine) as session:
         session.execute(delete(LookAlike), execution_options=UNLOADED)
-        portion: list[dict[str, Any]] = []
-        for row in _rows(groups):
-            portion.append(row)
-            if len(portion) == _PORTION:
-                session.execute(insert(LookAlike), portion)
-                portion.clear()
-        if portion:
+        for portion in in_portions(rows, _PORTION):
             session.execute(insert(LookAlike), portion)
         lease.report = lambda: {"groups": len(groups)}
         lease.finish(session)
-
-
-def _rows(groups: list[list[Copy]]) -> Iterator[dict[str, Any]]:
-    for count, group in enumerate(groups, 1):
-        for place, copy in enumerate(group[:MOST_KEPT]):
-            yield {"number": count, "place": place, "photo_id": copy.photo_id, "distance": copy.distance}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, func, select
+from sqlalchemy import Connection, Select, delete, func, select
 from sqlalchemy.orm import Session, aliased, joinedload
 
 from photosvc.auth.accounts import find_user
@@ -28,7 +28,7 @@ from photosvc.core.errors import (
 )
 from photosvc.library.album_photos import remove_photos
 from photosvc.library.albums import album_to_change
-from photosvc.library.links import account_of, maker_of
+from photosvc.library.links import account_of, maker_of, not_shared
 from photosvc.models import ORIGINALS_ROOT, Album, AlbumPhoto, AlbumShare, File, Photo, UploadedFile, User
 from photosvc.search.reading.albums import AlbumRecord, KnownAlbums
 from photosvc.search.reading.compile import visible_albums
@@ -74,8 +74,7 @@ def find_share(session: Session, album_uid: str, account: str) -> AlbumShare:
         NotFoundError: there is no such account, or the album is not shared with it.
     """
     user = find_user(session, account)
-    query = select(AlbumShare).where(AlbumShare.album_uid == album_uid, AlbumShare.user_id == user.id)
-    found = session.scalar(query.options(joinedload(AlbumShare.user)))
+    found = session.scalar(_between(user.id, album_uid).options(joinedload(AlbumShare.user)))
     if found is None:
         raise NotFoundError("the album is not shared with this account", field="account")
     return found
@@ -150,7 +149,7 @@ def leave_album(operation: Operation, user_id: int, album_uid: str) -> None:
     query = _between(user_id, album_uid).options(joinedload(AlbumShare.user))
     share = operation.session.scalar(query) if ids.is_uid(album_uid, ids.ALBUM) else None
     if share is None:
-        raise _not_shared()
+        raise not_shared()
     end_share(operation, share)
 
 
@@ -161,7 +160,7 @@ def shared_with(connection: Connection, user_id: int, album_uid: str = "") -> li
         select(AlbumShare.album_uid, contributes, AlbumShare.created_at, func.coalesce(User.display_name, ""))
         .join(Album, Album.uid == AlbumShare.album_uid)
         .outerjoin(User, User.id == AlbumShare.owner_id)
-        .where(AlbumShare.user_id == user_id, *_opens())
+        .where(AlbumShare.user_id == user_id, visible_albums(sees_private=False), open_shares())
         .order_by(AlbumShare.id.desc())
     )
     rows = connection.execute(query.where(AlbumShare.album_uid == album_uid) if album_uid else query)
@@ -187,7 +186,7 @@ def find_shared(connection: Connection, user_id: int, album_uid: str) -> SharedA
     """
     found = shared_with(connection, user_id, album_uid) if ids.is_uid(album_uid, ids.ALBUM) else []
     if not found:
-        raise _not_shared()
+        raise not_shared()
     return found[0]
 
 
@@ -199,8 +198,7 @@ def require_contributor(connection: Connection, user_id: int, album_uid: str) ->
         PermissionDeniedError: it may only see the album.
     """
     if not find_shared(connection, user_id, album_uid).contributes:
-        msg = "This album is shared with you for looking at it, not for adding photos."
-        raise NeverPermittedError(msg)
+        raise NeverPermittedError("This album is shared with you for looking at it, not for adding photos.")
 
 
 def own_photos(connection: Connection, user_id: int, album_uid: str) -> list[str]:
@@ -237,10 +235,6 @@ def _between(user_id: int, album_uid: str) -> Select[AlbumShare]:
     return select(AlbumShare).where(AlbumShare.user_id == user_id, AlbumShare.album_uid == album_uid)
 
 
-def _opens() -> tuple[ColumnElement[bool], ...]:
-    return visible_albums(sees_private=False), open_shares()
-
-
 def _own_photos(user_id: int, album_uid: str) -> Select[str]:
     """Return the query for the UIDs of photos in an album all of whose originals the account brought into the library.
 
@@ -268,8 +262,3 @@ def _check_contribution(album: Album, *, contributes: bool) -> None:
     if contributes and album.filter:
         msg = "the query of a smart album decides which photos it has: share it for looking at it alone"
         raise ConflictError(msg, field="Role")
-
-
-def _not_shared() -> NotFoundError:
-    msg = "there is no such album among those that are shared with you"
-    return NotFoundError(msg, field="uid")

@@ -72,14 +72,10 @@ def bytes_left(session: Session, settings: Settings, user_id: int) -> int | None
     """
     if not settings.upload_quota:
         return None
-    return settings.upload_quota * _MIB - _used(session, user_id)
-
-
-def _used(session: Session, user_id: int) -> int:
     waiting = select(func.coalesce(func.sum(Upload.size), 0))
     waiting = waiting.where(Upload.user_id == user_id, not_(Upload.finished))
     added = select(func.coalesce(func.sum(UploadedFile.size), 0)).where(UploadedFile.user_id == user_id)
-    return int(session.scalar(waiting) or 0) + int(session.scalar(added) or 0)
+    return settings.upload_quota * _MIB - int(session.scalar(waiting) or 0) - int(session.scalar(added) or 0)
 
 
 def count_stored(
@@ -91,8 +87,9 @@ def count_stored(
         QuotaExceededError: the account may not store so much.
         AccountDeletedError: there is no such account any more.
     """
-    for name, _, _ in stored:
-        uncount(session, name)
+    # They replace originals that are counted in no quota any more.
+    gone = delete(UploadedFile).where(UploadedFile.name.in_([name for name, _, _ in stored]))
+    session.execute(gone, execution_options=UNLOADED)
     left = bytes_left(session, settings, user_id)
     if left is None:
         return
@@ -104,12 +101,6 @@ def count_stored(
         claim = insert_into(UploadedFile, session).values({**row, "hash": content}).on_conflict_do_nothing()
         if session.scalar(claim.returning(UploadedFile.id)) is None:  # another file claims the content
             session.execute(insert(UploadedFile).values({**row, "hash": None}))
-
-
-def uncount(session: Session, name: str) -> None:
-    """Count an original in no quota any more: it has left the originals, or has another content."""
-    gone = delete(UploadedFile).where(UploadedFile.name == name)
-    session.execute(gone, execution_options=UNLOADED)
 
 
 def add_waiting(session: Session, settings: Settings, uploads: Sequence[Upload]) -> None:

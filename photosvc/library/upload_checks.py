@@ -44,7 +44,6 @@ _MOST_WORKERS = 4
 #: A function that begins a transaction.
 Transaction: TypeAlias = Callable[[], AbstractContextManager[Session]]
 T = TypeVar("T")
-_PIECE: Final = 1 << 20
 #: Originals that are read for one answer; more change while they are read.
 _MOST_READ: Final = 1000
 
@@ -252,20 +251,18 @@ class KnownOriginals:
             with suppress(OSError):  # an object without a placeholder is not asked for again
                 self._read[name, _identity(os.lstat(disk_path(self.settings.originals, name)))] = content
             return content
-        digest = hashlib.sha1(usedforsecurity=False)
         try:
             with os.fdopen(open_inside(self.settings.originals, name), "rb") as original:
                 status = os.fstat(original.fileno())
-                while piece := original.read(_PIECE):
-                    digest.update(piece)
+                content = hashlib.file_digest(original, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
                 if _identity(os.fstat(original.fileno())) != _identity(status):
                     return ""  # a program writes to it
         except (FileNotFoundError, NotADirectoryError, NotFoundError):
             return ""
         except OSError:
             raise StorageFailedError from None
-        self._read[name, _identity(status)] = digest.hexdigest()
-        return digest.hexdigest()
+        self._read[name, _identity(status)] = content
+        return content
 
 
 def _candidates(session: Session, file: ReceivedFile) -> Iterator[tuple[str, int, int | None]]:

@@ -220,8 +220,7 @@ class Admission:
         """
 
         def look(session: Session) -> str | None:
-            name = self._originals.name_of(session, file)
-            if name:
+            if name := self._originals.name_of(session, file):
                 self._wish_albums(session, {file.hash: name})
             return name or None
 
@@ -238,8 +237,7 @@ class Admission:
 
     def _refused(self, file: ReceivedFile, problem: Problem) -> Admitted:
         if problem.reason is Reason.VANISHED:
-            known = self._originals.settle(self.writing, partial(self._known_to, file))
-            if known:
+            if known := self._originals.settle(self.writing, partial(self._known_to, file)):
                 return Admitted(file, self._again, known)
         return Admitted(file, REFUSED, problem=problem)
 
@@ -313,15 +311,11 @@ class Admission:
                 name = stored[one.file.path].name
                 if not self.is_same(one.file, name):  # the request that had stored it took it back
                     raise StorageFailedError
-            session.execute(
-                update(UploadedFile).where(UploadedFile.hash == one.file.hash).values(name=name),
-                execution_options=UNLOADED,
-            )
+            named = update(UploadedFile).where(UploadedFile.hash == one.file.hash).values(name=name)
+            session.execute(named, execution_options=UNLOADED)
             # A person may have removed the same file from the library before.
-            session.execute(
-                delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name),
-                execution_options=UNLOADED,
-            )
+            rejected = delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
+            session.execute(rejected, execution_options=UNLOADED)
             wish(session, self.now, name.rpartition("/")[0])
             outcomes.append(Admitted(one.file, ADDED, name))
         self._wish_albums(session, {outcome.file.hash: outcome.placed for outcome in outcomes})
@@ -373,9 +367,9 @@ class Admission:
         mine = (UploadedFile.user_id == self.user_id, UploadedFile.link_uid == self.link_uid)
         counted = select(UploadedFile.id).where(*mine, UploadedFile.name == name)
         if session.scalar(counted.limit(1)) is None:
-            row = {"hash": None, "user_id": self.user_id, "name": name, "size": file.size, "original_name": file.name}
-            sent = {"link_uid": self.link_uid, "created_at": self.now}
-            session.execute(insert(UploadedFile).values({**row, **sent}))
+            session.execute(
+                insert(UploadedFile).values({**self._row(file), "hash": None, "name": name, "apart": False})
+            )
 
     def _wish_albums(self, session: Session, files: Mapping[str, str]) -> None:
         """Ask for the albums of pictures, duplicates included; sidecars, by their names, belong to other files."""
