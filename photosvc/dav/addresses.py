@@ -93,7 +93,6 @@ def spelled(root: Path, path: str) -> str:
     that do not exist yet become NFC, so that no client makes a second file of the same name.
 
     Args:
-        root: the folder of originals.
         path: from `normal_path`.
     """
     if path.isascii():
@@ -161,7 +160,6 @@ def existing(root: Path, path: str) -> os.stat_result | None:
     Symbolic links are not followed: for clients they do not exist.
 
     Args:
-        root: the folder of originals.
         path: from `normal_path`.
 
     Raises:

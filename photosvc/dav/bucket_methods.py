@@ -48,8 +48,6 @@ def store_file(
     """Store a received file; return the file that it replaced, if any, and the new one.
 
     Args:
-        request: a PUT.
-        part: its body.
         check: checks that it may be stored, and returns the file to replace.
 
     Raises:

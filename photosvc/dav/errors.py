@@ -28,7 +28,6 @@ class DAVError(Exception):
     """The failure of a request, which has a status and maybe a condition of RFC 4918 section 16.
 
     Args:
-        status: the status of the answer.
         message: the sentence of the answer; by default the phrase of the status.
         condition: the name of the condition that is not met; the answer then is XML.
         paths: the resources that the condition is about, unquoted below the folder of originals, or as `addresses.key`.

@@ -98,7 +98,6 @@ def blocking(
         session: if the caller then writes, in a transaction after `serialize`.
         path: the resource, in the form of `addresses.key`.
         deep: True if everything inside is written too.
-        user_uid: the user who writes.
         tokens: the lock tokens in the request. Of several shared locks on one resource, one token is enough.
     """
     found = _held(session, now, path, deep=deep)

@@ -44,8 +44,6 @@ class Original:
 
     Args:
         path: the path below the folder of originals, with a slash at the beginning.
-        provider: the tree that it belongs to.
-        status: its status.
     """
 
     def __init__(self, path: str, provider: "Originals", status: os.stat_result) -> None:
@@ -98,7 +96,6 @@ def members(root: Path, name: str) -> Iterator[tuple[str, os.stat_result]]:
     The folder is opened at once, by `core.paths.open_folder`; its entries are read during the iteration.
 
     Args:
-        root: the folder of originals.
         name: the folder, as the library writes it; empty for the folder of originals.
 
     Raises:

@@ -81,7 +81,6 @@ class Worklist:
         Args:
             known: the database has a row of this name.
             changed: it has another size or time than that row, or the row says that it is missing.
-            sidecar: it is a sidecar.
         """
         phase = _SIDECARS if sidecar else _KNOWN if known else _NEW
         row = (phase, found.name, found.size, found.mtime_ns, known, changed, found.ctime_ns)

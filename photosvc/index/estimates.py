@@ -160,8 +160,6 @@ def estimate_places(session: Session, clock: Clock, lease: Lease | None, *, want
 
     Args:
         session: outside of a transaction; each batch is committed.
-        clock: the time of changes.
-        lease: of the index run.
         wanted: false when the setting is off: estimates are removed.
     """
     _mark_all_after_switch(session, wanted=wanted)

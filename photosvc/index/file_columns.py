@@ -216,7 +216,6 @@ def choose_name(file: File, areas: Sequence[tuple[str, Region]], number: int, na
     Args:
         file: whose markers are written afterwards.
         areas: all of them, as the file has them.
-        number: which one.
         name: the new name; empty for an area without a name.
     """
     present = {_key(area) for _, area in areas}

@@ -34,7 +34,6 @@ class FolderAlbums:
 
         Args:
             sidecar: of the kind `album`.
-            metadata: its present content.
             before: its content when it was read last; None when it is new.
         """
         if before is None:

@@ -107,7 +107,6 @@ def add(
 
     Args:
         large: true if it gives way to the others.
-        user_id: the account that asks.
         asker: for jobs without an account, the beginning of the subjects that count as one's own.
         not_before: the earliest time of its run; by default now.
 

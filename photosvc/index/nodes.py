@@ -69,9 +69,6 @@ class Heartbeat:
 
     It never waits for long: a row that cannot be written at once, because the database is locked, silent or read-only,
     is left out until the next beat.
-
-    Args:
-        role: of the process.
     """
 
     engine: Engine

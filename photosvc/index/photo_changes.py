@@ -30,12 +30,7 @@ _NONE: Final[Mapping[str, Extraction]] = {}
 
 
 class PhotoChanges:
-    """The photos that change in one write transaction.
-
-    Args:
-        session: in that transaction.
-        now: the time of the changes.
-    """
+    """The photos that change in one write transaction."""
 
     def __init__(self, session: Session, catalog: Catalog, now: datetime) -> None:
         self._session = session
@@ -55,7 +50,6 @@ class PhotoChanges:
         """Describe photos by their files, which gives them their quality too, and flush.
 
         Args:
-            photos: with their files.
             extractions: of files that are not stored yet, by name.
         """
         sidecars = sidecars_of(self._session, [photo.id for photo in photos])

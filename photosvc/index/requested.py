@@ -232,13 +232,8 @@ def due(session: Session, now: datetime) -> Sequence[Wish]:
 def stop(session: Session, now: datetime) -> bool:
     """Ask the running index run to stop, and drop requests to index everything or to read files again.
 
-    Files that the run has indexed stay, as do requests for the folders of new uploads.
-
-    Args:
-        session: in a write transaction.
-
-    Returns:
-        whether there was anything to stop.
+    Files that the run has indexed stay, as do requests for the folders of new uploads. Called in a write transaction;
+    returns whether there was anything to stop.
     """
     gone = jobs.withdraw(session, INDEX, Job.large.is_(True))
     return jobs.cancel(session, now) or gone > 0

@@ -79,7 +79,6 @@ def run_index(
 
     Args:
         session: outside of a transaction.
-        observer: called with every file.
         within: the lease of the run that pauses for this one.
         chore: further small jobs; called in each pause.
 

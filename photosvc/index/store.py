@@ -225,7 +225,6 @@ class Store:
         """Free the name of a file whose content is gone from there, until the run or a later one finds it.
 
         Args:
-            file: the row that has the name.
             hides: true if the new content of a private photo's file is to be private too; its row is returned.
         """
         name, private = file.name, file.photo.private
@@ -320,7 +319,6 @@ class Store:
         """Let a stored file follow its original, which was renamed, with its photo and all values that people set.
 
         Args:
-            name: its new name.
             restack: whether the name may make it part of another photo.
         """
         self._files.put(file, name, file.hash)

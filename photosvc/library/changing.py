@@ -245,9 +245,6 @@ def changing(
     """Describe, journal and project these photos after the block, as far as they differ.
 
     The list that the block gets contains the changed photos afterwards.
-
-    Args:
-        change: for the journal.
     """
     photos = loaded.photos
     before = {photo.id: snapshot(photo) for photo in photos}
@@ -299,7 +296,6 @@ def undo_batch(
     Args:
         photo_ids: of edited photos, some hundreds at most.
         first: the edit's first change in the journal, of which the others have the time and the actor.
-        change: for the journal.
 
     Returns:
         the number of photos that have their former values, and of those that changed since and stay as they are.

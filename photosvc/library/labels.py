@@ -61,7 +61,6 @@ def replace_in(
         photo_ids: some hundreds at most.
         folded: the keywords to replace, without case and accents.
         name: the keyword that replaces them; None: they are removed.
-        change: for the journal.
     """
     catalog = PlainCatalog(session, Gazetteer.load())
     loaded = load_photos(session, photo_ids)

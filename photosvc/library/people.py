@@ -38,7 +38,6 @@ def choose_name(session: Session, person: Person, name: str, now: datetime, *, f
     on, also those that are indexed later.
 
     Args:
-        person: of `search.reading.overview.people`.
         favorite: whether they are a favourite; None: as before.
     """
     # One renaming at a time: two could make two rows of one name.
@@ -152,12 +151,7 @@ def _spellings(connection: Connection, folded: Collection[str]) -> frozenset[str
 def mark(
     session: Session, person: Person, now: datetime, *, favorite: bool | None = None, hidden: bool | None = None
 ) -> None:
-    """Make a person a favourite or hidden, or not, in a write transaction; the names on markers stay as they are.
-
-    Args:
-        favorite: whether they are a favourite; None: as before.
-        hidden: whether they are hidden; None: as before.
-    """
+    """Make a person a favourite or hidden, or not, in a write transaction; None: as before. Markers keep names."""
     own = session.scalars(select(Subject).where(Subject.uid == person.uid)).first()
     own = own or _new(session, person.uid, person.name, now)
     own.favorite = own.favorite if favorite is None else favorite
@@ -178,13 +172,7 @@ def photos_with(connection: Connection, names: Collection[str], *, sees_private:
 def rename_photos(
     session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str
 ) -> int:
-    """Replace names of markers on photos, project these photos, and return their number.
-
-    Args:
-        photo_ids: some hundreds at most.
-        names: of markers.
-        name: the one that replaces them.
-    """
+    """Replace names of markers on photos, some hundreds at most; project these, and return their number."""
     catalog = PlainCatalog(session, Gazetteer.load())
     sidecars = sidecars_of(session, photo_ids)
     loaded = load_photos(session, photo_ids)
@@ -204,14 +192,7 @@ def rename_photos(
 def rename_seen(
     session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str, change: Change
 ) -> int:
-    """Replace names of the marked areas of some photos, as edits of these; return how many photos changed.
-
-    Args:
-        photo_ids: some hundreds at most, which the actor may see.
-        names: of markers.
-        name: the one that replaces them.
-        change: for the journal.
-    """
+    """Replace names of the marked areas of photos, some hundreds at most, as edits; return how many photos changed."""
     catalog = PlainCatalog(session, Gazetteer.load())
     sidecars = sidecars_of(session, photo_ids)
     loaded = load_photos(session, photo_ids)
@@ -270,8 +251,7 @@ def _area(photo: Photo, marker_uid: str) -> tuple[File, Marker]:
 
 def no_area() -> NotFoundError:
     """Return the error that there is no marked area of this UID."""
-    msg = "there is no such marked area"
-    return NotFoundError(msg, field="uid")
+    return NotFoundError("there is no such marked area", field="uid")
 
 
 def _new(session: Session, uid: str, name: str, now: datetime) -> Subject:

@@ -253,8 +253,6 @@ def add_original(settings: Settings, part: Part, name: str, undo: ExitStack) -> 
     """Give a whole part a name that no original has, durably.
 
     Args:
-        settings: of the service.
-        part: open.
         name: on disk, relative to the originals.
         undo: gets a function to call if the rest of the change fails: the part then waits as before.
 

@@ -93,7 +93,6 @@ def delete_photos(
         session: in a write transaction, within the block of `deletion`.
         photo_ids: of photos that are not hidden.
         deletion: takes the originals; None: they stay where they are.
-        change: for the journal.
 
     Raises:
         PhotosvcError: the disk refuses it.
@@ -310,9 +309,7 @@ def restore(
     Objects of a bucket are copied before a transaction, and deleted from the trash after it.
 
     Args:
-        writing: begins a write transaction.
         files: from `chosen`.
-        actor: for the journal.
         goes_on: asked before each transaction but the first; the other files are left to another time.
 
     Raises:

@@ -54,7 +54,6 @@ def add(bucket: Bucket, key: str, file: BufferedReader | BufferedRandom, replace
     """Store a file and return the object as lists describe it.
 
     Args:
-        bucket: the bucket.
         key: without the prefix.
         file: open for reading; the caller closes it.
         replaced: the version that the file replaces; None if there must be no object of the key.

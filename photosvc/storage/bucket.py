@@ -69,7 +69,6 @@ class StoreAnswerError(BucketError):
     """The store answers with an error.
 
     Args:
-        message: one sentence.
         codes: those of the answer, as S3 defines them.
     """
 

@@ -91,7 +91,6 @@ def require_version(bucket: Bucket, key: str, expected: Listed | None) -> dict[s
     The object is looked up because some stores ignore conditions.
 
     Args:
-        bucket: the bucket.
         key: of the object, without the prefix.
         expected: the version to be replaced; None if there must be no object.
 
@@ -115,7 +114,6 @@ def copy(bucket: Bucket, source: Listed, key: str, replaced: Listed | None = Non
     program stores at the same moment.
 
     Args:
-        bucket: the bucket.
         source: the version to copy, from `find` or a list.
         key: of the copy, without the prefix.
         replaced: the version that the copy replaces; None if there must be no object of the key.
@@ -157,7 +155,6 @@ def delete(bucket: Bucket, listed: Listed) -> None:
     program stores at the same moment.
 
     Args:
-        bucket: the bucket.
         listed: the version, from `find`, `copy` or a list.
 
     Raises:

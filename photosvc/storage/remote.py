@@ -117,9 +117,6 @@ class _Limited(io.RawIOBase):
 class RemoteReader(io.RawIOBase, BinaryIO):
     """A `RemoteFile`, open for reading.
 
-    Args:
-        file: the file.
-
     Raises:
         OSError: ESTALE, it is another version than described; ENOENT, it is gone; EACCES, the link does not hold; and
             the errors of networks and of disks that fail.
