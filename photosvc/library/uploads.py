@@ -237,7 +237,8 @@ class Admission:
 
     def _refused(self, file: ReceivedFile, problem: Problem) -> Admitted:
         if problem.reason is Reason.VANISHED:
-            if known := self._originals.settle(self.writing, partial(self._known_to, file)):
+            known = self._originals.settle(self.writing, partial(self._known_to, file))
+            if known:
                 return Admitted(file, self._again, known)
         return Admitted(file, REFUSED, problem=problem)
 
@@ -367,9 +368,8 @@ class Admission:
         mine = (UploadedFile.user_id == self.user_id, UploadedFile.link_uid == self.link_uid)
         counted = select(UploadedFile.id).where(*mine, UploadedFile.name == name)
         if session.scalar(counted.limit(1)) is None:
-            session.execute(
-                insert(UploadedFile).values({**self._row(file), "hash": None, "name": name, "apart": False})
-            )
+            row = {**self._row(file), "hash": None, "name": name, "apart": False}
+            session.execute(insert(UploadedFile).values(row))
 
     def _wish_albums(self, session: Session, files: Mapping[str, str]) -> None:
         """Ask for the albums of pictures, duplicates included; sidecars, by their names, belong to other files."""
