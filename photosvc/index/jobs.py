@@ -88,6 +88,8 @@ class Waiting:
     not_before: datetime
 
 
+#: The condition of jobs that wait or run.
+IS_OPEN: Final = Job.state.in_((State.WAITING.value, State.RUNNING.value))
 WAITING_COLUMNS: Final = (Job.id, Job.subject, Job.arguments, Job.user_id, Job.created_at, Job.not_before)
 
 
@@ -136,8 +138,7 @@ def count_waiting(session: Session, kind: Kind, user_id: int | None = None, aske
 
 def requested(session: Session, kind: Kind) -> Sequence[Waiting]:
     """Return the jobs of a kind that were asked for and are not done, the oldest first."""
-    has_not_ended = Job.state.in_((State.WAITING.value, State.RUNNING.value))
-    query = select(*WAITING_COLUMNS).where(Job.kind == kind.name, has_not_ended, Job.requested, ~Job.cancelled)
+    query = select(*WAITING_COLUMNS).where(Job.kind == kind.name, IS_OPEN, Job.requested, ~Job.cancelled)
     return [Waiting(*row) for row in session.execute(query.order_by(Job.created_at, Job.id))]
 
 
@@ -161,9 +162,8 @@ def is_due_now(
 
 def is_waiting(session: Session, kinds: Sequence[Kind]) -> bool:
     """Return whether a job of these kinds waits, also for another try, or was left by a process that ended."""
-    has_not_ended = Job.state.in_((State.WAITING.value, State.RUNNING.value))
     names = [kind.name for kind in kinds]
-    return session.scalar(select(Job.id).where(Job.kind.in_(names), has_not_ended, Job.requested).limit(1)) is not None
+    return session.scalar(select(Job.id).where(Job.kind.in_(names), IS_OPEN, Job.requested).limit(1)) is not None
 
 
 def is_running(session: Session, now: datetime) -> bool:
@@ -212,7 +212,7 @@ def runs(kinds: Sequence[str] | None = None) -> ColumnElement[bool]:
 def forget_old(session: Session, kind: str) -> None:
     """Delete the jobs that ended longest ago, beyond the number that is kept."""
     most = KINDS[kind].most_kept if kind in KINDS else 0
-    ended = select(Job.id).where(Job.kind == kind, Job.state.not_in((State.WAITING.value, State.RUNNING.value)))
+    ended = select(Job.id).where(Job.kind == kind, ~IS_OPEN)
     ended = ended.order_by(Job.started_at.desc(), Job.id.desc()).offset(most).limit(_MOST_FORGOTTEN)
     delete_jobs(session, session.scalars(ended).all())
 

@@ -106,10 +106,10 @@ class Lease:
                 self.job_id = own[0]
                 self._start(session, now)
                 return
-            values = {"arguments": dict(arguments), "large": False, "user_id": None, "created_at": now}
             self.job_id = insert_job(
                 session, kind, subject, State.RUNNING, requested=False, not_before=now, started_at=now,
-                owner=self.owner, machine=self.machine, leased_until=now + _LEASE, **values,
+                owner=self.owner, machine=self.machine, leased_until=now + _LEASE, arguments=dict(arguments),
+                large=False, user_id=None, created_at=now,
             )  # fmt: skip
 
     def claim(
@@ -186,10 +186,7 @@ class Lease:
         lock_jobs(session)
         self.check_owner(session)
         waits = {**_ENDED, "state": State.WAITING.value, "not_before": until, "arguments": dict(arguments)}
-        session.execute(
-            update(Job).where(Job.id == self.job_id).values(**waits, attempts=0, report=dict(self.report())),
-            execution_options=UNLOADED,
-        )
+        _write(session, self.job_id, {**waits, "attempts": 0, "report": dict(self.report())})
         self._is_finished = True
 
     def check_owner(self, session: Session) -> None:
@@ -251,14 +248,8 @@ class Lease:
 
     def _start(self, session: Session, now: datetime) -> None:
         self._take(session, [self.job_id], now)
-        began: dict[str, Any] = {
-            "started_at": now,
-            "ended_at": None,
-            "attempts": Job.attempts + 1,
-            "outcome": "",
-            "report": {},
-        }
-        session.execute(update(Job).where(Job.id == self.job_id).values(began), execution_options=UNLOADED)
+        began = {"started_at": now, "ended_at": None, "attempts": Job.attempts + 1, "outcome": ""}
+        _write(session, self.job_id, {**began, "report": {}})
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +279,10 @@ class _Ending:
         return cls(State.INTERRUPTED, report, is_counted=False, is_own=is_own)
 
 
+def _write(session: Session, job_id: int, values: Mapping[str, Any]) -> None:
+    session.execute(update(Job).where(Job.id == job_id).values(values), execution_options=UNLOADED)
+
+
 _ENDED: Final = {"owner": "", "machine": "", "leased_until": None, "cancelled": False}
 
 
@@ -298,30 +293,23 @@ def _settle(session: Session, row: Any, ending: _Ending, now: datetime) -> None:
         values |= {"outcome": ending.outcome.value, "ended_at": now, "report": dict(ending.report)}
     elif ending.is_own:
         values["started_at"] = None
-    own = update(Job).where(Job.id == row.id)
-    ends = (
-        not row.requested
-        or ending.is_final
-        or (ending.outcome is State.STOPPED and (row.large or row.kind != INDEX.name))
-    )
+    is_stopped = ending.outcome is State.STOPPED and (row.large or row.kind != INDEX.name)
+    ends = not row.requested or ending.is_final or is_stopped
     waiting = _rows(Job.kind == row.kind, Job.subject == row.subject, Job.state == State.WAITING.value)
     twin = None if ends else session.execute(waiting).first()
     if twin is not None and not ending.is_own:  # the later request stands for both
         wanted = {name: twin.arguments.get(name) or row.arguments.get(name) for name in row.arguments}
-        session.execute(
-            update(Job).where(Job.id == twin.id).values(arguments=wanted, large=row.large or twin.large),
-            execution_options=UNLOADED,
-        )
+        _write(session, twin.id, {"arguments": wanted, "large": row.large or twin.large})
         delete_jobs(session, [row.id])
     elif ends and not ending.is_own:
         delete_jobs(session, [row.id])
     elif ends or twin is not None or values["attempts"] >= MOST_ATTEMPTS:
         values["state"] = (State.FAILED if ending.outcome is State.WAITING else ending.outcome).value
-        session.execute(own.values(values), execution_options=UNLOADED)
+        _write(session, row.id, values)
         forget_old(session, row.kind)
     else:
         values |= {"state": State.WAITING.value, "not_before": now + _pause(ending, values["attempts"])}
-        session.execute(own.values(values), execution_options=UNLOADED)
+        _write(session, row.id, values)
 
 
 def _pause(ending: _Ending, attempts: int) -> timedelta:

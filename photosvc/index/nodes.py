@@ -23,7 +23,7 @@ from photosvc import __version__
 from photosvc.core.machine import host_name, machine_of
 from photosvc.core.times import Clock
 from photosvc.index.check import Fault, Finding
-from photosvc.index.jobs import State, runs
+from photosvc.index.jobs import IS_OPEN, State, runs
 from photosvc.models import Job, Node
 from photosvc.models.engine import UnitOfWork, limit_lock_waits, write_if_free
 from photosvc.models.replica import Replica, Report, Standing
@@ -121,15 +121,8 @@ class Heartbeat:
 
     def _write(self, session: Session, machine: str, ended: bool) -> None:
         now, offset = _times(session, self.clock)
-        values = {
-            "name": host_name(),
-            "version": __version__,
-            "clock_offset": offset,
-            "cache_bytes": self._measured(),
-            "cache_limit": self.cache.limit,
-            "ended": ended,
-            "seen_at": now,
-        }
+        values = {"name": host_name(), "version": __version__, "clock_offset": offset, "ended": ended, "seen_at": now}
+        values |= {"cache_bytes": self._measured(), "cache_limit": self.cache.limit}
         known = session.scalar(select(func.count()).select_from(Node)) or 0
         is_known = session.get(Node, (machine, self.role.value)) is not None
         session.execute(delete(Node).where(_is_forgotten(now)), execution_options={"synchronize_session": False})
@@ -170,9 +163,8 @@ def _times(session: Session, clock: Clock) -> tuple[datetime, int]:
 
 
 def _is_forgotten(now: datetime) -> ColumnElement[bool]:
-    return or_(
-        Node.seen_at < now - _KEPT, and_(Node.seen_at < now - SILENCE, or_(Node.ended, Node.role == Role.INDEX.value))
-    )
+    silent = and_(Node.seen_at < now - SILENCE, or_(Node.ended, Node.role == Role.INDEX.value))
+    return or_(Node.seen_at < now - _KEPT, silent)
 
 
 class RunningJob(NamedTuple):
@@ -242,7 +234,7 @@ def _faults(node: Node, *, is_silent: bool) -> list[Fault]:
 
 def count_jobs(session: Session) -> dict[State, int]:
     """Return the number of jobs that wait and that run."""
-    counts = select(Job.state, func.count()).where(Job.state.in_((State.WAITING.value, State.RUNNING.value)))
+    counts = select(Job.state, func.count()).where(IS_OPEN)
     found = {State(state): number for state, number in session.execute(counts.group_by(Job.state))}
     return {state: found.get(state, 0) for state in (State.WAITING, State.RUNNING)}
 

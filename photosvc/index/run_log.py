@@ -1,7 +1,7 @@
 """Index runs: their options, their results, and the record of the last ones."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -146,11 +146,6 @@ class LastRun(NamedTuple):
     """The end of the last run that looked at all originals."""
 
 
-def note_run(session: Session, now: datetime, *, whole: bool) -> None:
-    """Record that a run has ended, in the write transaction of the session."""
-    set_named_numbers(session, dict.fromkeys((_ENDED, _WHOLE) if whole else (_ENDED,), int(now.timestamp())))
-
-
 def last_run(session: Session) -> LastRun:
     """Return the ends of the last runs."""
     ends = (named_number(session, name) for name in (_ENDED, _WHOLE))
@@ -213,7 +208,8 @@ class Reporter:
             ConflictError: another run has taken over.
         """
         with write_session(self.lease.engine) as session:
-            note_run(session, self.lease.clock(), whole=not folder)
+            ends = (_ENDED,) if folder else (_ENDED, _WHOLE)
+            set_named_numbers(session, dict.fromkeys(ends, int(self.lease.clock().timestamp())))
             if not any(getattr(self.summary, name) for name in _CHANGES):
                 _delete_quiet(session, folder)
             self.lease.finish(session)
@@ -227,7 +223,7 @@ def reports(session: Session, now: datetime, *, count: int) -> Sequence[IndexRun
     """Return the last runs, the latest first."""
     began = select(Job).where(Job.kind == INDEX.name, Job.started_at.is_not(None))
     last = session.scalars(began.order_by(Job.started_at.desc(), Job.id.desc()).limit(count))
-    return list(_reported(last, now))
+    return [_reported(job, job.started_at, now) for job in last if job.started_at is not None]
 
 
 def progress(connection: Connection, now: datetime) -> tuple[int, int] | None:
@@ -237,15 +233,12 @@ def progress(connection: Connection, now: datetime) -> tuple[int, int] | None:
     return None if report is None else (report.get("read", 0), report.get("to_read", 0))
 
 
-def _reported(last: Iterator[Job], now: datetime) -> Iterator[IndexRun]:
-    for job in last:
-        if job.started_at is None:
-            continue
-        state = State(job.outcome or job.state)
-        if state is State.RUNNING and (job.leased_until is None or job.leased_until <= now):
-            state = State.INTERRUPTED
-        force = bool(job.arguments["force"])
-        yield IndexRun(state, job.id, job.subject, force, job.started_at, job.ended_at, **job.report)
+def _reported(job: Job, started_at: datetime, now: datetime) -> IndexRun:
+    state = State(job.outcome or job.state)
+    if state is State.RUNNING and (job.leased_until is None or job.leased_until <= now):
+        state = State.INTERRUPTED
+    force = bool(job.arguments["force"])
+    return IndexRun(state, job.id, job.subject, force, started_at, job.ended_at, **job.report)
 
 
 def _delete_quiet(session: Session, folder: str) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError, NeverPermittedError, NotFoundError, PhotosvcError
 from photosvc.core.words import in_portions
 from photosvc.index import jobs
-from photosvc.index.jobs import ALBUMS, State, Waiting
+from photosvc.index.jobs import ALBUMS, IS_OPEN, State, Waiting
 from photosvc.index.lease import Lease
 from photosvc.library.album_photos import add_photos
 from photosvc.library.albums import album_to_change
@@ -233,8 +233,7 @@ def will_follow(session: Session, files: Collection[str]) -> bool:
     has_one = exists(
         select(content.c.value).where(content.c.value.in_(files), _is_indexed(content.c.value)).correlate(Job)
     )
-    has_not_ended = Job.state.in_((State.WAITING.value, State.RUNNING.value))
-    query = select(Job.id).where(Job.kind == ALBUMS.name, has_not_ended, has_one).limit(1)
+    query = select(Job.id).where(Job.kind == ALBUMS.name, IS_OPEN, has_one).limit(1)
     return session.execute(query).first() is not None
 
 
