@@ -115,8 +115,7 @@ class Worklist:
         if self.compares:
             self._database.execute("CREATE INDEX to_read_by_size ON to_read (size)")
         for name, code, detail in self._rows(f"SELECT name, code, detail FROM duplicates WHERE NOT {_IS_CHANGED}"):  # noqa: S608 - a constant
-            problem = Problem.from_columns(code, detail)
-            if problem is not None:
+            if (problem := Problem.from_columns(code, detail)) is not None:
                 yield name, problem
 
     def count_to_read(self) -> int:

@@ -34,6 +34,7 @@ from photosvc.storage.bucket import Bucket
 
 #: Called with the number of files read and the number to read.
 Progress = Callable[[int, int], None]
+_Conditions = list[ColumnElement[bool]]
 _PAGE: Final = 200
 #: Name of the state: the first digits of the hash of the file that was checked last.
 _POSITION: Final = "checked"
@@ -223,34 +224,29 @@ class Check:
 
     def _pages(self, folder: str) -> Iterator[Sequence[KnownOriginal]]:
         """Yield the files to check, in the order of ids, or of hashes for a sample."""
-        which: list[ColumnElement[bool]] = [File.root == ORIGINALS_ROOT, File.missing.is_(False)]
+        which: _Conditions = [File.root == ORIGINALS_ROOT, File.missing.is_(False)]
         if folder:
             which.append(is_below(File.name, folder, self.session.get_bind().dialect.name))
         total = self.session.scalar(select(func.count()).select_from(File).where(*which)) or 0
         number = self.options.sample
         if self.options.percent is not None:
             number = -int(-total * self.options.percent // 100)
-        if number is None:
-            pages = self._by_id(which)
-        else:
+        if number is not None:
             total = min(number, total)
-            pages = self._sample(which, total, in_turn=not folder)
         done = 0
-        for page in pages:
+        for page in self._by_id(which) if number is None else self._sample(which, total, in_turn=not folder):
             yield page
             done += len(page)
             if self.progress:
                 self.progress(done, total)
 
-    def _by_id(self, which: list[ColumnElement[bool]]) -> Iterator[Sequence[KnownOriginal]]:
+    def _by_id(self, which: _Conditions) -> Iterator[Sequence[KnownOriginal]]:
         last = 0
         while page := self._read(File.id, [*which, File.id > last], _PAGE):
             last = page[-1].id
             yield page
 
-    def _sample(
-        self, which: list[ColumnElement[bool]], number: int, *, in_turn: bool
-    ) -> Iterator[Sequence[KnownOriginal]]:
+    def _sample(self, which: _Conditions, number: int, *, in_turn: bool) -> Iterator[Sequence[KnownOriginal]]:
         """Yield files in the order of their hashes, from where the last sample ended, or from a random place."""
         ended = named_number(self.session, _POSITION) if in_turn else None
         first = f"{random.getrandbits(4 * _DIGITS) if ended is None else ended:0{_DIGITS}x}g"
@@ -268,14 +264,9 @@ class Check:
             set_named_numbers(self.session, {_POSITION: int(last[:_DIGITS] or "0", 16)})
             self.session.commit()
 
-    def _read(
-        self, order: InstrumentedAttribute[Any], which: list[ColumnElement[bool]], number: int
-    ) -> list[KnownOriginal]:
-        columns = (File.id, File.photo_id, File.name, File.hash, File.size, File.mtime_ns)
-        return [
-            KnownOriginal(*row)
-            for row in self.session.execute(select(*columns).where(*which).order_by(order).limit(number))
-        ]
+    def _read(self, order: InstrumentedAttribute[Any], which: _Conditions, number: int) -> list[KnownOriginal]:
+        query = select(File.id, File.photo_id, File.name, File.hash, File.size, File.mtime_ns).where(*which)
+        return [KnownOriginal(*row) for row in self.session.execute(query.order_by(order).limit(number))]
 
     def _compare_all(self) -> None:
         last = 0

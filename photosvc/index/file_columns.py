@@ -63,13 +63,9 @@ def write_extraction(file: File, extraction: Extraction) -> Extraction:
     file.details = dump_metadata(extraction.metadata)
     if chosen:
         choose_orientation(file, chosen)
-    return extraction if _is_stored_as_it_is(file, extraction) else read_extraction(file)
-
-
-def _is_stored_as_it_is(file: File, extraction: Extraction) -> bool:
-    """Return whether the columns hold all values."""
-    sizes = (extraction.width, extraction.height) == (file.width, file.height)
-    return sizes and _fits(extraction) and _fits(extraction.metadata)
+    has_size = (extraction.width, extraction.height) == (file.width, file.height)
+    fits = has_size and _fits(extraction) and _fits(extraction.metadata)
+    return extraction if fits else read_extraction(file)
 
 
 def _fits(record: Extraction | Metadata) -> bool:

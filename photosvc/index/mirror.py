@@ -43,11 +43,7 @@ _MOST_DOUBTS: Final = 5_000
 _TICK: Final = 0.02
 
 
-def refresh(
-    bucket: Bucket,
-    folder: str = "",
-    note: Callable[[Unreachable], object] = lambda _: None,
-) -> None:
+def refresh(bucket: Bucket, folder: str = "", note: Callable[[Unreachable], object] = lambda _: None) -> None:
     """Bring the placeholders of a folder up to date with the list of the bucket.
 
     Args:
@@ -164,9 +160,8 @@ def check_listed(settings: Settings) -> None:
         return
     settings.bucket.check()
     if not settings.originals.is_dir():
-        raise ConflictError(
-            f"{settings.bucket.address} has not been indexed with this instance folder: run `svc index`."
-        )
+        msg = f"{settings.bucket.address} has not been indexed with this instance folder: run `svc index`."
+        raise ConflictError(msg)
 
 
 def _shown(key: str) -> str:
@@ -179,11 +174,10 @@ def _problem(key: str) -> Problem | None:
     parts = key.removesuffix("/").split("/") if key else []
     try:
         is_long = len(key.encode()) > LONGEST_KEY or any(len(part.encode()) > _LONGEST_PART for part in parts)
+        is_usable = not is_long and not any(part in {"", ".", ".."} or "\0" in part for part in parts)
     except UnicodeEncodeError:
-        return Problem.of(Reason.UNUSABLE_KEY)
-    if is_long or any(part in {"", ".", ".."} or "\0" in part for part in parts):
-        return Problem.of(Reason.UNUSABLE_KEY)
-    return None
+        is_usable = False
+    return None if is_usable else Problem.of(Reason.UNUSABLE_KEY)
 
 
 def _is_reserved(key: str) -> bool:
@@ -278,15 +272,11 @@ class _Placed:
         """
         path = (self._root + listed.key).rstrip("/")
         status = _status(path)
-        if status is not None:
-            if (
-                stat.S_ISREG(status.st_mode)
-                and not is_placeholder(status, listed)
-                and self._began <= status.st_ctime_ns
-            ):
-                return self._place_present(listed)
-            return _place(self._root, listed)
-        return self._place_new(listed, path)
+        if status is None:
+            return self._place_new(listed, path)
+        is_other = stat.S_ISREG(status.st_mode) and not is_placeholder(status, listed)
+        is_newer = self._began <= status.st_ctime_ns
+        return self._place_present(listed) if is_other and is_newer else _place(self._root, listed)
 
     def add_to_trash(self, listed: Listed) -> None:
         """Make the placeholder of an object in the trash, if there is none.

@@ -25,7 +25,7 @@ from photosvc.core.paths import clean_name, disk_name
 from photosvc.core.times import Clock
 from photosvc.index import jobs
 from photosvc.index.jobs import INDEX, UPKEEP, State, Waiting
-from photosvc.index.lease import Lease
+from photosvc.index.lease import Lease, new_owner
 from photosvc.index.scan import MAX_PATH, is_left_out, is_too_long
 from photosvc.models import Job
 from photosvc.models.engine import write_session
@@ -36,8 +36,6 @@ from photosvc.settings import Settings
 
 #: Most folders that may wait; with more, all originals are looked at.
 _MOST_WAITING: Final = 10_000
-
-
 #: Folders of one round of runs; more are replaced by the folders around them, because each run starts processes.
 _MOST_RUNS: Final = 8
 #: Functions that each delete a bounded number of rows and return that number.
@@ -205,8 +203,7 @@ def wish(session: Session, now: datetime, folder: str = "", *, force: bool = Fal
     jobs.lock_jobs(session)
     waits = _waiting_arguments(session, name)
     if waits is None and jobs.count_waiting(session, INDEX) >= MOST_WAITING:
-        name = ""
-        waits = _waiting_arguments(session, name)
+        name, waits = "", _waiting_arguments(session, "")
     one = Wish(name, force or bool(waits and waits["force"]))
     jobs.add(session, INDEX, name, now, {"force": one.force}, large=one.is_large)
 
@@ -288,9 +285,8 @@ def run_lock(
     Raises:
         ConflictError: another process holds it.
     """
-    engine = session.get_bind().engine
-    machine = machine_of(settings.cache)
-    lease = Lease(engine, clock, within.owner, machine=machine) if within else Lease(engine, clock, machine=machine)
+    owner = within.owner if within else new_owner()
+    lease = Lease(session.get_bind().engine, clock, owner, machine=machine_of(settings.cache))
     with ExitStack() as stack:
         former: list[str] = []
         if within is None:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -126,7 +126,7 @@ def run_index(
         else:
             contents = Contents(settings.originals, work, run.folder, settings.bucket)
             writer = BatchWriter(session, settings.originals, clock, summary, kinds, lease, contents)
-            told = _both(reporter.progress if reporter else None, progress)
+            told = [one for one in (reporter.progress if reporter else None, progress) if one]
             goes_on = work.count_to_read() > 0
             while goes_on:
                 _read(work, writer, settings, options, summary, told, pauses)
@@ -178,9 +178,8 @@ class _Pauses:
                 yield name
 
     def _run(self, run: Wish, lease: Lease) -> None:
-        options = IndexOptions(
-            subfolder=disk_name(run.folder), workers=1, newest_first=True, most_seconds=_SMALL_SECONDS
-        )
+        subfolder = disk_name(run.folder)
+        options = IndexOptions(subfolder=subfolder, workers=1, newest_first=True, most_seconds=_SMALL_SECONDS)
         self._covered.append(run)
         try:
             with UnitOfWork(self.engine) as session:
@@ -191,14 +190,6 @@ class _Pauses:
 
 class _UnfinishedError(ConflictError):
     """The run has read for as long as it may; a later one goes on."""
-
-
-def _both(*wanted: Progress | None) -> Progress:
-    def tell(done: int, total: int) -> None:
-        for one in filter(None, wanted):
-            one(done, total)
-
-    return tell
 
 
 def _changed(disks: Mapping[str, tuple[int, ...]], originals: Path) -> set[str]:
@@ -230,7 +221,7 @@ def _read(
     settings: Settings,
     options: IndexOptions,
     summary: Summary,
-    progress: Progress,
+    told: Sequence[Progress],
     pause: Callable[[], object],
 ) -> None:
     """Extract the files to read in worker processes and store the results in batches.
@@ -260,7 +251,8 @@ def _read(
                 bucket.check()  # a store that is away would cost the time of each file until it gives up
                 look_at = time.monotonic() + _LOOK_SECONDS
             batch.append((given.pop(path), _problem(result) if isinstance(result, PhotosvcError) else result))
-            progress(done, total)
+            for progress in told:
+                progress(done, total)
             if len(batch) >= writer.size or time.monotonic() - began > _BATCH_SECONDS:
                 writer.store(batch)
                 if time.monotonic() > end and done < total:
@@ -309,9 +301,8 @@ def _extracted(
             else:
                 yield path, result
     if died:
-        with _pool(
-            partial(extract, max_bytes=limit, decode=False), Extraction, len(died), settings, options
-        ) as careful:
+        without = partial(extract, max_bytes=limit, decode=False)
+        with _pool(without, Extraction, len(died), settings, options) as careful:
             for path, result in careful.run(died):
                 problem = died[path].problem
                 yield path, replace(result, problem=problem) if isinstance(result, Extraction) else died[path]

@@ -106,7 +106,7 @@ def keys_of(name: str, extraction: Extraction, kinds: Collection[str]) -> frozen
     """Return the keys of the file with this name and content, for the kinds of stacks that are on."""
     keys = set(map(_number, _texts(name, extraction, kinds)))
     document = "" if is_preview(name) else extraction.metadata.document_id
-    if DOCUMENT in kinds and document and (_is_unique(document) or not _second(extraction.metadata)):
+    if DOCUMENT in kinds and document and (_UNIQUE.fullmatch(document) or not _second(extraction.metadata)):
         keys.add(~_number((DOCUMENT, document, "")))
     return frozenset(keys)
 
@@ -164,10 +164,6 @@ def _second(metadata: Metadata) -> str:
     """Return the wall time up to the second; empty when unknown or midnight, which stands for a date without a time."""
     local = metadata.taken_local
     return "" if local is None or local.time() == time() else local.isoformat(timespec="seconds")
-
-
-def _is_unique(document: str) -> bool:
-    return _UNIQUE.fullmatch(document) is not None
 
 
 def _number(texts: tuple[str, ...]) -> int:
