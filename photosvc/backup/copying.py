@@ -188,7 +188,7 @@ class _Copy:
         """Let new rows of the target get numbers of their own, and mark it as finished."""
         with write_session(self.target) as session:
             target = session.connection()
-            _continue_numbers(self.source, target, Base.metadata.sorted_tables)
+            _continue_numbers(self.source, target)
             _PROGRESS.drop(target)
             schema.set_version(target, SCHEMA_VERSION)
 
@@ -252,9 +252,9 @@ def _digest(row: Mapping[str, Any]) -> int:
     return int.from_bytes(hashlib.sha256(repr(list(row.values())).encode(errors="surrogatepass")).digest())
 
 
-def _continue_numbers(source: Connection, target: Connection, tables: Sequence[Table]) -> None:
+def _continue_numbers(source: Connection, target: Connection) -> None:
     """Let new rows of the target get numbers above all that the source has given, also to rows that are deleted."""
-    for table in tables:
+    for table in Base.metadata.sorted_tables:
         column = table.autoincrement_column
         if column is None:
             continue
@@ -275,9 +275,8 @@ def _last_number(connection: Connection, column: Column[Any]) -> int:
         return (connection.scalar(last, {"name": sequence}) if sequence else 0) or 0
     if not _counts(column.table):
         return 0
-    return (
-        connection.scalar(text("SELECT seq FROM sqlite_sequence WHERE name = :name"), {"name": column.table.name}) or 0
-    )
+    last = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
+    return connection.scalar(last, {"name": column.table.name}) or 0
 
 
 def _sequence(connection: Connection, column: Column[Any]) -> str | None:

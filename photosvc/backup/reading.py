@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from photosvc.backup import snapshot
@@ -75,7 +75,7 @@ class Archive:
         digest, size = sha256(), 0
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file, _telling(), self._archive.open(member.name) as source:
-            while data := _read(source):
+            while data := source.read(_CHUNK):
                 size += len(data)
                 if size > member.size:
                     break
@@ -188,8 +188,3 @@ def _check_entry(entry: ZipInfo) -> None:
     plain = kind in {0, stat.S_IFREG} and not entry.filename.endswith("/") and not entry.flag_bits & _ENCRYPTED
     if not plain or entry.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
         raise NotABackupError("The backup contains an entry that is not a plain file.")
-
-
-def _read(source: Any) -> bytes:  # noqa: ANN401 - a file in a ZIP archive
-    data: bytes = source.read(_CHUNK)
-    return data

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -21,15 +22,7 @@ import msgspec
 from sqlalchemy.engine import make_url
 
 from photosvc.auth.keys import fingerprint
-from photosvc.backup.archive import (
-    DATABASE,
-    FILES,
-    FOLDERS,
-    INSTANCE,
-    SQLITE,
-    Manifest,
-    dump,
-)
+from photosvc.backup.archive import DATABASE, FILES, FOLDERS, INSTANCE, SQLITE, Manifest, dump
 from photosvc.backup.reading import Archive, open_backup, require_room
 from photosvc.core.errors import ConflictError, SettingError
 from photosvc.core.instance import list_of_moves, staging_folder
@@ -95,8 +88,7 @@ def commit(instance: Path, plan: Plan) -> None:
     Raises:
         OSError: it cannot be written; nothing has happened yet.
     """
-    folder = staging_folder(instance)
-    moves = list_of_moves(instance)
+    folder, moves = staging_folder(instance), list_of_moves(instance)
     new = moves.with_suffix(".json.new")
     with new.open("wb") as file:
         file.write(msgspec.json.encode(plan))
@@ -164,12 +156,8 @@ def _forget(instance: Path, plan: Plan) -> None:
 
 def _free(path: Path) -> Path:
     """Return the path, or the first unused one with a number after it."""
-    number = 1
-    found = path
-    while os.path.lexists(found):
-        number += 1
-        found = path.with_name(f"{path.name}-{number}")
-    return found
+    numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return next(one for one in chain([path], numbered) if not os.path.lexists(one))
 
 
 _STAGED_DATABASE: Final = ".photosvc-restore.db"
@@ -218,7 +206,8 @@ def restore(
         if begun is not None:
             finish(instance, begun)
         if begun is None or begun.archive != identity:
-            begun = _restore(opened, instance, environ, now, replace=replace, progress=progress)
+            with _staged_files(instance) as staged:
+                begun = _restore(opened, instance, environ, now, staged, replace=replace, progress=progress)
         settings = load_settings(instance, environ=environ)
         key = f"{fingerprint(settings.secret_key):016x}"
         aside = sorted({Path(move.aside).parent for move in begun.moves if os.path.lexists(move.aside)})
@@ -243,18 +232,12 @@ def check(archive: Path, folder: Path, *, progress: Callable[[], None] = lambda:
         return opened.manifest
 
 
-def _restore(
-    opened: Archive,
-    instance: Path,
-    environ: Mapping[str, str],
-    now: datetime,
-    *,
-    replace: bool,
-    progress: Callable[[], None],
-) -> Plan:
+@contextmanager
+def _staged_files(instance: Path) -> Iterator[list[Path]]:
+    """Remove the staged files, also those that the block adds to the list, if it fails before the list of moves."""
     staged: list[Path] = []
     try:
-        return _stage_and_move(opened, instance, environ, now, staged, replace=replace, progress=progress)
+        yield staged
     except BaseException:
         if unfinished(instance) is None:
             for path in staged:
@@ -263,7 +246,7 @@ def _restore(
         raise
 
 
-def _stage_and_move(
+def _restore(
     opened: Archive,
     instance: Path,
     environ: Mapping[str, str],

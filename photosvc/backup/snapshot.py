@@ -154,11 +154,8 @@ def _require_table(connection: sqlite3.Connection, name: str, columns: frozenset
     shown = connection.execute("SELECT name, hidden FROM pragma_table_xinfo(?)", (name,)).fetchall()
     virtual = "SELECT count(*) FROM sqlite_master WHERE name = ? AND sql LIKE 'create virtual%'"
     ((count,),) = connection.execute(virtual, (name,)).fetchall()
-    if (
-        any(kind != "table" for (kind,) in kinds)
-        or count
-        or any(hidden for column, hidden in shown if column in columns)
-    ):
+    is_computed = any(hidden for column, hidden in shown if column in columns)
+    if any(kind != "table" for (kind,) in kinds) or count or is_computed:
         msg = f"The database in the backup is none of photosvc: {name} is no table with values of its own."
         raise NotABackupError(msg)
 

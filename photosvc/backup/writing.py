@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from time import sleep
 from typing import BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Engine, func, select
 from sqlalchemy.engine import URL
 
 from photosvc import __version__
@@ -69,7 +68,10 @@ def workspace(parent: Path) -> Iterator[Path]:
     Raises:
         OSError: it cannot be made.
     """
-    _remove_left(parent)
+    for left in parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if not _is_used(left):
+                shutil.rmtree(left)
     folder = parent / f"{_PREFIX}{secrets.token_hex(8)}"
     folder.mkdir(mode=0o700)
     try:
@@ -78,14 +80,6 @@ def workspace(parent: Path) -> Iterator[Path]:
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove_left(parent: Path) -> None:
-    """Remove the folders of processes that were killed."""
-    for folder in parent.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if not _is_used(folder):
-                shutil.rmtree(folder)
 
 
 def _is_used(folder: Path) -> bool:
@@ -138,11 +132,8 @@ def _run(command: list[str], environ: dict[str, str]) -> None:
     try:
         done = subprocess.run(command, env=environ, capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - own arguments
     except FileNotFoundError:
-        msg = (
-            f"{command[0]} is not installed: install the client programs of PostgreSQL, or back the database up by "
-            "other means and give --without-database."
-        )
-        raise PhotosvcError(msg) from None
+        msg = "install the client programs of PostgreSQL, or back the database up by other means and give"
+        raise PhotosvcError(f"{command[0]} is not installed: {msg} --without-database.") from None
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise PhotosvcError(f"{command[0]} failed: {said[0] if said else f'exit code {done.returncode}'}")
@@ -164,12 +155,8 @@ def postgres_state(engine: Engine) -> State:
         schema = schema_version(connection)
         if schema is None:
             raise NothingToBackUpError("The database has no photosvc tables yet.")
-        return State(schema, _count(connection, Photo), _count(connection, User), stored_fingerprint(connection))
-
-
-def _count(connection: Connection, model: type[Photo | User]) -> int:
-    found: int = connection.scalar(select(func.count()).select_from(model)) or 0
-    return found
+        photos, accounts = (connection.scalar(select(func.count()).select_from(one)) or 0 for one in (Photo, User))
+        return State(schema, photos, accounts, stored_fingerprint(connection))
 
 
 def _address(url: URL) -> str:
@@ -234,7 +221,7 @@ def _read_together(source: Source, copied: Path | None, progress: Callable[[], N
                 if connection is not None and copied is not None:
                     copy(connection, copied, progress=progress)
                 break
-        sleep(_PAUSE)
+        time.sleep(_PAUSE)
     return state, files
 
 

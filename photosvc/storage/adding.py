@@ -83,12 +83,10 @@ def add(bucket: Bucket, key: str, file: BufferedReader | BufferedRandom, replace
     if found is None:
         raise BucketError(f"The store of {bucket.address} has lost a file that it accepted.")
     if found.content_key != content_key(digest.hexdigest(), size):
-        if found.etag != plain_tag(answer.get("ETag", "")):  # another program has stored an object meanwhile
-            raise OtherTagsError
-        if replaced is not None:
-            raise OtherTagsError(found)
-        remove(bucket, found)
-        raise OtherTagsError
+        is_own = found.etag == plain_tag(answer.get("ETag", ""))  # else another program has stored an object meanwhile
+        if is_own and replaced is None:
+            remove(bucket, found)
+        raise OtherTagsError(found if is_own and replaced is not None else None)
     return found
 
 

@@ -42,12 +42,10 @@ _DEEPEST: Final = 20
 #: Bytes that no file on disk has.
 _LARGEST: Final = 1 << 63
 _LOCK: Final = threading.Lock()
-_CREDENTIALS: Final = frozenset(
-    {
-        *("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "403"),
-        *("AllAccessDisabled", "AccountProblem", "TokenRefreshRequired", "Forbidden", "Unauthorized", "401"),
-    }
-)
+_CREDENTIALS: Final = frozenset((
+    "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "403",
+    "AllAccessDisabled", "AccountProblem", "TokenRefreshRequired", "Forbidden", "Unauthorized", "401",
+))  # fmt: skip
 _REGION: Final = frozenset({"AuthorizationHeaderMalformed", "PermanentRedirect", "301"})
 #: A code that can be shown: other text of a store may be anything.
 _CODE: Final = re.compile(r"[A-Za-z0-9.]{1,60}", re.ASCII)
@@ -186,7 +184,7 @@ class Bucket:
         """
         wanted = {"Bucket": self.name, "Key": self.prefix + disk_name(name)}
         try:
-            link = _sign(_store(self.endpoint, os.getpid()), wanted)
+            link = _sign(_store(self.endpoint), wanted)
         except Exception as error:  # noqa: BLE001 - libraries of several authors
             raise self._error(error) from None
         return RemoteFile(link, name, size, mtime_ns)
@@ -207,7 +205,7 @@ class Bucket:
             BucketError: the store cannot be reached, or answers with an error.
         """
         try:
-            return _ask(_store(self.endpoint, os.getpid()), method, {"Bucket": self.name, **arguments})
+            return _ask(_store(self.endpoint), method, {"Bucket": self.name, **arguments})
         except Exception as error:  # noqa: BLE001 - libraries of several authors
             raise self._error(error) from None
 
@@ -301,9 +299,9 @@ async def _answer(store: Any, method: str, sent: dict[str, Any]) -> dict[str, An
         asking.cancel()
 
 
-def _store(endpoint: str, process: int) -> Any:  # noqa: ANN401 - the library has no types
+def _store(endpoint: str) -> Any:  # noqa: ANN401 - the library has no types
     with _LOCK:
-        return _new_store(endpoint, process)
+        return _new_store(endpoint, os.getpid())
 
 
 @lru_cache(maxsize=4)

@@ -15,11 +15,6 @@ LARGEST: Final = 5 << 30
 _MISSING: Final = frozenset({"404", "NoSuchKey", "NotFound"})
 _CONDITION: Final = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412"})
 _DENIED: Final = frozenset({"AccessDenied", "Forbidden", "403"})
-_FULL: Final = frozenset(
-    {"QuotaExceeded", "InsufficientStorage", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded"}
-)
-_TOO_LARGE: Final = frozenset({"EntityTooLarge", "413"})
-_TOO_LONG: Final = frozenset({"KeyTooLongError"})
 #: Of stores that do not know a condition and do not ignore it either.
 _UNKNOWN: Final = frozenset({"NotImplemented", "501"})
 
@@ -56,6 +51,16 @@ class ObjectTooLargeError(PhotosvcError):
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
+_WRITE_FAULTS: Final[tuple[tuple[frozenset[str], type[PhotosvcError]], ...]] = (
+    (_CONDITION, ObjectTakenError),
+    (_DENIED, MayNotWriteError),
+    (frozenset({"QuotaExceeded", "InsufficientStorage", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded"}),
+     BucketFullError),
+    (frozenset({"EntityTooLarge", "413"}), ObjectTooLargeError),
+    (frozenset({"KeyTooLongError"}), KeyTooLongError),
+)  # fmt: skip
+
+
 def find(bucket: Bucket, key: str) -> Listed | None:
     """Return the object of a key without the prefix, as lists describe it; None if there is none.
 
@@ -73,16 +78,7 @@ def find(bucket: Bucket, key: str) -> Listed | None:
 
 def write_fault(error: StoreAnswerError) -> PhotosvcError:
     """Return the error for the answer to a request that stores an object."""
-    for codes, fault in (
-        (_CONDITION, ObjectTakenError),
-        (_DENIED, MayNotWriteError),
-        (_FULL, BucketFullError),
-        (_TOO_LARGE, ObjectTooLargeError),
-        (_TOO_LONG, KeyTooLongError),
-    ):
-        if error.codes & codes:
-            return fault()
-    return error
+    return next((fault() for codes, fault in _WRITE_FAULTS if error.codes & codes), error)
 
 
 def require_version(bucket: Bucket, key: str, expected: Listed | None) -> dict[str, str]:

@@ -169,10 +169,6 @@ class RemoteReader(io.RawIOBase, BinaryIO):
         self._position = position
         return position
 
-    def tell(self) -> int:
-        """Return the position."""
-        return self._position
-
     def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401 - the type of buffers is new in Python 3.12
         """Fill the buffer from one block and return the number of bytes; 0 at the end."""
         data = self.read_at(self._position, len(buffer))
