@@ -34,7 +34,6 @@ LONGEST_TIME: Final = 4 * USUAL
 LONGEST_OWNER: Final = 4096
 _SECONDS: Final = re.compile(r"second-([0-9]+)\Z")
 _MOST_DIGITS: Final = 9
-_ADMIN: Final = "admin"
 
 
 def lock(request: "Request") -> Response:
@@ -93,7 +92,7 @@ def unlock(request: "Request") -> Response:
         held = _covering(request, session, token)
         if held is None:
             raise DAVError(HTTPStatus.CONFLICT, condition=TOKEN_MATCHES)
-        if held.user_uid != request.user_uid and principal().role != _ADMIN:
+        if held.user_uid != request.user_uid and principal().role != "admin":
             raise DAVError(HTTPStatus.FORBIDDEN, "the lock was granted to another account")
         locks.release(session, token)
     return Response(status=204)

@@ -73,8 +73,7 @@ def quota_properties(session: Session, settings: Settings, user_id: int, asked: 
     found: dict[str, str] = {}
     if USED in asked:
         stored = or_(File.missing.is_(False), File.name.startswith(f"{TRASH_FOLDER}/", autoescape=True))
-        used = session.scalar(select(func.coalesce(func.sum(File.size), 0)).where(stored))
-        found[USED] = str(used)
+        found[USED] = str(session.scalar(select(func.coalesce(func.sum(File.size), 0)).where(stored)))
     if AVAILABLE in asked:
         limits = [bytes_left(session, settings, user_id)]
         if settings.bucket is None:
@@ -220,9 +219,8 @@ def check(session: Session, path: str, values: Mapping[str, str], user_uid: str)
 def write(session: Session, path: str, values: Mapping[str, str], user_uid: str) -> None:
     """Store properties of a resource; the caller has called `locks.serialize` and `check`."""
     for name, value in values.items():
-        new = insert_into(DavProperty, session).values(
-            path=path, name=name, value=value, size=_size(name, value), user_uid=user_uid
-        )
+        row = {"path": path, "name": name, "value": value, "size": _size(name, value), "user_uid": user_uid}
+        new = insert_into(DavProperty, session).values(row)
         changed = {column: new.excluded[column] for column in ("value", "size", "user_uid")}
         session.execute(new.on_conflict_do_update(index_elements=["path", "name"], set_=changed))
 
@@ -247,9 +245,8 @@ def copy(session: Session, source: str, target: str, user_uid: str, *, deep: boo
     chosen = within(DavProperty.path, source) if deep else DavProperty.path == source
     new_path = moved(DavProperty.path, source, target)
     chosen &= func.length(new_path) <= LONGEST
-    count, size = session.execute(
-        select(func.count(), func.coalesce(func.sum(DavProperty.size), 0)).where(chosen)
-    ).one()
+    sums = select(func.count(), func.coalesce(func.sum(DavProperty.size), 0)).where(chosen)
+    count, size = session.execute(sums).one()
     if not count or not _has_room(session, user_uid, count, size):
         return
     columns = ("path", "name", "value", "size", "user_uid")
@@ -354,8 +351,6 @@ def _answer(request: "Request", found: Original, changes: Changes, refused: dict
         status = refused.get(name, HTTPStatus.FAILED_DEPENDENCY if refused else HTTPStatus.OK)
         by_status.setdefault(status, []).append(element(name))
     propstats = [propstat(status, "".join(names)) for status, names in by_status.items()]
-    href = Resource(request.as_asked(found.path.rstrip("/")), found.name, found.status).href(
-        request.provider.mount_path
-    )
-    parts = (xml.BEGIN, xml.response(href, propstats), xml.END)
+    resource = Resource(request.as_asked(found.path.rstrip("/")), found.name, found.status)
+    parts = (xml.BEGIN, xml.response(resource.href(request.provider.mount_path), propstats), xml.END)
     return Response("".join(parts), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)

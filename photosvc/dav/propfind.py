@@ -38,7 +38,6 @@ MOST_VALUES: Final = 100_000
 _SHORT: Final = 1000
 #: Resources that are rendered and sent together.
 _PORTION: Final = 200
-_DEPTHS: Final = ("0", "1", "infinity")
 _LOCK_PROPERTIES: Final = (LOCKDISCOVERY, SUPPORTEDLOCK)
 #: The properties that `allprop` and `propname` return: those that RFC 4918 defines.
 _USUAL: Final = (*LIVE, *_LOCK_PROPERTIES)
@@ -69,7 +68,7 @@ def propfind(request: "Request") -> Response:
     environ, provider, found = request.environ, request.provider, request.existing()
     request.check_if()
     depth = environ.get("HTTP_DEPTH", "infinity")
-    if depth not in _DEPTHS:
+    if depth not in {"0", "1", "infinity"}:
         raise DAVError(HTTPStatus.BAD_REQUEST, "the header Depth is 0, 1 or infinity")
     asked, mount = _asked(environ), provider.mount_path
     first, rest = _begun(_resources(provider.root, found, depth), len(asked.names))
@@ -78,9 +77,10 @@ def propfind(request: "Request") -> Response:
         quota = quota_properties(session, provider.service.settings, principal().user_id or 0, asked.names)
     provider.service.close()
     address = partial(_address, request, mount)
-    absent = _absent(asked, dead, quota)
-    resources = chain(first, rest)
-    parts = (_response(resource, asked, absent, dead, covering, address, quota) for resource in resources)
+    # The properties that no resource of the answer has are rendered once for all.
+    known = {*LIVE, *_LOCK_PROPERTIES, *quota, *(name for own in dead.values() for name in own)}
+    absent = {name: element(name) for name in asked.names if name not in known}
+    parts = (_response(one, asked, absent, dead, covering, address, quota) for one in chain(first, rest))
     answer = Response(_document(parts), HTTPStatus.MULTI_STATUS, content_type=xml.CONTENT_TYPE)
     if len(first) > _SHORT:
         answer.call_on_close(patiently(lambda: finalize(answer, _take_slot())))
@@ -120,12 +120,6 @@ def _begun(resources: Iterable[Resource], names: int) -> tuple[list[Resource], I
         # RFC 3253 section 3.8 and RFC 6578 section 3.6 have this condition for reports that are too large.
         raise DAVError(HTTPStatus.INSUFFICIENT_STORAGE, condition=TOO_MANY_VALUES)
     return first, rest
-
-
-def _absent(asked: Asked, dead: properties.Found, quota: Mapping[str, str]) -> Mapping[str, str]:
-    """Render the properties that no resource of the answer has, once for all: name -> element."""
-    known = {*LIVE, *_LOCK_PROPERTIES, *quota, *(name for own in dead.values() for name in own)}
-    return {name: element(name) for name in asked.names if name not in known}
 
 
 def _resources(root: Path, found: Original, depth: str) -> Iterable[Resource]:
