@@ -139,7 +139,10 @@ class LoadedPhotos:
             new = [marker for marker in file.markers if marker.id not in stored.names]
             known = [marker for marker in file.markers if marker.id in stored.names]
             drawn = next_ids(self._session, Marker, len(new)) if new else ()
-            added = [_plain_marker(file, marker, number) for marker, number in zip(new, drawn, strict=False)]
+            added = [
+                plain(Marker, id=number, file_id=file.id, file=file, **{name: getattr(one, name) for name in _MARKER})
+                for one, number in zip(new, drawn, strict=False)
+            ]
             insert_plain(self._session, Marker, added)
             file.markers = [*known, *added]
 
@@ -180,12 +183,6 @@ class _Stored:
 def _refer(photo: Photo) -> None:
     """Write the ids of the rows that a photo refers to."""
     photo.camera_id, photo.lens_id, photo.place_id = photo.camera.id, photo.lens.id, photo.place.id
-
-
-def _plain_marker(file: File, marker: Marker, number: int) -> Marker:
-    """Make a new marker as a plain object, to be inserted with this id."""
-    values = {name: getattr(marker, name) for name in _MARKER}
-    return plain(Marker, id=number, file_id=file.id, file=file, **values)
 
 
 def _ids(keywords: Iterable[Keyword]) -> list[int]:

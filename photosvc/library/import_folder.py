@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import clean_name, disk_name, open_folder, open_inside
 from photosvc.core.problems import FileProblemError, Reason, system_symbol
+from photosvc.core.words import in_portions
 from photosvc.index.scan import FoundFile, Unreachable, is_left_out, look_at, scan_folders
 from photosvc.index.sidecar_values import companions, is_read, key
 from photosvc.models import File, UploadedFile
@@ -140,23 +141,17 @@ class ImportFolder:
             raise FileProblemError(Reason.CHANGED)
         return file
 
-    def remove(self, found: FoundFile, status: os.stat_result) -> bool:
-        """Remove a file and the folders that are empty then; return false if it no longer has this status."""
+    def remove(self, found: FoundFile, status: os.stat_result) -> None:
+        """Remove a file if it still has this status and can be removed."""
         *folders, last = disk_name(found.name).split("/")
-        try:
+        with suppress(OSError):
             folder = open_folder(self.root, folders)
-        except OSError:
-            return False
-        try:
-            now = os.stat(last, dir_fd=folder, follow_symlinks=False)
-            if not os.path.samestat(now, status) or not is_as_found(now, found):
-                return False
-            os.unlink(last, dir_fd=folder)
-        except OSError:
-            return False
-        finally:
-            os.close(folder)
-        return True
+            try:
+                now = os.stat(last, dir_fd=folder, follow_symlinks=False)
+                if os.path.samestat(now, status) and is_as_found(now, found):
+                    os.unlink(last, dir_fd=folder)
+            finally:
+                os.close(folder)
 
     def remove_empty(self, folder: str, within: str) -> None:
         """Remove a folder with a clean name, and those around it, as far as they are empty and below `within`."""
@@ -190,5 +185,5 @@ def grouped_by_name(files: Sequence[FoundFile]) -> Iterator[list[FoundFile]]:
             owner = next(iter(owners.get(name, ())), None)
             (groups[key(PurePosixPath(owner).stem)] if owner else alone).append(file)
     for group in groups.values():
-        yield from (group[start : start + _MOST_TOGETHER] for start in range(0, len(group), _MOST_TOGETHER))
+        yield from (list(some) for some in in_portions(group, _MOST_TOGETHER))
     yield from ([file] for file in alone)

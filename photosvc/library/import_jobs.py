@@ -65,13 +65,13 @@ def withdraw(session: Session, now: datetime) -> bool:
 def import_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Generator[bool, None, None]:
     """Import a folder as a `library.jobs.Handler`."""
     wanted, counts = _wish(job), Counter[Fate]()
-    failures: list[Imported] = []
+    failures: list[tuple[str, Problem]] = []
 
     def observe(file: Imported) -> None:
         counts[file.fate] += 1
         if file.fate is Fate.FAILED and file.problem is not None:
             if counts[Fate.FAILED] <= MOST_FAILURES:
-                failures.append(file)
+                failures.append((file.name, file.problem))
             if counts[Fate.FAILED] <= _MOST_LOGGED:
                 _LOG.warning("import on request: %s: %s", file.name, file.problem.sentence)
 
@@ -90,21 +90,11 @@ def import_in_portions(lease: Lease, settings: Settings, job: Waiting) -> Genera
     _LOG.info("import on request: %s", listed or "no files")
 
 
-def _keep(lease: Lease, failures: list[Imported]) -> None:
+def _keep(lease: Lease, failures: list[tuple[str, Problem]]) -> None:
     if not failures:
         return
-    now = lease.clock()
-    rows = [
-        {
-            "job_id": lease.job_id,
-            "name": file.name,
-            "reason": file.problem.reason.value,
-            "detail": file.problem.detail,
-            "created_at": now,
-        }
-        for file in failures
-        if file.problem is not None
-    ]
+    own = {"job_id": lease.job_id, "created_at": lease.clock()}
+    rows = [{**own, "name": name, "reason": one.reason.value, "detail": one.detail} for name, one in failures]
     with write_session(lease.engine) as session:
         lease.check_owner(session)
         session.execute(insert(JobFailure), rows)

@@ -36,8 +36,6 @@ from photosvc.settings import Settings
 from photosvc.storage.bucket import Bucket
 
 _PIECE: Final = 1 << 20
-_NANOSECONDS: Final = 1_000_000_000
-_SIDECAR: Final = "sidecar"
 #: Files and bytes of one portion, which wait in the staging folder until all of them have been read.
 _MOST_FILES: Final = 32
 _MOST_BYTES: Final = 256 << 20
@@ -160,8 +158,8 @@ class Portion:
 
     def _may_be_written(self, group: Sequence[FoundFile]) -> bool:
         """Return whether one of these files was written a moment ago; the future of a file server does not count."""
-        settle = self.options.settle * _NANOSECONDS
-        return any(abs(time.time_ns() - found.ctime_ns) < settle for found in group)
+        settle_ns = self.options.settle * 10**9
+        return any(abs(time.time_ns() - found.ctime_ns) < settle_ns for found in group)
 
     def _opened(self, group: Sequence[FoundFile]) -> list[_Source]:
         """Return the files of a group that may be added; the observer gets the others."""
@@ -171,7 +169,7 @@ class Portion:
                 opened.append(self._looked_at(found))
             except FileProblemError as error:
                 self.observer(Imported.refused(found.name, error.problem))
-        if all(one.media_type == _SIDECAR for one in opened):
+        if all(one.media_type == "sidecar" for one in opened):
             for one in opened:
                 self.observer(Imported.refused(one.found.name, Problem(Reason.UNRELATED)))
             return []

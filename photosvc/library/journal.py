@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import LargeBinary, bindparam, cast, delete, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, LargeBinary, bindparam, cast, delete, func, literal, or_, select, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.orm import Session
 
@@ -210,23 +210,16 @@ class Change:
 
 def record(session: Session, change: Change, now: datetime, differences: Mapping[str, Difference]) -> None:
     """Add a change of photos, by their UIDs, to the journal: the values that differ, before and after."""
-    shared: dict[str, object] = {
-        "action": change.action,
-        "actor_uid": change.actor.uid,
-        "actor_name": change.actor.name,
-    }
-    shared |= {"undoes": change.undoes, "created_at": now}
+    shared: dict[str, Any] = {"actor_uid": change.actor.uid, "actor_name": change.actor.name}
+    shared |= {"action": change.action, "undoes": change.undoes, "created_at": now}
     entries = [
         {"photo_uid": photo_uid, "before": dump(before), "after": dump(after), **shared}
         for photo_uid, (before, after) in differences.items()
     ]
     run_many(session.connection(), insert_of(PhotoChange), entries)
     _forget_oldest(session, list(differences))
-    _count_bytes(session, change.actor.uid, sum(map(_size, entries)))
-
-
-def _size(entry: Mapping[str, Any]) -> int:
-    return len(entry["before"].encode()) + len(entry["after"].encode()) + _ENTRY
+    sizes = (len(one["before"].encode()) + len(one["after"].encode()) + _ENTRY for one in entries)
+    _count_bytes(session, change.actor.uid, sum(sizes))
 
 
 def _count_bytes(session: Session, actor_uid: str, size: int) -> None:
@@ -330,29 +323,20 @@ def find_change(session: Session, photo_uid: str, number: str, *, sees_private: 
 
 def first_of_batch(session: Session, photo_uids: Sequence[str], change: Change, now: datetime) -> int | None:
     """Return the number of the first change of an edit that was written now; None: it changed none of these photos."""
-    found = [
-        session.scalar(
-            select(func.min(PhotoChange.id)).where(
-                PhotoChange.photo_uid.in_(some),
-                PhotoChange.created_at == now,
-                PhotoChange.actor_uid == change.actor.uid,
-                PhotoChange.action == change.action,
-            )
-        )
-        for some in in_portions(photo_uids)
-    ]
+    of_batch = _written_at(now, change.actor.uid, change.action)
+    first = select(func.min(PhotoChange.id)).where(*of_batch)
+    found = (session.scalar(first.where(PhotoChange.photo_uid.in_(some))) for some in in_portions(photo_uids))
     return min((number for number in found if number), default=None)
+
+
+def _written_at(time: datetime, actor_uid: str, action: str) -> tuple[ColumnElement[bool], ...]:
+    return PhotoChange.created_at == time, PhotoChange.actor_uid == actor_uid, PhotoChange.action == action
 
 
 def changes_of_batch(session: Session, photo_uids: Sequence[str], first: PhotoChange) -> dict[str, PhotoChange]:
     """Return the changes of these photos, some hundreds at most, that were written with `first`."""
-    query = select(PhotoChange).where(
-        PhotoChange.photo_uid.in_(photo_uids),
-        PhotoChange.id >= first.id,
-        PhotoChange.created_at == first.created_at,
-        PhotoChange.actor_uid == first.actor_uid,
-        PhotoChange.action == first.action,
-    )
+    of_batch = _written_at(first.created_at, first.actor_uid, first.action)
+    query = select(PhotoChange).where(PhotoChange.photo_uid.in_(photo_uids), PhotoChange.id >= first.id, *of_batch)
     return {change.photo_uid: change for change in session.scalars(query.order_by(PhotoChange.id.desc()))}
 
 

@@ -97,9 +97,8 @@ class LabelChange:
         """Return the ids of the photos that are left to change, and the function that changes some hundreds of them."""
         keyword_ids = connection.scalars(select(Keyword.id).where(Keyword.folded.in_(self.labels))).all()
         photo_ids = photos_with(connection, keyword_ids, sees_private=self.sees_private)
-        return photo_ids, partial(
-            replace_in, folded=set(self.labels), name=self.name, change=Change(self.action, actor)
-        )
+        change = Change(self.action, actor)
+        return photo_ids, partial(replace_in, folded=set(self.labels), name=self.name, change=change)
 
     def finish(self, session: Session, _now: datetime) -> None:
         """Make the label a favourite, or not, in the write transaction after the last photos."""

@@ -119,10 +119,8 @@ def rename_person(terms: Terms, person: Person, name: str, *, favorite: bool | N
                 _check_all_seen(session.connection(), change)
             asked = _ask_for_many(session, terms, change)
     except _UnseenPhotosError:
-        changed = change_all(terms, SeenPersonChange(fold(person.name), name, favorite))
-        return changed if isinstance(changed, Asked) else None
-    asked = asked or _asked(change_all(terms, change))
-    return asked or uid
+        return _asked(change_all(terms, SeenPersonChange(fold(person.name), name, favorite)))
+    return asked or _asked(change_all(terms, change)) or uid
 
 
 def respell_label(terms: Terms, label: Label, name: str, *, favorite: bool | None) -> Asked | None:
@@ -174,8 +172,8 @@ def _ask(session: Session, terms: Terms, change: NameChange) -> Asked:
     arguments = {"change": name, "values": asdict(change), "actor": asdict(actor)}
     subject = f"{actor.uid} {sha256(change.about.encode()).hexdigest()}"  # there may be a thousand labels
     # A small job: it gives way after each portion, so an index run does it in its pauses.
-    added = jobs.add(session, NAMES, subject, terms.now, arguments, user_id=terms.user_id, asker=f"{actor.uid} ")
-    return Asked(added)
+    asker = f"{actor.uid} "
+    return Asked(jobs.add(session, NAMES, subject, terms.now, arguments, user_id=terms.user_id, asker=asker))
 
 
 def change_in_portions(lease: Lease, _settings: Settings, job: Waiting) -> Generator[bool, None, None]:

@@ -83,16 +83,9 @@ class Staging:
                         raise StorageFullError
                 file = os.open(name, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
             with _locked(file):
-                part = Part(
-                    self.originals,
-                    folder,
-                    name,
-                    file,
-                    expected_length,
-                    most_bytes,
-                    _hash=new_hash(self.bucket),  # hashed while it is written
-                    bucket=self.bucket,
-                )
+                digest = new_hash(self.bucket)  # while it is written
+                given = (self.originals, folder, name, file, expected_length, most_bytes)
+                part = Part(*given, _hash=digest, bucket=self.bucket)
                 try:
                     yield part
                 except BaseException:
@@ -184,24 +177,20 @@ class Staging:
     @contextmanager
     def _folder(self, *, create: bool) -> Iterator[int]:
         """Open the staging folder, which only the service may read, and yield its descriptor."""
-        folder = self._opened(create=create)
+        try:
+            folder = open_folder(self.originals, [STAGING_FOLDER], create=False)
+        except OSError:
+            if not create:
+                raise PartMissingError from None
+            if not self.originals.is_dir():
+                raise StorageFailedError from None  # the disk is not mounted
+            with typed_errors():
+                folder = open_folder(self.originals, [STAGING_FOLDER], create=True)
+                os.fchmod(folder, 0o700)
         try:
             yield folder
         finally:
             os.close(folder)
-
-    def _opened(self, *, create: bool) -> int:
-        try:
-            return open_folder(self.originals, [STAGING_FOLDER], create=False)
-        except OSError:
-            if not create:
-                raise PartMissingError from None
-        if not self.originals.is_dir():
-            raise StorageFailedError  # the disk is not mounted
-        with typed_errors():
-            folder = open_folder(self.originals, [STAGING_FOLDER], create=True)
-            os.fchmod(folder, 0o700)
-            return folder
 
 
 def _verified(token: str, folder: int, size: int) -> int:

@@ -123,17 +123,14 @@ class Deletion:
     def finish(self) -> None:
         """Keep the files that were taken, after the commit; what the store refuses is left to `finish_deletions`."""
         with self._lock:
-            if self._objects is not None and not self._settle(self._objects):
-                return
+            if (objects := self._objects) is not None:
+                is_done = objects.finish(self._moved)
+                if not (objects.take_back(objects.copied.keys() - set(self._moved)) and is_done):
+                    return
             if self._moved:
                 _finish(self.trash, self.name)
             else:
                 self.trash.drop_empty(self.name + UNFINISHED)
-
-    def _settle(self, objects: Moves) -> bool:
-        """Delete the objects that were taken, and the copies of others; return whether that is done."""
-        is_done = objects.finish(self._moved)
-        return objects.take_back(objects.copied.keys() - set(self._moved)) and is_done
 
     def undo(self, error: BaseException) -> None:
         """Give the files their names back after an error."""
