@@ -9,7 +9,7 @@ import shutil
 import stat
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -65,7 +65,7 @@ class Archive:
         if entries.keys() != {MANIFEST, *(member.name for member in self.manifest.members)}:
             raise NotABackupError("The backup has files that its manifest does not name.")
 
-    def extract(self, member: Member, target: Path, *, progress: Callable[[], None] = lambda: None) -> None:
+    def extract(self, member: Member, target: Path) -> None:
         """Write a file of the archive to a new file, which only its owner may read.
 
         Raises:
@@ -81,7 +81,6 @@ class Archive:
                     break
                 digest.update(data)
                 file.write(data)
-                progress()
             file.flush()
             os.fsync(file.fileno())
         if size != member.size or digest.hexdigest() != member.sha256:
@@ -100,9 +99,7 @@ class Archive:
                 target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self.extract(member, target)
 
-    def extract_database(
-        self, target: Path, *, thoroughly: bool, progress: Callable[[], None] = lambda: None
-    ) -> snapshot.State | None:
+    def extract_database(self, target: Path, *, thoroughly: bool) -> snapshot.State | None:
         """Write the database to a new file, check it and return its state; None when the archive has no database.
 
         Raises:
@@ -112,7 +109,7 @@ class Archive:
         member = self.manifest.member(DATABASE)
         if member is None:
             return None
-        self.extract(member, target, progress=progress)
+        self.extract(member, target)
         state = snapshot.check(target, thoroughly=thoroughly)
         key = "" if state.fingerprint is None else f"{state.fingerprint:016x}"
         if (state.schema, key) != (self.manifest.schema, self.manifest.key):

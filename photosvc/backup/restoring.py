@@ -9,7 +9,7 @@ restores. Each move is a rename within one file system and can be repeated. Unti
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -176,15 +176,7 @@ class Restored:
     """True if the service key belongs to the database."""
 
 
-def restore(
-    archive: Path,
-    instance: Path,
-    environ: Mapping[str, str],
-    now: datetime,
-    *,
-    replace: bool,
-    progress: Callable[[], None] = lambda: None,
-) -> Restored:
+def restore(archive: Path, instance: Path, environ: Mapping[str, str], now: datetime, *, replace: bool) -> Restored:
     """Restore a backup into an instance folder.
 
     A process that is killed leaves the library unchanged or a list of moves, which the next call makes first.
@@ -207,14 +199,14 @@ def restore(
             finish(instance, begun)
         if begun is None or begun.archive != identity:
             with _staged_files(instance) as staged:
-                begun = _restore(opened, instance, environ, now, staged, replace=replace, progress=progress)
+                begun = _restore(opened, instance, environ, now, staged, replace=replace)
         settings = load_settings(instance, environ=environ)
         key = f"{fingerprint(settings.secret_key):016x}"
         aside = sorted({Path(move.aside).parent for move in begun.moves if os.path.lexists(move.aside)})
         return Restored(opened.manifest, settings, aside, opened.manifest.key in {"", key})
 
 
-def check(archive: Path, folder: Path, *, progress: Callable[[], None] = lambda: None) -> Manifest:
+def check(archive: Path, folder: Path) -> Manifest:
     """Read a whole backup, check its database and return its manifest.
 
     Args:
@@ -228,7 +220,7 @@ def check(archive: Path, folder: Path, *, progress: Callable[[], None] = lambda:
         require_room(folder, opened.manifest.sizes())
         (folder / INSTANCE).mkdir(mode=0o700)
         opened.extract_instance(folder / INSTANCE)
-        opened.extract_database(folder / DATABASE, thoroughly=True, progress=progress)
+        opened.extract_database(folder / DATABASE, thoroughly=True)
         return opened.manifest
 
 
@@ -247,14 +239,7 @@ def _staged_files(instance: Path) -> Iterator[list[Path]]:
 
 
 def _restore(
-    opened: Archive,
-    instance: Path,
-    environ: Mapping[str, str],
-    now: datetime,
-    staged: list[Path],
-    *,
-    replace: bool,
-    progress: Callable[[], None],
+    opened: Archive, instance: Path, environ: Mapping[str, str], now: datetime, staged: list[Path], *, replace: bool
 ) -> Plan:
     """Do the work of `restore`, and add files written outside the staging folder to `staged`."""
     manifest = opened.manifest
@@ -275,7 +260,7 @@ def _restore(
         database.unlink(missing_ok=True)
         require_room(database.parent, manifest.sizes())
         staged.append(database)
-        opened.extract_database(database, thoroughly=False, progress=progress)
+        opened.extract_database(database, thoroughly=False)
     _give_to_owner(instance, [*waiting.rglob("*"), *staged])
     with _unused(target):
         commit(instance, plan)

@@ -161,11 +161,7 @@ def _require_table(connection: sqlite3.Connection, name: str, columns: frozenset
 
 
 def _within(seconds: float, connection: sqlite3.Connection, work: Callable[[], State]) -> State:
-    """Do the work in another thread, because a signal to this one would wait until a statement ends.
-
-    Raises:
-        TimeoutError: it took longer.
-    """
+    """Do the work in another thread, because a signal to this one would wait until a statement ends."""
     ended = Event()
     connection.set_progress_handler(ended.is_set, _STEPS)
     with ThreadPoolExecutor(1) as pool:

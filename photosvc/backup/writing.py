@@ -182,9 +182,7 @@ def archive_name(now: datetime) -> str:
     return f"photosvc-{now:%Y%m%d-%H%M%S}.zip"
 
 
-def write_backup(
-    source: Source, target: Path, now: datetime, *, progress: Callable[[], None] = lambda: None
-) -> Manifest:
+def write_backup(source: Source, target: Path, now: datetime) -> Manifest:
     """Write the archive, which only its owner may read, and return its manifest.
 
     The target appears only when all of it is on the disk.
@@ -198,17 +196,17 @@ def write_backup(
         raise _exists(target)
     with workspace(target.parent) as folder:
         copied = None if source.database is None else folder / DATABASE
-        state, files = _read_together(source, copied, progress)
+        state, files = _read_together(source, copied)
         part = folder / "archive"
         with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w+b") as file:
-            manifest = _write(file, source, state, files, copied, now, progress)
+            manifest = _write(file, source, state, files, copied, now)
             file.flush()
             os.fsync(file.fileno())
         _put_in_place(part, target)
     return manifest
 
 
-def _read_together(source: Source, copied: Path | None, progress: Callable[[], None]) -> tuple[State, dict[str, bytes]]:
+def _read_together(source: Source, copied: Path | None) -> tuple[State, dict[str, bytes]]:
     """Copy the database, and return its state and the files of the instance folder with the key of the database.
 
     They are read again if the key does not fit: a replacement of the key renames its file after changing the database.
@@ -219,7 +217,7 @@ def _read_together(source: Source, copied: Path | None, progress: Callable[[], N
             files = {name: _small(source.instance / name) for name in instance_files(source.instance)}
             if attempt == _TRIES - 1 or _has_key(source.settings, files, state.fingerprint):
                 if connection is not None and copied is not None:
-                    copy(connection, copied, progress=progress)
+                    copy(connection, copied)
                 break
         time.sleep(_PAUSE)
     return state, files
@@ -233,19 +231,13 @@ def _has_key(settings: Settings, files: dict[str, bytes], wanted: int | None) ->
 
 
 def _write(
-    file: BinaryIO,
-    source: Source,
-    state: State,
-    files: dict[str, bytes],
-    database: Path | None,
-    now: datetime,
-    progress: Callable[[], None],
+    file: BinaryIO, source: Source, state: State, files: dict[str, bytes], database: Path | None, now: datetime
 ) -> Manifest:
     archive = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=_LEVEL)
     try:
         members = [_add(archive, f"{INSTANCE}/{name}", data, now) for name, data in files.items()]
         if database is not None:
-            members.append(_add_file(archive, DATABASE, database, now, progress))
+            members.append(_add_file(archive, DATABASE, database, now))
             database.unlink()
         manifest = Manifest(
             photosvc=__version__,
@@ -271,14 +263,13 @@ def _add(archive: ZipFile, name: str, data: bytes, now: datetime) -> Member:
     return Member(name, len(data), sha256(data).hexdigest())
 
 
-def _add_file(archive: ZipFile, name: str, path: Path, now: datetime, progress: Callable[[], None]) -> Member:
+def _add_file(archive: ZipFile, name: str, path: Path, now: datetime) -> Member:
     digest, size = sha256(), 0
     with path.open("rb") as source, archive.open(_entry(name, now), "w", force_zip64=True) as target:
         while data := source.read(_CHUNK):
             target.write(data)
             digest.update(data)
             size += len(data)
-            progress()
     return Member(name, size, digest.hexdigest())
 
 

@@ -76,11 +76,18 @@ def test_an_archive_never_replaces_a_file(backed_up):
     assert backed_up.archive.read_bytes() == before
 
 
-def test_a_file_that_appears_meanwhile_is_kept(backed_up, tmp_path):
+def test_a_file_that_appears_meanwhile_is_kept(backed_up, tmp_path, monkeypatch):
     target = tmp_path / "new.zip"
+    list_files = writing.instance_files
+
+    def appear(instance):
+        target.write_text("of another")
+        return list_files(instance)
+
+    monkeypatch.setattr(writing, "instance_files", appear)
     source = Source(load_settings(backed_up.instance), backed_up.instance, backed_up.instance / DATABASE, lambda: None)
     with pytest.raises(ConflictError, match="exists already; give another name"):
-        write_backup(source, target, NOW, progress=lambda: target.write_text("of another"))
+        write_backup(source, target, NOW)
     assert target.read_text() == "of another"
     assert left(tmp_path) == []
 
