@@ -107,12 +107,7 @@ class _Source:
 class Portion:
     """The import of groups of files; usable for many portions of one run."""
 
-    engine: Engine
-    settings: Settings
-    clock: Clock
-    source: ImportFolder
-    options: ImportOptions
-    observer: Observer
+    run: "ImportRun"
     sizes: KnownSizes
     pool: InspectionPool
     _emptied: set[str] = field(default_factory=set, init=False)
@@ -127,15 +122,15 @@ class Portion:
 
         def place(file: ReceivedFile, name: str, undo: ExitStack) -> None:
             if (part := staged[file.path].part) is not None:
-                add_original(self.settings, part, name, undo)
+                add_original(self.run.settings, part, name, undo)
 
         admission = Admission(
-            self.settings,
-            lambda: write_session(self.engine),
+            self.run.settings,
+            lambda: write_session(self.run.engine),
             place,
-            self.clock(),
-            self.options.user_id,
-            self.options.albums,
+            self.run.clock(),
+            self.run.options.user_id,
+            self.run.options.albums,
             self.pool,
             checks_quota=True,
         )
@@ -152,13 +147,13 @@ class Portion:
             for outcome in admission.admit([one.received for one in staged.values()]) if staged else ():
                 self._finish(staged[outcome.file.path], outcome, admission)
         for folder in sorted(self._emptied, key=len, reverse=True):
-            self.source.remove_empty(folder, self.options.folder)
+            self.run.source.remove_empty(folder, self.run.options.folder)
         self._emptied.clear()
         return left
 
     def _may_be_written(self, group: Sequence[FoundFile]) -> bool:
         """Return whether one of these files was written a moment ago; the future of a file server does not count."""
-        settle_ns = self.options.settle * 10**9
+        settle_ns = self.run.options.settle * 10**9
         return any(abs(time.time_ns() - found.ctime_ns) < settle_ns for found in group)
 
     def _opened(self, group: Sequence[FoundFile]) -> list[_Source]:
@@ -168,17 +163,17 @@ class Portion:
             try:
                 opened.append(self._looked_at(found))
             except FileProblemError as error:
-                self.observer(Imported.refused(found.name, error.problem))
+                self.run.observer(Imported.refused(found.name, error.problem))
         if all(one.media_type == "sidecar" for one in opened):
             for one in opened:
-                self.observer(Imported.refused(one.found.name, Problem(Reason.UNRELATED)))
+                self.run.observer(Imported.refused(one.found.name, Problem(Reason.UNRELATED)))
             return []
         return opened
 
     def _looked_at(self, found: FoundFile) -> _Source:
         folder, _, name = found.name.rpartition("/")
-        with self.source.open(found) as file:
-            kind = kind_of(name, found.size, _read(file, HEAD_SIZE), self.settings)
+        with self.run.source.open(found) as file:
+            kind = kind_of(name, found.size, _read(file, HEAD_SIZE), self.run.settings)
             if isinstance(kind, Problem):
                 raise FileProblemError(kind.reason, *kind.details)
             received = ReceivedFile(Path(), name, found.size, "", folder)
@@ -191,13 +186,13 @@ class Portion:
         known = []
         for one in sources:
             try:
-                with self.source.open(one.found) as file:
-                    one.received = replace(one.received, hash=_hash(file, self.settings.bucket))
+                with self.run.source.open(one.found) as file:
+                    one.received = replace(one.received, hash=_hash(file, self.run.settings.bucket))
             except FileProblemError:
                 return False
             # Without albums nothing is written, and others may write meanwhile.
-            begin = write_session if self.options.albums else UnitOfWork
-            name = admission.find(partial(begin, self.engine), one.received)
+            begin = write_session if self.run.options.albums else UnitOfWork
+            name = admission.find(partial(begin, self.run.engine), one.received)
             if name is None:
                 return False
             known.append((one, name))
@@ -207,16 +202,16 @@ class Portion:
 
     def _staged(self, sources: Sequence[_Source], parts: ExitStack) -> Sequence[_Source]:
         """Return the files that could be copied, each with its part."""
-        if self.options.dry_run:
+        if self.run.options.dry_run:
             for one in sources:
-                self.observer(Imported(one.found.name, Fate.IMPORTED))
+                self.run.observer(Imported(one.found.name, Fate.IMPORTED))
             return ()
         copied = []
         for one in sources:
             try:
                 part = self._copy(one, parts)
             except FileProblemError as error:
-                self.observer(Imported.refused(one.found.name, error.problem))
+                self.run.observer(Imported.refused(one.found.name, error.problem))
                 continue
             one.part, one.received = part, replace(one.received, path=part.path, hash=part.hash)
             copied.append(one)
@@ -224,8 +219,8 @@ class Portion:
 
     def _copy(self, one: _Source, parts: ExitStack) -> Part:
         left = one.found.size
-        with self.source.open(one.found) as file, ExitStack() as undo:
-            staging = Staging(self.settings.originals, self.settings.bucket)
+        with self.run.source.open(one.found) as file, ExitStack() as undo:
+            staging = Staging(self.run.settings.originals, self.run.settings.bucket)
             part = undo.enter_context(staging.receive(most_bytes=left, expected_length=left))
             while piece := _read(file, min(left, _PIECE)):
                 part.write(piece)
@@ -240,21 +235,21 @@ class Portion:
     def _finish(self, one: _Source, outcome: Admitted, admission: Admission) -> None:
         """Report the result for a file, and remove the file if it is to be moved and its original is there."""
         if outcome.problem is not None:
-            self.observer(Imported.refused(one.found.name, outcome.problem))
+            self.run.observer(Imported.refused(one.found.name, outcome.problem))
             return
         self.sizes.add(one.found.size)
         is_new = outcome.status == ADDED
-        self.observer(Imported(one.found.name, Fate.IMPORTED if is_new else Fate.DUPLICATE, outcome.placed))
-        if not self.options.moves or self.options.dry_run:
+        self.run.observer(Imported(one.found.name, Fate.IMPORTED if is_new else Fate.DUPLICATE, outcome.placed))
+        if not self.run.options.moves or self.run.options.dry_run:
             return
         if is_new or (self._is_other_file(one, outcome.placed) and admission.is_same(outcome.file, outcome.placed)):
-            self.source.remove(one.found, one.status)
+            self.run.source.remove(one.found, one.status)
             self._emptied.add(one.found.name.rpartition("/")[0])
 
     def _is_other_file(self, one: _Source, name: str) -> bool:
         """Return whether the original is another file, and not this one in a folder that is mounted twice."""
         try:
-            with FileIO(open_inside(self.settings.originals, name)) as original:
+            with FileIO(open_inside(self.run.settings.originals, name)) as original:
                 return not os.path.samestat(os.fstat(original.fileno()), one.status)
         except (OSError, NotFoundError):
             return False
@@ -268,11 +263,7 @@ def _hash(file: FileIO, bucket: Bucket | None) -> str:
 
 
 def _read(file: FileIO, size: int) -> bytes:
-    """Read from a file to import.
-
-    Raises:
-        FileProblemError: the disk of the folder of imports fails.
-    """
+    """Read from a file to import; an error of its disk becomes `FileProblemError`."""
     try:
         return file.read(size)
     except OSError as error:
@@ -312,7 +303,7 @@ class ImportRun:
             inspection_pool(self.settings) as pool,
             closing(self._readable_groups()) as found,
         ):
-            portion = Portion(self.engine, self.settings, self.clock, self.source, options, self.observer, sizes, pool)
+            portion = Portion(replace(self, options=options), sizes, pool)
             left: list[Sequence[FoundFile]] = []
             for groups in _portioned(found):
                 left += portion.bring(groups)
