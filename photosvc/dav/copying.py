@@ -268,12 +268,7 @@ def copy_of(request: "Request") -> tuple[str, Original, bool]:
 
 
 def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
-    """Check the number and size of all files before any is copied.
-
-    Raises:
-        DAVError: 403, there are too many files and folders.
-        QuotaExceededError: the account may not store so much.
-    """
+    """Check the number and size of all files, also against the quota of the account, before any is copied."""
     count, size = 1, 0 if found.is_folder else found.status.st_size
     for _, status in walk(request.provider.root, found.path.strip("/")) if found.is_folder and deep else ():
         count += 1

@@ -97,11 +97,7 @@ def _move_into_trash(request: "Request", trash: Trash, names: Collection[str]) -
 
 
 def _names(request: "Request", found: Original) -> list[str]:
-    """Return the names of the files that move into the trash: all of a folder, or one that is neither junk nor empty.
-
-    Raises:
-        DAVError: 403, there are too many.
-    """
+    """Return the names of files that move into the trash: all of a folder, or one that is neither junk nor empty."""
     if not found.is_folder:
         return [] if found.status.st_size == 0 or is_junk(request.name) else [request.name]
     inside = walk(request.provider.root, request.name)
@@ -114,9 +110,7 @@ def _names(request: "Request", found: Original) -> list[str]:
 def _delete_object(trash: Trash, bucket: Bucket, name: str) -> None:
     """Delete an object that is not kept, before the transaction: the store may refuse it.
 
-    Raises:
-        ObjectChangedError: it is not the version that was looked at, and may be a photo; its placeholder is new.
-        PhotosvcError: the store refuses it, or fails.
+    Another version than the one that was looked at may be a photo: it stays, and gets a new placeholder.
     """
     if (one := find(bucket, disk_name(name))) is None:
         return

@@ -1,8 +1,4 @@
-"""GET, HEAD and PUT.
-
-Files are sent as downloads of the API are. PUT receives a file in the staging folder; it
-gets its name when all of it has arrived.
-"""
+"""GET, HEAD and PUT: files are sent as downloads are, and received as uploads are, in the staging folder."""
 
 import base64
 import hashlib
@@ -134,11 +130,7 @@ def _place(request: "Request", part: Part, modified_at: int | None) -> tuple[Ori
 
 
 def _may_be_stored(request: "Request") -> Original | None:
-    """Return the file to replace, if any; called before the body is received, and again when it has arrived.
-
-    Raises:
-        DAVError: the file may not be stored.
-    """
+    """Return the file to replace, if any; checked before the body is received, and again when it has arrived."""
     found = request.find(request.path)
     if is_folder(found):
         raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "there is a folder of this name")
@@ -151,11 +143,7 @@ def _may_be_stored(request: "Request") -> Original | None:
 
 
 def _most_bytes(request: "Request", length: int | None) -> int:
-    """Return how many bytes the account may still store.
-
-    Raises:
-        QuotaExceededError: the announced length is larger.
-    """
+    """Return how many bytes the account may still store, which the announced length must not exceed."""
     with request.service.reading(orm=True) as session:
         left = bytes_left(session, request.service.settings, request.user_id)
     if left is not None and (length or 0) > left:

@@ -117,12 +117,7 @@ def _covering(request: "Request", session: Session, token: str) -> DavLock | Non
 
 
 def _asked(request: "Request", body: Element, seconds: int, *, deep: bool) -> DavLock:
-    """Return the lock that a body asks for.
-
-    Raises:
-        XmlError: the body asks for no write lock.
-        DAVError: the owner or the path is too long.
-    """
+    """Return the lock that a body asks for."""
     scopes = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}lockscope/*")}
     types = {part.tag.removeprefix(DAV) for part in body.iterfind(f"{DAV}locktype/*")}
     if scopes not in ({"exclusive"}, {"shared"}) or types != {"write"}:
@@ -147,11 +142,7 @@ def _asked(request: "Request", body: Element, seconds: int, *, deep: bool) -> Da
 
 
 def _check_new_file(request: "Request") -> None:
-    """Check that a new file of this name may be made.
-
-    Raises:
-        DAVError: 409, its folder does not exist; 423, the folder is locked.
-    """
+    """Check that a new file of this name may be made: its folder must exist, and not be locked."""
     parent = request.parent_of(request.path)
     if request.path.endswith("/") or not is_folder(request.find(parent)):
         raise DAVError(HTTPStatus.CONFLICT, "the folder does not exist")

@@ -108,11 +108,7 @@ def _take_slot() -> Callable[[], None]:
 
 
 def _begun(resources: Iterable[Resource], names: int) -> tuple[list[Resource], Iterator[Resource]]:
-    """Split a list into its beginning, whose length shows whether the list is long, and its rest.
-
-    Raises:
-        DAVError: 507, the properties have more than `MOST_VALUES` values.
-    """
+    """Split a list into its beginning, whose length shows whether the list is long, and its rest."""
     most = _SHORT if names <= _FEW else MOST_VALUES // names
     rest = iter(resources)
     first = list(islice(rest, most + 1))

@@ -1,8 +1,7 @@
 """The description of a photo: its files and names put together, and written over sources of lower priority alone.
 
 Pure functions put the files together: equal files give equal photos. Names of files and folders also give dates, in the
-forms that cameras, phones and messengers write. The time when a photo was taken has sources in an order of their own;
-the description also gives its time zone, and how much of its date is known.
+forms that cameras, phones and messengers write.
 """
 
 import re

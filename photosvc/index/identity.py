@@ -256,11 +256,7 @@ class Contents:
     def _status(self, name: str) -> os.stat_result | None:
         """Return the status of the regular file that has this name now; None when there is none.
 
-        Files that scans leave out, such as those in the trash, count as gone: the same content elsewhere takes their
-        place.
-
-        Raises:
-            OSError: the disk cannot tell.
+        Files that scans leave out, such as those in the trash, count as gone: the same content elsewhere replaces them.
         """
         if is_hidden(name):
             return None
@@ -274,11 +270,7 @@ class Contents:
         return status if stat.S_ISREG(status.st_mode) else None
 
     def _file(self, name: str) -> Path | RemoteFile:
-        """Return the file of this name, on disk or in the bucket.
-
-        Raises:
-            OSError: the mirror of the bucket has none.
-        """
+        """Return the file of this name, on disk or in the bucket."""
         path = Path(self._path(name))
         if self._bucket is None:
             return path

@@ -202,8 +202,7 @@ def _as_placed(listed: Listed) -> Listed:
 def _remove_unseen(database: sqlite3.Connection, root: str, folder: str, began: int) -> None:
     """Remove the placeholders below a folder of which the list has no object, and empty folders.
 
-    Args:
-        began: the time in nanoseconds before the list; the objects of later placeholders may be newer than it.
+    Objects of placeholders that are later than its beginning (`began`) may be newer than the list.
     """
     received = f"{root}{STAGING_FOLDER}/"  # files that are being received, not placeholders, except in the trash
     emptied = set()  # folders that have a new time of change because something in them was removed here

@@ -2,9 +2,7 @@
 
 Most files of a first run are related to nothing in the library or in their batch: each becomes a photo of its own at
 once. The others go through the session: they move, replace, repeat or complete what is there, have sidecars, or may
-share a photo with other files.
-
-Stored files are found by few statements for the whole batch.
+share a photo with other files. Stored files are found by few statements for the whole batch.
 """
 
 from collections import Counter, defaultdict

@@ -224,11 +224,7 @@ def _read(
     told: Sequence[Progress],
     pause: Callable[[], object],
 ) -> None:
-    """Extract the files to read in worker processes and store the results in batches.
-
-    Raises:
-        _UnfinishedError: the time of the run is over.
-    """
+    """Extract the files to read in worker processes and store the results in batches, until the time is over."""
     total = work.count_to_read()
     given: dict[Path | RemoteFile, FoundFile] = {}
     bucket, look_at = settings.bucket, 0.0

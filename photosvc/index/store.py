@@ -224,8 +224,7 @@ class Store:
     def _set_aside(self, file: File, *, hides: bool) -> File | None:
         """Free the name of a file whose content is gone from there, until the run or a later one finds it.
 
-        Args:
-            hides: true if the new content of a private photo's file is to be private too; its row is returned.
+        If `hides`, the new content of a private photo's file is to be private too; its row is returned.
         """
         name, private = file.name, file.photo.private
         self._left.add(name)

@@ -2,9 +2,6 @@
 
 An edit reads a photo with all that belongs to it and writes a few columns. The ORM takes many times as long for the
 former as the database, and compares all of it for the latter.
-
-A batch may also change each photo by its own values: keywords that come and go, and times that are moved. Undoing
-writes back the values that a change of a photo replaced.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

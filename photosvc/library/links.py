@@ -100,10 +100,7 @@ def with_link_counts(connection: Connection, albums: Sequence[AlbumRecord]) -> l
 
 
 def find_link(session: Session, uid: str, album_uid: str = "") -> Link:
-    """Return the link with this UID.
-
-    Args:
-        album_uid: the album that it must belong to; empty: any.
+    """Return the link with this UID, of this album if one is given.
 
     Raises:
         NotFoundError: there is none.
@@ -308,12 +305,7 @@ def _write(link: Link, values: Mapping[str, Any], now: datetime) -> None:
 
 
 def _check_uploads(operation: Operation, link: Link, album: Album | None) -> None:
-    """Make sure that a link may take files from now on.
-
-    Raises:
-        InvalidValueError: it belongs to no account, or to another one than the principal's.
-        ConflictError: the query of a smart album decides which photos it has.
-    """
+    """Refuse uploads by a link of no account or of another one than the principal's, or to a smart album."""
     if not link.uploads:
         return
     if album is not None and album.filter:

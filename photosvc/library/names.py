@@ -160,13 +160,7 @@ def _ask_for_many(session: Session, terms: Terms, change: NameChange) -> Asked |
 
 
 def _ask(session: Session, terms: Terms, change: NameChange) -> Asked:
-    """Ask for a change, in a write transaction.
-
-    It replaces the actor's last change of the same labels or person, if that waits.
-
-    Raises:
-        TooManyJobsError: as many changes of the actor wait as are allowed.
-    """
+    """Ask for a change, in a write transaction; it replaces a waiting one of the actor of the same labels or person."""
     name = next(name for name, kind in CHANGES.items() if isinstance(change, kind))
     actor = terms.actor
     arguments = {"change": name, "values": asdict(change), "actor": asdict(actor)}

@@ -1,8 +1,7 @@
 """Albums that are shared with accounts, as viewers or contributors.
 
 Accounts that see the library are told of the album; guests see its photos, and nothing else of the library.
-Contributors add photos to an album of chosen photos by uploading them, and take out those that they uploaded. The
-operations write their entries of the security log.
+Contributors add photos to an album of chosen photos by uploading them, and take out those that they uploaded.
 """
 
 from collections.abc import Sequence

@@ -213,11 +213,7 @@ def _kept_name(token: str) -> str:
 
 @contextmanager
 def _locked(file: int) -> Iterator[None]:
-    """Hold the lock of an open part, and close it at the end.
-
-    Raises:
-        PartLockedError: another request has it.
-    """
+    """Hold the lock of an open part, unless another request has it, and close the part at the end."""
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

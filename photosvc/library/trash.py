@@ -3,8 +3,6 @@
 The originals move into the trash or stay in place; their rows wait, hidden, and keep their UIDs and all that people
 entered until the originals return under their former names. The names of originals that stay are kept as rejected
 files, so that an index run does not add them again, except one with `--force`.
-
-Requests to restore name files, deletions or photos, or everything in the trash.
 """
 
 import os

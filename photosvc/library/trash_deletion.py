@@ -343,11 +343,7 @@ def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
 
 
 def _delete_copies(writing: Writing, trash: Trash, before: datetime) -> None:
-    """Delete the objects in the trash that a killed or interrupted process copied: their originals are there.
-
-    Raises:
-        BucketError: the store fails.
-    """
+    """Delete the objects in the trash that a killed or interrupted process copied: their originals are there."""
     for deletion in older(trash, before):
         for some in in_portions(list(trash.files(deletion))):
             with writing() as session:

@@ -258,11 +258,7 @@ class Admission:
         return new
 
     def _stored(self, group: Sequence[Named], content: Content, undo: ExitStack) -> dict[Path, _Stored]:
-        """Store the new files of a group in the bucket, outside of a transaction, because a store may take long.
-
-        Returns:
-            The path of each -> its object.
-        """
+        """Store the new files of a group in the bucket, outside of a transaction, because a store may take long."""
         stored = {}
         for one in self._originals.settle(self.writing, partial(self._check_group, group)):
             with ExitStack() as own:

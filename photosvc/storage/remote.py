@@ -206,11 +206,7 @@ class RemoteReader(io.RawIOBase, BinaryIO):
         return data[:BLOCK]
 
     def _fetch(self, start: int, stop: int) -> bytes:
-        """Return these bytes, or none of an empty file.
-
-        Raises:
-            OSError: see the class.
-        """
+        """Return these bytes, or none of an empty file."""
         from http.client import HTTPException  # workers and commands that read no remote file start without it
 
         headers = {"Range": f"bytes={start}-{stop - 1}"} if stop else {}
