@@ -14,7 +14,7 @@ from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
 from photosvc.index.catalog import PlainCatalog
 from photosvc.index.places import Gazetteer
-from photosvc.library import batches, trash
+from photosvc.library import batches, trash_deletion
 from photosvc.library.apply import apply
 from photosvc.library.batches import Flagging, change_flags, change_in_portions, selected_photos
 from photosvc.library.changing import Each, changing, load_photos, undo_batch
@@ -164,7 +164,7 @@ def _remove(given: dict[str, Any]) -> Response:
     change = Change("photos.delete", Actor.of(principal()))
 
     def remove(session: Session, photo_ids: Sequence[int], now: datetime, deletion: Deletion | None) -> int:
-        return trash.delete_photos(session, photo_ids, deletion, change, now)
+        return trash_deletion.delete_photos(session, photo_ids, deletion, change, now)
 
     return _batch(given, remove, "deleted", most=MOST_DELETED, around=taking_originals)
 

@@ -21,7 +21,7 @@ from photosvc.index.catalog import Catalog
 from photosvc.index.file_columns import choose_orientation
 from photosvc.index.places import Gazetteer
 from photosvc.index.restack import unstack
-from photosvc.library import trash
+from photosvc.library import trash_deletion
 from photosvc.library.apply import apply, approve
 from photosvc.library.changing import undo
 from photosvc.library.journal import FILES, Actor, Change, changes_of, find_change, record, shown
@@ -300,7 +300,7 @@ def delete_file(photo_uid: str, file_uid: str) -> Response:
 
         def leave(session: Session, file: File) -> None:
             now = current_service().now()
-            trash.delete_file(session, file, deletion, now)
+            trash_deletion.delete_file(session, file, deletion, now)
 
         return _without(photo_uid, file_uid, "photos.delete", leave)
 

@@ -11,8 +11,18 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
 from photosvc.library.journal import Actor
-from photosvc.library.trash import MOST_RESTORED, PORTION, chosen_files, photos_of, restore
-from photosvc.library.trash_deletion import END_OF_TIME, empty_in_request, kept_until, open_trash, patience
+from photosvc.library.trash import (
+    END_OF_TIME,
+    MOST_RESTORED,
+    PORTION,
+    chosen_files,
+    empty_in_request,
+    kept_until,
+    open_trash,
+    patience,
+    photos_of,
+    restore,
+)
 from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page

@@ -18,8 +18,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError, PermissionDen
 from photosvc.core.words import counted
 from photosvc.library.albums import album_named, album_of_people, make_album, uids_by_title
 from photosvc.library.staging import require_writable
-from photosvc.library.trash import originals_of
-from photosvc.library.trash_deletion import Deletion, deleting
+from photosvc.library.trash_deletion import Deletion, deleting, originals_of
 from photosvc.library.trash_folder import Trash
 from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED
 from photosvc.query.fold import fold

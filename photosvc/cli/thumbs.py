@@ -129,7 +129,7 @@ def chores_of(service: "Service", *, lock: "ExitStack | None" = None) -> "Chores
     from photosvc.index.watcher import Chores, indexer_lock
     from photosvc.library.jobs import JobRunner
     from photosvc.library.staging import Staging
-    from photosvc.library.trash_deletion import sweep as sweep_trash
+    from photosvc.library.trash import sweep as sweep_trash
     from photosvc.library.upload_albums import known_tokens, sweep
     from photosvc.models.engine import UnitOfWork, write_session
 

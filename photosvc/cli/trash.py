@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from photosvc.library.trash_deletion import Emptied
+    from photosvc.library.trash import Emptied
     from photosvc.library.trash_folder import Kept
     from photosvc.web.current import Service
 
@@ -50,8 +50,7 @@ def ls(service: "Service", text: str, count: int) -> None:
     """List the originals in the trash, the last one first; with TEXT, only those with this text in their names."""
     from itertools import islice
 
-    from photosvc.library.trash import photos_of
-    from photosvc.library.trash_deletion import kept_until
+    from photosvc.library.trash import kept_until, photos_of
     from photosvc.library.trash_folder import Trash
 
     folder = Trash(service.settings.originals)
@@ -76,9 +75,8 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     is then 1.
     """
     from photosvc.library.journal import Actor
-    from photosvc.library.trash import Restored, chosen
+    from photosvc.library.trash import Restored, chosen, open_trash
     from photosvc.library.trash import restore as give_back
-    from photosvc.library.trash_deletion import open_trash
 
     if bool(items) == everything:
         raise click.UsageError("name the ITEMs to restore, or use --all")
@@ -114,8 +112,8 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
 @with_database
 def empty(service: "Service", older_than: timedelta, dry_run: bool, yes: bool) -> None:
     """Delete the originals in the trash for good."""
-    from photosvc.library.trash_deletion import END_OF_TIME, count, open_trash
-    from photosvc.library.trash_deletion import empty as delete
+    from photosvc.library.trash import END_OF_TIME, count, open_trash
+    from photosvc.library.trash import empty as delete
 
     folder = open_trash(service.writing, service.settings)
     before = service.now() - older_than if older_than else END_OF_TIME

@@ -1,231 +1,70 @@
-"""Originals on their way into the trash and back: the photos and files that people delete and restore.
-
-The originals move into the trash or stay in place; their rows wait, hidden, and keep their UIDs and all that people
-entered until the originals return under their former names. The names of originals that stay are kept as rejected
-files, so that an index run does not add them again, except one with `--force`.
-"""
+"""The trash: deleted files are restored, or deleted for good, on request or when they are old enough."""
 
 import os
 import stat
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import bindparam, delete, not_, select, update
+from sqlalchemy import delete, func, literal, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.core.errors import NotFoundError
+from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
-from photosvc.core.paths import clamped_time, disk_name
-from photosvc.core.problems import Reason
+from photosvc.core.paths import clamped_time
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
 from photosvc.index.mirror import add_placeholder, remove_placeholder
 from photosvc.index.places import Gazetteer
-from photosvc.index.quality import hide_photos
-from photosvc.index.requested import gathered, wish
-from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, aside_folder, disk_path
-from photosvc.index.sightings import mark_due, stored_sightings
+from photosvc.index.scan import GONE_FOLDER, TRASH_FOLDER, disk_path
 from photosvc.index.store import Store
-from photosvc.library import disk
+from photosvc.library import disk, trash_bucket
 from photosvc.library.journal import FILES, Actor, Change, Difference, record
 from photosvc.library.relocation import Relocation
+from photosvc.library.staging import require_writable
 from photosvc.library.staging_part import NameTakenError, typed_errors
 from photosvc.library.trash_bucket import Moves, restoring
-from photosvc.library.trash_deletion import Deletion, forget_sidecars
-from photosvc.library.trash_folder import Kept, Trash, is_deletion
-from photosvc.models import (
-    ORIGINALS_ROOT,
-    Album,
-    AlbumPhoto,
-    File,
-    Photo,
-    RejectedFile,
-    Sidecar,
-    UploadedFile,
-    file_sidecars,
-)
+from photosvc.library.trash_deletion import finish_deletions, forget_sidecars
+from photosvc.library.trash_folder import Kept, Trash, is_deletion, time_of, within
+from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
-from photosvc.models.statements import UNLOADED, Updates, among, insert_of, run_many
+from photosvc.models.statements import UNLOADED
 from photosvc.settings import Settings
 from photosvc.storage.bucket import Listed
 
-_MOVE_UPLOADED: Final = (
-    update(UploadedFile.__table__)  # type: ignore[arg-type]
-    .where(UploadedFile.name == bindparam("old_name"))
-    .values(hash=None, name=bindparam("path"))
-)
-#: Columns of files that are read.
-_FILE: Final = (File.id, File.root, File.name, File.size, File.mtime_ns, File.reader_version)
 #: Files that are restored in one transaction.
 PORTION: Final = 100
 #: Files that one request restores.
 MOST_RESTORED = 10_000
+#: Seconds after which a request begins no further deletion or restoration.
+_PATIENCE: Final = 20.0
+#: The age of a deletion from which a copy in the trash is no longer that of a process at work.
+_COPY_STAYS: Final = timedelta(days=1)
+#: A time later than everything in the trash.
+END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 
 
-def originals_of(session: Session, photo_ids: Sequence[int], file_uid: str = "") -> list[str]:
-    """Return the names of the originals and sidecars that `delete_photos` or `delete_file` takes, as of now."""
-    shown = select(File.id, File.name).where(File.root == ORIGINALS_ROOT, File.missing.is_(False))
-    found: list[Any] = []
-    if file_uid:
-        found += session.execute(shown.where(File.uid == file_uid)).all()
-    for ids in in_portions(photo_ids):
-        found += session.execute(shown.where(among(session, File.photo_id, ids))).all()
-    sidecars = _own_sidecars(session, [row.id for row in found]) if found else {}
-    return [*(row.name for row in found), *sidecars.values()]
-
-
-def delete_photos(
-    session: Session, photo_ids: Sequence[int], deletion: Deletion | None, change: Change, now: datetime
-) -> int:
-    """Hide these photos, move their originals into the trash, and return their number.
-
-    They keep their UIDs, values and albums, which they have again when the originals return.
-
-    Args:
-        session: in a write transaction, within the block of `deletion`.
-        photo_ids: of photos that are not hidden.
-        deletion: takes the originals; None: they stay where they are.
+def open_trash(writing: Writing, settings: Settings) -> Trash:
+    """Return the trash of originals that may be changed, after `finish_deletions`.
 
     Raises:
-        PhotosvcError: the disk refuses it.
+        PermissionDeniedError: the originals are read-only.
+        BucketError: they are in a bucket, and the store fails.
     """
-    total, folders = 0, set()
-    for ids in in_portions(photo_ids):
-        # Another request may have deleted some since they were selected.
-        shown = Photo.files.any(File.missing.is_(False))
-        some = among(session, Photo.id, ids)
-        portion = session.scalars(select(Photo.id).where(some, shown).order_by(Photo.id).with_for_update()).all()
-        files = select(*_FILE).where(among(session, File.photo_id, portion), File.missing.is_(False))
-        rows = session.execute(files.order_by(File.id).with_for_update()).all()
-        sightings = stored_sightings(session, portion)
-        record(session, change, now, {uid: (lost, {}) for uid, lost in _lost_with(session, portion).items()})
-        _set_aside(session, rows, deletion, now)
-        hide_photos(session, portion, now)
-        mark_due(session, sightings, {})
-        folders |= {row.name.rpartition("/")[0] for row in rows}
-        total += len(portion)
-    _wish(session, folders, now)
-    session.expire_all()
-    return total
+    require_writable(settings)
+    finish_deletions(writing, settings)
+    return Trash(settings.originals, settings.bucket)
 
 
-def delete_file(session: Session, file: File, deletion: Deletion | None, now: datetime) -> None:
-    """Hide one file, as `delete_photos` does; the caller describes, journals and projects its photo.
-
-    Raises:
-        PhotosvcError: the disk refuses it.
-    """
-    session.flush()
-    name = file.name
-    _set_aside(session, [file], deletion, now)
-    session.refresh(file, ["name", "missing"])
-    _wish(session, {name.rpartition("/")[0]}, now)
-
-
-def _lost_with(session: Session, photo_ids: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """Return the UID of each of these photos -> the values that the journal keeps of it."""
-    connection = session.connection()
-    columns = (Photo.id, Photo.uid, Photo.title, Photo.taken_at_local)
-    rows = connection.execute(select(*columns).where(among(session, Photo.id, photo_ids))).all()
-    files, albums = defaultdict(list), defaultdict(list)
-    named = select(File.photo_id, File.name).where(among(session, File.photo_id, photo_ids))
-    for photo_id, name in connection.execute(named):
-        files[photo_id].append(name)
-    members = select(AlbumPhoto.photo_id, Album.uid).join(Album, Album.id == AlbumPhoto.album_id)
-    members = members.where(among(session, AlbumPhoto.photo_id, photo_ids), ~AlbumPhoto.hidden)
-    for photo_id, uid in connection.execute(members):
-        albums[photo_id].append(uid)
-    return {
-        row.uid: {
-            "title": row.title,
-            "taken_at_local": row.taken_at_local.isoformat(),
-            "files": sorted(files[row.id]),
-            "albums": sorted(albums[row.id]),
-        }
-        for row in rows
-    }
-
-
-def _set_aside(session: Session, files: Sequence[Any], deletion: Deletion | None, now: datetime) -> None:
-    """Give the rows of these files names that no original has, and mark them as missing; sidecars go with originals."""
-    if not files:
-        return
-    sidecars = _own_sidecars(session, [file.id for file in files]) if deletion is not None else {}
-    kept = deletion.take([*(file.name for file in files), *sidecars.values()]) if deletion is not None else {}
-    _set_sidecars_aside(session, sidecars, kept)
-    gone = aside_folder()
-    former = [_rejected(file, now) for file in files]
-    connection = session.connection()
-    names = {file.name: kept.get(file.name, f"{gone}/{file.name}") for file in files}
-    updates = Updates()
-    for file in files:
-        updates.add(File, "id", file.id, {"name": names[file.name], "missing": True})
-    updates.run(connection)
-    _reject_copies(session, list(names))
-    if deletion is None:
-        run_many(connection, insert_of(RejectedFile), former)
-        return
-    names |= {name: kept.get(name, f"{gone}/{name}") for name in sidecars.values()}
-    run_many(connection, _MOVE_UPLOADED, [{"old_name": name, "path": path} for name, path in names.items()])
-
-
-def _rejected(file: Any, now: datetime) -> dict[str, Any]:  # noqa: ANN401 - a file or a row of one
-    """Return the row by which index runs leave out an original that stays."""
-    columns = ("root", "name", "size", "mtime_ns", "reader_version")
-    same = {column: getattr(file, column) for column in columns}
-    empty = {"detail": "", "attempts": 0, "retry_at": None}
-    return {**same, **empty, "reason": Reason.REMOVED.value, "created_at": now}
-
-
-def _reject_copies(session: Session, names: Sequence[str]) -> None:
-    """Reject the copies of these files permanently, and delete the reasons why the files themselves were rejected."""
-    rejected = delete(RejectedFile).where(among(session, RejectedFile.name, names))
-    session.execute(rejected, execution_options=UNLOADED)
-    duplicates = update(RejectedFile).where(RejectedFile.reason == Reason.DUPLICATE.value)
-    duplicates = duplicates.where(among(session, RejectedFile.detail, names))
-    session.execute(duplicates.values(reason=Reason.REMOVED.value, detail=""), execution_options=UNLOADED)
-
-
-def _own_sidecars(session: Session, file_ids: Sequence[int]) -> dict[int, str]:
-    """Return id -> name of the sidecars that belong to these files and to no other one that stays."""
-    of_files = select(file_sidecars.c.sidecar_id).where(among(session, file_sidecars.c.file_id, file_ids))
-    stays = (
-        select(file_sidecars.c.sidecar_id)
-        .join(File, File.id == file_sidecars.c.file_id)
-        .where(file_sidecars.c.sidecar_id == Sidecar.id, not_(File.missing), ~among(session, File.id, file_ids))
-        .exists()
-    )
-    query = select(Sidecar.id, Sidecar.name).where(Sidecar.id.in_(of_files), not_(stays))
-    rows = session.execute(query.where(Sidecar.root == ORIGINALS_ROOT).order_by(Sidecar.id))
-    return {row.id: row.name for row in rows}
-
-
-def _set_sidecars_aside(session: Session, sidecars: Mapping[int, str], kept: Mapping[str, str]) -> None:
-    """Give the rows of sidecars their names in the trash; rows of sidecars that are gone are deleted."""
-    lost = [sidecar_id for sidecar_id, name in sidecars.items() if name not in kept]
-    forget_sidecars(session, Sidecar.id.in_(lost))
-    moved = [
-        {"row": sidecar_id, "new_name": kept[name], "new_folder": kept[name].rpartition("/")[0]}
-        for sidecar_id, name in sidecars.items()
-        if name in kept
-    ]
-    if moved:
-        table: Any = Sidecar.__table__
-        rows = update(table).where(table.c.id == bindparam("row"))
-        rows = rows.values(name=bindparam("new_name"), folder=bindparam("new_folder"))
-        session.connection().execute(rows, moved)
-
-
-def _wish(session: Session, folders: set[str], now: datetime) -> None:
-    """Ask the indexer to look at the folders: a run in progress may have read a file before it was deleted."""
-    for folder in gathered(folders):
-        wish(session, now, disk_name(folder))
+def patience() -> Callable[[], bool]:
+    """Return a function that returns whether the request may begin a further part of its work."""
+    end = time.monotonic() + _PATIENCE
+    return lambda: time.monotonic() < end
 
 
 @dataclass(slots=True)
@@ -281,6 +120,19 @@ def _in_place(trash: Trash, file: File) -> Kept | None:
     if not file.name.startswith(f"{GONE_FOLDER}/") or not _is_unchanged(trash.originals, item, file):
         return None
     return Kept(folder, item, file.size, GONE_FOLDER)
+
+
+def chosen_files(session: Session, trash: Trash, items: Iterable[str]) -> list[Kept]:
+    """Return the files that these items mean, each once, until there are more than `MOST_RESTORED`."""
+    found: dict[Kept, None] = {}
+    for item in dict.fromkeys(items):
+        try:
+            found |= dict.fromkeys(chosen(session, trash, item))
+        except NotFoundError:
+            continue
+        if len(found) > MOST_RESTORED:
+            break
+    return list(found)
 
 
 def photos_of(session: Session, files: Sequence[Kept]) -> dict[str, str]:
@@ -447,14 +299,116 @@ def _count_again(session: Session, kept: Kept) -> None:
     session.execute(counted, execution_options=UNLOADED)
 
 
-def chosen_files(session: Session, trash: Trash, items: Iterable[str]) -> list[Kept]:
-    """Return the files that these items mean, each once, until there are more than `MOST_RESTORED`."""
-    found: dict[Kept, None] = {}
-    for item in dict.fromkeys(items):
-        try:
-            found |= dict.fromkeys(chosen(session, trash, item))
-        except NotFoundError:
-            continue
-        if len(found) > MOST_RESTORED:
+@dataclass(slots=True)
+class Emptied:
+    """The result of emptying the trash."""
+
+    files: int = 0
+    size: int = 0
+    """Bytes."""
+    is_complete: bool = True
+    """False if deletions that were to be emptied are left."""
+
+
+def older(trash: Trash, before: datetime) -> Iterator[str]:
+    """Return the deletions from before this time."""
+    return (deletion for deletion in trash.deletions() if time_of(deletion) < before)
+
+
+def count(trash: Trash, before: datetime) -> Emptied:
+    """Return the numbers of files and bytes that `empty` would delete."""
+    total = Emptied()
+    for deletion in older(trash, before):
+        for kept in trash.files(deletion):
+            total.files, total.size = total.files + 1, total.size + kept.size
+    return total
+
+
+def empty(writing: Writing, trash: Trash, before: datetime, *, goes_on: Callable[[], bool] = lambda: True) -> Emptied:
+    """Delete the files that were deleted before this time for good; photos stay hidden until the same content returns.
+
+    Args:
+        writing: begins a write transaction, one for each deletion.
+        goes_on: asked before each deletion; the others are left to another time.
+
+    Raises:
+        PhotosvcError: the disk or the store refuses it, or fails; what is left is still in the trash.
+    """
+    total = Emptied()
+    deletions = list(older(trash, before))
+    if trash.bucket is not None and deletions:
+        trash_bucket.require_right(trash.bucket)
+    for deletion in deletions:
+        if not goes_on():
+            total.is_complete = False
             break
-    return list(found)
+        files = list(trash.files(deletion))
+        with writing(library=True) as session:
+            _forget(session, deletion)
+        trash_bucket.delete_objects(trash, deletion)
+        trash.delete(deletion)
+        total.files, total.size = total.files + len(files), total.size + sum(kept.size for kept in files)
+    return total
+
+
+def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expected: int | None = None) -> Emptied:
+    """Empty the trash for at most 20 seconds, and only if it has the number of files that the page showed, if any.
+
+    Raises:
+        ConflictError: there are more or fewer by now; nothing is deleted.
+        PhotosvcError: the disk refuses it.
+    """
+    if expected is not None and (found := count(trash, before).files) != expected:
+        raise ConflictError(f"Nothing was deleted: there are {found} files by now, not {expected}.", field="expected")
+    return empty(writing, trash, before, goes_on=patience())
+
+
+def _forget(session: Session, deletion: str) -> None:
+    """Give the rows names that no file has, and count the files in no quota."""
+    counted = delete(UploadedFile).where(UploadedFile.name.startswith(within(deletion), autoescape=True))
+    session.execute(counted, execution_options=UNLOADED)
+    gone = update(File).where(File.name.startswith(within(deletion), autoescape=True))
+    forget_sidecars(session, Sidecar.name.startswith(within(deletion), autoescape=True))
+    gone = gone.values(name=literal(GONE_FOLDER) + func.substr(File.name, len(TRASH_FOLDER) + 1))
+    session.execute(gone, execution_options=UNLOADED)
+
+
+def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
+    """Recover unfinished deletions of killed processes, and delete the files for good that are old enough.
+
+    Raises:
+        BucketError: the originals are in a bucket, and the store fails.
+    """
+    finish_deletions(writing, settings)
+    if settings.readonly:
+        return Emptied()
+    trash = Trash(settings.originals, settings.bucket)
+    if trash.bucket is not None:
+        _delete_copies(writing, trash, now - _COPY_STAYS)
+    if not settings.trash_days:
+        return Emptied()
+    return empty(writing, trash, now - timedelta(days=settings.trash_days))
+
+
+def _delete_copies(writing: Writing, trash: Trash, before: datetime) -> None:
+    """Delete the objects in the trash that a killed or interrupted process copied: their originals are there."""
+    for deletion in older(trash, before):
+        for some in in_portions(list(trash.files(deletion))):
+            with writing() as session:
+                names = [kept.path for kept in some]
+                known = {*session.scalars(select(File.name).where(File.name.in_(names)))}
+                known |= {*session.scalars(select(Sidecar.name).where(Sidecar.name.in_(names)))}
+            for kept in some:
+                if kept.path not in known and trash_bucket.delete_copy(trash, kept.path, kept.name):
+                    disk.remove(trash.originals, kept.path)
+                    with writing() as session:
+                        counted = update(UploadedFile).where(UploadedFile.name == kept.path).values(name=kept.name)
+                        session.execute(counted, execution_options=UNLOADED)
+        trash.drop_empty(deletion)
+
+
+def kept_until(kept: Kept, settings: Settings) -> datetime | None:
+    """Return the time from which `sweep` deletes a file; None if it stays until the trash is emptied."""
+    if settings.readonly or not settings.trash_days:
+        return None
+    return kept.deleted_at + timedelta(days=settings.trash_days)

@@ -9,8 +9,19 @@ from flask import Response, request, url_for
 from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.library.journal import Actor
 from photosvc.library.problems import trash_use
-from photosvc.library.trash import MOST_RESTORED, Restored, chosen_files, photos_of, restore
-from photosvc.library.trash_deletion import END_OF_TIME, count, empty_in_request, kept_until, open_trash, patience
+from photosvc.library.trash import (
+    END_OF_TIME,
+    MOST_RESTORED,
+    Restored,
+    chosen_files,
+    count,
+    empty_in_request,
+    kept_until,
+    open_trash,
+    patience,
+    photos_of,
+    restore,
+)
 from photosvc.library.trash_folder import Kept, Trash
 from photosvc.pages import wording
 from photosvc.pages.forms import page_number, read_form, whole_number

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import pytest
 
+from photosvc.library.trash import sweep
 from photosvc.library.trash_bucket import Moves
-from photosvc.library.trash_deletion import sweep
 from photosvc.models.engine import begin_write
 from photosvc.web.current import current_service
 from photosvc.web.indexer import Indexer

@@ -122,7 +122,7 @@ def test_a_request_restores_so_many_files(copied_library, monkeypatch):
 
 
 def test_a_restoration_that_takes_too_long_leaves_the_rest(copied_library, monkeypatch):
-    monkeypatch.setattr("photosvc.library.trash_deletion._PATIENCE", -1)
+    monkeypatch.setattr("photosvc.library.trash._PATIENCE", -1)
     for module in ("api.trash", "library.trash"):
         monkeypatch.setattr(f"photosvc.{module}.PORTION", 1)
     delete(copied_library, "b/0.jpg", "b/1.jpg")
@@ -181,7 +181,7 @@ def test_the_trash_is_emptied_by_age_or_by_an_expected_number(copied_library):
 
 
 def test_a_request_that_takes_too_long_leaves_the_rest(copied_library, monkeypatch):
-    monkeypatch.setattr("photosvc.library.trash_deletion._PATIENCE", -1)
+    monkeypatch.setattr("photosvc.library.trash._PATIENCE", -1)
     delete(copied_library, "b/0.jpg")
     assert call(copied_library, "DELETE", "/trash", json={"days": 0}) == {
         "code": 200, "message": "0 files deleted permanently", "files": 0, "bytes": 0, "complete": False,
