@@ -112,7 +112,7 @@ def set_hidden(session: Session, album: Album, photo_ids: Sequence[int], *, hidd
     for portion in in_portions(photo_ids):
         of_portion = AlbumPhoto.album_id == album.id, AlbumPhoto.photo_id.in_(portion)
         session.execute(update(AlbumPhoto).where(*of_portion).values(hidden=hidden))
-    project_album(session, album.id, photo_ids)
+    project_members(session, album, photo_ids)
 
 
 def photos_in_order(session: Session, album: Album, *, sees_private: bool) -> list[str]:
@@ -197,4 +197,9 @@ def _entries(session: Session, album: Album, photo_ids: Sequence[int]) -> dict[i
 def _finish(session: Session, album: Album, photo_ids: Sequence[int], now: datetime) -> None:
     if photo_ids:
         album.updated_at = now
-        project_album(session, album.id, sorted(photo_ids))
+        project_members(session, album, sorted(photo_ids))
+
+
+def project_members(session: Session, album: Album, photo_ids: Sequence[int]) -> None:
+    """Write the search rows of photos that came into the album or left it, or whose album was deleted or restored."""
+    project_album(session, album.id, photo_ids)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from photosvc.core import ids
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.core.words import in_portions
-from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, set_hidden
+from photosvc.library.album_photos import MOST_AT_ONCE, lock_photos, project_members, set_hidden
 from photosvc.models import Album, AlbumPhoto
 from photosvc.models.engine import Writing
 from photosvc.models.search import record_change
@@ -20,7 +20,6 @@ from photosvc.query.parser import parse_query
 from photosvc.search.reading.compile import visible_albums
 from photosvc.search.reading.library_albums import find_library_album
 from photosvc.search.reading.request import ALBUM_ORDERS, MANUAL
-from photosvc.search.rows.write import project_album
 
 MOST_ALBUMS: Final = 20_000
 #: Most smart albums: each is a search whenever its photos are counted.
@@ -147,7 +146,7 @@ def delete_album(session: Session, album: Album, now: datetime) -> bool:
         return False
     album.deleted_at = now
     lock_photos(session, members)
-    project_album(session, album.id, members)
+    project_members(session, album, members)
     return True
 
 
@@ -176,7 +175,7 @@ def restore_album(session: Session, album: Album) -> bool:
         album.deleted_at = None
         members = _members(session, album, hidden=False)
         lock_photos(session, members)
-        project_album(session, album.id, members)
+        project_members(session, album, members)
     else:
         set_hidden(session, album, _members(session, album, hidden=True, most=MOST_AT_ONCE), hidden=False)
     return bool(album.filter) or not _members(session, album, hidden=True, most=1)
