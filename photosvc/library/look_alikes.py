@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import combinations, groupby
 from typing import Any, Final
@@ -334,8 +334,8 @@ def _is_listed(photo: Any) -> ColumnElement[bool]:  # noqa: ANN401 - the table o
 def _members(numbers: Sequence[int]) -> Any:  # noqa: ANN401 - the select types of SQLAlchemy differ
     query = select(
         LookAlike.number, LookAlike.distance, Photo.uid, Photo.title, Photo.taken_at_local, Photo.favorite,
-        Photo.private, Photo.camera_id, Camera.make, Camera.model, File.hash, File.name, File.file_type,
-        File.width, File.height, File.size,
+        Photo.private, Photo.camera_id, Camera.make, Camera.model, File.hash.label("content_hash"), File.name,
+        File.file_type, File.width, File.height, File.size,
     )  # fmt: skip
     query = query.join(Photo, Photo.id == LookAlike.photo_id).join(Camera, Camera.id == Photo.camera_id)
     query = query.join(File, and_(File.photo_id == Photo.id, File.primary, not_(File.missing)))
@@ -343,21 +343,8 @@ def _members(numbers: Sequence[int]) -> Any:  # noqa: ANN401 - the select types 
 
 
 def _member(row: Any) -> Member:  # noqa: ANN401
-    return Member(
-        uid=row.uid,
-        title=row.title,
-        content_hash=row.hash,
-        name=row.name,
-        file_type=row.file_type,
-        width=row.width,
-        height=row.height,
-        size=row.size,
-        taken_at_local=row.taken_at_local,
-        camera=gear_name(row.make, row.model) if row.camera_id != UNKNOWN_ID else "",
-        favorite=row.favorite,
-        private=row.private,
-        distance=row.distance,
-    )
+    camera = gear_name(row.make, row.model) if row.camera_id != UNKNOWN_ID else ""
+    return Member(camera=camera, **{one.name: getattr(row, one.name) for one in fields(Member) if one.name != "camera"})
 
 
 def wish_look(session: Session, now: datetime) -> None:

@@ -3,6 +3,7 @@
 Another change is a class like those of `CHANGES`, whose fields JSON can hold.
 """
 
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import asdict, dataclass
@@ -57,21 +58,6 @@ class Asked:
     """The job that makes a change because it affects many photos."""
 
     job_id: int
-
-
-@dataclass(slots=True)
-class _Progress:
-    """The progress of a job."""
-
-    photos: int = 0
-    """Photos that it has changed."""
-    seen: int = 0
-    """Photos that it has looked at, of those that it has found."""
-    found: int = 0
-
-    def report(self) -> Mapping[str, int]:
-        """Return the report of the job."""
-        return {"photos": self.photos, "percent": 100 * self.seen // self.found if self.found else 0}
 
 
 def change_all(terms: Terms, change: NameChange) -> int | Asked:
@@ -174,20 +160,20 @@ def change_in_portions(lease: Lease, _settings: Settings, job: Waiting) -> Gener
     """Make a change as a `library.jobs.Handler`. After a killed run, the next one changes the photos that are left."""
     change = CHANGES[job.arguments["change"]](**job.arguments["values"])
     actor, now = Actor(**job.arguments["actor"]), lease.clock()
-    progress, pace = _Progress(), Pace(_FIRST, _MOST)
-    lease.report = progress.report
+    done, pace = Counter[str](), Pace(_FIRST, _MOST)
+    lease.report = lambda: {"photos": done["changed"], "percent": 100 * done["seen"] // (done["found"] or 1)}
     for _ in range(change.PASSES):
         with closing(open_reader(lease.engine)) as connection:
             photo_ids, change_some = change.prepare(connection, actor)
-        progress.found += len(photo_ids)
+        done["found"] += len(photo_ids)
         start = 0
         while start < len(photo_ids):
             portion = photo_ids[start : start + pace.size]
             with UnitOfWork(lease.engine) as session, pace.writing(session, len(portion)), many_pages(session):
                 lease.check(session)
-                progress.photos += change_some(session, portion, now)
+                done["changed"] += change_some(session, portion, now)
             start += len(portion)
-            progress.seen += len(portion)
+            done["seen"] += len(portion)
             yield True
     if (marking := marks_favorite(change)) is not None:
         with write_session(lease.engine, library=True) as writing:
