@@ -164,6 +164,13 @@ def load_photos(session: Session, photo_ids: Collection[int]) -> LoadedPhotos:
     return LoadedPhotos(session, "id", photo_ids)
 
 
+def load_with_catalog(session: Session, photo_ids: Collection[int]) -> tuple[PlainCatalog, LoadedPhotos]:
+    """Load photos as `load_photos` does, with a catalog of the rows that they refer to."""
+    catalog, loaded = PlainCatalog(session, Gazetteer.load()), load_photos(session, photo_ids)
+    catalog.remember(loaded.photos)
+    return catalog, loaded
+
+
 class _Stored:
     """The stored values of a photo."""
 
@@ -294,9 +301,7 @@ def undo_batch(
     Returns:
         the number of photos that have their former values, and of those that changed since and stay as they are.
     """
-    catalog, left = PlainCatalog(session, Gazetteer.load()), 0
-    loaded = load_photos(session, photo_ids)
-    catalog.remember(loaded.photos)
+    (catalog, loaded), left = load_with_catalog(session, photo_ids), 0
     entries = changes_of_batch(session, [photo.uid for photo in loaded.photos], first)
     with changing(session, catalog, loaded, change, now) as touched:
         for photo in loaded.photos:

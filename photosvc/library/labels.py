@@ -10,10 +10,9 @@ from sqlalchemy import Connection, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
-from photosvc.index.catalog import Catalog, PlainCatalog
-from photosvc.index.places import Gazetteer
+from photosvc.index.catalog import Catalog
 from photosvc.library.apply import apply, keep_keywords
-from photosvc.library.changing import changing, load_photos, store_and_project
+from photosvc.library.changing import changing, load_photos, load_with_catalog, store_and_project
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Keyword, Photo, SearchRow, photo_keywords
 from photosvc.models.search import record_change
@@ -62,9 +61,7 @@ def replace_in(
         folded: the keywords to replace, without case and accents.
         name: the keyword that replaces them; None: they are removed.
     """
-    catalog = PlainCatalog(session, Gazetteer.load())
-    loaded = load_photos(session, photo_ids)
-    catalog.remember(loaded.photos)
+    catalog, loaded = load_with_catalog(session, photo_ids)
     with changing(session, catalog, loaded, change, now) as touched:
         for photo in loaded.photos:
             kept = [keyword.word for keyword in photo.keywords if keyword.folded not in folded]

@@ -15,11 +15,9 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import ConflictError, NotFoundError
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index import file_columns
-from photosvc.index.catalog import PlainCatalog
 from photosvc.index.describe import areas_of, describe
-from photosvc.index.places import Gazetteer
 from photosvc.index.sidecar_links import sidecars_of
-from photosvc.library.changing import changing, load_photos, store_and_project
+from photosvc.library.changing import changing, load_with_catalog, store_and_project
 from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import ChangeSome
 from photosvc.models import STATE, File, LibraryState, Marker, Photo, SearchRow, Subject, SubjectName
@@ -173,10 +171,8 @@ def rename_photos(
     session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str
 ) -> int:
     """Replace names of markers on photos, some hundreds at most; project these, and return their number."""
-    catalog = PlainCatalog(session, Gazetteer.load())
+    catalog, loaded = load_with_catalog(session, photo_ids)
     sidecars = sidecars_of(session, photo_ids)
-    loaded = load_photos(session, photo_ids)
-    catalog.remember(loaded.photos)
     for photo in loaded.photos:
         for file in photo.files:
             for marker in file.markers:
@@ -193,10 +189,8 @@ def rename_seen(
     session: Session, photo_ids: Sequence[int], now: datetime, *, names: Collection[str], name: str, change: Change
 ) -> int:
     """Replace names of the marked areas of photos, some hundreds at most, as edits; return how many photos changed."""
-    catalog = PlainCatalog(session, Gazetteer.load())
+    catalog, loaded = load_with_catalog(session, photo_ids)
     sidecars = sidecars_of(session, photo_ids)
-    loaded = load_photos(session, photo_ids)
-    catalog.remember(loaded.photos)
     with changing(session, catalog, loaded, change, now) as touched:
         for file in (file for photo in loaded.photos for file in photo.files):
             own, areas = file_columns.own_markers(file), areas_of(file, sidecars.get(file.id, ()))
