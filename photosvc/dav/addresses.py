@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from sqlalchemy import ColumnElement, and_, func, literal, or_
+from sqlalchemy import ColumnElement, and_, or_
 from sqlalchemy.orm import InstrumentedAttribute
 
 from photosvc.core.paths import PASSING, clean_name, disk_name
@@ -52,11 +52,6 @@ def within(column: InstrumentedAttribute[str], path: str) -> ColumnElement[bool]
     """Return the condition that the column names the resource or one inside it."""
     at: ColumnElement[bool] = column == path
     return or_(at, below(column, path))
-
-
-def moved(column: InstrumentedAttribute[str], source: str, target: str) -> Any:  # noqa: ANN401 - a column expression
-    """Return the new value of the column when `source` is renamed to `target`."""
-    return literal(target) + func.substr(column, len(source) + 1)
 
 
 def path_in(environ_path: str, folder: str) -> str:

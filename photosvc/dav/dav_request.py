@@ -8,7 +8,7 @@ Large transfers wait for a slot: WebDAV clients send and fetch several files at 
 import re
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final, NamedTuple, TypeVar
@@ -254,13 +254,8 @@ class Request:
         with self._reading() as session:
             return {lock.token for lock in locks.covering(session, self.service.now(), self.key(path))}
 
-    @contextmanager
-    def _reading(self) -> Iterator[Session]:
-        if self._session is not None:
-            yield self._session
-        else:
-            with self.service.reading(orm=True) as session:
-                yield session
+    def _reading(self) -> AbstractContextManager[Session]:
+        return self.service.reading(orm=True) if self._session is None else nullcontext(self._session)
 
 
 class IfHeaderError(PhotosvcError):

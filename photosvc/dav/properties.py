@@ -22,11 +22,12 @@ from werkzeug.http import http_date, parse_date
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.dav import xml
-from photosvc.dav.addresses import LONGEST, ancestors, moved, within
+from photosvc.dav.addresses import LONGEST, ancestors, within
 from photosvc.dav.tree import Original, content_type_of, etag_of
 from photosvc.dav.xml import DAV, XmlError, element, element_text, propstat, read_xml, text
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library import disk
+from photosvc.library.relocation import renamed
 from photosvc.library.upload_albums import bytes_left
 from photosvc.models import DavLock, DavProperty, File
 from photosvc.models.statements import UNLOADED, insert_into
@@ -243,7 +244,7 @@ def copy(session: Session, source: str, target: str, user_uid: str, *, deep: boo
     """
     remove_all(session, target)
     chosen = within(DavProperty.path, source) if deep else DavProperty.path == source
-    new_path = moved(DavProperty.path, source, target)
+    new_path = renamed(DavProperty.path, source, target)
     chosen &= func.length(new_path) <= LONGEST
     sums = select(func.count(), func.coalesce(func.sum(DavProperty.size), 0)).where(chosen)
     count, size = session.execute(sums).one()
@@ -257,7 +258,7 @@ def copy(session: Session, source: str, target: str, user_uid: str, *, deep: boo
 def move(session: Session, source: str, target: str) -> None:
     """Move the properties of a resource, and of all resources inside it, to its new name."""
     remove_all(session, target)
-    new_path = moved(DavProperty.path, source, target)
+    new_path = renamed(DavProperty.path, source, target)
     chosen = within(DavProperty.path, source)
     too_long = delete(DavProperty).where(chosen, func.length(new_path) > LONGEST)
     session.execute(too_long, execution_options=UNLOADED)

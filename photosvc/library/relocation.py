@@ -67,7 +67,7 @@ class Relocation:
             if is_folder:
                 self._rename_sidecars(source, target)
             counted = update(UploadedFile).where(_named(UploadedFile.name, source, is_folder=is_folder))
-            counted = counted.values(name=_renamed(UploadedFile.name, source, target))
+            counted = counted.values(name=renamed(UploadedFile.name, source, target))
             self.session.execute(counted, execution_options=UNLOADED)
             self._rename_files([(row, target + row.name[len(source) :]) for row in rows])
             if not is_folder and is_read(source):
@@ -148,10 +148,10 @@ class Relocation:
         removed = RejectedFile.reason == Reason.REMOVED.value
         self.session.execute(delete(RejectedFile).where(at_target), execution_options=UNLOADED)
         self.session.execute(delete(RejectedFile).where(at_source, ~removed), execution_options=UNLOADED)
-        renamed = update(RejectedFile).where(at_source).values(name=_renamed(RejectedFile.name, source, target))
-        self.session.execute(renamed, execution_options=UNLOADED)
+        moved = update(RejectedFile).where(at_source).values(name=renamed(RejectedFile.name, source, target))
+        self.session.execute(moved, execution_options=UNLOADED)
         copies = update(RejectedFile).where(_is_copy_of(source, is_folder=is_folder))
-        copies = copies.values(detail=_renamed(RejectedFile.detail, source, target))
+        copies = copies.values(detail=renamed(RejectedFile.detail, source, target))
         self.session.execute(copies, execution_options=UNLOADED)
 
     def _rename_sidecars(self, source: str, target: str) -> None:
@@ -188,8 +188,8 @@ class Relocation:
         counted = (delete(UploadedFile) if kept is None else trashed).where(at_upload)
         self.session.execute(counted, execution_options=UNLOADED)
         at_name = _named(File.name, name, is_folder=is_folder)
-        renamed = update(File).where(File.root == ORIGINALS_ROOT, at_name).values(name=literal(f"{aside}/") + File.name)
-        self.session.execute(renamed, execution_options=UNLOADED)
+        moved = update(File).where(File.root == ORIGINALS_ROOT, at_name).values(name=literal(f"{aside}/") + File.name)
+        self.session.execute(moved, execution_options=UNLOADED)
         rejected = delete(RejectedFile).where(_named(RejectedFile.name, name, is_folder=is_folder))
         self.session.execute(rejected, execution_options=UNLOADED)
         # A copy elsewhere was left out because of the file that is gone; now it takes its place.
@@ -215,7 +215,8 @@ def _is_copy_of(name: str, *, is_folder: bool) -> ColumnElement[bool]:
     return (RejectedFile.reason == Reason.DUPLICATE.value) & _named(RejectedFile.detail, name, is_folder=is_folder)
 
 
-def _renamed(column: InstrumentedAttribute[str], source: str, target: str) -> ColumnElement[str]:
+def renamed(column: InstrumentedAttribute[str], source: str, target: str) -> ColumnElement[str]:
+    """Return the new value of a column whose value is `source`, or begins with it, when that is renamed."""
     return literal(target) + func.substr(column, len(source) + 1)
 
 

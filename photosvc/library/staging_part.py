@@ -280,9 +280,7 @@ class Part:
             NameRefusedError: no file can have this name.
             NameTakenError: there is a file of this name and `replace` is false, or something that is no file.
             ParentMissingError: a folder around it is missing, a link or a file.
-            StorageFullError: the disk is full.
-            StorageReadOnlyError: the folder cannot be written to.
-            StorageFailedError: another error of the disk.
+            PhotosvcError: the disk is full, read-only or fails.
         """
         *folders, last = checked_name(name)
         self.require_whole()
