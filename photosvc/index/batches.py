@@ -122,10 +122,9 @@ class BatchWriter:
         with pace.writing(self._session, items):
             if self._lease:
                 self._lease.check(self._session)
+            shared = (self._kinds, self._folders, self._contents)
             catalog = Catalog(self._session, Gazetteer.load())
-            store = Store(
-                self._session, catalog, self._originals, self._clock(), self._kinds, self._folders, self._contents
-            )
+            store = Store(self._session, catalog, self._originals, self._clock(), *shared)
             yield store
             store.finish()
             self._session.expunge_all()  # before the commit, which would mark each object as expired
@@ -145,10 +144,8 @@ def caused_by_values(error: Exception) -> bool:
     if not isinstance(error, DBAPIError):
         return True
     # PostgreSQL reports values beyond its limits (class 54, such as an index row too long) as operational errors.
-    sqlstate: str = getattr(error.orig, "sqlstate", None) or ""
-    return (isinstance(error, DataError | IntegrityError) or sqlstate.startswith("54")) and (
-        not error.connection_invalidated
-    )
+    is_beyond = str(getattr(error.orig, "sqlstate", None) or "").startswith("54")
+    return (isinstance(error, DataError | IntegrityError) or is_beyond) and not error.connection_invalidated
 
 
 def _save(store: Store, found: FoundFile, result: Extraction | Problem) -> Outcome:

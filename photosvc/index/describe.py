@@ -311,15 +311,10 @@ def _describe_flags(photo: Photo, metadata: Metadata, now: datetime) -> None:
 
 
 def _generated_title(photo: Photo, files: list[File]) -> str:
-    known = photo.place is not None and photo.place.id != UNKNOWN_PLACE
-    people = {marker.name: None for file in files for marker in file.markers if marker.type == "face" and marker.name}
-    return make_title(
-        people=list(people),
-        city=photo.place.city if known else "",
-        country=photo.country,
-        base_name=photo.name,
-        year=photo.year,
-    )
+    city = photo.place.city if photo.place is not None and photo.place.id != UNKNOWN_PLACE else ""
+    faces = [marker.name for file in files for marker in file.markers if marker.type == "face" and marker.name]
+    people = list(dict.fromkeys(faces))
+    return make_title(people=people, city=city, country=photo.country, base_name=photo.name, year=photo.year)
 
 
 def date_in(name: str) -> datetime | None:
@@ -421,7 +416,8 @@ def make_title(*, people: list[str], city: str, country: str, base_name: str, ye
     country = country_name(country)
     country = "" if country == UNKNOWN else country
     if 0 < len(people) <= 3:
-        parts = [_enumerate(people), city or country, year_text]
+        names = " & ".join(filter(None, (", ".join(people[:-1]), people[-1])))
+        parts = [names, city or country, year_text]
     elif city:
         short = country != city and len(city) + len(country) < _MAX_PLACE
         parts = [city, country if short else "", year_text]
@@ -430,7 +426,3 @@ def make_title(*, people: list[str], city: str, country: str, base_name: str, ye
     else:
         parts = [title_in(base_name) or UNKNOWN, year_text]
     return " / ".join(filter(None, parts))[:200]
-
-
-def _enumerate(people: list[str]) -> str:
-    return people[0] if len(people) == 1 else ", ".join(people[:-1]) + " & " + people[-1]

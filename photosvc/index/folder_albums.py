@@ -60,13 +60,9 @@ class FolderAlbums:
     def _make(self, sidecar: Sidecar, metadata: Metadata) -> list[int]:
         if self._session.execute(_albums_of(sidecar.folder)).first():
             return []
-        album = Album(
-            uid=ids.new_uid(ids.ALBUM, self._now),
-            title=metadata.title,
-            description=metadata.description,
-            created_at=self._now,
-            updated_at=self._now,
-        )
+        times = {"created_at": self._now, "updated_at": self._now}
+        uid = ids.new_uid(ids.ALBUM, self._now)
+        album = Album(uid=uid, title=metadata.title, description=metadata.description, **times)
         self._session.add(album)
         self._session.flush()
         sidecar.album_id = album.id
@@ -83,13 +79,8 @@ class FolderAlbums:
 
     def _photos_in(self, folder: str) -> list[int]:
         """Return the photos with a file, or a copy of a file, in the folder: Takeout repeats files in albums."""
-        found = set(
-            self._session.scalars(
-                select(Photo.id)
-                .join(Photo.files)
-                .where(Photo.path == folder, unindexed(File.root) == ORIGINALS_ROOT, File.missing.is_(False))
-            )
-        )
+        present = Photo.path == folder, unindexed(File.root) == ORIGINALS_ROOT, File.missing.is_(False)
+        found = set(self._session.scalars(select(Photo.id).join(Photo.files).where(*present)))
         copies = select(RejectedFile.name, RejectedFile.detail).where(
             RejectedFile.root == ORIGINALS_ROOT,
             RejectedFile.reason == Reason.DUPLICATE.value,

@@ -137,10 +137,7 @@ def place_of(city: str, state: str, country: str) -> FoundPlace:
     """Return the place of a city, a state and a country code in lower case; equal texts give equal places."""
     key = f"{country}|{state}|{city}".encode()
     number = int.from_bytes(hashlib.sha256(key).digest()[:12], "big")
-    digits = []
-    for _ in range(12):
-        number, digit = divmod(number, 62)
-        digits.append(BASE62[digit])
+    digits = (BASE62[number // 62**place % 62] for place in range(12))
     return FoundPlace(f"{country}:{''.join(digits)}", _label(city, state, country_name(country)), city, state, country)
 
 

@@ -29,13 +29,10 @@ _TABLE: Final = Path("/proc/self/mounts")
 #: The table with the number of each mount: a disk that went and came between two looks has another one.
 _NUMBERED: Final = Path("/proc/self/mountinfo")
 #: Types of file systems; those of FUSE have the prefix `fuse.`.
-_REMOTE: Final = frozenset(
-    {
-        *("9p", "afs", "beegfs", "ceph", "cifs", "davfs", "davfs2", "glusterfs", "goofys", "gpfs", "lustre", "ncpfs"),
-        *("nfs", "nfs4", "prl_fs", "rclone", "s3fs", "smb3", "smbfs", "sshfs", "vboxsf", "virtiofs", "vmhgfs"),
-        "vmhgfs-fuse",
-    }
-)
+_REMOTE: Final = frozenset((
+    "9p", "afs", "beegfs", "ceph", "cifs", "davfs", "davfs2", "glusterfs", "goofys", "gpfs", "lustre", "ncpfs", "nfs",
+    "nfs4", "prl_fs", "rclone", "s3fs", "smb3", "smbfs", "sshfs", "vboxsf", "virtiofs", "vmhgfs", "vmhgfs-fuse",
+))  # fmt: skip
 #: Deeper folders are skipped.
 MAX_DEPTH = 100
 #: Longest path in bytes, as written and as folded for the search: database indexes and cursors contain whole paths.
@@ -197,9 +194,8 @@ def _list(root: Path, folder: str) -> list[str] | Unreachable:
         return Unreachable(name, Problem.of(Reason.PATH_TOO_LONG, MAX_PATH))
     try:
         with os.scandir(disk_path(root, name)) as listing:
-            return sorted(
-                clean_name(entry.name) + "/" * _leads_deeper(entry) for entry in listing if not is_left_out(entry.name)
-            )
+            seen = (entry for entry in listing if not is_left_out(entry.name))
+            return sorted(clean_name(entry.name) + "/" * _leads_deeper(entry) for entry in seen)
     except OSError as error:
         return Unreachable(name, Problem.of(Reason.UNREADABLE_FOLDER, system_symbol(error)))
 

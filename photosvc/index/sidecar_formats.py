@@ -75,6 +75,7 @@ def read_picture(record: Mapping[str, Any]) -> Metadata | None:
     if not isinstance(taken, dict):
         return None
     lat, lng, altitude = _position(record)
+    people = dict.fromkeys(islice(_people(record), MOST_PEOPLE))
     return Metadata(
         taken_utc=_moment(taken),
         lat=lat,
@@ -82,9 +83,7 @@ def read_picture(record: Mapping[str, Any]) -> Metadata | None:
         altitude=altitude,
         description=_text(record, "description", text.DESCRIPTION),
         original_name=_text(record, "title"),
-        regions=tuple(
-            Region(name, "", 0.0, 0.0, 1.0, 1.0) for name in dict.fromkeys(islice(_people(record), MOST_PEOPLE))
-        ),
+        regions=tuple(Region(name, "", 0.0, 0.0, 1.0, 1.0) for name in people),
         favorite=record.get("favorited") is True,
         archived=record.get("archived") is True or record.get("trashed") is True,
     )
@@ -111,11 +110,10 @@ def _moment(taken: Mapping[str, Any]) -> datetime | None:
     """Return the time, which Takeout writes as text in seconds since 1970; 0 stands for an unknown time."""
     written = taken.get("timestamp")
     seconds = str(written) if isinstance(written, int | str) else ""
-    if not _SECONDS.fullmatch(seconds) or int(seconds) == 0:
-        return None
-    with suppress(OverflowError):
-        moment = _EPOCH + timedelta(seconds=int(seconds))
-        return moment if is_plausible(moment) else None
+    if _SECONDS.fullmatch(seconds) and int(seconds) != 0:
+        with suppress(OverflowError):
+            moment = _EPOCH + timedelta(seconds=int(seconds))
+            return moment if is_plausible(moment) else None
     return None
 
 
@@ -126,8 +124,7 @@ def _position(record: Mapping[str, Any]) -> tuple[float | None, float | None, in
         if not isinstance(data, dict):
             continue
         lat, lng, altitude = (_number(data.get(part)) for part in ("latitude", "longitude", "altitude"))
-        position = valid_position(lat, lng)
-        if position:
+        if position := valid_position(lat, lng):
             return *position, valid_altitude(altitude or 0.0)
     return None, None, 0
 
@@ -157,8 +154,7 @@ class _Tags:
         for name in names:
             value = self._values.get(name)
             listed = value[:_MOST_VALUES] if isinstance(value, list) else [value]
-            found = tuple(filter(None, map(_exiftool_text, listed)))
-            if found:
+            if found := tuple(filter(None, map(_exiftool_text, listed))):
                 return found
         return ()
 
@@ -169,8 +165,7 @@ class _Tags:
     def number(self, *names: str) -> float:
         """Return the number at the beginning of the first of these tags that has one, else 0."""
         for name in names:
-            match = _NUMBER.match(self.text(name)[:_LONGEST])
-            if match:
+            if match := _NUMBER.match(self.text(name)[:_LONGEST]):
                 return float(match[1])
         return 0.0
 
@@ -241,8 +236,7 @@ def _f_number(number: float) -> float:
 
 def _exposure(written: str) -> str:
     """Return the shutter time from `1/160`, `2.5` or `0.00625`."""
-    fraction = _FRACTION.fullmatch(written[:_LONGEST])
-    if fraction:
+    if fraction := _FRACTION.fullmatch(written[:_LONGEST]):
         return exposure((int(fraction[1]), int(fraction[2])))
     number = _NUMBER.fullmatch(written[:_LONGEST])
     return exposure((round(float(number[1]) * 1_000_000), 1_000_000)) if number else ""
@@ -339,7 +333,6 @@ def _read_json(content: bytes) -> Content | None:
     if not isinstance(record, dict):
         return None
     for kind, reader in ((Kind.TAKEOUT, read_picture), (Kind.ALBUM, read_album), (Kind.EXIFTOOL, read)):
-        metadata = reader(record)
-        if metadata is not None:
+        if (metadata := reader(record)) is not None:
             return Content(kind, metadata)
     return None

@@ -188,8 +188,7 @@ class Sidecars:
             for row in self._session.execute(select(copy_sidecars).where(condition))
         }
         for name, sidecar_id, _ in former - new:
-            one = links.name == name, links.sidecar_id == sidecar_id
-            self._session.execute(delete(copy_sidecars).where(*one))
+            self._session.execute(delete(copy_sidecars).where(links.name == name, links.sidecar_id == sidecar_id))
         added = sorted(new - former)
         self._write(copy_sidecars, [dict(zip(copy_sidecars.columns.keys(), one, strict=True)) for one in added])
         saved = set(sidecar_ids)
@@ -262,10 +261,8 @@ class Sidecars:
 
         A deleted album has no id: the row says that there was one.
         """
-        same = select(Sidecar).where(Sidecar.root == ORIGINALS_ROOT, Sidecar.kind == Kind.ALBUM)
-        rows = self._session.scalars(
-            same.where(Sidecar.details == details).order_by(Sidecar.album_id.is_(None), Sidecar.id)
-        )
+        same = (Sidecar.root == ORIGINALS_ROOT, Sidecar.kind == Kind.ALBUM, Sidecar.details == details)
+        rows = self._session.scalars(select(Sidecar).where(*same).order_by(Sidecar.album_id.is_(None), Sidecar.id))
         return next((row for row in rows if not self._folders.has(row.name)), None)
 
     def _find(self, names: Collection[str]) -> dict[str, Sidecar]:

@@ -92,8 +92,7 @@ def _written(name: str) -> Iterator[str]:
     """Yield the names of the candidates in the case of the file's name."""
     stem, extension = _split(name)
     yield from (f"{name}.xmp", f"{stem}.xmp", f"{name}.json", f"{stem}.json", f"{stem}.aae")
-    apple = _APPLE.fullmatch(key(stem))
-    if apple:
+    if apple := _APPLE.fullmatch(key(stem)):
         yield f"img_o{apple['number']}.aae"
     yield from _takeout(stem, extension)
 
@@ -222,8 +221,7 @@ def cut_original(stem: str) -> str:
 
 def _numbered(stem: str) -> Iterator[tuple[str, str]]:
     yield stem, ""
-    numbered = _NUMBER.fullmatch(stem)
-    if numbered:
+    if numbered := _NUMBER.fullmatch(stem):
         yield numbered["rest"], numbered["number"]
 
 
@@ -293,17 +291,11 @@ def _united(sidecars: Sequence[StoredSidecar]) -> list[StoredSidecar]:
             words[one.kind].setdefault(one.picture, one.metadata.keywords)
     archived = all(one.metadata.archived for one in sidecars if one.kind is Kind.TAKEOUT)
     united = {kind: keywords(word for some in found.values() for word in some) for kind, found in words.items()}
-    return [
-        replace(
-            one,
-            metadata=replace(
-                one.metadata,
-                keywords=united.get(one.kind, ()) if one.metadata.keywords else (),
-                archived=one.metadata.archived and archived,
-            ),
-        )
-        for one in sidecars
-    ]
+
+    def with_shared(own: Metadata, kind: Kind) -> Metadata:
+        return replace(own, keywords=united.get(kind, ()) if own.keywords else (), archived=own.archived and archived)
+
+    return [replace(one, metadata=with_shared(one.metadata, one.kind)) for one in sidecars]
 
 
 def with_sidecars(own: Metadata, sidecars: Sequence[StoredSidecar]) -> Sources:

@@ -61,8 +61,7 @@ def split_name(name: str) -> tuple[str, str, str]:
 
 def original_of(base: str) -> str:
     """Return the base name of the picture or video that an edited copy was made from; empty for other files."""
-    apple = _APPLE_EDITED.fullmatch(base)
-    if apple:
+    if apple := _APPLE_EDITED.fullmatch(base):
         return apple["head"] + apple["number"]
     composed = unicodedata.normalize("NFC", base)
     google = _EDITED.fullmatch(composed)
@@ -309,9 +308,8 @@ def _by_names(buckets: dict[_Name, _Bucket], kinds: Collection[str]) -> Iterator
         if EDITED in kinds and original_of(base):
             wanted.append(original_of(base))
         for other in wanted:
-            found = folded.get((folder, fold(other), long), [])
             exact = (folder, other, long)
-            if found:
+            if found := folded.get((folder, fold(other), long)):
                 yield name, exact if exact in found else found[0]
 
 

@@ -386,14 +386,8 @@ class Store:
         return file
 
     def _add_file(self, photo: Photo) -> File:
-        file = File(
-            id=next(self._new.file_ids, None),
-            uid=ids.new_uid(ids.FILE, self._now),
-            root=ORIGINALS_ROOT,
-            photo=photo,
-            markers=[],
-            created_at=self._now,
-            updated_at=self._now,
-        )
+        times = {"created_at": self._now, "updated_at": self._now}
+        number, uid = next(self._new.file_ids, None), ids.new_uid(ids.FILE, self._now)
+        file = File(id=number, uid=uid, root=ORIGINALS_ROOT, photo=photo, markers=[], **times)
         self._session.add(file)
         return file
