@@ -362,8 +362,7 @@ def _end(change: Change, copied: _Copied, path: str, *, is_kept: bool) -> None:
 
 def _delete_sources(change: Change, sources: Sequence[Listed]) -> None:
     """Delete the former objects of a MOVE; `PartlyDoneError` names those left: they are files beside the moved ones."""
-    failed = {clean_name(one.key): error for one, error in change.delete(sources)}
-    if failed:
+    if failed := {clean_name(one.key): error for one, error in change.delete(sources)}:
         with change.request.writing():
             for name in failed:
                 change.request.relocation().changed(name)

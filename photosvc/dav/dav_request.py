@@ -91,10 +91,9 @@ class Request:
         self.has_wished = False
         """True once the indexer has something to look at."""
         self.environ = environ = {**environ, "SCRIPT_NAME": provider.mount_path, "PATH_INFO": path}
-        if "HTTP_DEPTH" in environ:
-            environ["HTTP_DEPTH"] = environ["HTTP_DEPTH"].lower()
-        if "HTTP_OVERWRITE" in environ:
-            environ["HTTP_OVERWRITE"] = environ["HTTP_OVERWRITE"].upper()
+        for name, form in (("HTTP_DEPTH", str.lower), ("HTTP_OVERWRITE", str.upper)):
+            if name in environ:
+                environ[name] = form(environ[name])
         self._lists = parse_if(environ["HTTP_IF"]) if "HTTP_IF" in environ else []
         self.tokens = {one.value for part in self._lists for one in part.conditions if not one.is_tag}
         """The lock tokens that the request shows."""
@@ -115,8 +114,7 @@ class Request:
         Raises:
             DAVError: 404, there is none.
         """
-        found = self.find(self.path)
-        if found is None:
+        if (found := self.find(self.path)) is None:
             raise DAVError(HTTPStatus.NOT_FOUND)
         return found
 
@@ -332,8 +330,7 @@ def _conditions(text: str, position: int) -> tuple[tuple[Condition, ...], int]:
 
 
 def _next(text: str, position: int) -> re.Match[str]:
-    found = _TOKEN.match(text, position)
-    if found is None:
+    if (found := _TOKEN.match(text, position)) is None:
         raise IfHeaderError
     return found
 

@@ -57,17 +57,16 @@ def _send(request: "Request", found: Original) -> Response:
     with store_slot(request.service):
         file = found.get_content()
     status = os.fstat(file.fileno()) if isinstance(file, FileIO) else found.status
-    return send_file(
-        FileAnswer(
-            file=file,
-            size=status.st_size,
-            content_type=content_type_of(found.name),
-            etag=etag_of(status),
-            internal=f"originals{request.path}",
-            modified_ns=clamped_time(status),
-            headers=[*cache_headers(None), SANDBOX],
-        )
+    answer = FileAnswer(
+        file=file,
+        size=status.st_size,
+        content_type=content_type_of(found.name),
+        etag=etag_of(status),
+        internal=f"originals{request.path}",
+        modified_ns=clamped_time(status),
+        headers=[*cache_headers(None), SANDBOX],
     )
+    return send_file(answer)
 
 
 def put(request: "Request") -> Response:

@@ -80,8 +80,7 @@ def quota_properties(session: Session, settings: Settings, user_id: int, asked: 
         if settings.bucket is None:
             disk = os.statvfs(settings.originals)
             limits.append(disk.f_bavail * disk.f_frsize)
-        known = [limit for limit in limits if limit is not None]
-        if known:
+        if known := [limit for limit in limits if limit is not None]:
             found[AVAILABLE] = str(max(0, min(known)))
     return found
 

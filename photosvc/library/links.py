@@ -271,10 +271,7 @@ def open_visit(operation: Operation, found: FoundLink, origin: Origin) -> Login:
 
 
 def _is_open(now: datetime) -> tuple[Any, ...]:
-    return (
-        or_(Link.expires_at.is_(None), Link.expires_at > now),
-        or_(Link.max_views == 0, Link.views < Link.max_views),
-    )
+    return or_(Link.expires_at.is_(None), Link.expires_at > now), or_(Link.max_views == 0, Link.views < Link.max_views)
 
 
 def _end_visits(session: Session, link_id: int) -> None:
@@ -340,8 +337,7 @@ def _slug(text: str) -> str:
 
 def _told(link: Link) -> str:
     """Return the album and the rights of a link for the security log."""
-    named = (("metadata", link.metadata_shown), ("downloads", link.downloads), ("uploads", link.uploads))
-    rights = [name for name, on in named if on]
+    rights = ["metadata"] * link.metadata_shown + ["downloads"] * link.downloads + ["uploads"] * link.uploads
     until = f"until {link.expires_at:%Y-%m-%d %H:%M}" if link.expires_at else "without end"
     limits = f", at most {link.max_views} visits" if link.max_views else ""
     protected = ", password" if link.password_hash else ""

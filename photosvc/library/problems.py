@@ -68,15 +68,12 @@ def count_failed(session: Session) -> int:
 
 
 def _every(text: str) -> Subquery:
-    return union_all(
-        _rows(_FILE, File, File.updated_at, File.error, File.error_detail, text).where(
-            File.error != "", not_(File.missing)
-        ),
-        _rows(_REJECTED, RejectedFile, RejectedFile.created_at, RejectedFile.reason, RejectedFile.detail, text).where(
-            RejectedFile.reason.not_in([reason.value for reason in _QUIET])
-        ),
-        _rows(_IMPORTED, JobFailure, JobFailure.created_at, JobFailure.reason, JobFailure.detail, text),
-    ).subquery()
+    files = _rows(_FILE, File, File.updated_at, File.error, File.error_detail, text)
+    files = files.where(File.error != "", not_(File.missing))
+    rejected = _rows(_REJECTED, RejectedFile, RejectedFile.created_at, RejectedFile.reason, RejectedFile.detail, text)
+    rejected = rejected.where(RejectedFile.reason.not_in([reason.value for reason in _QUIET]))
+    imported = _rows(_IMPORTED, JobFailure, JobFailure.created_at, JobFailure.reason, JobFailure.detail, text)
+    return union_all(files, rejected, imported).subquery()
 
 
 def _rows(kind: int, table: Any, at: Any, reason: Any, detail: Any, text: str) -> Select[Any]:  # noqa: ANN401

@@ -203,9 +203,8 @@ def wish_albums(
         TooManyJobsError: as many jobs of the account wait as are allowed.
     """
     jobs.lock_jobs(session)
-    shared = select(Job.id, Job.arguments).where(
-        Job.kind == ALBUMS.name, Job.subject == subject, Job.state == State.WAITING.value
-    )
+    waits = (Job.kind == ALBUMS.name, Job.subject == subject, Job.state == State.WAITING.value)
+    shared = select(Job.id, Job.arguments).where(*waits)
     row = session.execute(shared).first() if subject else None
     wanted = list(dict.fromkeys([*(row.arguments["files"] if row else ()), *files]))
     if row is not None and len(wanted) <= MOST_FILES:
@@ -230,9 +229,8 @@ def can_go_on(session: Session) -> ColumnElement[bool]:
 def will_follow(session: Session, files: Collection[str]) -> bool:
     """Return whether a waiting or running job may put some of these files, which are indexed, into albums now."""
     content = _contents(session)
-    has_one = exists(
-        select(content.c.value).where(content.c.value.in_(files), _is_indexed(content.c.value)).correlate(Job)
-    )
+    own = select(content.c.value).where(content.c.value.in_(files), _is_indexed(content.c.value))
+    has_one = exists(own.correlate(Job))
     query = select(Job.id).where(Job.kind == ALBUMS.name, IS_OPEN, has_one).limit(1)
     return session.execute(query).first() is not None
 

@@ -222,9 +222,8 @@ class KnownOriginals:
         try:
             if self.settings.bucket is not None:
                 return self._object_hash(name) == file.hash
-            return os.lstat(disk_path(self.settings.originals, name)).st_size == file.size and (
-                self._hash(name) == file.hash
-            )
+            has_size = os.lstat(disk_path(self.settings.originals, name)).st_size == file.size
+            return has_size and self._hash(name) == file.hash
         except (OSError, StorageFailedError, BucketError):
             return False
 

@@ -143,6 +143,9 @@ class _Stored(NamedTuple):
     """Removes it, if it was not there before."""
 
 
+_ByPath: TypeAlias = Mapping[Path, _Stored]
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
     """The admission of received files to the originals.
@@ -257,7 +260,7 @@ class Admission:
         self._check_quota(session, group)
         return new
 
-    def _stored(self, group: Sequence[Named], content: Content, undo: ExitStack) -> dict[Path, _Stored]:
+    def _stored(self, group: Sequence[Named], content: Content, undo: ExitStack) -> _ByPath:
         """Store the new files of a group in the bucket, outside of a transaction, because a store may take long."""
         stored = {}
         for one in self._originals.settle(self.writing, partial(self._check_group, group)):
@@ -284,12 +287,7 @@ class Admission:
                 session.execute(delete(UploadedFile).where(of_content), execution_options=UNLOADED)
 
     def _admit_group(
-        self,
-        group: Sequence[Named],
-        content: Content,
-        undo: ExitStack,
-        stored: Mapping[Path, _Stored] | None,
-        session: Session,
+        self, group: Sequence[Named], content: Content, undo: ExitStack, stored: _ByPath | None, session: Session
     ) -> list[Admitted]:
         self._check_group(group, session)
         outcomes = []
@@ -302,12 +300,10 @@ class Admission:
                 continue
             if stored is None:
                 name = self._placed(group[0].file, content, one, undo)
-            else:
-                if one.file.path not in stored:  # a duplicate, which was removed meanwhile
-                    raise StorageFailedError
-                name = stored[one.file.path].name
-                if not self.is_same(one.file, name):  # the request that had stored it took it back
-                    raise StorageFailedError
+            elif one.file.path not in stored:  # a duplicate, which was removed meanwhile
+                raise StorageFailedError
+            elif not self.is_same(one.file, name := stored[one.file.path].name):
+                raise StorageFailedError  # the request that had stored it took it back
             named = update(UploadedFile).where(UploadedFile.hash == one.file.hash).values(name=name)
             session.execute(named, execution_options=UNLOADED)
             # A person may have removed the same file from the library before.
