@@ -17,8 +17,7 @@ WORDS = re.compile(rf"\b(?:{'|'.join(DERIVED)})\b")
 SAFE = {
     "api/monitoring.py _workers: getpid": "a process reads its own numbers in /proc",
     "api/monitoring.py _workers: getppid": "a process reads those of its parent's children in /proc",
-    "storage/bucket.py Bucket.call: getpid": "the first use after a fork makes a client of its own",
-    "storage/bucket.py Bucket.file: getpid": "the first use after a fork makes a client of its own",
+    "storage/bucket.py _store: getpid": "the first use after a fork makes a client of its own",
     "cli/run.py _start_indexer: getpid": "a parent tells its child whom to watch",
     "cli/index.py _end_with.wait: getppid": "a child asks whether its parent lives",
     "cli/index.py _end_with.wait: getpid": "a process ends itself",
