@@ -91,9 +91,10 @@ class Request:
         self.has_wished = False
         """True once the indexer has something to look at."""
         self.environ = environ = {**environ, "SCRIPT_NAME": provider.mount_path, "PATH_INFO": path}
-        for name, form in (("HTTP_DEPTH", str.lower), ("HTTP_OVERWRITE", str.upper)):
-            if name in environ:
-                environ[name] = form(environ[name])
+        if "HTTP_DEPTH" in environ:
+            environ["HTTP_DEPTH"] = environ["HTTP_DEPTH"].lower()
+        if "HTTP_OVERWRITE" in environ:
+            environ["HTTP_OVERWRITE"] = environ["HTTP_OVERWRITE"].upper()
         self._lists = parse_if(environ["HTTP_IF"]) if "HTTP_IF" in environ else []
         self.tokens = {one.value for part in self._lists for one in part.conditions if not one.is_tag}
         """The lock tokens that the request shows."""

@@ -337,7 +337,8 @@ def _slug(text: str) -> str:
 
 def _told(link: Link) -> str:
     """Return the album and the rights of a link for the security log."""
-    rights = ["metadata"] * link.metadata_shown + ["downloads"] * link.downloads + ["uploads"] * link.uploads
+    named = (("metadata", link.metadata_shown), ("downloads", link.downloads), ("uploads", link.uploads))
+    rights = [name for name, on in named if on]
     until = f"until {link.expires_at:%Y-%m-%d %H:%M}" if link.expires_at else "without end"
     limits = f", at most {link.max_views} visits" if link.max_views else ""
     protected = ", password" if link.password_hash else ""

@@ -149,9 +149,8 @@ def _looks(connection: Connection) -> tuple["array[int]", "array[int]", _Version
     """Return the hashes of all listed photos, sorted, the ids of the files that show them, and their versions."""
     query = select(File.id, File.look_versions, *PARTS).join(SearchRow, SearchRow.file_id == File.id)
     # For this statement alone: the connection may be used for others, which PostgreSQL cannot stream.
-    found = connection.execute(
-        query.where(shows(), visible(sees_private=True)), execution_options={"yield_per": 10_000}
-    )
+    query = query.where(shows(), visible(sees_private=True))
+    found = connection.execute(query, execution_options={"yield_per": 10_000})
     looks, ids, texts = array("Q"), array("q"), []
     for file_id, text, *parts in found:
         looks.append(number(parts))
@@ -193,14 +192,14 @@ def _grouped(connection: Connection, files: dict[int, list[int]], neighbours: _N
     ranked = sorted(read, key=lambda one: (-read[one].width * read[one].height, -read[one].size, one))
     rank = {file_id: at for at, file_id in enumerate(ranked)}
     for best in ranked:
-        look = look_of[best]
+        look, own = look_of[best], apart.get(read[best].photo_id, _NONE)
         if best not in free[look]:
             continue
         members = [
             (file_id, bits)
             for near, bits in ((look, 0), *sorted(neighbours.get(look, {}).items()))
             for file_id in free[near]
-            if file_id != best and file_id in read and not _are_apart(apart, read[best], read[file_id])
+            if file_id != best and file_id in read and own.isdisjoint(apart.get(read[file_id].photo_id, _NONE))
         ]
         members.sort(key=lambda member: rank[member[0]])
         for file_id in (best, *(file_id for file_id, _ in members)):
@@ -226,10 +225,6 @@ def sets_of_photos(connection: Connection) -> Mapping[int, AbstractSet[int]]:
     for photo_id, number_of_set in connection.execute(select(DistinctPhoto.photo_id, DistinctPhoto.number)):
         found.setdefault(photo_id, set()).add(number_of_set)
     return found
-
-
-def _are_apart(apart: Mapping[int, AbstractSet[int]], one: Row[Any], other: Row[Any]) -> bool:
-    return not apart.get(one.photo_id, _NONE).isdisjoint(apart.get(other.photo_id, _NONE))
 
 
 def _copy(row: Row[Any], distance: int) -> Copy:

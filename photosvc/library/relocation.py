@@ -18,6 +18,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.core.problems import Reason
 from photosvc.core.vocabulary import parse_kinds
+from photosvc.core.words import in_portions
 from photosvc.index.catalog import Catalog
 from photosvc.index.places import Gazetteer
 from photosvc.index.requested import wish
@@ -164,9 +165,9 @@ class Relocation:
 
     def _hide(self, names: Sequence[str]) -> None:
         catalog = Catalog(self.session, Gazetteer.load())
-        for start in range(0, len(names), _PORTION):
+        for some in in_portions(names, _PORTION):
             store = Store(self.session, catalog, self.settings.originals, self.now, parse_kinds(self.settings.stack_by))
-            store.mark_missing(names[start : start + _PORTION])
+            store.mark_missing(some)
             store.finish()
         self.session.expire_all()
 

@@ -310,7 +310,7 @@ class Part:
         try:
             os.link(last, self._former, src_dir_fd=folder, dst_dir_fd=self._folder, follow_symlinks=False)
         except FileNotFoundError:
-            pass
+            return True
         except OSError as error:
             if error.errno not in NO_LINKS:
                 raise

@@ -11,6 +11,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.machine import usable_cores
+from photosvc.core.words import in_portions
 from photosvc.index import jobs
 from photosvc.index.jobs import THUMBNAILS, State, Waiting
 from photosvc.index.lease import Lease
@@ -120,13 +121,12 @@ def make_all(lease: Lease, settings: Settings, _job: Waiting) -> Generator[bool,
     lease.report = lambda: counts
     cache = PictureCache(settings.cache, settings.cache_size * _MIB)
     with thumbnail_pool(settings) as pool:
-        for start in range(0, len(ids), _PORTION):
-            portion = [one for _, one in read_originals(lease.engine, settings, ids[start : start + _PORTION])]
-            made = _make(cache, pool, portion)
+        for some in in_portions(ids, _PORTION):
+            made = _make(cache, pool, [one for _, one in read_originals(lease.engine, settings, some)])
             _check_disk(lease.engine, settings, made)
             counts["made"] += made.made
             counts["failed"] += len(made.failed)
-            counts["done"] = min(start + _PORTION, len(ids))
+            counts["done"] += len(some)
             yield True
     with write_session(lease.engine) as session:
         lease.finish(session)

@@ -90,8 +90,7 @@ def chosen(session: Session, trash: Trash, item: str) -> list[Kept]:
     Raises:
         NotFoundError: there is none.
     """
-    found = _chosen(session, trash, item)
-    if not found:
+    if not (found := _chosen(session, trash, item)):
         raise NotFoundError(f"there is no {item[:200] or 'item without a name'} in the trash", field="item")
     return found
 
@@ -262,8 +261,7 @@ def _rename_sidecars(
     """Let the rows of sidecars follow; sidecars that changed since then are read again by the indexer."""
     own = {row.name: row for row in session.scalars(select(Sidecar).where(Sidecar.name.in_([*names, *names.values()])))}
     for path, name in names.items():
-        row = own.get(path)
-        if row is None:
+        if (row := own.get(path)) is None:
             continue
         if name in own or not _is_same(settings.originals, name, row, copies):
             forget_sidecars(session, Sidecar.id == row.id)

@@ -303,8 +303,8 @@ def delete_file(session: Session, file: File, deletion: Deletion | None, now: da
 def _lost_with(session: Session, photo_ids: Sequence[int]) -> dict[str, dict[str, Any]]:
     """Return the UID of each of these photos -> the values that the journal keeps of it."""
     connection = session.connection()
-    columns = (Photo.id, Photo.uid, Photo.title, Photo.taken_at_local)
-    rows = connection.execute(select(*columns).where(among(session, Photo.id, photo_ids))).all()
+    photos = select(Photo.id, Photo.uid, Photo.title, Photo.taken_at_local)
+    rows = connection.execute(photos.where(among(session, Photo.id, photo_ids))).all()
     files, albums = defaultdict(list), defaultdict(list)
     named = select(File.photo_id, File.name).where(among(session, File.photo_id, photo_ids))
     for photo_id, name in connection.execute(named):
@@ -380,8 +380,7 @@ def _own_sidecars(session: Session, file_ids: Sequence[int]) -> dict[int, str]:
 
 def _set_sidecars_aside(session: Session, sidecars: Mapping[int, str], kept: Mapping[str, str]) -> None:
     """Give the rows of sidecars their names in the trash; rows of sidecars that are gone are deleted."""
-    lost = [sidecar_id for sidecar_id, name in sidecars.items() if name not in kept]
-    forget_sidecars(session, Sidecar.id.in_(lost))
+    forget_sidecars(session, Sidecar.id.in_([one for one, name in sidecars.items() if name not in kept]))
     moved = [
         {"row": sidecar_id, "new_name": kept[name], "new_folder": kept[name].rpartition("/")[0]}
         for sidecar_id, name in sidecars.items()
