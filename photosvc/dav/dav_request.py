@@ -230,7 +230,9 @@ class Request:
                     found = self.find(about)
                     etags[about] = None if found is None else found.etag
                 elif not is_tag and about not in tokens:
-                    tokens[about] = self._tokens_on(about)
+                    with self._reading() as session:
+                        covering = locks.covering(session, self.service.now(), self.key(about))
+                        tokens[about] = {lock.token for lock in covering}
             if _hold(one.conditions, etags.get(about), tokens.get(about, set())):
                 return
         if self._lists:
@@ -247,11 +249,6 @@ class Request:
             roots = locks.blocking(session, now, self.key(path), deep=deep, user_uid=self.user_uid, tokens=self.tokens)
         if roots:
             raise locked(TOKEN_SUBMITTED, roots)
-
-    def _tokens_on(self, path: str) -> set[str]:
-        """Return the tokens of the locks that cover a resource."""
-        with self._reading() as session:
-            return {lock.token for lock in locks.covering(session, self.service.now(), self.key(path))}
 
     def _reading(self) -> AbstractContextManager[Session]:
         return self.service.reading(orm=True) if self._session is None else nullcontext(self._session)

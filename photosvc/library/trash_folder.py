@@ -24,7 +24,7 @@ from photosvc.library.staging_part import typed_errors
 from photosvc.storage.bucket import Bucket
 
 _TIME: Final = "%Y%m%dT%H%M%SZ"
-_DELETION: Final = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}", re.ASCII)
+_DELETION: Final = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,9 @@ def new_deletion(now: datetime) -> str:
 
 def is_deletion(folder: str) -> bool:
     """Return whether the folder of a finished deletion may have this name."""
-    match = _DELETION.fullmatch(folder)
-    if match is None:
-        return False
-    try:
-        datetime.strptime(match[1], _TIME)  # noqa: DTZ007 - only its form counts
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return _DELETION.fullmatch(folder) is not None and bool(time_of(folder))
+    return False
 
 
 def time_of(deletion: str) -> datetime:

@@ -42,7 +42,7 @@ _PORTION: Final = 500
 MOST_FILES: Final = 200
 _INDEXED: Final = (File.root == ORIGINALS_ROOT, File.missing.is_(False))
 #: The claims of files that the index refused for good, or that a person removed from the library.
-_REFUSED: Final = (
+REFUSED: Final = (
     RejectedFile.root == ORIGINALS_ROOT,
     RejectedFile.name == UploadedFile.name,
     RejectedFile.retry_at.is_(None),
@@ -222,7 +222,7 @@ def wish_albums(
 def can_go_on(session: Session) -> ColumnElement[bool]:
     """Return the condition of jobs one of whose files is indexed, or refused for good."""
     content = _contents(session)
-    refused = exists().where(UploadedFile.hash == content.c.value, *_REFUSED)
+    refused = exists().where(UploadedFile.hash == content.c.value, *REFUSED)
     return exists(select(content.c.value).where(or_(_is_indexed(content.c.value), refused)).correlate(Job))
 
 
@@ -247,7 +247,7 @@ def put_into_albums(lease: Lease, _settings: Settings, job: Waiting) -> Generato
         if job.arguments.get("only_shown"):
             chosen = _shown(session, chosen)
         present = _add(session, albums, chosen, now) if photos else len(albums)
-        refused = set(session.scalars(select(UploadedFile.hash).where(UploadedFile.hash.in_(files), *_REFUSED)))
+        refused = set(session.scalars(select(UploadedFile.hash).where(UploadedFile.hash.in_(files), *REFUSED)))
         is_over = now >= job.created_at + LIFETIME
         left = [] if is_over else [one for one in files if one not in photos and one not in refused]
         added = job.arguments.get("added", 0) + (len(photos) if present else 0)

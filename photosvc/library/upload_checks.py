@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias, TypeVar
 
-from sqlalchemy import not_, select
+from sqlalchemy import exists, not_, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
@@ -29,9 +29,10 @@ from photosvc.index.extract import Extraction, extract
 from photosvc.index.scan import are_away, disk_path
 from photosvc.index.sidecar_values import is_read
 from photosvc.library.staging_part import StorageFailedError
+from photosvc.library.upload_albums import REFUSED
 from photosvc.media.errors import UnsupportedFileError
 from photosvc.media.formats import HEAD_SIZE, by_extension, may_have_pixels, sniff
-from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
+from photosvc.models import ORIGINALS_ROOT, File, UploadedFile
 from photosvc.settings import Settings
 from photosvc.storage.bucket import BucketError
 from photosvc.storage.objects import find
@@ -270,10 +271,7 @@ def _candidates(session: Session, file: ReceivedFile) -> Iterator[tuple[str, int
     query = query.where(File.hash == file.hash, File.root == ORIGINALS_ROOT, File.missing.is_(False))
     yield from map(tuple, session.execute(query.order_by(File.id)).all())
     # A file that the index refused for good, or that a person removed from the library, may be added again.
-    refused = select(RejectedFile.id).where(
-        RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == UploadedFile.name, RejectedFile.retry_at.is_(None)
-    )
-    claim = select(UploadedFile.name).where(UploadedFile.hash == file.hash, not_(refused.exists()))
+    claim = select(UploadedFile.name).where(UploadedFile.hash == file.hash, not_(exists().where(*REFUSED)))
     if claimed := session.scalar(claim):
         yield claimed, file.size, None
 
