@@ -132,8 +132,11 @@ def _run(command: list[str], environ: dict[str, str]) -> None:
     try:
         done = subprocess.run(command, env=environ, capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - own arguments
     except FileNotFoundError:
-        msg = "install the client programs of PostgreSQL, or back the database up by other means and give"
-        raise PhotosvcError(f"{command[0]} is not installed: {msg} --without-database.") from None
+        msg = (
+            f"{command[0]} is not installed: install the client programs of PostgreSQL, or back the database up by "
+            "other means and give --without-database."
+        )
+        raise PhotosvcError(msg) from None
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise PhotosvcError(f"{command[0]} failed: {said[0] if said else f'exit code {done.returncode}'}")

@@ -83,7 +83,7 @@ class Staging:
                         raise StorageFullError
                 file = os.open(name, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
             with _locked(file):
-                digest = new_hash(self.bucket)  # while it is written
+                digest = new_hash(self.bucket)  # computed while the file is written
                 given = (self.originals, folder, name, file, expected_length, most_bytes)
                 part = Part(*given, _hash=digest, bucket=self.bucket)
                 try:
