@@ -498,9 +498,8 @@ def test_a_process_that_is_killed_between_copy_and_deletion_has_deleted(filled, 
 
 def test_a_process_that_is_killed_before_the_commit_has_deleted_nothing(filled, store):
     found = filled.find()
-    killed(
-        filled, store, "_wish", "/api/v1/batch/photos/delete", {"photos": list(uids(filled).values())}, module="trash"
-    )
+    every = list(uids(filled).values())
+    killed(filled, store, "_wish", "/api/v1/batch/photos/delete", {"photos": every}, module="trash_deletion")
     svc(filled, "index", "--workers", "1")
     assert (contents(store), filled.find(), listed(filled)) == (ALL, found, [])
 
