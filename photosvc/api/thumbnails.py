@@ -4,6 +4,7 @@ A cover is a thumbnail of the latest photo. GET /videos/<hash>/<token>/<format> 
 play.
 """
 
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -92,8 +93,9 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
 
     The area is twelve hexadecimal digits: left, top, width and height in thousandths, three digits each.
     The token is a preview token, or a download token for as long as that is valid. With `quiet`, for pages, the answer
-    is 202 for a thumbnail that is not ready, and 200 with an icon for a file that cannot be shown. Browsers keep the
-    answer if `turn` is the turn of the file, as the timeline has it.
+    is 202 for a thumbnail that is not ready after two seconds, or with `quiet=waits` after as many as without it, and
+    200 with an icon for a file that cannot be shown. Browsers keep the answer if `turn` is the turn of the file, as the
+    timeline has it.
     """
     target, content_hash = _target(content_hash, size)
     who = principal()
@@ -136,10 +138,17 @@ def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str
             target,
             owner=principal().owner_uid,
             keep=keep,
-            seconds=_QUIET_SECONDS if is_quiet() else None,
+            seconds=_seconds(),
             is_gone=ClientGone(request.environ),
         )
     return _answer(service, found, target, made, etag, headers)
+
+
+def _seconds() -> float | None:
+    """Return the most seconds to wait for a thumbnail that a page asks for again; None for other clients."""
+    if not is_quiet():
+        return None
+    return math.inf if request.args["quiet"] == "waits" else _QUIET_SECONDS
 
 
 def _target(content_hash: str, name: str) -> tuple[Target, str]:

@@ -208,11 +208,12 @@ class Thumbnails:
 
         Args:
             turns: those of the files that a person turned, by hash (`turns_of`).
-            waits: wait for thumbnails that are not ready, on pages without a script that asks for them again.
+            waits: wait for thumbnails that are not ready as long as other clients do: visitors of a link may have no
+                scripts, which ask again.
         """
         token = preview_token(current_service().settings, who)
-        asked: dict[str, Any] = {} if waits else {"quiet": 1}
-        address = url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", **asked)
+        quiet = "waits" if waits else 1
+        address = url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=quiet)
         before, _, behind = address.partition("HASH")
         self._parts = before, *behind.split("SIZE", 1)
         self._turns = turns

@@ -8,9 +8,11 @@ import pytest
 
 from photosvc.pages.photo import size_text
 from tests.pages.browser import OWN, Browser, text_of
+from tests.pages.chromium import open_chromium
 from tests.support.api_client import HASH, open_api
 from tests.support.factories.accounts import add_user
 from tests.support.pictures import exif, jpeg
+from tests.support.programs.server import serve
 
 PLACE = {1: "N", 2: [(52, 1), (31, 1), (0, 1)], 3: "E", 4: [(13, 1), (24, 1), (0, 1)]}
 
@@ -61,7 +63,8 @@ def test_a_link_shows_the_pictures_of_its_album_and_no_way_into_the_library(shar
     assert (
         visitor.open(found[0][1].replace("&amp;", "&"), headers={"Accept": "image/*"}, buffered=True).status_code == 200
     )
-    assert not re.search(r"<script|<nav aria-label=\"Main|sign-in|manifest", answer.text)
+    assert not re.search(r"<nav aria-label=\"Main|sign-in|manifest|data-api", answer.text)
+    assert re.findall(r"<script[^>]*?(\w+\.js)", answer.text) == ["page.js"]
     assert 'name="robots" content="noindex, nofollow"' in answer.text
     assert answer.headers["X-Robots-Tag"] == "noindex, nofollow, noarchive"
     assert answer.headers["Referrer-Policy"] == "strict-origin"
@@ -88,6 +91,28 @@ def test_pages_follow_each_other_and_pictures_lead_to_their_neighbours(sharing, 
     assert (outside.status_code, "sign-in" in outside.text) == (404, False)
     for uid in ("x", "ptb7yo0000000000", "%00"):
         assert visitor.open(f"{path}/picture/{uid}").status_code == 404
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_a_thumbnail_that_is_not_ready_is_asked_for_again(sharing):
+    tried = []
+
+    def refuse_first(route):
+        tried.append(route.request.url)
+        if tried.count(route.request.url) == 1:
+            route.fulfill(status=202, headers={"Retry-After": "1"})
+        else:
+            route.continue_()
+
+    with serve(sharing.library.instance, workers=1, threads=8) as base, open_chromium() as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.route("**/t/**", refuse_first)
+        for path in ("", f"/picture/{sharing.photos[0]}"):
+            page.goto(f"{base}/s/{make(sharing)['Token']}{path}")
+            page.wait_for_function("() => document.images[0].naturalWidth")
+    assert min(tried.count(address) for address in tried[:2]) == 2
+    assert {re.search("quiet=([^&]+)", address)[1] for address in tried} == {"waits"}
 
 
 def test_the_cookie_of_a_visit_is_that_of_one_link_alone(sharing, visitor):

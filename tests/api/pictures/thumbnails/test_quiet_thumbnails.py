@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Timer
 
 import pytest
 
@@ -45,6 +46,24 @@ def test_a_thumbnail_that_is_not_ready_is_accepted_and_there_when_asked_for_late
     assert (answer.status_code, answer.data, answer.headers["Retry-After"]) == (202, b"", "1")
     assert answer.headers["Cache-Control"] == "no-store"
     until(lambda: pictures.thumbnail(content_hash, "tile_50", query="?quiet").status_code == 200)
+
+
+@pytest.mark.slow
+def test_visitors_without_scripts_get_a_thumbnail_that_takes_longer_than_a_page_waits(tmp_path):
+    with open_api(tmp_path, settings={"PHOTOSVC_THUMB_WORKERS": 1}) as api:
+        client = PictureClient(api)
+        client.library.put("0.jpg", jpeg(200, 100))
+        client.library.index()
+        content_hash, others = client.hash_of("0.jpg"), children()
+        assert client.thumbnail(content_hash, "tile_50").status_code == 200
+        (worker,) = children() - others
+        os.kill(worker, signal.SIGSTOP)
+        later = Timer(3, os.kill, (worker, signal.SIGCONT))
+        later.start()
+        try:
+            assert client.thumbnail(content_hash, "fit_360", query="?quiet=waits").status_code == 200
+        finally:
+            later.join()
 
 
 def test_a_picture_that_cannot_be_shown_is_an_icon_for_a_page_and_an_error_for_others(pictures):
