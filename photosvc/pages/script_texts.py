@@ -67,6 +67,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "indexing": N_("Indexing: %(done)s of %(total)s"),
     # The dialogs for an album, and for the values of several photos.
     "addToAlbum": N_("Add to an album"), "chooseAlbum": N_("Choose an album, or type the name of a new one."),
+    "createAlbum": N_("Create album"),
     "unchanged": N_("Unchanged"), "addKeywords": N_("Add keywords"), "removeKeywords": N_("Remove keywords"),
     "shift": N_("Shift time by hours"), "change": P_("Change %(num)s photo", "Change %(num)s photos"),
     "editMany": P_("Edit %(num)s photo", "Edit %(num)s photos"), "emptyStay": N_("Empty fields stay unchanged."),

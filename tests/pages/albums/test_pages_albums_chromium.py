@@ -93,6 +93,29 @@ def test_selected_photos_become_an_album_that_opens_and_leave_it_again(page, bas
     assert page.inner_text(".pswp__position") == f"1 of {TOTAL}"
 
 
+def test_the_typed_title_of_an_album_that_exists_means_this_album(page, base):
+    page.goto(f"{base}/albums/new")
+    page.fill("#title", "Rome in May")
+    page.click("text=Create album")
+    page.wait_for_selector("text=Album created.")
+    page.goto(base)
+    tiles(page, TOTAL)
+    button = page.locator("dialog .primary")
+    for typed, text in (("rome in", "Create album"), (" rome  in may ", "Add")):
+        page.focus(f"{TILE}[aria-posinset='1'] a")
+        page.keyboard.press("l")
+        page.fill("#album-title", typed)
+        assert button.inner_text() == text
+        page.keyboard.press("Escape")
+    page.focus(f"{TILE}[aria-posinset='1'] a")
+    page.keyboard.press("l")
+    page.fill("#album-title", " rome  in may ")
+    page.keyboard.press("Enter")
+    says(page, "1 photo added to Rome in May")
+    page.goto(f"{base}/albums?q=rome")
+    assert page.locator(".albums li").count() == 1
+
+
 def test_photos_are_dragged_to_another_place_and_the_album_is_shown_so(page, base):
     page.goto(f"{base}/albums/new?q=camera:canon")
     page.fill("#title", "Dragged")

@@ -2,7 +2,7 @@
 
 import {asked, call, get, portions, post} from "./api.js";
 import {make} from "./icons.js";
-import {t} from "./words.js";
+import {locale, t} from "./words.js";
 
 const MOST_ALBUMS = 500;
 
@@ -29,19 +29,30 @@ export async function chooseAlbum(timeline) {
   const field = make("input", {type: "text", id: "album-title", autocomplete: "off", maxLength: 200, required: true, dir: "auto"});
   field.setAttribute("list", "album-titles");
   const list = make("datalist", {id: "album-titles"}, ...known.map((album) => make("option", {value: album.Title})));
+  // Enter means the first submit button of a form; browsers take a marked option of the list first.
+  const cancel = make("button", {type: "button", textContent: t("cancel")}), add = make("button", {value: "yes", className: "primary", textContent: t("add")});
   const dialog = make("dialog", {className: "ask", ariaLabel: t("addToAlbum")},
     make("form", {method: "dialog"}, make("label", {htmlFor: "album-title", textContent: t("album")}), field, list,
-      make("p", {className: "muted", textContent: t("chooseAlbum")}),
-      make("div", {className: "row"}, make("button", {value: "", type: "submit", formNoValidate: true, textContent: t("cancel")}),
-        make("button", {value: "yes", className: "primary", textContent: t("add")}))));
-  // Enter means the first button of a form.
-  field.addEventListener("keydown", (event) => { if (event.key === "Enter" && field.value.trim()) { event.preventDefault(); dialog.close("yes"); } });
+      make("p", {className: "muted", textContent: t("chooseAlbum")}), make("div", {className: "row"}, cancel, add)));
+  cancel.addEventListener("click", () => dialog.close());
+  // Beyond the known albums, the server has to be asked.
+  field.addEventListener("input", () => {
+    const makes = field.value.trim() && known.length < MOST_ALBUMS && !named(known, field.value);
+    add.textContent = t(makes ? "createAlbum" : "add");
+  });
   document.body.append(dialog);
   dialog.showModal();
   field.focus();
   await new Promise((resolve) => dialog.addEventListener("close", resolve));
   dialog.remove();
-  const title = field.value.trim(), named = (album) => album.Title === title;
+  const title = field.value.trim();
   if (dialog.returnValue !== "yes" || !title) return null;
-  return known.find(named) || (await albums(title)).find(named) || timeline.changing(() => post("/albums", {Title: title}));
+  return named(known, title) || named(await albums(title), title) || timeline.changing(() => post("/albums", {Title: title}));
+}
+
+// The album with this title, or else with one that differs only in upper and lower case or in spaces.
+function named(found, typed) {
+  const plain = (title) => title.trim().replace(/\s+/g, " "), title = plain(typed);
+  return found.find((album) => album.Title === typed.trim())
+    || found.find((album) => !plain(album.Title).localeCompare(title, locale, {sensitivity: "accent"}));
 }
