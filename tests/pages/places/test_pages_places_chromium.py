@@ -98,7 +98,8 @@ def test_without_tiles_the_map_ends_with_its_outline_and_photos_of_a_town_are_sp
             assert page.locator(".leg").count() == 6
             assert page.locator(".spot i").all_inner_texts() == ["Paris"]
             boxes = [spot.bounding_box() for spot in page.locator(".spot").all()]
-            apart = [abs(a["x"] - b["x"]) >= 36 or abs(a["y"] - b["y"]) >= 36 for a, b in combinations(boxes, 2)]
+            assert {(box["width"], box["height"]) for box in boxes} == {(44, 44)}  # as large as a finger needs
+            apart = [abs(a["x"] - b["x"]) >= 44 or abs(a["y"] - b["y"]) >= 44 for a, b in combinations(boxes, 2)]
             assert all(apart)
             assert page.locator(".spot img[src$='&turn=6']").count() == 1
             page.wait_for_selector(".leaflet-control-zoom-in.leaflet-disabled")

@@ -129,7 +129,7 @@ function mark({clusters, cell}, map, layer) {
   const discs = gather(clusters, cell, (lat, lng) => map.project([lat, lng + 360 * Math.round((middle - lng) / 360)], zoom));
   layer.clearLayers();
   for (const {point, from, count, hash, place, turn, squares} of isClosest(map) ? spread(discs) : discs) {
-    const size = count >= 100 ? 44 : count >= 10 ? 40 : 36, name = place.split(",")[0];
+    const size = count >= 100 ? 52 : count >= 10 ? 48 : 44, name = place.split(",")[0];
     const text = count > 1 && place ? t("near", {num: count, place}) : [photos(count), place].filter(Boolean).join(", ");
     const link = make("a", {href: searchOf(squares), ariaLabel: text, title: text},
       make("img", {src: thumbnail({hash, turn}, "tile_100"), alt: "", width: size, height: size, decoding: "async", draggable: false}));
