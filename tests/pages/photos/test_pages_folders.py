@@ -98,7 +98,7 @@ def test_the_tree_leads_from_folder_to_folder_with_the_photos_of_each(alice, uid
 def test_a_folder_without_photos_of_its_own_shows_those_in_it_and_leads_to_all_their_photos(alice, uids):
     page = open_folder(alice, "/folders/2024")
     assert (cards(page), photos_of(page)) == ({"x": 1, "z": 1}, [])
-    assert "2 photos in it and in the folders below" in text_of(page)
+    assert "2 photos in this folder and its subfolders" in text_of(page)
     every = unescape(re.search(r'<p class="muted"><a href="([^"]+)"', page.text)[1])
     assert sorted(photos_of(open_folder(alice, every))) == sorted([uids["d"], uids["e"]])
 
@@ -158,7 +158,7 @@ def test_folders_are_sorted_and_found_by_name_at_every_level(alice):
     assert cards(found) == {"May": 2, ODD: 2, "aXb": 1}
     assert '<small class="within"><bdi>2023</bdi></small>' in found.text
     assert cards(open_folder(alice, "/folders/2024", find="Y")) == {"y": 1}
-    assert "No folder in it has a name with “ may ”." in text_of(open_folder(alice, "/folders/2024", find="may"))
+    assert "No folder name here contains “ may ”." in text_of(open_folder(alice, "/folders/2024", find="may"))
 
 
 def test_many_folders_are_shown_a_page_at_a_time(alice, monkeypatch):
