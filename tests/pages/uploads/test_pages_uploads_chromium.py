@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import contextmanager
+from hashlib import sha1
 
 import pytest
 
@@ -98,6 +99,31 @@ def test_a_phone_signs_out_behind_more(base, chromium):
         page.click(".more summary")
         page.click(".more button:has-text('Sign out')")
         page.wait_for_url(f"{base}/sign-in*")
+
+
+def test_leaving_the_page_asks_only_while_files_are_not_sent_yet(base, chromium):
+    with open_page(chromium, base, expected=FAILS) as page:
+        asked = []
+        page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+        held = []
+        page.route(PIECES, lambda route: held.append(route) if route.request.method == "PATCH" else route.continue_())
+        page.click("h1")  # browsers ask nobody who has not touched the page
+        page.set_input_files("#files", [file_of("left.jpg", picture(40))])
+        page.wait_for_selector(".uploads li small:text-is('0 %')")
+        page.click(".side a:has-text('Albums')")
+        page.wait_for_timeout(300)
+        assert (asked, page.url) == (["beforeunload"], f"{base}/upload")
+        held[0].continue_()
+        page.wait_for_selector(".uploads li small:text-is('Adding')")
+        page.click(".side a:has-text('Albums')")
+        page.wait_for_url(f"{base}/albums")
+        assert asked == ["beforeunload"]
+        for _ in range(100):
+            page.goto(f"{base}/?q=hash:{sha1(picture(40)).hexdigest()}")
+            if page.locator(".summary .total:has-text('1 photo')").count():
+                return
+            page.wait_for_timeout(500)
+        pytest.fail("the file was not added")
 
 
 def test_each_file_tells_its_progress_and_what_became_of_it(base, chromium):

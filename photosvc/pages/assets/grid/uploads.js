@@ -16,7 +16,7 @@ const LOST = new Set([0, 408, 502, 504]);
 const ASKED = 50;  // files of one question
 
 export class Queue {
-  #added; #box; #list; #title; #again; #all; #items = []; #waiting = []; #running = 0; #bundles = new Map(); #current = null; #tabs = null; #elsewhere = new Set(); #there = new Map();
+  #added; #box; #list; #title; #again; #all; #items = []; #waiting = []; #running = 0; #bundles = new Map(); #current = null; #tabs = null; #elsewhere = new Set(); #there = new Map(); #untold = false;
 
   constructor(added) {
     this.#added = added;
@@ -42,7 +42,8 @@ export class Queue {
       document.head.append(make("link", {rel: "stylesheet", href: new URL("uploads.css", import.meta.url).href}));
       document.body.append(this.#box);
     }
-    addEventListener("beforeunload", (event) => { if (this.#count("waiting", "sending", "adding")) event.preventDefault(); });
+    // The server adds files without the page, too, once it was told so.
+    addEventListener("beforeunload", (event) => { if (this.#untold || this.#count("waiting", "sending")) event.preventDefault(); });
     // Tabs ask each other which bundles they send.
     this.#tabs = new BroadcastChannel("photosvc-uploads");
     this.#tabs.addEventListener("message", ({data}) => {
@@ -254,9 +255,12 @@ export class Queue {
   async #add(name, album) {
     for (let failures = 0; ; failures++) {
       try {
-        return (await call(`/users/${site.user}/upload/${name}`, {method: "PUT", body: album ? {albums: [album]} : {}})).data.files;
+        const {data} = await call(`/users/${site.user}/upload/${name}`, {method: "PUT", body: album ? {albums: [album]} : {}});
+        this.#untold = false;
+        return data.files;
       } catch (error) {
         const seconds = pauseAfter(failures, error);
+        this.#untold = seconds !== null && LOST.has(error.status);
         if (seconds === null) throw error;
         await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
       }
