@@ -1,8 +1,8 @@
 """The pages of a public link: the pictures of its album, one picture with its neighbours, and the password.
 
-They have no navigation and no scripts, and work without an account. If the link takes files, its visitors add pictures
-by a form. The visit is kept in a cookie of the link, which
-browsers send to these pages alone; thumbnails and originals are opened by tokens in their addresses.
+They have no navigation, and work without an account and without scripts. If the link takes files, its visitors add
+pictures by a form. The visit is kept in a cookie of the link, which browsers send to these pages alone; thumbnails and
+originals are opened by tokens in their addresses.
 """
 
 from collections.abc import Callable, Sequence

@@ -115,6 +115,21 @@ def test_a_thumbnail_that_is_not_ready_is_asked_for_again(sharing):
     assert {re.search("quiet=([^&]+)", address)[1] for address in tried} == {"waits"}
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_keys_lead_from_a_picture_to_its_neighbours_and_back_to_all(sharing):
+    with serve(sharing.library.instance, workers=1, threads=8) as base, open_chromium() as browser:
+        page = browser.new_page()
+        path = f"{base}/s/{make(sharing)['Token']}"
+        page.goto(path)
+        page.click(".grid a >> nth=1")
+        for key, number in (("ArrowRight", 2), ("ArrowLeft", 1), ("ArrowLeft", 0)):
+            page.keyboard.press(key)
+            page.wait_for_url(f"{path}/picture/{sharing.photos[number]}")
+        page.keyboard.press("Escape")
+        page.wait_for_url(path)
+
+
 def test_the_cookie_of_a_visit_is_that_of_one_link_alone(sharing, visitor):
     link = make(sharing)
     answer = visitor.open(f"/s/{link['Token']}")
