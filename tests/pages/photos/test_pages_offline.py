@@ -53,6 +53,22 @@ def test_the_connection_is_looked_for_at_once_when_the_browser_has_one_again(bas
         page.wait_for_selector(".away", state="hidden", timeout=8_000)
 
 
+def test_what_needs_a_script_that_is_not_loaded_yet_says_that_there_is_no_connection(base, chromium):
+    with open_page(chromium, base, expected="Failed to load resource") as page:
+        page.wait_for_selector(f"{FIRST}[aria-setsize='{TOTAL}'] img.here")
+        page.wait_for_selector(".scrubber:not([hidden])")
+        page.context.set_offline(True)
+        for key in ("l", "Enter"):
+            page.focus(f"{FIRST} a")
+            page.keyboard.press(key)
+            page.wait_for_selector(".undo:has-text('The server cannot be reached. Try again.')")
+            page.evaluate("document.querySelector('.undo').hidden = true")
+        assert page.url == f"{base}/"
+        page.context.set_offline(False)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".pswp__img")
+
+
 def test_a_server_that_does_not_answer_counts_as_no_connection(base, chromium):
     with open_page(chromium, base, expected="Failed to load resource") as page:
         page.wait_for_selector(f"{FIRST} img.here")

@@ -17,9 +17,9 @@ export class Line {
   // A viewer over the page covers it, and keeps the focus inside.
   standIn(parent) { parent.append(this.#element); }
 
-  // Runs this after earlier actions have ended, and shows its error.
+  // Runs this after earlier actions have ended, and shows its error. Missing scripts have no status.
   after(action) {
-    this.#last = this.#last.then(action).catch((error) => this.say(error.message));
+    this.#last = this.#last.then(action).catch((error) => this.say(error.status >= 0 ? error.message : t("unreachable")));
     return this.#last;
   }
 

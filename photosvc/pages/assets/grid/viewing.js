@@ -19,7 +19,7 @@ export function viewing(root, timeline, grid, actions) {
     if (!tile || !event.target.closest("a") || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
     event.preventDefault();
     const {href} = tile.link, {month, index} = tile;
-    try { await (await load()).show(month, index); } catch { if (href) location.href = href; }
+    try { await (await load()).show(month, index); } catch { if (!navigator.onLine) actions.line.after(load); else if (href) location.href = href; }
   });
   root.addEventListener("pointerover", () => load().catch(() => {}), {once: true});
   addEventListener("popstate", async ({state}) => {
