@@ -121,6 +121,21 @@ def test_what_is_typed_while_another_field_is_saved_stays_and_is_saved_too(serve
     assert (record(served)["Title"], record(served)["Description"]) == ("One", "typed meanwhile, and more")
 
 
+def test_a_value_that_was_not_saved_is_sent_again_when_its_field_is_left_once_more(served, chromium):
+    with open_page(chromium, served[0], expected="Failed to load resource") as page:
+        open_panel(page, served[0], "name:IMG_0")
+        page.context.set_offline(True)
+        page.fill(".panel [name=Title]", "Again")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#wrong-Title:has-text('The server cannot be reached. Try again.')")
+        page.context.set_offline(False)
+        page.focus(".panel [name=Title]")
+        page.keyboard.press("Tab")
+        page.wait_for_selector("#wrong-Title", state="hidden")
+        page.wait_for_selector(".panel form.edit:not([data-unsaved])", state="attached")
+        assert record(served, "IMG_0")["Title"] == "Again"
+
+
 def test_the_own_change_of_a_photo_is_no_conflict_with_the_next(served, page):
     page.keyboard.press("f")
     page.wait_for_selector(".pswp .undo:not([hidden]) span:has-text('favorite')")
