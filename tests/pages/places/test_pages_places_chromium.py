@@ -63,6 +63,18 @@ def test_all_photos_of_the_view_open_in_the_grid(chromium, base):
         page.wait_for_selector(".summary .total:has-text('3 photos')")
 
 
+def test_the_map_is_asked_for_again_when_the_connection_is_back(chromium, base):
+    with open_page(chromium, base, expected="Failed to load resource") as page:
+        page.goto(f"{base}/places")
+        page.wait_for_selector(".view a:has-text('3 photos')")
+        page.context.set_offline(True)
+        page.locator("#map").focus()
+        page.keyboard.press("+")
+        page.wait_for_selector(".view :text-is('The server cannot be reached. Try again.')")
+        page.context.set_offline(False)
+        page.wait_for_selector(".view :has-text('in this view')")
+
+
 def test_a_view_without_anything_of_the_outline_has_lines_with_their_degrees(chromium, base):
     with open_page(chromium, base) as page:
         page.goto(f"{base}/places#9/49.4/-0.01")

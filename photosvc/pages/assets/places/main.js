@@ -78,6 +78,7 @@ function start(container) {
     if (moved && location.hash !== hash) history.replaceState(history.state, "", location.pathname + location.search + hash);
     show();
   });
+  addEventListener("online", show);
   addEventListener("hashchange", () => {
     const place = placeOfHash();
     if (place) map.setView(place.center, place.zoom, {animate: false});
