@@ -67,6 +67,14 @@ def test_tabs_and_fields_show_all_of_their_texts(chromium, served, locale, width
     assert {path: texts for path, texts in found.items() if texts} == {}
 
 
+def test_the_name_of_a_file_that_failed_has_room_beside_no_button_on_a_phone(chromium, served):
+    with open_page(chromium, served[0], name="ann", locale="fr-FR", width=390, height=844) as page:
+        page.goto(f"{served[0]}/administration/library/failures")
+        name, button = page.locator(".failed h2").bounding_box(), page.locator(".failed form").bounding_box()
+        assert name["width"] > 200
+        assert button["y"] >= name["y"] + name["height"]
+
+
 @pytest.mark.parametrize("width", [768, 1024, 1280])
 def test_the_bar_of_the_selection_leaves_the_navigation_free(chromium, served, width):
     with open_page(chromium, served[0], **TABLET | {"width": width}) as page:
