@@ -201,6 +201,19 @@ def test_a_photo_whose_title_moves_it_is_followed_by_the_viewer(service, page):
     library.call("PUT", f"/photos/{uid}", json={"Title": ""})
 
 
+def test_the_total_changes_and_the_words_beside_it_stay(service, page):
+    _, base, _ = service
+    opened(page, base, "/?q=jpg&order=relevance")
+    before = page.inner_text(".summary .total")
+    assert before == f"{TOTAL} photos · Whole words first: show the newest first · Save as album"
+    page.focus(f"{TILE}[aria-posinset='2'] a")
+    page.keyboard.press("a")
+    page.wait_for_selector(f".summary .total:has-text('{TOTAL - 1} photos')")
+    assert page.inner_text(".summary .total") == before.replace(str(TOTAL), str(TOTAL - 1), 1)
+    page.keyboard.press("Control+z")
+    page.wait_for_selector(f".summary .total:has-text('{TOTAL} photos')")
+
+
 def test_an_archived_photo_leaves_the_grid_of_another_order_and_comes_back(service, page):
     _, base, _ = service
     opened(page, base, "/?order=name")

@@ -72,8 +72,7 @@ function following(root, timeline, grid, scrubber, actions) {
     scrubber.draw();
     empty.hidden = timeline.total > 0;
     grid.dispatchEvent(new CustomEvent("renewed", {detail: kept}));
-    const total = document.querySelector(".summary .total");
-    if (total?.firstChild) total.firstChild.textContent = `${photos(timeline.total)}${total.childElementCount ? " · " : ""}`;
+    document.querySelector(".total span")?.replaceChildren(photos(timeline.total));
     if (next) focusOn(timeline, grid, next);
   };
   // Follows later moves after this one has ended.
