@@ -68,7 +68,7 @@ GROUPS: Final = (
             Field("Description", N_("Description"), 4096, "long", language=True),
             Field("Rating", N_("Rating"), kind="choice", choices=STARS),
             Field("TakenAtLocal", N_("Date and time"), kind="time"),
-            _details("Keywords", most=65_536, kind="long", example="lake, boat"),
+            _details("Keywords", most=65_536, kind="long", example=N_("lake, boat")),
         ),
     ),
     Group(

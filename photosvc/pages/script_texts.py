@@ -69,6 +69,7 @@ _TEXTS: Final[dict[str, Text]] = {
     "addToAlbum": N_("Add to an album"), "chooseAlbum": N_("Choose an album, or type the name of a new one."),
     "createAlbum": N_("Create album"),
     "unchanged": N_("Unchanged"), "addKeywords": N_("Add keywords"), "removeKeywords": N_("Remove keywords"),
+    "keywordsExample": N_("lake, boat"),
     "shift": N_("Shift time by hours"), "change": P_("Change %(num)s photo", "Change %(num)s photos"),
     "editMany": P_("Edit %(num)s photo", "Edit %(num)s photos"), "emptyStay": N_("Empty fields stay unchanged."),
     "fillIn": N_("Fill in a field first."), "typeHours": N_("Type a number of hours, such as -1.5."),

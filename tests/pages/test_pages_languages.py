@@ -103,6 +103,15 @@ def test_dates_and_numbers_have_the_form_of_the_language(api, alice):
     assert "Montag, 1. Mai 2023, 10:00" in text_of(alice.open(f"/photos/{found['UID']}", headers=asking("de")))
 
 
+def test_examples_in_fields_are_in_the_language_too(api, alice):
+    api.library.put("a.jpg", jpeg(80, 60))
+    api.library.index()
+    uid = api.library.find(count=1)[0]["UID"]
+    form, grid = (alice.open(path, headers=asking("de")).text for path in (f"/photos/{uid}/edit", "/"))
+    assert 'placeholder="See, Boot"' in form
+    assert '"keywordsExample":"See, Boot"' in grid
+
+
 def test_values_in_translated_sentences_are_escaped(api, alice):
     page = alice.open("/albums?q=<i>%25s", headers=asking("de"))
     assert "Kein Titel enthält „<bdi>&lt;i&gt;%s</bdi>“." in page.text

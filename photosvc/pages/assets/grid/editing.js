@@ -7,7 +7,7 @@ import {photos as counted, t} from "./words.js";
 
 const HOUR = 3600;  // seconds
 const STAYS = t("unchanged");
-const ADD = {name: "add_keywords", label: t("addKeywords"), attributes: {placeholder: "lake, boat"}};
+const ADD = {name: "add_keywords", label: t("addKeywords"), attributes: {placeholder: t("keywordsExample")}};
 const REMOVE = {name: "remove_keywords", label: t("removeKeywords"), attributes: {}};
 const SHIFT = {name: "shift", label: t("shift"), attributes: {placeholder: "-1.5", inputMode: "decimal"}};
 const FIRST = [...MAIN, ADD, REMOVE, TIME, SHIFT];
