@@ -235,6 +235,18 @@ def test_forward_opens_the_viewer_again_and_back_while_it_opens_closes_it(served
     assert page.url == f"{served[0]}/"
 
 
+def test_back_closes_the_viewer_together_with_its_dialog(served, page):
+    page.focus(f"{FIRST} a")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".pswp--ui-visible")
+    page.keyboard.press("l")
+    page.wait_for_selector("dialog[open]")
+    page.go_back(wait_until="commit")
+    page.wait_for_selector(".pswp", state="detached")
+    assert page.locator("dialog").count() == 0
+    assert page.evaluate("document.activeElement.closest('li').getAttribute('aria-posinset')") == "1"
+
+
 def test_the_focus_stays_at_its_photo_when_others_change_the_library(served, page):
     page.focus(f"{FIRST} a")
     page.keyboard.press("ArrowRight")

@@ -92,7 +92,11 @@ export class Viewer {
     swipe.element.setAttribute("aria-label", t("photo"));
   }
 
-  close() { this.#swipe?.close(); }
+  // With a dialog about the photo that it shows.
+  close() {
+    document.querySelector("dialog[open]")?.close();
+    this.#swipe?.close();
+  }
 
   // The data of a photo for PhotoSwipe; before it is loaded, a box of its shape.
   #item(number_) {
