@@ -18,14 +18,9 @@ if TYPE_CHECKING:
 
 _LISTED = {"UID": "UID", "Title": "Title", "PhotoCount": "Photos", "Favorite": "Favorite", "Private": "Private"}
 _SHOWN = {
-    **_LISTED,
-    "Type": "Type",
-    "Description": "Description",
-    "Filter": "Query",
-    "Order": "Order",
-    "CreatedAt": "Created",
-    "UpdatedAt": "Updated",
-}
+    **_LISTED, "Type": "Type", "Description": "Description", "Filter": "Query", "Order": "Order",
+    "CreatedAt": "Created", "UpdatedAt": "Updated",
+}  # fmt: skip
 
 
 @click.group(cls=LazyGroup)
@@ -38,28 +33,29 @@ def albums() -> None:
 @click.option("--type", "kind", default="album", show_default=True, help="album, folder, month or state.")
 @click.option("--order", default="", help="Sort order, as in the API.")
 @count_option
-@format_options()
+@format_options
 @with_database
 def ls(service: "Service", text: str, kind: str, order: str, count: int) -> None:
     """List albums, private ones included; with TEXT, only albums with this text in their titles."""
+    from photosvc.records.albums import AlbumResultSchema
     from photosvc.search.reading.albums import KnownAlbums, parse_albums_request
 
     asked = parse_albums_request({"type": kind, "order": order, "q": text}, count, 0)
     with service.reading() as connection:
         found = service.only(KnownAlbums).page(connection, asked, sees_private=True)
-    print_list(_LISTED, [_row(album) for album in found])
+    print_list(_LISTED, AlbumResultSchema(many=True).dump(found))
 
 
 @albums.command()
 @click.argument("album", shell_complete=complete_albums)
-@format_options()
+@format_options
 @with_database
 def show(service: "Service", album: str) -> None:
     """Show one album."""
     from photosvc.search.reading.library_albums import kind_of
 
     uid = album if kind_of(album) else uid_of_album(service, album)
-    print_record(_SHOWN, _row(_record(service, uid)))
+    print_record(_SHOWN, _record(service, uid))
 
 
 @albums.command()
@@ -67,7 +63,7 @@ def show(service: "Service", album: str) -> None:
 @click.argument("query", nargs=-1, required=True)
 @click.option("--new", is_flag=True, help="Create an album with this title.")
 @yes_option
-@format_options()
+@format_options
 @with_database
 def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: bool) -> None:
     """Add the photos that QUERY finds to an album, private ones included."""
@@ -87,7 +83,7 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
             uid = make_album(session, {"title": album}, now).uid
     added = change_members(service.writing, uid, photos, add_photos, now, sees_private=True)
     click.echo(f"{counted(len(added), 'photo')} added.", err=True)
-    print_record(_SHOWN, _row(_record(service, uid)))
+    print_record(_SHOWN, _record(service, uid))
 
 
 @albums.command()
@@ -119,19 +115,14 @@ def uid_of_album(service: "Service", name: str) -> str:
         return named_album(session, name).uid
 
 
-def _record(service: "Service", uid: str) -> object:
+def _record(service: "Service", uid: str) -> dict[str, Any]:
     from photosvc.core.errors import NotFoundError
+    from photosvc.records.albums import AlbumResultSchema
     from photosvc.search.reading.albums import KnownAlbums
 
     with service.reading() as connection:
         found = service.only(KnownAlbums).find(connection, uid, sees_private=True)
     if found is None:
         raise NotFoundError(f"there is no album {uid}", field="album")
-    return found
-
-
-def _row(album: object) -> dict[str, Any]:
-    from photosvc.records.albums import AlbumResultSchema
-
-    row: dict[str, Any] = AlbumResultSchema().dump(album)
-    return row
+    record: dict[str, Any] = AlbumResultSchema().dump(found)
+    return record

@@ -28,16 +28,9 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = {
-    "id": "ID",
-    "kind": "Kind",
-    "name": "Name",
-    "user": "User",
-    "client": "Client",
-    "scope": "Scope",
-    "last_used_at": "Last Used",
-    "created_at": "Created",
-    "expires_at": "Expires",
-}
+    "id": "ID", "kind": "Kind", "name": "Name", "user": "User", "client": "Client", "scope": "Scope",
+    "last_used_at": "Last Used", "created_at": "Created", "expires_at": "Expires",
+}  # fmt: skip
 _DETAILS = {**_COLUMNS, "last_ip": "Last Address", "user_agent": "User Agent"}
 
 
@@ -61,7 +54,7 @@ def auth() -> None:
     show_default=True,
     help="Lifetime in seconds, or with a unit as 12h, 30d, 1y; -1 disables the limit.",
 )
-@format_options()
+@format_options
 @with_database
 def add(service: "Service", username: str | None, name: str | None, scope: str | None, expires: int) -> None:
     """Create an app password for USERNAME or, without one, an access token for a client.
@@ -93,7 +86,7 @@ def add(service: "Service", username: str | None, name: str | None, scope: str |
 @auth.command()
 @click.argument("search", default="")
 @count_option
-@format_options()
+@format_options
 @with_database
 def ls(service: "Service", search: str, count: int) -> None:
     """List credentials, the most recently used first.
@@ -109,7 +102,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
 @auth.command()
 @click.argument("identifier", shell_complete=complete_credentials)
-@format_options()
+@format_options
 @with_database
 def show(service: "Service", identifier: str) -> None:
     """Show one credential, by its ID."""

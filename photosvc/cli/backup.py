@@ -21,17 +21,10 @@ if TYPE_CHECKING:
     from photosvc.web.current import Service
 
 _COLUMNS = {
-    "archive": "Archive",
-    "size": "Bytes",
-    "created_at": "Made At",
-    "database": "Database",
-    "dump": "Dump of the Database",
-    "schema": "Schema",
-    "photos": "Photos",
-    "accounts": "Accounts",
-    "key_included": "Has the Service Key",
-    "verified": "Verified",
-}
+    "archive": "Archive", "size": "Bytes", "created_at": "Made At", "database": "Database",
+    "dump": "Dump of the Database", "schema": "Schema", "photos": "Photos", "accounts": "Accounts",
+    "key_included": "Has the Service Key", "verified": "Verified",
+}  # fmt: skip
 _FILE = FullPath()
 
 
@@ -39,7 +32,7 @@ _FILE = FullPath()
 @click.argument("target", type=_FILE)
 @click.option("--verify", is_flag=True, help="Read the archive again and check its database.")
 @click.option("--without-database", is_flag=True, help="Leave out a database of PostgreSQL.")
-@format_options()
+@format_options
 @with_service
 def backup(service: "Service", target: Path, verify: bool, without_database: bool) -> None:
     """Write database, keys and configuration to one archive, while the service runs.
@@ -52,7 +45,6 @@ def backup(service: "Service", target: Path, verify: bool, without_database: boo
     from photosvc.backup.restoring import check
     from photosvc.backup.writing import Source, archive_name, workspace, write_backup
 
-    target = target.expanduser().absolute()
     if target.is_dir():
         target /= archive_name(service.now())
     elif target.suffix != ".zip":
@@ -108,7 +100,7 @@ def _database_file(service: "Service") -> Path | None:
 @click.argument("archive", type=_FILE)
 @click.option("--replace", is_flag=True, help="Move an existing library aside.")
 @click.option("--dry-run", is_flag=True, help="Check the archive without changing anything.")
-@format_options()
+@format_options
 @click.pass_context
 def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> None:
     """Restore an archive of `svc backup` into the instance folder, while no service runs.
@@ -121,7 +113,6 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
     from photosvc.backup import restoring
     from photosvc.core.times import system_clock
 
-    archive = archive.expanduser().absolute()
     if dry_run:
         with _ended_by_signals(), TemporaryDirectory(prefix="photosvc-restore-") as folder:
             manifest = restoring.check(archive, Path(folder))

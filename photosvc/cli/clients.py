@@ -1,7 +1,7 @@
 """`svc clients`: registered OAuth2 clients."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,7 @@ from photosvc.cli.terminal import (
     confirm,
     count_option,
     format_options,
+    options,
     print_list,
     print_record,
     printing_secret,
@@ -36,34 +37,29 @@ if TYPE_CHECKING:
     from photosvc.models import Client
     from photosvc.web.current import Service
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 _COLUMNS = {
-    "client_id": "Client ID",
-    "name": "Name",
-    "user": "User",
-    "role": "Role",
-    "scope": "Scope",
-    "expires": "Token Lifetime",
-    "tokens": "Tokens",
-    "token_format": "Token Format",
-    "enabled": "Enabled",
+    "client_id": "Client ID", "name": "Name", "user": "User", "role": "Role", "scope": "Scope",
+    "expires": "Token Lifetime", "tokens": "Tokens", "token_format": "Token Format", "enabled": "Enabled",
     "created_at": "Created",
-}
+}  # fmt: skip
 _DETAILS = {**_COLUMNS, "updated_at": "Updated"}
 _SECRET = {"client_id": "Client ID", "client_secret": "Client Secret"}
 
 
-def client_options(*, defaults: bool) -> Callable[[Function], Function]:
+def client_options(*, defaults: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the options for the properties of a client to a command, with the defaults of a new client or without."""
-    options = [
+
+    def usual(value: object) -> dict[str, Any]:
+        return {"default": value if defaults else None, "show_default": defaults}
+
+    return options(
         click.option("--name", "-n", metavar="CLIENT", help="Client name."),
         click.option(
             "--role",
             "-r",
             type=click.Choice(CLIENT_ROLES),
-            default=CLIENT if defaults else None,
-            show_default=defaults,
             help="Client authorization role; admin sees private pictures too.",
+            **usual(CLIENT),
         ),
         click.option(
             "--scope", "-s", metavar="SCOPES", shell_complete=complete_scopes, help="Client scopes (`*` for all)."
@@ -74,9 +70,8 @@ def client_options(*, defaults: bool) -> Callable[[Function], Function]:
             "lifetime",
             type=Lifetime(),
             metavar="LIFETIME",
-            default=CLIENT_TOKEN_LIFETIME if defaults else None,
-            show_default=defaults,
             help=f"Lifetime of each access token in seconds, at most {MAX_CLIENT_TOKEN_LIFETIME}, or as 12h, 31d.",
+            **usual(CLIENT_TOKEN_LIFETIME),
         ),
         click.option(
             "--tokens",
@@ -84,25 +79,16 @@ def client_options(*, defaults: bool) -> Callable[[Function], Function]:
             "limit",
             type=int,
             metavar="NUMBER",
-            default=CLIENT_TOKENS if defaults else None,
-            show_default=defaults,
             help="Maximum number of valid access tokens; new ones replace the oldest; -1 for no limit.",
+            **usual(CLIENT_TOKENS),
         ),
         click.option(
             "--token-format",
             type=click.Choice(TOKEN_FORMATS),
-            default=OPAQUE if defaults else None,
-            show_default=defaults,
             help="Token format; others can read `jwt` (RFC 9068).",
+            **usual(OPAQUE),
         ),
-    ]
-
-    def decorate(function: Function) -> Function:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return decorate
+    )
 
 
 @click.group(cls=LazyGroup)
@@ -113,7 +99,7 @@ def clients() -> None:
 @clients.command()
 @click.argument("search", default="")
 @count_option
-@format_options()
+@format_options
 @with_database
 def ls(service: "Service", search: str, count: int) -> None:
     """List clients by name.
@@ -130,7 +116,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 @clients.command()
 @click.argument("username", required=False, shell_complete=complete_users)
 @client_options(defaults=True)
-@format_options()
+@format_options
 @with_database
 def add(
     service: "Service",
@@ -171,7 +157,7 @@ def add(
 
 @clients.command()
 @click.argument("identifier", shell_complete=complete_clients)
-@format_options()
+@format_options
 @with_database
 def show(service: "Service", identifier: str) -> None:
     """Show one client, by its ID."""
@@ -194,7 +180,7 @@ def show(service: "Service", identifier: str) -> None:
 )
 @click.option("--enable/--disable", "enabled", default=None, help="Issue or refuse tokens; disabling revokes all.")
 @click.option("--regenerate", is_flag=True, help="Create a new secret; the old one and all tokens are revoked.")
-@format_options()
+@format_options
 @with_database
 def mod(
     _service: "Service",

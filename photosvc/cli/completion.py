@@ -52,7 +52,7 @@ def _clients(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
 
     with service.reading(orm=True) as session:
         every = list_clients(session, search="", limit=_MOST * 10)
-        return [(client.uid, client.name) for client in every if _begins(typed, client.uid, client.name)][:_MOST]
+        return _beginning(typed, ((client.uid, client.name) for client in every))
 
 
 def _credentials(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
@@ -60,7 +60,7 @@ def _credentials(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
 
     with service.reading(orm=True) as session:
         every = list_credentials(session, search="", limit=_MOST * 10)
-        return [(one.uid, one.name) for one in every if _begins(typed, one.uid, one.name)][:_MOST]
+        return _beginning(typed, ((one.uid, one.name) for one in every))
 
 
 def _albums(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
@@ -70,16 +70,14 @@ def _albums(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
 
     with service.reading(orm=True) as session:
         query = select(Album.uid, Album.title).where(Album.deleted_at.is_(None)).order_by(Album.title)
-        every = session.execute(query.limit(_MOST * 10)).all()
-        return [(album.uid, album.title) for album in every if _begins(typed, album.uid, album.title)][:_MOST]
+        return _beginning(typed, session.execute(query.limit(_MOST * 10)).tuples())
 
 
 def _links(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
     from photosvc.library.links import list_links
 
     with service.reading(orm=True) as session:
-        every = list_links(session, limit=_MOST * 10)
-        return [(link.uid, link.slug) for link in every if _begins(typed, link.uid, link.slug)][:_MOST]
+        return _beginning(typed, ((link.uid, link.slug) for link in list_links(session, limit=_MOST * 10)))
 
 
 def _scopes(_service: "Service", typed: str) -> Iterable[tuple[str, str]]:
@@ -109,8 +107,9 @@ def _folders(service: "Service", typed: str) -> Iterable[tuple[str, str]]:
     return sorted((f"{prefix}{name}", "") for name in islice((one for one in names if not is_left_out(one)), _MOST))
 
 
-def _begins(typed: str, *texts: str) -> bool:
-    return any(text.lower().startswith(typed.lower()) for text in texts)
+def _beginning(typed: str, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the pairs of which a text begins as typed."""
+    return [pair for pair in pairs if any(text.lower().startswith(typed.lower()) for text in pair)][:_MOST]
 
 
 complete_users = completing(_users)

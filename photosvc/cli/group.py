@@ -6,8 +6,8 @@ The app is that of `flask svc`, or the one that the console script makes.
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -78,32 +78,26 @@ class LazyGroup(click.Group):
 
     def __init__(self, *, commands: Mapping[str, tuple[str, str]] | None = None, **options: Any) -> None:  # noqa: ANN401
         super().__init__(**options, context_settings={"help_option_names": ["-h", "--help"]})
-        self._targets = {name: target for name, (target, _) in (commands or {}).items()}
-        self._sentences = {name: sentence for name, (_, sentence) in (commands or {}).items()}
+        self._lazy = commands or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
-        return sorted({*super().list_commands(ctx), *self._targets})
+        return sorted({*super().list_commands(ctx), *self._lazy})
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them, as click would to read their help."""
         names = self.list_commands(ctx)
         room = formatter.width - 6 - max(map(len, names))
+        lazy = {name: click.Command(name, help=sentence) for name, (_, sentence) in self._lazy.items()}
+        listed = {**self.commands, **lazy}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self._listed(ctx, name).get_short_help_str(room)) for name in names])
-
-    def _listed(self, ctx: click.Context, name: str) -> click.Command:
-        """Return a command with this name and its help, which is all that a list needs."""
-        if name in self._sentences:
-            return click.Command(name, help=self._sentences[name])
-        command = super().get_command(ctx, name)
-        return command if command is not None else click.Command(name)
+            formatter.write_dl([(name, listed[name].get_short_help_str(room)) for name in names])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return the command."""
-        if cmd_name not in self._targets:
+        if cmd_name not in self._lazy:
             return super().get_command(ctx, cmd_name)
-        module, _, name = self._targets[cmd_name].partition(":")
+        module, _, name = self._lazy[cmd_name][0].partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
@@ -125,9 +119,7 @@ class LazyGroup(click.Group):
         """Run the command, and turn expected errors into one sentence."""
         try:
             return super().invoke(ctx)
-        except PlainError as error:
-            raise PlainError(as_called(error.message), error.exit_code) from error
-        except PhotosvcError as error:
+        except (PlainError, PhotosvcError) as error:
             raise PlainError(as_called(error.message), error.exit_code) from error
         except BrokenPipeError:  # the reader of the output has ended; click handles this quietly
             raise
@@ -213,13 +205,11 @@ def with_service(command: Callable[Concatenate["Service", Args], Result]) -> Cal
     return run
 
 
-@contextmanager
-def operating() -> Iterator["Operation"]:
+def operating() -> AbstractContextManager["Operation"]:
     """Begin an operation of the command line in a write transaction, which the block ends."""
     from photosvc.web import auditing
 
-    with auditing.operating() as operation:
-        yield operation
+    return auditing.operating()
 
 
 def with_views(command: Callable[Concatenate["Service", Args], Result]) -> Callable[Args, Result]:

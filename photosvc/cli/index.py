@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 #: Seconds in which the watcher must end after a signal; a call of the database or of the disk may take longer.
 _PATIENCE: Final = 2.0
+_COUNTS: Final = ("indexed", "updated", "unchanged", "missing", "skipped", "failed")
 
 
 def _end_with(_ctx: click.Context, _option: click.Parameter, parent: int | None) -> int | None:
@@ -53,15 +55,8 @@ parent_option = click.option(
 
 def run_line(summary: "Summary", *, dry_run: bool = False, thumbnails: bool = False) -> str:
     """Return the counts and seconds of an index run as one line."""
-    counts = [
-        (summary.indexed, "would be indexed" if dry_run else "indexed"),
-        (summary.updated, "would be updated" if dry_run else "updated"),
-        (summary.unchanged, "unchanged"),
-        (summary.missing, "missing"),
-        (summary.skipped, "skipped"),
-        (summary.failed, "failed"),
-    ]
-    line = ", ".join(f"{count} {what}" for count, what in counts)
+    words = {"indexed": "would be indexed", "updated": "would be updated"} if dry_run else {}
+    line = ", ".join(f"{getattr(summary, name)} {words.get(name, name)}" for name in _COUNTS)
     made = f", {counted(summary.thumbnails, 'thumbnail')} made" if thumbnails else ""
     return f"{line}{made} in {summary.seconds:.1f} s"
 
@@ -142,7 +137,8 @@ def run_and_report(
     if summary.rebuilt:
         click.echo(f"{counted(summary.rebuilt, 'search row')} of an older version rendered again.", err=True)
     if summary.read_again:
-        click.echo(_read_again(summary, options), err=True)
+        verb, files = "would be read" if options.dry_run else "read", counted(summary.read_again, "unchanged file")
+        click.echo(f"{files} {verb} again: this version reads more than the one before.", err=True)
     if summary.cache_refusal:
         click.echo(f"Thumbnails are missing. {summary.cache_refusal}", err=True)
     if summary.warning:
@@ -173,12 +169,6 @@ def _rebuild(service: "Service") -> None:
     click.echo(f"{counted(count, 'search row')} rendered again.", err=True)
 
 
-def _read_again(summary: "Summary", options: "IndexOptions") -> str:
-    verb = "would be read" if options.dry_run else "read"
-    files = counted(summary.read_again, "unchanged file")
-    return f"{files} {verb} again: this version reads more than the one before."
-
-
 def _print_problem(outcome: "Outcome") -> None:
     if outcome.problem:
         click.echo(f"{outcome.status.value} {outcome.name}: {outcome.problem.sentence}", err=True)
@@ -193,12 +183,7 @@ def _print_record(outcome: "Outcome") -> None:
 
 def _print_counts(summary: "Summary", options: "IndexOptions") -> None:
     record = {
-        "indexed": summary.indexed,
-        "updated": summary.updated,
-        "unchanged": summary.unchanged,
-        "missing": summary.missing,
-        "skipped": summary.skipped,
-        "failed": summary.failed,
+        **{name: getattr(summary, name) for name in _COUNTS},
         "seconds": round(summary.seconds, 3),
         "dry_run": options.dry_run,
         **({"kept": summary.left} if summary.left else {}),
@@ -229,25 +214,19 @@ def watch(service: "Service", interval: float, as_json: bool, parent: int | None
     from photosvc.index.nodes import Role
     from photosvc.index.watcher import Reporter, Watcher
 
-    def ran(folder: str, summary: "Summary") -> None:
-        _print_run(folder, summary, service.now().isoformat(timespec="seconds"), as_json=as_json)
-
     def looked(summary: "Summary") -> None:
         click.echo(run_line(summary))
 
     def failed_file(file: "Outcome") -> None:
         click.echo(f"failed {file.name}: {file.problem.sentence if file.problem else ''}", err=True)
 
-    def trouble(sentence: str) -> None:
-        click.echo(sentence, err=True)
-
     keep_folder(service, replace=False)
     with _ended_by_signals(), heartbeat_of(service, Role.WATCH), ExitStack() as lock:
         os.nice(10)  # requests come first
         click.echo(f"Watching {service.settings.as_given('originals')}", err=True)
+        ran, trouble = partial(_print_run, service, as_json), partial(click.echo, err=True)
         reporter = Reporter(ran, failed_file, trouble, progress_lines(), looked if parent is not None else None)
-        cache = service.picture_cache
-        chores = chores_of(service, lock=lock)
+        cache, chores = service.picture_cache, chores_of(service, lock=lock)
         Watcher(service.engine(), service.settings, service.clock, cache, reporter, interval, chores).run()
 
 
@@ -286,11 +265,11 @@ def _end_late(reading: int) -> None:
     os._exit(0)
 
 
-def _print_run(folder: str, summary: "Summary", now: str, *, as_json: bool) -> None:
+def _print_run(service: "Service", as_json: bool, folder: str, summary: "Summary") -> None:
     counts = {name: getattr(summary, name) for name in ("indexed", "updated", "missing", "failed")}
     if as_json:
-        record = {"at": now, "folder": folder, **counts, "seconds": round(summary.seconds, 3)}
-        print_json(record, indented=False)
+        now = service.now().isoformat(timespec="seconds")
+        print_json({"at": now, "folder": folder, **counts, "seconds": round(summary.seconds, 3)}, indented=False)
     else:
         listed = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
         click.echo(f"{folder or 'originals'}: {listed or 'search rows rendered again'} in {summary.seconds:.1f} s")

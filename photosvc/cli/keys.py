@@ -13,12 +13,9 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = {
-    "kid": "Key ID",
-    "algorithm": "Algorithm",
-    "signs": "Signs",
-    "created_at": "Created",
+    "kid": "Key ID", "algorithm": "Algorithm", "signs": "Signs", "created_at": "Created",
     "published_until": "Published Until",
-}
+}  # fmt: skip
 _REPLACED = {"fingerprint": "Fingerprint", "accounts": "Second Factors Encrypted", "lost": "Second Factors Lost"}
 
 
@@ -28,7 +25,7 @@ def keys() -> None:
 
 
 @keys.command()
-@format_options()
+@format_options
 @with_database
 def ls(service: "Service") -> None:
     """List the keys, the one that signs first. The first key is created when it is needed."""
@@ -40,7 +37,7 @@ def ls(service: "Service") -> None:
 @click.option("--key-stdin", is_flag=True, help="With --service: read the new key from standard input.")
 @click.option("--old-key-is-lost", is_flag=True, help="With --service: continue without the old key.")
 @yes_option
-@format_options()
+@format_options
 @with_service
 def rotate(service: "Service", of_service: bool, key_stdin: bool, old_key_is_lost: bool, yes: bool) -> None:
     """Make a new key that signs from now on.

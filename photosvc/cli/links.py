@@ -1,7 +1,6 @@
 """`svc links`: public links to albums."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +13,7 @@ from photosvc.cli.terminal import (
     confirm,
     count_option,
     format_options,
+    options,
     print_list,
     print_record,
     printing_secret,
@@ -27,44 +27,29 @@ if TYPE_CHECKING:
     from photosvc.models import Link
     from photosvc.web.current import Service
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 _COLUMNS = {
-    "UID": "UID",
-    "ShareUID": "Album",
-    "Slug": "Slug",
-    "ExpiresAt": "Expires",
-    "Views": "Visits",
-    "MaxViews": "Most Visits",
-    "LastViewAt": "Last Visit",
-    "VerifyPassword": "Password",
-    "ShowMetadata": "Metadata",
-    "CanDownload": "Downloads",
-    "CanUpload": "Uploads",
-    "Comment": "Comment",
-    "CreatedBy": "Created By",
+    "UID": "UID", "ShareUID": "Album", "Slug": "Slug", "ExpiresAt": "Expires", "Views": "Visits",
+    "MaxViews": "Most Visits", "LastViewAt": "Last Visit", "VerifyPassword": "Password", "ShowMetadata": "Metadata",
+    "CanDownload": "Downloads", "CanUpload": "Uploads", "Comment": "Comment", "CreatedBy": "Created By",
     "CreatedAt": "Created",
-}
+}  # fmt: skip
 _SECRET = {"Token": "Token", "Address": "Address"}
 
 
-def _link_options(function: Function) -> Function:
-    """Add the options for the values of a link to a command."""
-    options = [
-        click.option("--expires", "-e", type=Lifetime(), metavar="LIFETIME", help="Seconds, or 30d; 0 for no end."),
-        click.option(
-            "--max-views", type=click.IntRange(0, MAX_LINK_VISITS), help="Maximum number of visits; 0: any number."
-        ),
-        click.option("--metadata/--no-metadata", "metadata_shown", default=None, help="Show places, people, texts."),
-        click.option("--download/--no-download", "downloads", default=None, help="Allow downloads of originals."),
-        click.option("--upload/--no-upload", "uploads", default=None, help="Let visitors add photos to the album."),
-        click.option("--ask-password", "asks", is_flag=True, help="Ask for a password that visitors must enter."),
-        click.option("--password-stdin", is_flag=True, help="Read the password from standard input."),
-        click.option("--slug", help="Readable end of the address; by default the title of the album."),
-        click.option("--comment", help="A note about the link."),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+#: The options for the values of a link.
+_link_options = options(
+    click.option("--expires", "-e", type=Lifetime(), metavar="LIFETIME", help="Seconds, or 30d; 0 for no end."),
+    click.option(
+        "--max-views", type=click.IntRange(0, MAX_LINK_VISITS), help="Maximum number of visits; 0: any number."
+    ),
+    click.option("--metadata/--no-metadata", "metadata_shown", default=None, help="Show places, people, texts."),
+    click.option("--download/--no-download", "downloads", default=None, help="Allow downloads of originals."),
+    click.option("--upload/--no-upload", "uploads", default=None, help="Let visitors add photos to the album."),
+    click.option("--ask-password", "asks", is_flag=True, help="Ask for a password that visitors must enter."),
+    click.option("--password-stdin", is_flag=True, help="Read the password from standard input."),
+    click.option("--slug", help="Readable end of the address; by default the title of the album."),
+    click.option("--comment", help="A note about the link."),
+)
 
 
 @click.group(cls=LazyGroup)
@@ -75,7 +60,7 @@ def links() -> None:
 @links.command()
 @click.argument("album", default="", shell_complete=complete_albums)
 @count_option
-@format_options()
+@format_options
 @with_database
 def ls(service: "Service", album: str, count: int) -> None:
     """List the links of ALBUM, or of all albums, the latest first. Tokens are not stored."""
@@ -96,7 +81,7 @@ def ls(service: "Service", album: str, count: int) -> None:
     shell_complete=complete_users,
     help="Account that the link belongs to; uploads count in its quota.",
 )
-@format_options()
+@format_options
 @with_database
 def add(
     service: "Service",
@@ -116,8 +101,7 @@ def add(
     password_hash = new_password_hash(_with_password(values, ask=asks, from_stdin=password_stdin))
     with operating() as operation:
         made = add_link(operation, named_album(operation.session, uid), values, password_hash, account=account)
-        path = path_of(made)
-        address = f"{service.settings.base_url or service.url_prefix}{path}"
+        address = f"{service.settings.base_url or service.url_prefix}{path_of(made)}"
         record = {**_row(made.link), "Token": made.token, "Address": address}
     with printing_secret(lambda operation: end_link(operation, find_link(operation.session, record["UID"]))):
         print_record({**_SECRET, **_COLUMNS}, record)
@@ -127,7 +111,7 @@ def add(
 @click.argument("link", shell_complete=complete_links)
 @_link_options
 @click.option("--no-password", is_flag=True, help="Ask visitors for no password any more.")
-@format_options()
+@format_options
 @with_database
 def mod(
     service: "Service",
@@ -146,9 +130,9 @@ def mod(
     with service.reading(orm=True) as session:
         find_link(session, link)
     values = _values(given)
-    password_hash = "" if no_password else None
-    if not no_password:
-        password_hash = new_password_hash(_with_password(values, ask=asks, from_stdin=password_stdin))
+    password_hash = (
+        "" if no_password else new_password_hash(_with_password(values, ask=asks, from_stdin=password_stdin))
+    )
     with operating() as operation:
         found = find_link(operation.session, link)
         change_link(operation, found, values, password_hash)
@@ -165,8 +149,7 @@ def rm(service: "Service", link: str, yes: bool) -> None:
     from photosvc.library.links import end_link, find_link
 
     with service.reading(orm=True) as session:
-        found = find_link(session, link)
-        slug = found.slug
+        slug = find_link(session, link).slug
     confirm(f"End the link {slug}?", yes=yes)
     with operating() as operation:
         end_link(operation, find_link(operation.session, link))

@@ -77,7 +77,7 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
     Running it again is quick and safe: unchanged photos are not opened, and the token stays the same. With --no-watch,
     the originals are indexed once.
     """
-    from photosvc.core.instance import INSTANCE_VARIABLE
+    from photosvc.models import schema
     from photosvc.web.current import current_service
 
     address = f"http://{_client_host(host)}:{port}"
@@ -86,7 +86,9 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
     _check_free(host, port)
     with app.app_context():
         service = current_service()
-        folder = _prepare(service, photos, replace=replace)
+        schema.upgrade(service.engine())
+        service.require_schema()
+        folder = choose_folder(service, photos, replace=replace)
         token_file = service.instance / "run_token"
         _keep_token(service, token_file)
         code = _offer_account(service)
@@ -135,15 +137,6 @@ def _start_indexer(command: str) -> None:
     program = "from photosvc.main import main; main()"
     options = [sys.executable, "-c", program, command, "--parent", str(os.getpid())]
     subprocess.Popen(options, stdin=subprocess.DEVNULL)  # noqa: S603 - our own interpreter
-
-
-def _prepare(service: "Service", photos: Path | None, *, replace: bool) -> Path:
-    """Migrate the database, and return the folder of originals."""
-    from photosvc.models import schema
-
-    schema.upgrade(service.engine())
-    service.require_schema()
-    return choose_folder(service, photos, replace=replace)
 
 
 def _keep_token(service: "Service", path: Path) -> None:

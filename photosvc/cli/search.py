@@ -31,7 +31,7 @@ _LOOK_ALIKES = {"group": "Group", "uid": "UID", "size": "Bytes", "pixels": "Pixe
 )
 @click.option("--album", default="", help="Only photos of the album with this UID.")
 @click.option("--explain", is_flag=True, help="Print the plan of the search instead of results.")
-@format_options()
+@format_options
 @with_database
 def search(service: "Service", query: str, count: int, offset: int, order: str, album: str, *, explain: bool) -> None:
     """Search the library, private photos included.
@@ -101,7 +101,7 @@ def _print_explanation(explanation: "Explanation", output: str) -> None:
     show_default=True,
     help="Largest distance of two look-alikes: differing bits of 64.",
 )
-@format_options()
+@format_options
 @with_database
 def duplicates(service: "Service", distance: int) -> None:
     """List photos that look alike, in groups, the best file of each first.

@@ -15,14 +15,9 @@ if TYPE_CHECKING:
     from photosvc.web.current import Service
 
 _COLUMNS = {
-    "AlbumUID": "Album",
-    "Name": "Account",
-    "DisplayName": "Name",
-    "Role": "Role",
-    "AccountUID": "UID",
-    "CreatedBy": "Created By",
-    "CreatedAt": "Created",
-}
+    "AlbumUID": "Album", "Name": "Account", "DisplayName": "Name", "Role": "Role", "AccountUID": "UID",
+    "CreatedBy": "Created By", "CreatedAt": "Created",
+}  # fmt: skip
 _ROLES = click.Choice(SHARE_ROLES)
 
 
@@ -34,7 +29,7 @@ def shares() -> None:
 @shares.command()
 @click.argument("album", default="", shell_complete=complete_albums)
 @count_option
-@format_options()
+@format_options
 @with_database
 def ls(service: "Service", album: str, count: int) -> None:
     """List the accounts that ALBUM is shared with, or those of all albums, the latest first."""
@@ -50,7 +45,7 @@ def ls(service: "Service", album: str, count: int) -> None:
 @click.argument("album", shell_complete=complete_albums)
 @click.argument("account", shell_complete=complete_users)
 @click.option("--role", "-r", type=_ROLES, default=VIEWER, show_default=True, help="Contributors add photos, too.")
-@format_options()
+@format_options
 @with_database
 def add(service: "Service", album: str, account: str, role: str) -> None:
     """Share ALBUM with ACCOUNT."""
@@ -67,7 +62,7 @@ def add(service: "Service", album: str, account: str, role: str) -> None:
 @click.argument("album", shell_complete=complete_albums)
 @click.argument("account", shell_complete=complete_users)
 @click.option("--role", "-r", type=_ROLES, required=True, help="Contributors add photos, too.")
-@format_options()
+@format_options
 @with_database
 def mod(service: "Service", album: str, account: str, role: str) -> None:
     """Change the role of ACCOUNT in ALBUM."""

@@ -23,7 +23,7 @@ def show() -> None:
 
 
 @show.command()
-@format_options()
+@format_options
 @with_service
 def config(service: "Service") -> None:
     """Show every setting with its value, the origin of the value, and its meaning."""
@@ -70,7 +70,7 @@ def _masked(name: str, value: str) -> str:
 
 
 @show.command()
-@format_options()
+@format_options
 @with_views
 def scopes(_service: "Service") -> None:
     """Show every authorization scope with its meaning, and whether a route of this service asks for it."""
@@ -84,7 +84,7 @@ def scopes(_service: "Service") -> None:
 
 
 @show.command()
-@format_options()
+@format_options
 @with_views
 def policy(_service: "Service") -> None:
     """Show the policy: every action with the scope, the credentials and the roles that it is open to."""
@@ -96,7 +96,7 @@ def policy(_service: "Service") -> None:
 
 
 @show.command()
-@format_options()
+@format_options
 def sizes() -> None:
     """Show every size of thumbnails with its pixels, and whether `svc thumbs` makes it by default."""
     from photosvc.pictures.sizes import NAMED
@@ -109,7 +109,7 @@ def sizes() -> None:
 
 
 @show.command()
-@format_options()
+@format_options
 def filters() -> None:
     """Show every search filter with its values, operators and an example."""
     from photosvc.query.filters import FILTERS
@@ -130,7 +130,7 @@ def filters() -> None:
 
 
 @show.command()
-@format_options()
+@format_options
 def formats() -> None:
     """Show every file format with the extra that it needs, and unsupported formats with the reason."""
     from photosvc.media.errors import has_extra

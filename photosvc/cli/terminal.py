@@ -33,12 +33,6 @@ Row = Mapping[str, Any]
 #: First characters of a formula in spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[+-]?[\d.]+")
-_FORMATS = {
-    "json": ("-j", "Print JSON"),
-    "md": ("-m", "Print a Markdown table"),
-    "csv": ("-c", "Print comma separated values"),
-    "tsv": ("", "Print tab separated values"),
-}
 #: For commands that print while they work: they have one format, a line of JSON for each event.
 lines_option = click.option("--json", "-j", "as_json", is_flag=True, help="Print each event as a line of JSON.")
 count_option = click.option(
@@ -192,31 +186,31 @@ def confirm(question: str, *, yes: bool) -> None:
         raise click.exceptions.Exit(0)
 
 
-def format_options() -> Callable[[Function], Function]:
-    """Add the options `--json --md --csv --tsv` to a command; `chosen_format` reads them, two at once are refused."""
+def options(*added: Callable[[Any], Any]) -> Callable[[Function], Function]:
+    """Return a decorator that adds these options to a command, in this order."""
 
     def decorate(function: Function) -> Function:
-        for name in reversed(_FORMATS):
-            letter, text = _FORMATS[name]
-            names = (f"--{name}", letter) if letter else (f"--{name}",)
-            function = click.option(
-                *names, name, is_flag=True, expose_value=False, callback=_remember(name), help=text + "."
-            )(function)
+        for option in reversed(added):
+            function = option(function)
         return function
 
     return decorate
 
 
-def _remember(name: str) -> Callable[[click.Context, click.Parameter, bool], None]:
-    def remember(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
-        if not value:
-            return
-        other = ctx.meta.get("photosvc.output", name)
-        if other != name:
-            raise click.UsageError(f"--{other} and --{name} exclude each other; give one")
-        ctx.meta["photosvc.output"] = name
+def _remember(ctx: click.Context, option: click.Parameter, given: bool) -> None:
+    other = ctx.meta.setdefault("photosvc.output", option.name) if given else option.name
+    if other != option.name:
+        raise click.UsageError(f"--{other} and --{option.name} exclude each other; give one")
 
-    return remember
+
+_FORMAT: Final[dict[str, Any]] = {"is_flag": True, "expose_value": False, "callback": _remember}
+#: The options for the format of results; `chosen_format` reads them, two at once are refused.
+format_options = options(
+    click.option("--json", "-j", help="Print JSON.", **_FORMAT),
+    click.option("--md", "-m", help="Print a Markdown table.", **_FORMAT),
+    click.option("--csv", "-c", help="Print comma separated values.", **_FORMAT),
+    click.option("--tsv", help="Print tab separated values.", **_FORMAT),
+)
 
 
 def require_stdout() -> None:

@@ -33,7 +33,7 @@ _MIB = 1 << 20
 @click.option("--sizes", metavar="NAMES", help="Names of sizes, separated by commas; by default the usual ones.")
 @click.option("--workers", "-w", type=click.IntRange(1, 256), help="Number of processes; by default one for each core.")
 @scheduler_option
-@format_options()
+@format_options
 @with_database
 def thumbs(service: "Service", query: str, sizes: str | None, workers: int | None, scheduler: str | None) -> None:
     """Make thumbnails of the photos that match QUERY, by default of all.
@@ -92,7 +92,7 @@ def cache() -> None:
 
 
 @cache.command()
-@format_options()
+@format_options
 @with_service
 def status(service: "Service") -> None:
     """Show the number of files in the cache, their total size, and the limit of it."""

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -11,10 +12,9 @@ from photosvc.cli.terminal import confirm, count_option, format_options, print_f
 from photosvc.core.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import datetime
 
-    from photosvc.library.trash import Emptied
+    from photosvc.library.trash import Emptied, Restored
     from photosvc.library.trash_folder import Kept
     from photosvc.web.current import Service
 
@@ -44,17 +44,14 @@ def trash() -> None:
 @trash.command()
 @click.argument("text", default="")
 @count_option
-@format_options()
+@format_options
 @with_database
 def ls(service: "Service", text: str, count: int) -> None:
     """List the originals in the trash, the last one first; with TEXT, only those with this text in their names."""
-    from itertools import islice
-
-    from photosvc.library.trash import kept_until, photos_of
+    from photosvc.library.trash import every_file, kept_until, photos_of
     from photosvc.library.trash_folder import Trash
 
-    folder = Trash(service.settings.originals)
-    found = (kept for name in folder.deletions() for kept in folder.files(name) if text in kept.name)
+    found = (kept for kept in every_file(Trash(service.settings.originals)) if text in kept.name)
     listed = list(islice(found, count))
     with service.reading(orm=True) as session:
         photos = photos_of(session, listed)
@@ -65,7 +62,7 @@ def ls(service: "Service", text: str, count: int) -> None:
 @click.argument("items", nargs=-1, metavar="ITEM...")
 @click.option("--all", "everything", is_flag=True, help="Restore everything in the trash.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be restored.")
-@format_options()
+@format_options
 @with_database
 def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_run: bool) -> None:
     """Restore originals under their names, and their photos under the same UIDs with all that people entered.
@@ -75,19 +72,15 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     is then 1.
     """
     from photosvc.library.journal import Actor
-    from photosvc.library.trash import Restored, chosen, open_trash
+    from photosvc.library.trash import Restored, chosen, every_file, open_trash
     from photosvc.library.trash import restore as give_back
 
     if bool(items) == everything:
         raise click.UsageError("name the ITEMs to restore, or use --all")
     folder = open_trash(service.writing, service.settings)
     with service.reading(orm=True) as session:
-        found: list[Kept] = []
-        if everything:
-            found = [kept for name in folder.deletions() for kept in folder.files(name)]
-        for item in items:
-            found += chosen(session, folder, item)
-    files = list(dict.fromkeys(found))
+        found = every_file(folder) if everything else chain(*(chosen(session, folder, item) for item in items))
+        files = list(dict.fromkeys(found))
     if dry_run:
         done = Restored(files=[kept.name for kept in files])
     else:
@@ -107,7 +100,7 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     help="Only files deleted longer ago than this: days, or 12h, 30d, 2w.",
 )
 @click.option("--dry-run", is_flag=True, help="Only count what would be deleted permanently.")
-@format_options()
+@format_options
 @yes_option
 @with_database
 def empty(service: "Service", older_than: timedelta, dry_run: bool, yes: bool) -> None:
@@ -136,19 +129,14 @@ def _row(kept: "Kept", photo_uid: str, until: "datetime | None") -> dict[str, An
     }
 
 
-def _report_restored(done: Any, *, dry_run: bool) -> None:  # noqa: ANN401 - a `Restored` of the library
+def _report_restored(done: "Restored", *, dry_run: bool) -> None:
     if print_figures({"files": done.files, "photos": done.photos, "taken": done.taken, "dry_run": dry_run}):
         return
     for name in done.taken:
         click.echo(f"{name} stays in the trash: another file has this name", err=True)
-    click.echo("\n".join(_summary(done, dry_run=dry_run)))
-
-
-def _summary(done: Any, *, dry_run: bool) -> "Iterator[str]":  # noqa: ANN401
-    if dry_run:
-        yield from done.files
     files, photos = counted(len(done.files), "file"), counted(len(done.photos), "photo")
-    yield f"{files} would be restored" if dry_run else f"{files} restored, {photos}"
+    lines = [*done.files, f"{files} would be restored"] if dry_run else [f"{files} restored, {photos}"]
+    click.echo("\n".join(lines))
 
 
 def _report_emptied(done: "Emptied", *, dry_run: bool) -> None:

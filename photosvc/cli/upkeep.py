@@ -41,50 +41,27 @@ scheduler_option = click.option(
     help="Let the workers of this scheduler of dask.distributed read the files, such as tcp://host:8786.",
 )
 _MACHINES: Final = {
-    "name": "Machine",
-    "role": "Role",
-    "version": "Version",
-    "state": "State",
-    "seen_at": "Last seen",
-    "clock_offset": "Clock offset (s)",
-    "jobs": "Jobs",
-    "cache_bytes": "Cache bytes",
-}
+    "name": "Machine", "role": "Role", "version": "Version", "state": "State", "seen_at": "Last seen",
+    "clock_offset": "Clock offset (s)", "jobs": "Jobs", "cache_bytes": "Cache bytes",
+}  # fmt: skip
 _FIGURES = {
-    "version": "Version",
-    "instance": "Instance",
-    "database": "Database",
-    "replica": "Replica",
-    "originals": "Originals",
-    "photos": "Photos",
-    "files": "Files",
-    "missing": "Files missing",
-    "failed": "Files failed",
-    "albums": "Albums",
-    "accounts": "Accounts",
-    "waiting": "Folders waiting",
-    "indexing": "Indexing now",
-    "indexed_at": "Last indexed",
-    "scanned_at": "Last indexed whole",
-}
+    "version": "Version", "instance": "Instance", "database": "Database", "replica": "Replica",
+    "originals": "Originals", "photos": "Photos", "files": "Files", "missing": "Files missing",
+    "failed": "Files failed", "albums": "Albums", "accounts": "Accounts", "waiting": "Folders waiting",
+    "indexing": "Indexing now", "indexed_at": "Last indexed", "scanned_at": "Last indexed whole",
+}  # fmt: skip
 _FAILURES = {"name": "File", "reason": "Why", "at": "When", "source": "By"}
 _LOG_COLUMNS = {
-    "at": "Time",
-    "event": "Event",
-    "times": "Times",
-    "actor": "By",
-    "address": "From",
-    "subject": "Account or Client",
-    "target": "Credential or Key",
-    "detail": "Detail",
-}
+    "at": "Time", "event": "Event", "times": "Times", "actor": "By", "address": "From", "subject": "Account or Client",
+    "target": "Credential or Key", "detail": "Detail",
+}  # fmt: skip
 _LOG_VALUES = ("id", *_LOG_COLUMNS, "actor_kind", "actor_uid", "credential", "subject_uid", "request_id")
 
 
 @click.command()
 @click.argument("subfolder", default="", shell_complete=complete_folders)
 @click.option("--sample", metavar="N|P%", help="Number or share of files to check; each call takes the next ones.")
-@format_options()
+@format_options
 @with_database
 def check(service: "Service", subfolder: str, sample: str | None) -> None:
     """Check the library, or one SUBFOLDER of its originals.
@@ -152,7 +129,7 @@ def _print_report(report: "Report", listed: "list[Finding]", cluster: "Cluster")
 
 
 @click.command()
-@format_options()
+@format_options
 @with_database
 def cluster(service: "Service") -> None:
     """List the machines that serve the library, and what is wrong with them or with the database's replica.
@@ -207,8 +184,6 @@ def scheduler_of(
     Raises:
         click.UsageError: `--workers` is given too, or the address is not valid.
     """
-    import re
-
     if scheduler is None:
         return nullcontext()
     if workers is not None:
@@ -236,7 +211,7 @@ def heartbeat_of(service: "Service", role: "Role") -> AbstractContextManager[Non
     "--hard", is_flag=True, help="Remove the files that are gone, and photos without files, from the library."
 )
 @click.option("--dry-run", is_flag=True, help="Only count what would be marked or removed.")
-@format_options()
+@format_options
 @yes_option
 @with_database
 def purge(service: "Service", hard: bool, dry_run: bool, yes: bool) -> None:
@@ -318,7 +293,7 @@ def _losses(found: "Survey") -> str:
 @click.option(
     "--failures", type=click.IntRange(0, 10_000), default=10, show_default=True, help="Files that failed to list."
 )
-@format_options()
+@format_options
 @with_database
 def status(service: "Service", failures: int) -> None:
     """Print the size of the library, its last index runs, and the files that failed.
@@ -392,7 +367,7 @@ def _by_type(photos: dict[str, int]) -> str:
     help="Only entries by or about this account or UID.",
 )
 @count_option
-@format_options()
+@format_options
 @with_database
 def audit(service: "Service", since: str | None, user: str, count: int) -> None:
     """Show the newest entries of the security log, the newest first: log-ins, refusals, changes.

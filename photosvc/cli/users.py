@@ -26,27 +26,14 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = {
-    "UID": "UID",
-    "Name": "Name",
-    "Role": "Role",
-    "DisplayName": "Display Name",
-    "Email": "Email",
-    "CanLogin": "Can Log In",
-    "Disabled": "Disabled",
-    "TwoFactor": "Two-Factor",
-    "LoginAt": "Last Login",
+    "UID": "UID", "Name": "Name", "Role": "Role", "DisplayName": "Display Name", "Email": "Email",
+    "CanLogin": "Can Log In", "Disabled": "Disabled", "TwoFactor": "Two-Factor", "LoginAt": "Last Login",
     "CreatedAt": "Created",
-}
+}  # fmt: skip
 _SESSION_COLUMNS = {
-    "id": "ID",
-    "method": "Method",
-    "app_password": "App Password",
-    "last_ip": "Last Address",
-    "user_agent": "User Agent",
-    "last_used_at": "Last Used",
-    "created_at": "Opened",
-    "expires_at": "Expires",
-}
+    "id": "ID", "method": "Method", "app_password": "App Password", "last_ip": "Last Address",
+    "user_agent": "User Agent", "last_used_at": "Last Used", "created_at": "Opened", "expires_at": "Expires",
+}  # fmt: skip
 _ROLES = click.Choice(USER_ROLES)
 _stdin_option = click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
 
@@ -62,7 +49,7 @@ def users() -> None:
 @click.option("--display-name", "-d", default="", help="Display name.")
 @click.option("--email", default="", help="Email address.")
 @_stdin_option
-@format_options()
+@format_options
 @with_database
 def add(service: "Service", name: str | None, role: str, display_name: str, email: str, password_stdin: bool) -> None:
     """Add an account. The command asks for the password, or reads it from standard input."""
@@ -82,7 +69,7 @@ def add(service: "Service", name: str | None, role: str, display_name: str, emai
 @users.command()
 @click.argument("search", default="", shell_complete=complete_users)
 @count_option
-@format_options()
+@format_options
 @with_database
 def ls(service: "Service", search: str, count: int) -> None:
     """List accounts by name. SEARCH is the beginning of a name, a UID or a role."""
@@ -95,7 +82,7 @@ def ls(service: "Service", search: str, count: int) -> None:
 
 @users.command()
 @click.argument("name", shell_complete=complete_users)
-@format_options()
+@format_options
 @with_database
 def show(service: "Service", name: str) -> None:
     """Show one account, by its name or UID."""
@@ -113,7 +100,7 @@ def show(service: "Service", name: str) -> None:
 @click.option("--email", help="Email address.")
 @click.option("--disable/--enable", "disabled", default=None, help="Refuse or accept its credentials.")
 @click.option("--disable-2fa", is_flag=True, help="Turn two-factor authentication off.")
-@format_options()
+@format_options
 @with_database
 def mod(_service: "Service", /, name: str, disable_2fa: bool, **changes: Any) -> None:  # noqa: ANN401
     """Change an account."""
@@ -151,7 +138,7 @@ def rm(service: "Service", name: str, yes: bool) -> None:
 
 @users.command()
 @click.argument("name", shell_complete=complete_users)
-@format_options()
+@format_options
 @with_database
 def sessions(service: "Service", name: str) -> None:
     """List an account's open login sessions, the most recently used first."""

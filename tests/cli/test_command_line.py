@@ -314,10 +314,12 @@ def commands(group, path=()):
 
 
 def test_the_list_of_commands_has_the_first_sentence_of_their_help():
-    ctx = click.Context(group)
-    listed = {name: group._listed(ctx, name).get_short_help_str(1000) for name in group.list_commands(ctx)}
+    ctx, formatter = click.Context(group), click.HelpFormatter(width=1000)
+    group.format_commands(ctx, formatter)
+    listed = dict(line.split(maxsplit=1) for line in formatter.getvalue().strip().splitlines()[1:])
     assert len(listed) > 20
-    assert listed == {name: group.get_command(ctx, name).get_short_help_str(1000) for name in listed}
+    assert list(listed) == group.list_commands(ctx)
+    assert listed == {name: group.get_command(ctx, name).get_short_help_str(980) for name in listed}
 
 
 def test_the_list_of_commands_imports_none_of_them():
