@@ -70,11 +70,7 @@ def new_user(
 
 
 def add(operation: Operation, user: User, *, remark: str = "") -> User:
-    """Store a new account of `new_user`; `remark` is added to the entry of the security log.
-
-    Raises:
-        UserExistsError: the name is taken.
-    """
+    """Store a new account, or raise `UserExistsError`; `remark` is added to the entry of the security log."""
     session = operation.session
     try:
         with session.begin_nested():
@@ -221,11 +217,7 @@ def _set_password(operation: Operation, user: User, password_hash: str, *, keep:
 
 
 def check_role(role: str) -> str:
-    """Return the role if accounts can have it.
-
-    Raises:
-        InvalidValueError: it is another role.
-    """
+    """Return the role, or raise `InvalidValueError` unless accounts can have it."""
     if role not in USER_ROLES:
         raise InvalidValueError("a user's role is admin, user or viewer", field="role")
     return role

@@ -113,16 +113,10 @@ def parse_events(text: str) -> frozenset[Event]:
     return frozenset(found)
 
 
-_REFUSALS = frozenset(
-    {
-        Event.LOGIN_REFUSED,
-        Event.PASSWORD_REFUSED,
-        Event.TOKEN_REFUSED,
-        Event.CLIENT_REFUSED,
-        Event.ACCESS_REFUSED,
-        Event.THROTTLED,
-    }
-)
+_REFUSALS = frozenset({
+    Event.LOGIN_REFUSED, Event.PASSWORD_REFUSED, Event.TOKEN_REFUSED, Event.CLIENT_REFUSED, Event.ACCESS_REFUSED,
+    Event.THROTTLED,
+})  # fmt: skip
 _ACCESSES = frozenset({Event.LOGIN, Event.LOGOUT, Event.TOKEN_GRANTED, Event.TOKEN_REVOKED, Event.LINK_UPLOADED})
 
 
@@ -164,19 +158,13 @@ class Actor:
     def of(cls, principal: Principal, *, address: str = "", request_id: str = "") -> "Actor":
         """Return the owner of a credential; for a token without an account or client, a client named like the token."""
         if principal.shared is not None and principal.kind == VISIT:
-            link = principal.shared.link_uid
-            credential = principal.credential_uid
-            return cls(
-                kind=BY_VISITOR, name=link, uid=link, credential=credential, address=address, request_id=request_id
-            )
-        return cls(
-            kind=BY_CLIENT if principal.user_uid is None and principal.kind != HOST_USER else BY_USER,
-            name=principal.user_name or principal.credential_name,
-            uid=principal.user_uid or principal.client_uid or "",
-            credential=principal.credential_uid,
-            address=address,
-            request_id=request_id,
-        )
+            kind, name, uid = BY_VISITOR, principal.shared.link_uid, principal.shared.link_uid
+        else:
+            kind = BY_CLIENT if principal.user_uid is None and principal.kind != HOST_USER else BY_USER
+            name = principal.user_name or principal.credential_name
+            uid = principal.user_uid or principal.client_uid or ""
+        credential = principal.credential_uid
+        return cls(kind=kind, name=name, uid=uid, credential=credential, address=address, request_id=request_id)
 
 
 #: A person or program that runs `svc` on the machine of the service.
@@ -247,11 +235,7 @@ def client(found: Client) -> str:
 
 
 def changes(before: User | Client, given: Mapping[str, object]) -> str:
-    """Return the changes, named by columns or options; call it before they are made.
-
-    Args:
-        given: the new values; None and unknown names change nothing.
-    """
+    """Return the changes by columns or options, before they are made; None and unknown names change nothing."""
     phrases = []
     for name, value in given.items():
         old = getattr(before, _COLUMNS.get(name, name), None)

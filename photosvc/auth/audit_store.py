@@ -100,12 +100,7 @@ _SWEEP_ACTOR = _deletion_beyond(_OF_PART, _OF_ACTOR)
 
 
 def add(session: Session, entries: Sequence[Entry], *, keep: int) -> None:
-    """Add entries in the session's write transaction.
-
-    Args:
-        entries: in the order in which they happened.
-        keep: the number of entries that each part keeps.
-    """
+    """Add entries in the session's write transaction; each part of the log keeps the `keep` newest ones."""
     connection = session.connection()
     due = False
     for entry in entries:
@@ -114,14 +109,10 @@ def add(session: Session, entries: Sequence[Entry], *, keep: int) -> None:
         due = due or number % _SWEEP_EVERY == 0
     if due:
         for part in PARTS:
-            _sweep(connection, part, keep)
-
-
-def _sweep(connection: Connection, part: str, keep: int) -> None:
-    share = {"kept_part": part, "kept": keep // _SHARES}
-    for actor in connection.execute(_BUSY, share).scalars().all():
-        connection.execute(_SWEEP_ACTOR, {**share, "kept_actor": actor})
-    connection.execute(_SWEEP_PART, {"kept_part": part, "kept": keep})
+            share = {"kept_part": part, "kept": keep // _SHARES}
+            for actor in connection.execute(_BUSY, share).scalars().all():
+                connection.execute(_SWEEP_ACTOR, {**share, "kept_actor": actor})
+            connection.execute(_SWEEP_PART, {"kept_part": part, "kept": keep})
 
 
 def latest(
@@ -185,11 +176,7 @@ class Pending:
         return self._began is not None and not timedelta() <= now - self._began < WINDOW
 
     def note(self, entry: Entry, *, typed: str = "") -> list[Entry]:
-        """Count a refusal; return the entries to log now, which from now on also wait for the database.
-
-        Args:
-            typed: a digest of the name that was shown, whether or not it exists.
-        """
+        """Count a refusal of a name with the digest `typed`; return the entries to log, which wait to be stored."""
         with self._lock:
             told = self._end_minute(entry.created_at)
             self._began = self._began or entry.created_at
@@ -204,11 +191,7 @@ class Pending:
         return told
 
     def end_minute(self, now: datetime, *, early: bool = False) -> list[Entry]:
-        """End the minute if it is over; return the entries to log, which from now on also wait for the database.
-
-        Args:
-            early: end the minute even if it is not over.
-        """
+        """End the minute if it is over, or `early`; return the entries to log, which wait to be stored."""
         with self._lock:
             told = self._end_minute(now, early=early)
             self._waiting.extend(told)

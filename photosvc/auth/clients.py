@@ -42,22 +42,6 @@ class Registered:
     secret: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """Changes to a client; None leaves a value unchanged."""
-
-    name: str | None = None
-    role: str | None = None
-    scope: Scope | None = None
-    lifetime: int | None = None
-    limit: int | None = None
-    token_format: str | None = None
-    enabled: bool | None = None
-    user: User | None = None
-    unbind: bool = False
-    """End the client's link to an account."""
-
-
 @dataclass(frozen=True, slots=True)
 class Changed:
     """A changed client, and its new secret, which is shown only now and not stored."""
@@ -118,11 +102,7 @@ def register(
 
 
 def find_client(session: Session, client_id: str, *, lock: bool = False) -> Client:
-    """Return the client with this `client_id`; with `lock`, others cannot change it until the transaction ends.
-
-    Raises:
-        NotFoundError: there is none.
-    """
+    """Return the client with this id, locked for the transaction by `lock`, or raise `NotFoundError`."""
     found = None
     if ids.is_uid(client_id, ids.CLIENT):
         statement = select(Client).where(Client.uid == client_id)
@@ -158,20 +138,21 @@ def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, n
     """Change a client; tokens that it could not get any more are revoked.
 
     Args:
-        values: the new values, as `Changes` takes them; the security log has them in this order.
+        values: the new values by the names that `register` has, and `enabled`; None changes nothing, `unbind` ends the
+            link to an account. The security log has them in this order.
         new_secret: make a new secret; the old one and the tokens are refused from now on.
 
     Raises:
         InvalidValueError: a value is not valid; `field` says which.
         ScopeTooWideError: the scope is wider than that of the credential that changes the client.
     """
-    session, changes = operation.session, Changes(**values)
+    session = operation.session
     client = find_client(session, client_id, lock=True)
-    if changes.scope is not None:
-        operation.check_grantable(changes.scope)
+    if (scope := values.get("scope")) is not None:
+        operation.check_grantable(scope)
     told = [audit_log.changes(client, _told(values, client.user)), "new secret" if new_secret else ""]
     operation.record(Event.CLIENT_CHANGED, subject=client, detail=", ".join(filter(None, told)))
-    _set_values(session, client, operation.now, changes)
+    _set_values(session, client, operation.now, values)
     old_digest, secret = client.secret_digest, ""
     if new_secret:
         secret = ids.new_client_secret()
@@ -183,25 +164,26 @@ def change(operation: Operation, client_id: str, values: Mapping[str, Any], *, n
     return Changed(client, secret, old_digest)
 
 
-def _set_values(session: Session, client: Client, now: datetime, changes: Changes) -> None:
-    if changes.name is not None:
-        client.name = check_name(changes.name)
-    if changes.role is not None:
-        client.role = _check_role(changes.role)
-    if changes.lifetime is not None:
-        client.token_lifetime = check_lifetime(changes.lifetime)
-    if changes.token_format is not None:
-        client.token_format = _check_format(changes.token_format)
-    if changes.user is not None or changes.unbind:
-        client.user_id = None if changes.user is None else changes.user.id
-    if changes.scope is not None:
-        client.scope = str(check_scope(changes.scope))
-        end_tokens_beyond(session, client.id, changes.scope)
-    if changes.limit is not None:
-        client.token_limit = check_limit(changes.limit)
+def _set_values(session: Session, client: Client, now: datetime, values: Mapping[str, Any]) -> None:
+    given = {name: value for name, value in values.items() if value is not None}
+    if "name" in given:
+        client.name = check_name(given["name"])
+    if "role" in given:
+        client.role = _check_role(given["role"])
+    if "lifetime" in given:
+        client.token_lifetime = check_lifetime(given["lifetime"])
+    if "token_format" in given:
+        client.token_format = _check_format(given["token_format"])
+    if "user" in given or given.get("unbind"):
+        client.user_id = given["user"].id if "user" in given else None
+    if "scope" in given:
+        client.scope = str(check_scope(given["scope"]))
+        end_tokens_beyond(session, client.id, given["scope"])
+    if "limit" in given:
+        client.token_limit = check_limit(given["limit"])
         keep_newest(session, client.id, client.token_limit, now)
-    if changes.enabled is not None:
-        client.enabled = changes.enabled
+    if "enabled" in given:
+        client.enabled = given["enabled"]
         if not client.enabled:
             end_tokens(session, client.id)
 
@@ -248,11 +230,7 @@ def _told(values: Mapping[str, Any], owner: User | None) -> dict[str, Any]:
 
 
 def check_lifetime(lifetime: int) -> int:
-    """Return the lifetime of tokens in seconds if it is valid.
-
-    Raises:
-        InvalidValueError: it is not 1 second to 31 days.
-    """
+    """Return the lifetime of tokens, or raise `InvalidValueError` unless it is 1 second to 31 days."""
     if not 1 <= lifetime <= MAX_CLIENT_TOKEN_LIFETIME:
         msg = f"a client's tokens live 1 to {MAX_CLIENT_TOKEN_LIFETIME} seconds (31 days)"
         raise InvalidValueError(msg, field="expires")
@@ -260,11 +238,7 @@ def check_lifetime(lifetime: int) -> int:
 
 
 def check_limit(limit: int) -> int:
-    """Return the limit of live tokens, or -1, if it is valid.
-
-    Raises:
-        InvalidValueError: it is another number below 1, or more than a million.
-    """
+    """Return the limit of live tokens, or raise `InvalidValueError` unless it is -1 or 1 to a million."""
     if limit != NO_LIMIT and not 1 <= limit <= MAX_CLIENT_TOKENS:
         msg = f"a client has 1 to {MAX_CLIENT_TOKENS} tokens at a time, or -1 for no limit"
         raise InvalidValueError(msg, field="tokens")

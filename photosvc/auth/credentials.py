@@ -85,11 +85,7 @@ def _require_room(operation: Operation, user: User) -> None:
 
 
 def check_name(name: str) -> str:
-    """Return the trimmed name of a credential or client.
-
-    Raises:
-        InvalidValueError: it does not have 1 to 160 printable characters.
-    """
+    """Return the trimmed name, or raise `InvalidValueError` unless it has 1 to 160 printable characters."""
     name = name.strip()
     if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
         raise InvalidValueError(f"a name has 1 to {MAX_NAME} printable characters", field="name")
@@ -97,11 +93,7 @@ def check_name(name: str) -> str:
 
 
 def check_scope(scope: Scope) -> Scope:
-    """Return the scope, unless it covers nothing.
-
-    Raises:
-        InvalidValueError: it covers nothing.
-    """
+    """Return the scope, or raise `InvalidValueError` if it covers nothing."""
     if not scope:
         raise InvalidValueError("the scope covers nothing; `*` covers everything", field="scope")
     return scope
@@ -155,11 +147,7 @@ def list_credentials(
 
 
 def find_credential(session: Session, identifier: str) -> Credential:
-    """Return the credential with this UID or this secret.
-
-    Raises:
-        NotFoundError: there is none.
-    """
+    """Return the credential with this UID or this secret, or raise `NotFoundError`."""
     is_uid = bool(_UID.match(identifier))
     column, key = (Credential.uid, identifier) if is_uid else (Credential.digest, ids.digest(identifier))
     found = session.scalar(select(Credential).where(column == key))
@@ -169,11 +157,7 @@ def find_credential(session: Session, identifier: str) -> Credential:
 
 
 def revoke(operation: Operation, identifier: str) -> None:
-    """Revoke the credential of this UID, of any kind and owner, and the login sessions made from it.
-
-    Raises:
-        NotFoundError: there is none.
-    """
+    """Revoke the credential of this UID and the login sessions made from it, or raise `NotFoundError`."""
     found = find_credential(operation.session, identifier)
     _revoke(operation, found, found.user or found.client, detail=audit_log.credential(found))
 

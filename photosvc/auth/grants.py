@@ -11,11 +11,11 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from authlib.oauth2.rfc6749 import InvalidClientError, InvalidScopeError
 from authlib.oauth2.rfc6749.grants import ClientCredentialsGrant as AuthlibClientCredentialsGrant
-from sqlalchemy import Connection, Row, and_, bindparam, delete, func, insert, not_, or_, select
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, not_, or_, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth.audit_log import Event
@@ -115,20 +115,11 @@ def authenticate(connection: Connection, client_id: str, secret: str) -> Authent
     Raises:
         InvalidClientError: unknown, disabled, of a disabled account, or a wrong secret; the same error for all.
     """
-    row = _find(connection, client_id)
+    is_uid = ids.is_uid(client_id, ids.CLIENT)
+    row = connection.execute(_BY_UID, {"uid": client_id}).first() if is_uid else None
     expected = _DUMMY if row is None else row.secret_digest
     matches = hmac.compare_digest(ids.digest(secret), expected)
-    if row is None or not matches:
-        raise refused()
-    return _authenticated(row)
-
-
-def _find(connection: Connection, client_id: str) -> Row[Any] | None:
-    return connection.execute(_BY_UID, {"uid": client_id}).first() if ids.is_uid(client_id, ids.CLIENT) else None
-
-
-def _authenticated(row: Row[Any]) -> AuthenticatedClient:
-    if not row.enabled or row.user_disabled:
+    if row is None or not matches or not row.enabled or row.user_disabled:
         raise refused()
     return AuthenticatedClient(
         id=row.id,

@@ -158,32 +158,21 @@ def recovery_keys(settings: Settings, user: User) -> list[bytes]:
 
 
 def check_key(settings: Settings, stored: int) -> None:
-    """Raise `OtherServiceKeyError` unless this process has the database's key; log whether a replacement was killed.
-
-    Raises:
-        OtherServiceKeyError: the process does not have the key; the message says where the key belongs.
-    """
+    """Raise `OtherServiceKeyError` unless this process has the database's key; log whether a replacement was killed."""
     if stored == fingerprint(settings.secret_key):
         return
     if stored not in map(fingerprint, known_keys(settings)):
-        raise OtherServiceKeyError(_message(settings))
+        place = "PHOTOSVC_SECRET_KEY" if settings.key_file is None else "the file secret_key of the instance folder"
+        msg = (
+            f"The database belongs to another service key than this process has: put the right one into {place}. "
+            "If it is lost, run `svc keys rotate --service --old-key-is-lost`."
+        )
+        raise OtherServiceKeyError(msg)
     _LOG.warning("the replacement of the service key was not finished: run svc keys rotate --service again")
 
 
-def _message(settings: Settings) -> str:
-    place = "PHOTOSVC_SECRET_KEY" if settings.key_file is None else "the file secret_key of the instance folder"
-    return (
-        f"The database belongs to another service key than this process has: put the right one into {place}. "
-        "If it is lost, run `svc keys rotate --service --old-key-is-lost`."
-    )
-
-
 def fit_key(text: str) -> str:
-    """Return the text if it can be a key.
-
-    Raises:
-        ValueError: it is too short.
-    """
+    """Return the text, or raise `ValueError` if it is too short for a key."""
     return str(setting_fields()["secret_key"]["parse"](text))
 
 
@@ -212,11 +201,7 @@ class Replaced:
 
 @contextmanager
 def replacing(settings: Settings) -> Iterator[None]:
-    """Keep other processes of this machine from replacing the key inside the block.
-
-    Raises:
-        ConflictError: another process is replacing it.
-    """
+    """Keep other processes of this machine from replacing the key in the block; raise `ConflictError` if one does."""
     if settings.key_file is None:
         yield
         return
@@ -264,8 +249,6 @@ def encrypt_again(session: Session, settings: Settings, fresh: str, *, lost: boo
     """Encrypt all secrets of the database with the key `fresh`.
 
     Args:
-        session: a session whose one write transaction holds all changes.
-        settings: the old key.
         fresh: the result of `prepare`.
         lost: continue although the database is encrypted with a key that no longer exists anywhere.
 
@@ -279,7 +262,9 @@ def encrypt_again(session: Session, settings: Settings, fresh: str, *, lost: boo
     present = next((key for key in known if fingerprint(key) == stored), None)
     if present is None and not lost:
         raise OtherServiceKeyError
-    outcomes = [_encrypt_account(session, user, known, present, fresh) for user in _accounts(session)]
+    with_codes = select(RecoveryCode.user_id)
+    affected = select(User).where(or_(User.totp_secret != "", User.id.in_(with_codes))).order_by(User.id)
+    outcomes = [_encrypt_account(session, user, known, present, fresh) for user in session.scalars(affected).all()]
     _encrypt_signing_keys(session, known, fresh)
     set_named_numbers(session, {_NAME: fingerprint(fresh)})
     return Replaced(accounts=outcomes.count(True), lost=outcomes.count(False))
@@ -295,12 +280,6 @@ def put_in_place(settings: Settings) -> None:
         file = settings.key_file.resolve()
         next_file(file).replace(file)
         flush_folder(file.parent)
-
-
-def _accounts(session: Session) -> list[User]:
-    with_codes = select(RecoveryCode.user_id)
-    affected = select(User).where(or_(User.totp_secret != "", User.id.in_(with_codes))).order_by(User.id)
-    return list(session.scalars(affected))
 
 
 def _encrypt_account(session: Session, user: User, known: list[str], present: str | None, fresh: str) -> bool:

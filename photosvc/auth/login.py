@@ -140,11 +140,7 @@ def log_in(operation: Operation, proof: Proof, origin: Origin = NOWHERE) -> Logi
 
 
 def log_out(operation: Operation, principal: Principal) -> None:
-    """End the login session that `principal` acts with.
-
-    Raises:
-        PermissionDeniedError: it acts with another kind of credential.
-    """
+    """End the login session that `principal` acts with; raise `PermissionDeniedError` for other credentials."""
     policy.decide(principal, "session.end")
     operation.session.execute(delete(Credential).where(Credential.id == principal.credential_id))
     operation.acting_as(principal).record(Event.LOGOUT, target=principal.credential_uid)

@@ -49,11 +49,6 @@ def resource_metadata(base_url: str, scopes: Sequence[str], name: str) -> Metada
     }
 
 
-def resource_metadata_url(base_url: str) -> str:
-    """Return the address of the resource's metadata for challenges (RFC 9728 section 5.1)."""
-    return well_known_url(base_url, PROTECTED_RESOURCE)
-
-
 def well_known_url(base_url: str, name: str) -> str:
     """Return the address of a well-known document: its path precedes the issuer's path (RFC 8414 section 3.1)."""
     parts = urlsplit(base_url)

@@ -45,24 +45,13 @@ class Operation:
         return replace(self, principal=principal, actor=by)
 
     def record(self, event: Event, *, subject: Named | None = None, target: str = "", detail: str = "") -> None:
-        """Record an event in the security log; a rollback of the transaction removes it.
-
-        Args:
-            subject: the account or client that it happens to.
-            target: the UID of the credential, session or key that is made or ended.
-            detail: a short phrase with further facts; never anything secret.
-        """
+        """Record an event in the security log, see `new_entry`; a rollback of the transaction removes it."""
         entry = new_entry(self.now, event, self.actor, subject=subject, target=target, detail=detail)
         audit_store.add(self.session, [entry], keep=self.settings.audit_entries)
         audit_store.keep(self.session, [entry])
 
     def check_allowed(self, action: str) -> None:
-        """Raise an error unless the policy allows `action`, not as the owner of an account.
-
-        Raises:
-            PasswordNeededError: the action needs a password sent within the last hour.
-            PermissionDeniedError: the policy refuses it.
-        """
+        """Raise an error of `policy.decide` or `check_proof` unless `action` is allowed, not as an account's owner."""
         if not self.is_command:
             policy.decide(self._known_principal(), action)
             policy.check_proof(self._known_principal(), action, self.now)

@@ -7,7 +7,7 @@ their turn, so that many log-ins at once leave processors and threads to all oth
 import time
 import unicodedata
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from threading import BoundedSemaphore, Condition, local
 from typing import Final
@@ -130,7 +130,8 @@ class Turns:
                 self._pauses.release()
 
 
-_TURNS = Turns(at_once=1, waiting=_WAITING, patience=0.3)
+#: The turns of password checks.
+TURNS: Final = Turns(at_once=1, waiting=_WAITING, patience=0.3)
 
 
 def check_password(password: str, *, user_name: str = "", field: str = "password") -> str:
@@ -163,12 +164,8 @@ def is_common(password: str) -> bool:
 
 
 def hash_password(password: str) -> str:
-    """Return an argon2id hash with its own salt.
-
-    Raises:
-        BusyError: too many passwords are hashed at present.
-    """
-    with _TURNS.take():
+    """Return an argon2id hash with its own salt; raise `BusyError` if too many are hashed at present."""
+    with TURNS.take():
         return _HASHER.hash(_bytes(password))
 
 
@@ -194,7 +191,7 @@ def verify_password(password: str, stored: str) -> bool:
     """
     stored_or_dummy, given = stored or _dummy(), _bytes(password[: MAX_LENGTH + 1])
     try:
-        with _TURNS.take():
+        with TURNS.take():
             matches = _HASHER.verify(stored_or_dummy, given)
     except (VerificationError, InvalidHashError):
         return False
@@ -203,26 +200,7 @@ def verify_password(password: str, stored: str) -> bool:
 
 def let_wait(threads: int) -> None:
     """Let log-ins use at most half of the threads with which this process serves; call it before the first request."""
-    _TURNS.let_wait(max(0, min(_MOST_WAITING, threads // 2 - 1)))
-
-
-def place(*, favoured: bool = False) -> AbstractContextManager[None]:
-    """Hold, inside the block, one of the few places of threads that prepare, do and follow up a password check.
-
-    One more place is reserved for favoured threads, whose password is checked next.
-
-    Raises:
-        BusyError: all places are taken; raised on entering the block.
-    """
-    return _TURNS.place(favoured=favoured)
-
-
-def pause(began: float) -> None:
-    """Sleep until the answer takes as long as a password check that began at `began` (`time.perf_counter`).
-
-    Return at once when several threads sleep already.
-    """
-    _TURNS.pause(began)
+    TURNS.let_wait(max(0, min(_MOST_WAITING, threads // 2 - 1)))
 
 
 def needs_rehash(stored: str) -> bool:

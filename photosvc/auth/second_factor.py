@@ -121,11 +121,7 @@ def confirm(operation: Operation, user: User, *, code: str) -> tuple[str, ...]:
 
 
 def use_passcode(operation: Operation, user: User, code: str) -> str:
-    """Check and use up a time-based or recovery code of the account; return which kind it was.
-
-    Raises:
-        InvalidPasscodeError: the code is wrong, or was used before.
-    """
+    """Use up a time-based or recovery code and return its kind; raise `InvalidPasscodeError` if it is wrong or used."""
     plain = _plain(code)
     if _use_totp(operation, user, plain):
         return BY_PASSCODE
@@ -150,11 +146,7 @@ def require_passcode(operation: Operation, user: User, code: str | None) -> str 
 
 
 def end(operation: Operation, user: User, *, code: str | None) -> None:
-    """Turn two-factor authentication of the own account off.
-
-    Raises:
-        LoginError: the code is missing or wrong.
-    """
+    """Turn the own account's second factor off; raise `LoginError` if the code is missing or wrong."""
     require_passcode(operation, user, code)
     _turn_off(operation, user)
 

@@ -82,11 +82,7 @@ class SigningKeys:
         self._known: tuple[SigningKey, ...] = ()
 
     def existing(self) -> tuple[SigningKey, ...]:
-        """Return all keys, the newest first; create none.
-
-        Raises:
-            SettingError: a key cannot be read.
-        """
+        """Return all keys, the newest first, and create none; raise `SettingError` if one cannot be read."""
         with self._reading() as connection:
             stamp = list(connection.execute(_STAMP).all())
             if stamp != self._stamp:
@@ -95,11 +91,7 @@ class SigningKeys:
         return self._known
 
     def current(self) -> SigningKey:
-        """Return the key that signs; create it on first use.
-
-        Raises:
-            SettingError: the key can be neither read nor created.
-        """
+        """Return the key that signs, made on first use; raise `SettingError` if it can be neither read nor made."""
         return (self.existing() or self._add_first())[0]
 
     def published(self) -> tuple[SigningKey, ...]:
@@ -143,7 +135,7 @@ class SigningKeys:
             try:
                 keys.append(_key(number, text, keys[-1] if keys else None))
             except (ValueError, KeyError, TypeError, JoseError) as error:
-                raise _unusable(error) from None
+                raise SettingError(f"the signing keys cannot be used: {type(error).__name__}") from None
         return tuple(keys)
 
 
@@ -161,7 +153,3 @@ def _key(number: int, text: str, newer: SigningKey | None) -> SigningKey:
     created_at = datetime.fromisoformat(data.pop("created_at"))
     until = newer.created_at + timedelta(seconds=MAX_CLIENT_TOKEN_LIFETIME) if newer else None
     return SigningKey(number, RSAKey.import_key(data), created_at, until)
-
-
-def _unusable(error: Exception) -> SettingError:
-    return SettingError(f"the signing keys cannot be used: {type(error).__name__}")

@@ -1,27 +1,21 @@
 """The throttle of failed attempts, which are counted by address and by account and slowed down (ASVS 6.3.1).
 
-The counts are leaky buckets of one row each: a failure postpones the time at which the bucket is empty again. All
-workers share them through the database. Each function is one statement in the caller's write transaction, except
-`is_known_pair` and `seconds_to_wait`, which only read, and the second read of `take` after a refusal.
-
-A bucket lets a burst of failures through, then one per fixed number of seconds. An attempt is charged before it is made
-and given back unless it failed, so simultaneous attempts cannot exceed the allowance. Charges:
+The counts are leaky buckets of one row each, which all workers share through the database: a failure postpones the time
+at which the bucket is empty again. A bucket lets a burst of failures through, then one per fixed number of seconds. An
+attempt is charged before it is made and given back unless it failed, so simultaneous attempts cannot exceed the
+allowance. Charges:
 
 - a log-in with an account password: its address and its account. When one of the two is used up, an account that has
-  logged in from that address within the last 30 days has an allowance of its own there. So neither neighbours behind
-  one address nor a distributed attack on an account keep its owner out at a usual address, and no failure affects a
-  session or app password. From new addresses the owner has to wait like the attacker.
-- a check of the password or passcode of a logged-in user: the credential of the request. A stolen credential cannot be
-  used to guess from many addresses, and failures of others do not keep the owner from changing the password.
-- a wrong code for the first account: its address, separate from log-ins, whose failures would lock out the owner.
-- a log-in with an unknown app password, or an unknown token: its address, with a large allowance, because their
-  137 bits cannot be guessed.
+  logged in from that address within the last 30 days has an allowance of its own there, so that neither neighbours
+  behind one address nor a distributed attack keep its owner out. From new addresses the owner waits like the attacker.
+- a check of the password or passcode of a logged-in user: the credential of the request, so that a stolen one cannot
+  guess from many addresses, and failures of others do not keep the owner from changing the password.
+- a wrong code for the first account: its address, apart from log-ins, whose failures would lock out the owner.
+- an unknown app password or token: its address, with a large allowance: their 137 bits cannot be guessed.
 
-Failures beyond the allowance of the address or account get the same answer, whether or not an allowance of the account
-at that address was used, and take about as long, so that no client learns which accounts log in there.
-
-Valid tokens and app passwords are never charged and never blocked. Names are stored as digests: people type passwords
-into name fields.
+Failures beyond the allowance of the address or account get the same answer after the same time, whether or not an
+allowance of the account at that address was used, so that no client learns which accounts log in there. Valid tokens
+and app passwords are never charged or blocked. Names are stored as digests: people type passwords into name fields.
 """
 
 import ipaddress
@@ -34,8 +28,8 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import Connection, case, delete, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.auth import passwords
 from photosvc.auth.errors import InvalidCredentialsError, InvalidPasscodeError, ThrottledError
+from photosvc.auth.passwords import TURNS
 from photosvc.core import ids
 from photosvc.core.accounts import normal_name
 from photosvc.models import ThrottleBucket
@@ -207,9 +201,9 @@ class Throttle:
             wait = max(seconds_to_wait(connection, charge, now) for charge in charges)
             is_known = is_known_pair(connection, known, now)
         if wait and not is_known:
-            passwords.pause(began)
+            TURNS.pause(began)
             raise ThrottledError(wait)
-        with passwords.place(favoured=is_known):
+        with TURNS.place(favoured=is_known):
             with self._writing() as session:
                 wait = closed = _take_all(session, now, charges)
                 if wait and is_known:
@@ -225,19 +219,14 @@ class Throttle:
                 else:
                     return
         # The answer and its time are the same for both allowances: they must not show which accounts log in here.
-        passwords.pause(began)
+        TURNS.pause(began)
         raise ThrottledError(wait)
 
-    @contextmanager
-    def password_check(self, now: datetime, *, credential_uid: str, has_code: bool = False) -> Iterator[None]:
-        """Wrap a check of the password of a logged-in user, and of a passcode if there is one.
-
-        Raises:
-            ThrottledError: an allowance is used up; the wrapped code did not run.
-        """
-        charge = Charge(CHECK_BY_CREDENTIAL, credential_uid, _PASSCODE_COST if has_code else 1)
-        with self.guarded(now, [charge]):
-            yield
+    def password_check(
+        self, now: datetime, *, credential_uid: str, has_code: bool = False
+    ) -> AbstractContextManager[Settle]:
+        """Wrap a check of the password of a logged-in user, and of a passcode if there is one, as `guarded` does."""
+        return self.guarded(now, [Charge(CHECK_BY_CREDENTIAL, credential_uid, _PASSCODE_COST if has_code else 1)])
 
     def count_unknown_token(self, now: datetime, *, address: str) -> None:
         """Count a token or client secret that was looked up and is not valid; count nothing while others hold the lock.

@@ -156,11 +156,7 @@ def read(connection: Connection, secret: str) -> Known | None:
 
 
 def verify_uid(connection: Connection, credential_uid: str, now: datetime) -> Principal:
-    """Return the principal behind a credential whose UID comes from a trusted source (a signed link).
-
-    Raises:
-        InvalidTokenError: the credential was removed or has expired, or its owner is disabled.
-    """
+    """Return the principal of a UID from a trusted source (a signed link), or raise `InvalidTokenError`."""
     return principal_of(_read(connection, credential_uid, by_uid=True), now)
 
 
@@ -339,11 +335,7 @@ def verify_preview(
 def verify_any(
     connection: Connection, settings: Settings, token: str, now: datetime, host_user: HostLoader = _NO_HOST
 ) -> Principal:
-    """Return the principal of a preview or download token: a download token opens thumbnails and videos too.
-
-    Raises:
-        InvalidTokenError: it is not a token of either kind, or not valid any more.
-    """
+    """Return the principal of a preview or download token, or raise `InvalidTokenError`; either opens thumbnails."""
     try:
         return verify_preview(connection, settings, token, now, host_user)
     except InvalidTokenError:

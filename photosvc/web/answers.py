@@ -273,10 +273,6 @@ def page_numbers(found: int, limit: int, offset: int) -> list[tuple[str, str]]:
 
 
 def read_page() -> PageOfList:
-    """Return the page that this request asks for.
-
-    Raises:
-        InvalidValueError: `count` or `offset` is not valid.
-    """
+    """Return the page that this request asks for, or raise `InvalidValueError`."""
     asked = parse_request({name: request.args.get(name, "") for name in ("count", "offset")})
     return PageOfList(asked.count, asked.offset)

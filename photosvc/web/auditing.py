@@ -131,11 +131,9 @@ def refuse_client(client_id: str) -> None:
 
 
 def refuse_for(error: Exception, action: str) -> None:
-    """Record the refusal that an error stands for, unless it is none or was recorded where it was raised.
+    """Record the refusal that an error stands for, unless it was recorded where it was raised.
 
-    Args:
-        error: the error with which the request failed.
-        action: the action of the policy that the view requires; empty if none.
+    `action` is the action of the policy that the view requires; empty if none.
     """
     if g.get("photosvc_refusal_recorded"):
         return

@@ -4,8 +4,8 @@ Of one photo, with its record and tag; of many photos; and of one label or perso
 """
 
 import hashlib
-from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -38,7 +38,7 @@ from photosvc.search.reading.selection import Selection
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
 from photosvc.web.searching import searching
-from photosvc.web.sending import take_slot
+from photosvc.web.sending import slot
 
 _dump = compile_schema(PhotoSchema())
 
@@ -68,11 +68,7 @@ EditingChange: TypeAlias = Callable[[Editing], int | None]
 
 
 def read_record(photo_uid: str) -> tuple[bytes, str]:
-    """Return the record of a photo as JSON, and its entity tag.
-
-    Raises:
-        NotFoundError: the photo does not exist, or may not be seen.
-    """
+    """Return the record of a photo as JSON and its entity tag; raise `NotFoundError` if it may not be seen."""
     service, sees_private = current_service(), principal().sees_private
     with service.reading() as connection:
         # PostgreSQL refuses texts with NUL, so only valid UIDs are looked up.
@@ -129,20 +125,11 @@ def change_one(
         return _record_of(session, seen, photo, sees_private=sees_private)
 
 
-@contextmanager
-def one_batch() -> Iterator[None]:
-    """Hold the only slot of the principal for changes that take many transactions.
-
-    Raises:
-        NoSlotError: this process has no slot left, or another such change of the principal goes on.
-    """
+def one_batch() -> AbstractContextManager[None]:
+    """Hold the principal's only slot for changes that take many transactions, or raise `NoSlotError`."""
     busy = "The server is changing too many selections of photos: try again in a moment."
     too_many = "You are changing many photos already: wait until that is complete."
-    free = take_slot(current_service().batches, busy, too_many)
-    try:
-        yield
-    finally:
-        free()
+    return slot(current_service().batches, busy, too_many)
 
 
 def change_photos(album_uid: str, selection: Selection, change: PhotosChange) -> tuple[dict[int, str], list[int]]:
@@ -187,11 +174,7 @@ def every_label() -> list[Label]:
 
 
 def find_label(uid: str) -> Label:
-    """Return the label with this UID.
-
-    Raises:
-        NotFoundError: there is none that the principal may see.
-    """
+    """Return the label with this UID, or raise `NotFoundError` if there is none that the principal may see."""
     found = next((label for label in every_label() if label.uid == uid), None)
     if found is None:
         raise NotFoundError("there is no such label", field="uid")
@@ -244,11 +227,7 @@ def remove_labels(gone: Sequence[Label]) -> int | Asked:
 
 
 def find_person(uid: str) -> Person:
-    """Return the person with this UID.
-
-    Raises:
-        NotFoundError: there is none whom the principal may see.
-    """
+    """Return the person with this UID, or raise `NotFoundError` if there is none whom the principal may see."""
     service, who = current_service(), principal()
     with searching(who.owner_uid, "subject_uid") as connection:
         every = service.kept(read_people).read(connection, sees_private=who.sees_private)
@@ -259,11 +238,7 @@ def find_person(uid: str) -> Person:
 
 
 def check_name_of_person(name: str) -> None:
-    """Make sure that a person can have this name.
-
-    Raises:
-        InvalidValueError: it has no letters or digits.
-    """
+    """Raise `InvalidValueError` for a name without letters or digits."""
     if not words(name):
         raise InvalidValueError("Name: send a name with letters or digits", field="Name")
 

@@ -147,7 +147,7 @@ def read_json(
 
     Args:
         any_type: read JSON without regard to the `Content-Type`; three known clients log in with another, or none.
-        quoted: also read a JSON text that holds the object.
+        quoted: also read a JSON text that holds the object, which a known client sends.
         max_body: longest body in bytes.
 
     Raises:
@@ -168,11 +168,7 @@ def read_json(
 
 
 def load_values(schema: Schema, given: dict[str, Any]) -> dict[str, Any]:
-    """Return values as loaded by `schema`.
-
-    Raises:
-        InvalidBodyError: a value is not valid; the message says which.
-    """
+    """Return values as loaded by `schema`, or raise `InvalidBodyError`, whose message names the wrong one."""
     try:
         loaded: dict[str, Any] = schema.load(given)
     except ValidationError as error:
@@ -207,11 +203,7 @@ def describe(parameters: Parameters) -> list[dict[str, Any]]:
 
 
 def read_switch(name: str) -> bool:
-    """Return whether the request turns this switch on; a parameter that is absent or empty is false.
-
-    Raises:
-        InvalidValueError: the value is neither true nor false.
-    """
+    """Return whether the request turns a switch on, no if it is absent or empty; raise `InvalidValueError`."""
     given = request.args.get(name, "").strip().lower()
     if given and given not in BOOLEANS:
         raise InvalidValueError(f"{name} is true or false", field=name)
@@ -256,8 +248,13 @@ def json_object(required: str = "", /, **properties: dict[str, Any]) -> dict[str
     return {"type": "object", "required": required.split() or [*properties], "properties": properties}
 
 
+def outcome(**properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of the answer of an action, with its message and these properties."""
+    return json_object(code=NUMBER, message=TEXT, **properties)
+
+
 #: The answer of actions that have no other result.
-MESSAGE = json_object(code=NUMBER, message=TEXT)
+MESSAGE = outcome()
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,9 +296,6 @@ def answers(
     Args:
         answer: the body; None for an answer without one.
         meaning: a sentence for the reader of the OpenAPI document.
-        status: the status of the answer.
-        many: True if the body is a list of `answer`.
-        media_type: the media type of the body.
         headers: the headers that a client can use.
     """
     return _with(
@@ -317,15 +311,7 @@ def or_answers(other: Contract) -> Callable[[View], View]:
 def takes(
     schema: type[Schema], *, any_type: bool = False, quoted: bool = False, max_body: int = MAX_BODY
 ) -> Callable[[Callable[Concatenate[dict[str, Any], Args], Answer]], Callable[Args, Answer]]:
-    """Read the request's JSON object by `schema` and pass it to the view as the first argument.
-
-    Args:
-        any_type: read JSON without regard to the `Content-Type`.
-        quoted: also read a JSON text that holds the object, which a known client sends.
-        max_body: longest body in bytes.
-
-    The view raises the errors of `read_json`.
-    """
+    """Read the request's JSON object as `read_json` does, and pass it to the view as the first argument."""
     loader = schema()
 
     def reading(view: Callable[Concatenate[dict[str, Any], Args], Answer]) -> Callable[Args, Answer]:
@@ -380,11 +366,7 @@ def undocumented(view: View) -> View:
 
 
 def contract_of(view: Callable[..., Any]) -> Contract:
-    """Return the contract that the decorators of `view` declare.
-
-    Raises:
-        LookupError: the view has no such decorator.
-    """
+    """Return the contract that the decorators of `view` declare, or raise `LookupError` if there is none."""
     found: Contract | None = getattr(view, CONTRACT, None)
     if found is None:
         raise LookupError(f"the view {view.__name__} has no contract")

@@ -26,7 +26,7 @@ from photosvc.auth.errors import (
     LoginError,
     PasswordNeededError,
 )
-from photosvc.auth.metadata import API, resource_metadata_url
+from photosvc.auth.metadata import API, PROTECTED_RESOURCE, well_known_url
 from photosvc.core.accounts import PROOF_SECONDS
 from photosvc.core.errors import PermissionDeniedError, PhotosvcError, in_host
 from photosvc.models.engine import DAMAGED, is_damaged
@@ -188,18 +188,11 @@ def _challenge(error: str = "", *, scope: str = "", description: str = "", max_a
 
     It names the address of the resource's metadata (RFC 9728 section 5.1) where that is known and served.
     """
-    parts = [_BEARER]
-    if error:
-        parts.append(f'error="{error}"')
-    if description:
-        parts.append(f'error_description="{description}"')
-    if scope:
-        parts.append(f'scope="{scope}"')
-    if max_age:
-        parts.append(f'max_age="{max_age}"')
+    given = {"error": error, "error_description": description, "scope": scope, "max_age": max_age}
+    parts = [_BEARER, *(f'{name}="{value}"' for name, value in given.items() if value)]
     service = current_service()
     if WELL_KNOWN in service.parts and (issuer := service.known_issuer):
-        parts.append(f'resource_metadata="{resource_metadata_url(issuer)}"')
+        parts.append(f'resource_metadata="{well_known_url(issuer, PROTECTED_RESOURCE)}"')
     return ", ".join(parts)
 
 

@@ -62,12 +62,7 @@ _ROOM: Final = 1 << 20
 
 
 def receive_form(who: Sender, bundle: str, most_bytes: int | None = None) -> list[Upload]:
-    """Receive the files of the request's form; they wait in the upload with the token `bundle`.
-
-    Args:
-        who: the account in whose quota they count.
-        bundle: a token.
-        most_bytes: a further limit to the form; None for none.
+    """Receive the files of a form of at most `most_bytes`; they wait in the upload with the token `bundle`.
 
     Raises:
         PhotosvcError: the form is invalid, too large, beyond the quota or cut off; no file is kept.
@@ -130,12 +125,10 @@ def add_uploads(
     """Add complete files to the originals, and request that they are indexed.
 
     Args:
-        who: the account that sent the files.
         uploads: loaded, without a session.
         albums: the UIDs of albums for the photos.
         keep: keep the rows, marked as finished; that of a missing file stays as it is.
-        tells_nothing: see `Admission`.
-        require: see `Admission`.
+        tells_nothing, require: see `Admission`.
 
     Raises:
         PhotosvcError: a file cannot be stored; those before it are added, and all wait for another try.

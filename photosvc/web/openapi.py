@@ -118,11 +118,7 @@ _NAMES: Final = {part: tag.name for tag in TAGS for part in tag.parts}
 
 
 def tag_of(path: str) -> str:
-    """Return the name of the tag of a path relative to the API.
-
-    Raises:
-        LookupError: `TAGS` has no tag for the path.
-    """
+    """Return the name of the tag of a path relative to the API, or raise `LookupError` if `TAGS` has none."""
     part = path.removeprefix("/")
     while part and part not in _NAMES:
         part = part.rpartition("/")[0]
@@ -173,12 +169,13 @@ def _description(rule: Rule, view: Callable[..., Any], path: str) -> dict[str, A
     contract, action = contract_of(view), getattr(view, ACTION)
     summary, _, more = (view.__doc__ or "").partition("\n")
     parts = [" ".join(more.split()), *_needs(action)]
+    arguments = [{"name": name, "in": "path", "required": True, "schema": TEXT} for name in sorted(rule.arguments)]
     operation: dict[str, Any] = {
         "operationId": rule.endpoint.rpartition(".")[2],
         "summary": summary,
         "tags": [tag_of(path)],
         "security": list(contract.security) if action == PUBLIC else _security(action),
-        "parameters": [*map(_argument, sorted(rule.arguments)), *contract.parameters()],
+        "parameters": [*arguments, *contract.parameters()],
         "responses": {str(contract.status): _answer(contract), **_errors(rule, contract, action)},
     }
     if contract.other is not None:
@@ -201,10 +198,6 @@ def _needs(action: str) -> list[str]:
 def _security(action: str) -> list[dict[str, list[str]]]:
     rule = RULES[action]
     return [*_TOKEN, *([{"oauth2": [rule.resource]}] if CLIENT_TOKEN in rule.kinds else [])]
-
-
-def _argument(name: str) -> dict[str, Any]:
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
 
 
 def _answer(contract: Contract) -> dict[str, Any]:
@@ -251,23 +244,14 @@ def _content(shape: Shape, media_type: str, *, many: bool = False) -> dict[str, 
 
 
 def document(root: str) -> bytes:
-    """Return the document as JSON, with the address by which the client of this request reaches the API.
-
-    Args:
-        root: the path of the API as the routes of this app have it.
-    """
+    """Return the document as JSON for the routes below `root`, with the address of the API for this client."""
     known = current_app.extensions.setdefault(_DOCUMENTS, lru_cache(maxsize=_MOUNTS)(_describe))
     described: bytes = known(root, current_service().address_of(request, "/api/v1"))
     return described
 
 
 def _describe(root: str, address: str) -> bytes:
-    """Return the document as JSON for the routes below `root`, the path of the API in this app.
-
-    Args:
-        root: the path in the routes.
-        address: the address for clients.
-    """
+    """Return the document as JSON for the routes below `root`, the path of the API that clients reach at `address`."""
     from apispec import APISpec  # only this view needs it
     from apispec.ext.marshmallow import MarshmallowPlugin
 

@@ -161,9 +161,7 @@ def require(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answe
 
     The argument `user_uid` of a path names an account: some actions are open to its owner.
 
-    Args:
-        action: a key of the policy's rules.
-        own: True if the view is about the principal's own account, which no path names.
+    `own` is True if the view is about the principal's own account, which no path names.
     """
     if action not in policy.RULES:
         raise LookupError(f"the policy has no action {action}")
@@ -244,7 +242,9 @@ def principal() -> Principal:
     if who is None:
         service, token = current_service(), token_of(request)
         if token is not None:
-            who = verify(service, token, _host_user if _may_be_the_hosts(request) else _no_principal)
+            # The token may belong to the host app; photosvc's own headers only carry its own tokens.
+            is_ours = any(request.environ.get(header) for header in _OWN_HEADERS)
+            who = verify(service, token, _no_principal if is_ours else _host_user)
         elif (token := cookie_token(request)) is not None:
             who = verify(service, token, _host_user)
         else:
@@ -321,8 +321,3 @@ def _host_user() -> Principal | None:
     service = current_service()
     service.end_reading()  # the host may write: on SQLite, an open transaction of photosvc could block it
     return service.hosts.principal(request, required_action(), service.settings, service.now())
-
-
-def _may_be_the_hosts(request: Request) -> bool:
-    """Return whether a request's token may belong to the host app; photosvc's own headers only carry its own tokens."""
-    return not any(request.environ.get(header) for header in _OWN_HEADERS)

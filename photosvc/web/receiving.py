@@ -9,7 +9,7 @@ import hashlib
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import wraps
 from http import HTTPStatus
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, ParamSpec
@@ -26,7 +26,7 @@ from photosvc.models import VISIT
 from photosvc.web.contract import InvalidBodyError
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
-from photosvc.web.sending import take_slot
+from photosvc.web.sending import slot
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -47,10 +47,6 @@ MOST_METADATA: Final = 2048
 
 def form_events(*, max_files: int, max_bytes: int) -> Iterator[Event]:
     """Yield the beginnings of fields and files of the request's form, each followed by its data.
-
-    Args:
-        max_files: the most files of the form.
-        max_bytes: the longest form in bytes.
 
     Raises:
         InvalidBodyError: the body is not a form with files.
@@ -128,20 +124,11 @@ def sender() -> Sender:
     return Sender(user_id, Staging(settings.originals, settings.bucket), "" if link is None else link.link_uid)
 
 
-@contextmanager
-def receiving() -> Iterator[None]:
-    """Hold one of the slots for requests that send files.
-
-    Raises:
-        NoSlotError: this process, or the principal, has no slot left.
-    """
+def receiving() -> AbstractContextManager[None]:
+    """Hold one of the slots for requests that send files, or raise `NoSlotError`."""
     busy = "The server is receiving too many files: try again in a moment."
     too_many = "You are sending several files already: wait until one is complete."
-    free = take_slot(current_service().receptions, busy, too_many)
-    try:
-        yield
-    finally:
-        free()
+    return slot(current_service().receptions, busy, too_many)
 
 
 class ChecksumError(PhotosvcError):
@@ -174,11 +161,7 @@ def check_version() -> None:
 
 
 def whole_number(header: str) -> int:
-    """Return the number of bytes in a header of the request.
-
-    Raises:
-        InvalidValueError: the header is absent or not a whole number.
-    """
+    """Return the number of bytes in a header of the request, or raise `InvalidValueError` if it has none."""
     text = request.headers.get(header, "")
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise InvalidValueError(f"{header}: send a whole number of bytes", field=header)

@@ -106,11 +106,7 @@ class RequestCounts:
 
 
 class _ProcessFile:
-    """The counts of this process.
-
-    Raises:
-        OSError: the file cannot be opened or extended.
-    """
+    """The counts of this process; raises `OSError` if the file cannot be opened or extended."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

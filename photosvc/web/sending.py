@@ -11,7 +11,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -51,6 +51,10 @@ SANDBOX: Final = ("Content-Security-Policy", "default-src 'none'; sandbox")
 #: Longest path in a header, percent-encoded.
 _LONGEST_PATH: Final = 2000
 HeaderList = list[tuple[str, str]]
+_FULL: Final = (
+    "The server is sending too many large answers: try again in a moment.",
+    "You are downloading several large answers already: wait until one is complete.",
+)
 
 
 class NoSlotError(PhotosvcError):
@@ -74,6 +78,16 @@ def take_slot(slots: Slots, busy: str, too_many: str, *, retry_after: int = 5) -
         status = HTTPStatus.SERVICE_UNAVAILABLE if full else HTTPStatus.TOO_MANY_REQUESTS
         raise NoSlotError(busy if full else too_many, status=status, retry_after=retry_after)
     return free
+
+
+@contextmanager
+def slot(slots: Slots, busy: str, too_many: str, *, retry_after: int = 5) -> Iterator[None]:
+    """Hold a slot of `take_slot` inside the block."""
+    free = take_slot(slots, busy, too_many, retry_after=retry_after)
+    try:
+        yield
+    finally:
+        free()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +190,7 @@ class TransferredFile(FileIO):
     """An open file whose slot is freed when it is closed."""
 
     def __init__(self, descriptor: int) -> None:
-        """Take over the descriptor, which is closed with this file.
-
-        Raises:
-            NoSlotError: this process, or the principal, has no slot left.
-        """
+        """Take over the descriptor, which is closed with this file; raise `NoSlotError` if there is no slot."""
         self._free: finalize[[], Any] | None = None
         super().__init__(descriptor)
         try:
@@ -201,29 +211,15 @@ def begin_transfer(answer: Any) -> "finalize[[], Any]":  # noqa: ANN401
 
     It also runs when the answer is dropped unread.
     """
-    return finalize(answer, _take_transfer(current_service()))
+    return finalize(answer, take_slot(current_service().transfers, *_FULL, retry_after=10))
 
 
-def _take_transfer(service: Service) -> Callable[[], None]:
-    busy = "The server is sending too many large answers: try again in a moment."
-    too_many = "You are downloading several large answers already: wait until one is complete."
-    return take_slot(service.transfers, busy, too_many, retry_after=10)
-
-
-@contextmanager
-def store_slot(service: Service) -> Iterator[None]:
+def store_slot(service: Service) -> AbstractContextManager[None]:
     """Hold a slot for large answers while the block waits for the store, if the originals are in a bucket.
 
     A store that keeps silent so occupies no more threads than large answers may.
     """
-    if service.settings.bucket is None:
-        yield
-        return
-    free = _take_transfer(service)
-    try:
-        yield
-    finally:
-        free()
+    return nullcontext() if service.settings.bucket is None else slot(service.transfers, *_FULL, retry_after=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +292,7 @@ def send_bytes(data: bytes, content_type: str, etag: str, headers: HeaderList) -
 
 @contextmanager
 def while_there(service: Service, name: str) -> Iterator[None]:
-    """Raise a temporary error for an original that is missing inside the block if its whole disk is missing.
-
-    Raises:
-        StorageFailedError: the disk is missing.
-    """
+    """Raise `StorageFailedError` for a missing original inside the block if its whole disk is missing."""
     try:
         yield
     except OriginalChangedError:

@@ -56,7 +56,7 @@ _UPLOADS_BY_ADDRESS: Final = Allowance("link-uploads", burst=600, seconds=2)
 _UPLOADS_BY_ACCOUNT: Final = Allowance("link-requests", burst=1500, seconds=10)
 
 
-def log_in(service: Service, username: str, password: str, code: str | None) -> login_sessions.Login:
+def log_in(service: Service, username: str, password: str, code: str | None) -> Login:
     """Log in and return the new login session.
 
     Raises:
@@ -68,7 +68,7 @@ def log_in(service: Service, username: str, password: str, code: str | None) -> 
         return _log_in(service, username, password, code, origin_of(request))
 
 
-def log_in_by_token(service: Service, token: str) -> login_sessions.Login:
+def log_in_by_token(service: Service, token: str) -> Login:
     """Log in by an app password without a user name, and return the new login session.
 
     Raises:
@@ -82,7 +82,7 @@ def log_in_by_token(service: Service, token: str) -> login_sessions.Login:
             return login_sessions.log_in(operation, proof, origin_of(request))
 
 
-def finish_log_in(service: Service, half: str, code: str) -> login_sessions.Login:
+def finish_log_in(service: Service, half: str, code: str) -> Login:
     """Finish a log-in whose password was right with the code of the second factor; return the login session.
 
     Raises:
@@ -115,7 +115,7 @@ def sweep_sessions(service: Service) -> None:
         service.write_if_free(sweep)
 
 
-def _log_in(service: Service, username: str, password: str, code: str | None, origin: Origin) -> login_sessions.Login:
+def _log_in(service: Service, username: str, password: str, code: str | None, origin: Origin) -> Login:
     now = service.now()
     # A right app password is found before anything is counted, so that failures of others never make it wait.
     with service.reading() as connection:
@@ -123,7 +123,13 @@ def _log_in(service: Service, username: str, password: str, code: str | None, or
     if proof is not None:
         with operating() as operation:
             return login_sessions.log_in(operation, proof, origin)
-    return _by_account_password(service, username, password, code, origin)
+    with _attempt(service, username, origin.address, password, has_code=bool(code)) as settle:
+        with service.reading() as connection:
+            proof = login_sessions.check_login(connection, now, username=username, password=password, code=code)
+        with operating() as operation:
+            login = login_sessions.log_in(operation, proof, origin)
+            settle(operation.session)
+    return login
 
 
 def _attempt(
@@ -132,20 +138,6 @@ def _attempt(
     return service.throttle.login_attempt(
         service.now(), username=username, password=password, address=address, has_code=has_code
     )
-
-
-def _by_account_password(
-    service: Service, username: str, password: str, code: str | None, origin: Origin
-) -> login_sessions.Login:
-    """Open a login session by the password of an account, under the limits for failures."""
-    now = service.now()
-    with _attempt(service, username, origin.address, password, has_code=bool(code)) as settle:
-        with service.reading() as connection:
-            proof = login_sessions.check_login(connection, now, username=username, password=password, code=code)
-        with operating() as operation:
-            login = login_sessions.log_in(operation, proof, origin)
-            settle(operation.session)
-    return login
 
 
 @contextmanager
@@ -218,11 +210,7 @@ def change_password(user_uid: str, *, old: str, new: str, code: str | None) -> N
 
 
 def confirm_second_factor(user_uid: str, code: str) -> tuple[str, ...]:
-    """Turn two-factor authentication on as `second_factor.confirm` does.
-
-    Raises:
-        InvalidValueError: the code is wrong.
-    """
+    """Turn two-factor authentication on; raise `InvalidValueError` if the code is wrong."""
     with proving(has_code=True), operating() as operation:
         return second_factor.confirm(operation, accounts.find_user(operation.session, user_uid), code=code)
 
@@ -251,7 +239,12 @@ def find_shared(service: Service, token: str) -> FoundLink:
     with service.reading() as connection:
         found = find_open(connection, token, service.now())
     if found is None:
-        _refuse_token(service)
+        try:
+            service.throttle.count_unknown_token(service.now(), address=client_address(request))
+        except ThrottledError:
+            refuse(Event.THROTTLED, detail="link")
+            raise
+        refuse(Event.TOKEN_REFUSED, detail="link")
         raise UnknownLinkError(field="token")
     return found
 
@@ -285,11 +278,7 @@ def begin_visit(service: Service, token: str, password: str) -> Login:
 
 
 def count_upload(link_uid: str, user_id: int) -> None:
-    """Count a request with files by a link of an account.
-
-    Raises:
-        ThrottledError: the address, or the visitors of all links of the account together, sent too many.
-    """
+    """Count a request with files by a link; raise `ThrottledError` if its address or account sent too many."""
     try:
         with operating() as operation:
             _take(operation, _here(_UPLOADS_BY_ADDRESS, link_uid), "uploads")
@@ -302,15 +291,6 @@ def count_upload(link_uid: str, user_id: int) -> None:
 def _check_password(password: str, found: FoundLink) -> None:
     if not verify_password(password, found.password_hash):
         raise InvalidCredentialsError(field="password")
-
-
-def _refuse_token(service: Service) -> None:
-    try:
-        service.throttle.count_unknown_token(service.now(), address=client_address(request))
-    except ThrottledError:
-        refuse(Event.THROTTLED, detail="link")
-        raise
-    refuse(Event.TOKEN_REFUSED, detail="link")
 
 
 def _open(found: FoundLink) -> Login:

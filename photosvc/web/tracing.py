@@ -45,13 +45,9 @@ def provider_of(collector: str) -> "TracerProvider":
 
 
 def trace_app(app: Flask, provider: "TracerProvider", *engines: Engine, proxies: int) -> None:
-    """Make spans for the requests of an app and for the statements of its engines.
+    """Make spans for the requests of an app and for the statements of its engines, before any of them is used.
 
-    Args:
-        app: the app, before its first request.
-        provider: gets the spans.
-        engines: engines that have not connected yet.
-        proxies: number of trusted proxies; with one, a request continues the trace that its header names.
+    With trusted proxies, a request continues the trace that its header names.
     """
     tracer = provider.get_tracer("photosvc", __version__)
     app.extensions[TRACER] = tracer

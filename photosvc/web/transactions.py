@@ -64,11 +64,7 @@ _THREADS: Final = 16
 
 
 class Commits:
-    """A number for each commit to the database of an engine.
-
-    Args:
-        engine: returns the engine; called once in each process.
-    """
+    """A number for each commit to the database of an engine, which `engine` returns once in each process."""
 
     def __init__(self, engine: Callable[[], Engine]) -> None:
         self._engine = engine
@@ -131,11 +127,7 @@ class Unchanged(Generic[Value]):
 
 
 class StreamedRead:
-    """A read connection that pieces of an answer are read from; threads may share it.
-
-    Args:
-        connection: a connection in a read transaction.
-    """
+    """A connection in a read transaction that pieces of an answer are read from; threads may share it."""
 
     __slots__ = ("_connection", "_driver", "_is_closed", "_is_late", "_mutex", "_timer")
 
@@ -345,11 +337,7 @@ class Transactions:
             free()
 
     def end_reading(self) -> None:
-        """End the read transaction if there is one.
-
-        Raises:
-            RuntimeError: a write transaction is open.
-        """
+        """End the read transaction if there is one; raise `RuntimeError` if a write transaction is open."""
         if isinstance(g.get(_OPEN), Session):
             raise _already_writing()
         self.close()

@@ -1,6 +1,6 @@
 import pytest
 
-from photosvc.auth.metadata import openid_configuration, resource_metadata, resource_metadata_url, well_known_url
+from photosvc.auth.metadata import PROTECTED_RESOURCE, openid_configuration, resource_metadata, well_known_url
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,10 @@ def test_the_well_known_path_goes_before_that_of_the_issuer(base_url, url):
 def test_a_resource_is_named_by_the_base_address():
     found = resource_metadata("https://a.example/p", ["photos"], "Our pictures")
     assert (found["resource"], found["resource_name"]) == ("https://a.example/p", "Our pictures")
-    assert resource_metadata_url("https://a.example/p") == "https://a.example/.well-known/oauth-protected-resource/p"
+    assert (
+        well_known_url("https://a.example/p", PROTECTED_RESOURCE)
+        == "https://a.example/.well-known/oauth-protected-resource/p"
+    )
 
 
 def test_all_addresses_begin_with_the_base_address():

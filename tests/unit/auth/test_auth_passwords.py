@@ -94,6 +94,6 @@ def test_what_is_sealed_opens_with_its_key_for_its_owner_only():
 @pytest.mark.parametrize(("threads", "places"), [(0, 1), (1, 1), (4, 2), (6, 3), (8, 4), (64, 4)])
 def test_log_ins_take_at_most_half_of_the_threads(monkeypatch, threads, places):
     turns = Turns(at_once=1, waiting=1, patience=0.3)
-    monkeypatch.setattr(passwords, "_TURNS", turns)
+    monkeypatch.setattr(passwords, "TURNS", turns)
     passwords.let_wait(threads)
     assert turns._places._value == places
