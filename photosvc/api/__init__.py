@@ -39,28 +39,15 @@ from photosvc.web.requests import OtherSiteError, is_foreign
 #: The blueprints of each part; those of the empty name are always mounted.
 _RESOURCES = {
     parts.SEARCH: (
-        search.search,
-        viewer.viewer,
-        timeline.timeline,
-        folders.folders,
-        photos.photos,
-        batch.batch,
-        albums.albums,
-        shares.links,
-        shares.shares,
-        subjects.subjects,
-        labels.labels,
-        uploads.uploads,
-        resumable.resumable,
-        index_runs.index_runs,
-        index_runs.imports,
-        trash.trash,
+        search.search, viewer.viewer, timeline.timeline, folders.folders, photos.photos, batch.batch, albums.albums,
+        shares.links, shares.shares, subjects.subjects, labels.labels, uploads.uploads, resumable.resumable,
+        index_runs.index_runs, index_runs.imports, trash.trash,
     ),
     parts.SESSION: (session.session, users.users, monitoring.audit),
     parts.OAUTH: (oauth.oauth,),
     parts.MEDIA: (thumbnails.thumbnails, thumbnails.videos, downloads.downloads),
     "": (monitoring.monitoring, monitoring.cluster, config.config),
-}
+}  # fmt: skip
 
 
 def create_api(mounted: Collection[str]) -> Blueprint:

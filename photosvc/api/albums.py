@@ -43,12 +43,12 @@ from photosvc.web.contract import (
     ETAG,
     LONG_BODY,
     MESSAGE,
-    NUMBER,
     TEXT,
     answers,
     describe,
     for_visitors,
     json_object,
+    outcome,
     refuses,
     takes,
     takes_query,
@@ -63,12 +63,11 @@ albums = OwnBlueprint("albums", __name__)
 #: Requests that delete more albums than this run one at a time for each account: each album is a transaction.
 _BATCH: Final = 500
 _UIDS: Final = {"type": "array", "items": TEXT}
-_DELETED: Final = json_object(code=NUMBER, message=TEXT, albums=_UIDS)
 _schema = AlbumResultSchema()
 _ALBUM: Final = {"type": "object"}
 _CHANGED: Final = {"type": "array", "items": json_object(PhotoUID=TEXT, AlbumUID=TEXT)}
-_ADDED: Final = json_object(code=NUMBER, message=TEXT, album=_ALBUM, photos=_UIDS, added=_CHANGED)
-_REMOVED: Final = json_object(code=NUMBER, message=TEXT, album=_ALBUM, photos=_UIDS, removed=_CHANGED)
+_ADDED: Final = outcome(album=_ALBUM, photos=_UIDS, added=_CHANGED)
+_REMOVED: Final = outcome(album=_ALBUM, photos=_UIDS, removed=_CHANGED)
 _ORDER: Final = json_object(photos=_UIDS)
 
 
@@ -186,7 +185,7 @@ def remove_album(album_uid: str) -> Response:
 @albums.post("/batch/albums/delete")
 @require("albums.delete")
 @takes(AlbumSelectionSchema, any_type=True, max_body=LONG_BODY)
-@answers(_DELETED, "The UIDs of the albums that are deleted.")
+@answers(outcome(albums=_UIDS), "The UIDs of the albums that are deleted.")
 @refuses(400, 404, 409, 429)
 def delete_albums(given: dict[str, Any]) -> Response:
     """Delete the albums in `albums`; unknown ones are left out."""

@@ -23,7 +23,7 @@ from photosvc.library.trash_deletion import Deletion
 from photosvc.records.edits import BatchSchema, EditBatchSchema, PrivateBatchSchema, UndoBatchSchema
 from photosvc.web.answers import json_answer
 from photosvc.web.changes import one_batch
-from photosvc.web.contract import LONG_BODY, NUMBER, TEXT, answers, json_object, refuses, takes
+from photosvc.web.contract import LONG_BODY, NUMBER, answers, outcome, refuses, takes
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -36,14 +36,12 @@ MOST: Final = 20_000
 MOST_EDITED: Final = 10_000
 #: Photos in one deletion, which also moves their originals.
 MOST_DELETED: Final = 10_000
-_COUNTED: Final = json_object(code=NUMBER, message=TEXT, photos=NUMBER)
-_EDITED: Final = json_object(
-    code=NUMBER,
-    message=TEXT,
+_COUNTED: Final = outcome(photos=NUMBER)
+_EDITED: Final = outcome(
     photos=NUMBER,
     change={"type": ["integer", "null"], "description": "The number of the edit, for undo; null if nothing changed."},
 )
-_UNDONE: Final = json_object(code=NUMBER, message=TEXT, photos=NUMBER, left=NUMBER)
+_UNDONE: Final = outcome(photos=NUMBER, left=NUMBER)
 _MEANING: Final = "Number of changed photos."
 
 

@@ -35,8 +35,9 @@ from photosvc.web.contract import (
     NUMBER,
     TEXT,
     answers,
+    describe,
     for_visitors,
-    json_object,
+    outcome,
     refuses,
     takes,
     takes_query,
@@ -53,8 +54,8 @@ from photosvc.web.sending import (
     begin_transfer,
     disposition,
     send_file,
+    slot,
     store_slot,
-    take_slot,
     while_there,
 )
 
@@ -68,25 +69,15 @@ _MIB: Final = 1 << 20
 _PORTION: Final = 50
 #: Seconds after which an archive of the same owner may be finished.
 _RETRY_AFTER: Final = 30
-_STORED: Final = json_object(code=NUMBER, message=TEXT, filename=TEXT, count=NUMBER, size=NUMBER)
+_STORED: Final = outcome(filename=TEXT, count=NUMBER, size=NUMBER)
 
 
-def download_parameters() -> list[dict[str, object]]:
+def download_parameters() -> list[dict[str, Any]]:
     """Return the query parameters of downloads, as OpenAPI has them."""
-    return [
-        {
-            "name": "t",
-            "in": "query",
-            "description": "A download token; without it, show an access token in a header.",
-            "schema": {"type": "string"},
-        },
-        {
-            "name": "name",
-            "in": "query",
-            "description": "Name of the file: by time and title, as in the library, or as before the import.",
-            "schema": {"enum": ["share", "file", "original"], "default": "share"},
-        },
-    ]
+    names = {"enum": ["share", "file", "original"], "default": "share"}
+    meaning = "Name of the file: by time and title, as in the library, or as before the import."
+    instead = "A download token; without it, show an access token in a header."
+    return describe({"t": (TEXT, instead), "name": (names, meaning)})
 
 
 @downloads.get("/dl/<content_hash>")
@@ -98,8 +89,7 @@ def download_parameters() -> list[dict[str, object]]:
 @for_visitors
 def download_file(content_hash: str) -> Response:
     """Send the original with this SHA1, whole or in ranges."""
-    service = current_service()
-    with service.reading() as connection:
+    with current_service().reading() as connection:
         found = seen_with_hash(connection, content_hash.lower(), principal())
     if found is None:
         raise NotFoundError("there is no such file", field="hash")
@@ -115,10 +105,9 @@ def download_file(content_hash: str) -> Response:
 @for_visitors
 def download_photo(photo_uid: str) -> Response:
     """Send the primary original of a photo, whole or in ranges."""
-    service = current_service()
-    with service.reading() as connection:
-        files = files_of_photo(connection, photo_uid, sees_private=principal().sees_private)
-        files = seen(connection, files, principal())
+    who = principal()
+    with current_service().reading() as connection:
+        files = seen(connection, files_of_photo(connection, photo_uid, sees_private=who.sees_private), who)
     if not files:
         raise NotFoundError("there is no such photo", field="uid")
     return _send(files[0])
@@ -166,11 +155,8 @@ def select_files(given: dict[str, Any]) -> Response:
     selection = parse_selection(given)
     busy = "The server is selecting files for too many archives: try again in a moment."
     too_many = "You are selecting files for several archives already: wait until one is stored."
-    free = take_slot(current_service().selections, busy, too_many, retry_after=1)
-    try:
+    with slot(current_service().selections, busy, too_many, retry_after=1):
         waiting, filename, size = _select(selection, given)
-    finally:
-        free()
     count = len(waiting.file_ids)
     message = f"{counted(count, 'file')} selected"
     return json_answer({"code": 200, "message": message, "filename": filename, "count": count, "size": size})

@@ -21,17 +21,7 @@ from photosvc.search.reading.library_albums import FOLDER, MONTH
 from photosvc.search.reading.pages import file_documents as file_records
 from photosvc.search.reading.state import state_tag
 from photosvc.web.answers import is_fresh, json_answer, not_modified, page_parameters, read_page
-from photosvc.web.contract import (
-    ETAG,
-    FLAG,
-    TEXT,
-    answers,
-    describe,
-    json_object,
-    read_switch,
-    refuses,
-    takes_query,
-)
+from photosvc.web.contract import ETAG, FLAG, TEXT, answers, describe, json_object, read_switch, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -79,7 +69,7 @@ def list_folders(folder: str = "") -> Response:
         )
         found = folders_in(every, path, recursive=recursive)
         if path and find_folder(every, path) is None:
-            raise _no_folder()
+            raise NotFoundError("there is no such folder", field="path")
         found = folders_with_covers(connection, found, sees_private=who.sees_private)
         files: list[str] = []
         if with_files:
@@ -132,7 +122,3 @@ def list_months() -> Response:
 
 def _listed(root: str, path: str, folders: list[dict[str, Any]], recursive: bool) -> dict[str, Any]:
     return {"root": root, "path": path, "folders": folders, "files": [], "recursive": recursive}
-
-
-def _no_folder() -> NotFoundError:
-    return NotFoundError("there is no such folder", field="path")

@@ -38,6 +38,7 @@ from photosvc.web.contract import (
     answers,
     describe,
     json_object,
+    outcome,
     refuses,
     takes,
     takes_query,
@@ -61,7 +62,6 @@ MESSAGES: Final = {
 SHOWN: Final = 20
 _wish, _report = IndexWishSchema(), IndexReportSchema()
 _ARRAY: Final = {"type": "array", "items": {"type": "object"}}
-_LISTED: Final = json_object(running=FLAG, waiting=_ARRAY, runs=_ARRAY)
 _job = JobSchema()
 #: The largest integer that both databases store.
 _LAST = 2**63 - 1
@@ -71,13 +71,12 @@ _LONGEST: Final = 1024
 _import_wish, _import_report = ImportWishSchema(), ImportReportSchema()
 #: Failed files of each import; `/errors` lists more of these files.
 _SHOWN_FAILURES: Final = 20
-_LISTED_IMPORTS: Final = json_object(waiting=_ARRAY, imports=_ARRAY)
-_STARTED = json_object(code=NUMBER, message=TEXT, indexer=INDEXER)
+_STARTED = outcome(indexer=INDEXER)
 
 
 @index_runs.get("/index")
 @require("index.view")
-@answers(_LISTED, "The index runs.")
+@answers(json_object(running=FLAG, waiting=_ARRAY, runs=_ARRAY), "The index runs.")
 def list_index_runs() -> Response:
     """List the last 20 index runs, the latest first, and the folders that wait; `running` says if a run is going on.
 
@@ -94,7 +93,7 @@ def list_index_runs() -> Response:
 @index_runs.post("/index")
 @require("photos.index")
 @takes(IndexRunSchema, any_type=True)
-@answers(json_object(code=NUMBER, message=TEXT, indexer=INDEXER), "The indexer that takes the job.")
+@answers(outcome(indexer=INDEXER), "The indexer that takes the job.")
 @refuses(400, 503)
 def start_index(given: dict[str, Any]) -> Response:
     """Request an index run over the originals or one of their folders. Equal waiting requests are merged."""
@@ -107,7 +106,7 @@ def start_index(given: dict[str, Any]) -> Response:
 
 @index_runs.delete("/index")
 @require("photos.index")
-@answers(json_object(code=NUMBER, message=TEXT, stopped=FLAG), "Whether a run was stopped.")
+@answers(outcome(stopped=FLAG), "Whether a run was stopped.")
 @refuses(503)
 def stop_index() -> Response:
     """Ask the running index run to stop before its next batch, and drop the requests that wait.
@@ -166,7 +165,7 @@ def list_failures() -> Response:
 
 @index_runs.delete("/errors")
 @require("errors.clear")
-@answers(json_object(code=NUMBER, message=TEXT, files=NUMBER), "Number of removed entries.")
+@answers(outcome(files=NUMBER), "Number of removed entries.")
 def clear_failures() -> Response:
     """Forget the files that could not be imported; files that index runs cannot read are still listed."""
     with current_service().writing() as session:
@@ -176,7 +175,7 @@ def clear_failures() -> Response:
 
 @imports.get("/import", strict_slashes=False)
 @require("files.imports")
-@answers(_LISTED_IMPORTS, "The imports.")
+@answers(json_object(waiting=_ARRAY, imports=_ARRAY), "The imports.")
 def list_imports() -> Response:
     """List the imports that wait, and the last ones that began, with their counts and the first files that failed."""
     with current_service().reading(orm=True) as session:
@@ -230,7 +229,7 @@ def _start(given: dict[str, Any], path: str) -> Response:
 
 @imports.delete("/import", strict_slashes=False)
 @require("files.import")
-@answers(json_object(code=NUMBER, message=TEXT, stopped=FLAG), "Whether a run was stopped.")
+@answers(outcome(stopped=FLAG), "Whether a run was stopped.")
 @refuses(503)
 def stop_import() -> Response:
     """Ask the running import to stop after the files that it is copying, and drop the imports that wait.

@@ -10,7 +10,7 @@ from flask import Response, request, url_for
 from marshmallow import Schema
 
 from photosvc.api.index_runs import INDEXER, MESSAGES
-from photosvc.api.photos import change_asked
+from photosvc.api.photos import answer_changed
 from photosvc.core.errors import InvalidValueError
 from photosvc.library.apply import keep_keywords
 from photosvc.library.labels import add_label, check_name, label_of, remove_label
@@ -26,15 +26,7 @@ from photosvc.records.people import (
 from photosvc.records.photo import PhotoSchema
 from photosvc.search.reading.people import Label, Person, read_labels, with_covers_of_labels
 from photosvc.search.reading.state import Kept, state_tag
-from photosvc.web.answers import (
-    is_fresh,
-    json_answer,
-    json_text,
-    not_modified,
-    page_headers,
-    page_parameters,
-    read_page,
-)
+from photosvc.web.answers import is_fresh, json_answer, not_modified, page_headers, page_parameters, read_page
 from photosvc.web.changes import Editing, change_label, every_label, find_label, remove_labels
 from photosvc.web.contract import (
     ETAG,
@@ -44,8 +36,8 @@ from photosvc.web.contract import (
     Header,
     answers,
     describe,
-    json_object,
     or_answers,
+    outcome,
     read_switch,
     refuses,
     takes,
@@ -61,7 +53,7 @@ labels = OwnBlueprint("labels", __name__)
 
 _label, _entity = LabelSchema(), LabelEntitySchema()
 _UIDS: Final = {"type": "array", "items": TEXT}
-_DELETED: Final = json_object(code=NUMBER, message=TEXT, labels=_UIDS, photos=NUMBER)
+_DELETED: Final = outcome(labels=_UIDS, photos=NUMBER)
 #: The `Uncertainty` by which clients remove a label from a photo.
 _ABSENT = 100
 PAGE_HEADERS: Final = page_headers("entries")
@@ -75,7 +67,7 @@ _ORDERS: Final[dict[str, Callable[[Person | Label], Any]]] = {
 }
 #: The answer of a view that leaves a change to a job.
 JOB: Final = Contract(
-    json_object(code=NUMBER, message=TEXT, job=NUMBER, indexer=INDEXER),
+    outcome(job=NUMBER, indexer=INDEXER),
     meaning="Over 1,000 photos have it, so a job changes them; its `State` says whether it is done.",
     status=202,
     headers={"Location": Header("string", "The address of the job's progress.")},
@@ -234,11 +226,7 @@ def label_photo(given: dict[str, Any], photo_uid: str) -> Response:
     if name is None:
         raise InvalidValueError("Name: send the name of the label", field="Name")
     check_name(name)
-
-    def change(editing: Editing) -> None:
-        add_label(editing.catalog, editing.photo, name)
-
-    return json_text(change_asked(photo_uid, "photos.label", change)[0])
+    return answer_changed(photo_uid, "photos.label", lambda editing: add_label(editing.catalog, editing.photo, name))
 
 
 @labels.put("/photos/<photo_uid>/label/<label_id>")
@@ -256,7 +244,7 @@ def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Respo
             label_of(editing.photo.keywords, label_id)
             keep_keywords(editing.photo)
 
-    return json_text(change_asked(photo_uid, "photos.label", change)[0])
+    return answer_changed(photo_uid, "photos.label", change)
 
 
 @labels.delete("/photos/<photo_uid>/label/<label_id>")
@@ -265,8 +253,6 @@ def confirm_label(given: dict[str, Any], photo_uid: str, label_id: str) -> Respo
 @refuses(404, 412)
 def unlabel_photo(photo_uid: str, label_id: str) -> Response:
     """Remove a label from a photo; it stays away when the files are read again."""
-
-    def change(editing: Editing) -> None:
-        remove_label(editing.catalog, editing.photo, label_id)
-
-    return json_text(change_asked(photo_uid, "photos.label", change)[0])
+    return answer_changed(
+        photo_uid, "photos.label", lambda editing: remove_label(editing.catalog, editing.photo, label_id)
+    )

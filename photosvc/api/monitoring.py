@@ -72,7 +72,6 @@ cluster = OwnBlueprint("cluster", __name__)
 audit = OwnBlueprint("audit", __name__)
 _node, _entries = NodeSchema(), AuditEntrySchema(many=True)
 _OBJECT: Final = {"type": "object"}
-_ARRAY: Final = {"type": "array", "items": _OBJECT}
 _STATUS: Final = {"type": "string", "enum": ["ok", "warning"]}
 #: Most entries of the security log in one answer, and the highest number that one may have.
 _MOST: Final = 1000
@@ -350,7 +349,7 @@ def list_nodes() -> Response:
 
 @cluster.get("/cluster/health")
 @require("cluster.view")
-@answers(json_object(status=_STATUS, findings=_ARRAY), "What is wrong with the machines.")
+@answers(json_object(status=_STATUS, findings={"type": "array", "items": _OBJECT}), "What is wrong with the machines.")
 def show_cluster_health() -> Response:
     """Tell which machines have another version or a wrong clock or fell silent, and whether the replica is away.
 

@@ -65,10 +65,17 @@ from photosvc.web.requests import client_address
 _FORM = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 50
 _NAMES = frozenset(
-    {
-        *("grant_type", "client_id", "client_secret"),
-        *("scope", "resource", "token", "token_type_hint", "username", "password"),
-    }
+    (
+        "grant_type",
+        "client_id",
+        "client_secret",
+        "scope",
+        "resource",
+        "token",
+        "token_type_hint",
+        "username",
+        "password",
+    )
 )
 #: Address for Authlib, which refuses plain http except for localhost; behind a proxy, or at home, the owner decides.
 _ADDRESS = "https://localhost/"

@@ -34,16 +34,7 @@ from photosvc.search.reading.photos import parse_number
 from photosvc.search.reading.state import state_tag
 from photosvc.web.answers import JSON, ReadyResponse, cache_headers, is_fresh, json_answer, json_text, not_modified
 from photosvc.web.changes import Editing, EditingChange, change_one, read_record
-from photosvc.web.contract import (
-    ETAG,
-    LONG_BODY,
-    answers,
-    describe,
-    json_object,
-    refuses,
-    takes,
-    takes_query,
-)
+from photosvc.web.contract import ETAG, LONG_BODY, answers, describe, json_object, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -120,11 +111,7 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
     Values that a person sets outlive every index run. With `If-Match`, only the state with that entity tag is changed.
     """
     values = {**given, **(given.pop("details", None) or {})}
-
-    def change(editing: Editing) -> None:
-        apply(editing.photo, values, editing.catalog)
-
-    body, etag = change_asked(photo_uid, "photos.update", change)
+    body, etag = change_asked(photo_uid, "photos.update", lambda editing: apply(editing.photo, values, editing.catalog))
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 
@@ -147,11 +134,8 @@ def dislike_photo(photo_uid: str) -> Response:
 
 
 def _favorite(photo_uid: str, *, favorite: bool) -> Response:
-    def change(editing: Editing) -> None:
-        apply(editing.photo, {"favorite": favorite}, editing.catalog)
-
-    body, _ = change_asked(photo_uid, "photos.like", change)
-    return json_text(b'{"photo":' + body + b"}")
+    values = {"favorite": favorite}
+    return _wrapped(photo_uid, "photos.like", lambda editing: apply(editing.photo, values, editing.catalog))
 
 
 @photos.post("/photos/<photo_uid>/approve")
@@ -160,18 +144,22 @@ def _favorite(photo_uid: str, *, favorite: bool) -> Response:
 @refuses(404, 412)
 def approve_photo(photo_uid: str) -> Response:
     """Take a photo out of review: it counts as edited, with a score that is good enough."""
-
-    def change(editing: Editing) -> None:
-        approve(editing.photo)
-
-    body, _ = change_asked(photo_uid, "photos.approve", change)
-    return json_text(b'{"photo":' + body + b"}")
+    return _wrapped(photo_uid, "photos.approve", lambda editing: approve(editing.photo))
 
 
 def change_asked(photo_uid: str, action: str, change: EditingChange) -> tuple[bytes, str]:
     """Change a photo as `change_one` does; with `If-Match`, only the state with one of these entity tags."""
     # An empty or unreadable header names no state either.
     return change_one(photo_uid, action, change, request.if_match if "If-Match" in request.headers else None)
+
+
+def answer_changed(photo_uid: str, action: str, change: EditingChange) -> Response:
+    """Change a photo as `change_asked` does, and answer with its record."""
+    return json_text(change_asked(photo_uid, action, change)[0])
+
+
+def _wrapped(photo_uid: str, action: str, change: EditingChange) -> Response:
+    return json_text(b'{"photo":' + change_asked(photo_uid, action, change)[0] + b"}")
 
 
 def _parameters() -> list[dict[str, Any]]:
@@ -228,8 +216,7 @@ def undo_change(photo_uid: str, number: str) -> Response:
         undo(editing.catalog, editing.photo, found)
         return found.id
 
-    body, _ = change_asked(photo_uid, "photos.undo", change)
-    return json_text(b'{"photo":' + body + b"}")
+    return _wrapped(photo_uid, "photos.undo", change)
 
 
 @photos.post("/photos/<photo_uid>/files/<file_uid>/primary")
@@ -248,7 +235,7 @@ def choose_file(photo_uid: str, file_uid: str) -> Response:
             for file in photo.files:
                 file.primary_src = MANUAL if file is chosen else ""
 
-    return json_text(change_asked(photo_uid, "photos.primary", change)[0])
+    return answer_changed(photo_uid, "photos.primary", change)
 
 
 @photos.put("/photos/<photo_uid>/files/<file_uid>/orientation")
@@ -269,7 +256,7 @@ def turn_file(given: dict[str, Any], photo_uid: str, file_uid: str) -> Response:
         if given["orientation"] != file.orientation:
             choose_orientation(file, given["orientation"])
 
-    return json_text(change_asked(photo_uid, "photos.orientation", change)[0])
+    return answer_changed(photo_uid, "photos.orientation", change)
 
 
 @photos.post("/photos/<photo_uid>/files/<file_uid>/unstack")
@@ -297,11 +284,8 @@ def delete_file(photo_uid: str, file_uid: str) -> Response:
     Without `PHOTOSVC_DELETE_ORIGINALS` the original stays where it is.
     """
     with taking_originals(file_uid=file_uid, check=partial(_check_leaves, photo_uid, file_uid)) as deletion:
-
-        def leave(session: Session, file: File) -> None:
-            now = current_service().now()
-            trash_deletion.delete_file(session, file, deletion, now)
-
+        now = current_service().now()
+        leave = partial(trash_deletion.delete_file, deletion=deletion, now=now)
         return _without(photo_uid, file_uid, "photos.delete", leave)
 
 
@@ -312,7 +296,7 @@ def _without(photo_uid: str, file_uid: str, action: str, leave: Callable[[Sessio
         session.flush()
         editing.loaded.reload(photo)
 
-    return json_text(change_asked(photo_uid, action, change)[0])
+    return answer_changed(photo_uid, action, change)
 
 
 def _check_leaves(photo_uid: str, file_uid: str, session: Session) -> None:

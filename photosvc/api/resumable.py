@@ -5,8 +5,8 @@ file is added to the originals at once, or, if its metadata name `upload`, with 
 `PUT /users/<uid>/upload/<token>`.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import datetime, timedelta
 from hmac import compare_digest
 from http import HTTPStatus
@@ -72,25 +72,14 @@ def append(part: Part, length: int, checksum: "tuple[_Hash, bytes] | None") -> N
     if (request.content_length or 0) > left:
         raise TooLargeError
     request.max_content_length = left + 1
-    if checksum is None:
-        _each_piece(part.write)
-        return
-    digest, expected = checksum
-    with part.on_trial():
-
-        def write(piece: bytes) -> None:
-            digest.update(piece)
+    digest, expected = checksum or (None, b"")
+    with nullcontext() if digest is None else part.on_trial():
+        while piece := read_piece(request.stream):
+            if digest is not None:
+                digest.update(piece)
             part.write(piece)
-
-        _each_piece(write)
-        if not compare_digest(digest.digest(), expected):
+        if digest is not None and not compare_digest(digest.digest(), expected):
             raise ChecksumError
-
-
-def _each_piece(take: Callable[[bytes], None]) -> None:
-    stream = request.stream
-    while piece := read_piece(stream):
-        take(piece)
 
 
 def measured(who: Sender, upload: Upload) -> int:
@@ -183,10 +172,11 @@ def find(who: Sender, token: str) -> Upload:
 
 
 @resumable.route("/uploads", methods=["OPTIONS"], provide_automatic_options=False)
+@resumable.route("/uploads/<token>", methods=["OPTIONS"], endpoint="describe_upload", provide_automatic_options=False)
 @with_tus_headers
 @public
 @answers(None, "Supported versions and extensions, in headers.", 204)
-def describe_uploads() -> Response:
+def describe_uploads(token: str = "") -> Response:  # noqa: ARG001 - alike for every upload
     """Show the version of the protocol and its extensions."""
     answer = Response(status=HTTPStatus.NO_CONTENT)
     answer.headers["Tus-Version"] = VERSION
@@ -194,15 +184,6 @@ def describe_uploads() -> Response:
     answer.headers["Tus-Max-Size"] = str(_largest())
     answer.headers["Tus-Checksum-Algorithm"] = ",".join(ALGORITHMS)
     return answer
-
-
-@resumable.route("/uploads/<token>", methods=["OPTIONS"], provide_automatic_options=False)
-@with_tus_headers
-@public
-@answers(None, "Supported versions and extensions, in headers.", 204)
-def describe_upload(token: str) -> Response:  # noqa: ARG001 - alike for every upload
-    """Show the version of the protocol and its extensions."""
-    return describe_uploads()
 
 
 @resumable.post("/uploads", provide_automatic_options=False)

@@ -284,10 +284,7 @@ def _parameters() -> list[dict[str, Any]]:
             "The position of the cursor, in code points; the end of `q` when left out.",
         ),
     }
-    return [
-        {"name": name, "in": "query", "description": description, "schema": schema}
-        for name, (schema, description) in described.items()
-    ]
+    return describe(described)
 
 
 @search.get("/suggest")
@@ -315,18 +312,12 @@ def suggest_values() -> Response:
         names = service.kept(read_names).read(connection, sees_private=who.sees_private)
         found = suggest(connection, typed, names, sees_private=who.sees_private)
         pairs = (("q", query),)
-        hints = (
-            []
-            if found or finds(connection, pairs, sees_private=who.sees_private)
-            else _hints(connection, service, who, pairs)
-        )
-    answer = json_answer(
-        {
-            "start": typed.start,
-            "end": typed.end,
-            "suggestions": [asdict(one) for one in found],
-            "hints": [{name: getattr(one, name) for name in _HINT_FIELDS} for one in hints],
-        }
-    )
-    answer.headers.extend(cache_headers(etag))
-    return answer
+        finds_none = not found and not finds(connection, pairs, sees_private=who.sees_private)
+        hints = _hints(connection, service, who, pairs) if finds_none else []
+    suggested = {
+        "start": typed.start,
+        "end": typed.end,
+        "suggestions": [asdict(one) for one in found],
+        "hints": [{name: getattr(one, name) for name in _HINT_FIELDS} for one in hints],
+    }
+    return json_answer(suggested, etag=etag)

@@ -25,6 +25,7 @@ from photosvc.web.contract import (
     answers,
     for_visitors,
     json_object,
+    outcome,
     public,
     refuses,
     roles_of,
@@ -39,9 +40,7 @@ from photosvc.web.sessions import log_in as log_in_account
 
 session: OwnBlueprint = OwnBlueprint("session", __name__)
 
-_ENDED = json_object(code=NUMBER, status=TEXT, session_id=TEXT)
 _PROVIDERS: Final = {LOGIN_SESSION: "local", VISIT: "link"}
-_CONFIRMED = json_object(code=NUMBER, message=TEXT, confirmed_for=NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,6 @@ class _View:
     scope: str
     user: User
     config: SessionConfig
-
-    @property
-    def id(self) -> str:
-        return self.access_token
 
 
 @session.post("/session", endpoint="log_in_session")
@@ -94,8 +89,7 @@ def log_in(body: dict[str, Any]) -> Response:
 @for_visitors
 def read(session_id: str | None = None) -> Response:
     """Show the login session of the token in the request."""
-    token = _own_token(session_id)
-    return _answer(current_service(), principal(), token)
+    return _answer(current_service(), principal(), _own_token(session_id))
 
 
 @session.delete("/session", endpoint="log_out_session")
@@ -103,7 +97,7 @@ def read(session_id: str | None = None) -> Response:
 @session.delete("/sessions", endpoint="log_out_sessions")
 @session.delete("/sessions/<session_id>", endpoint="log_out_one_sessions")
 @require("session.end")
-@answers(_ENDED, "The login session has ended.")
+@answers(json_object(code=NUMBER, status=TEXT, session_id=TEXT), "The login session has ended.")
 @for_visitors
 def log_out(session_id: str | None = None) -> Response:
     """End the login session of the token in the request, at once on all workers."""
@@ -116,7 +110,7 @@ def log_out(session_id: str | None = None) -> Response:
 @session.post("/session/confirm")
 @require("session.confirm")
 @takes(PasswordSchema)
-@answers(_CONFIRMED, "The password is right.")
+@answers(outcome(confirmed_for=NUMBER), "The password is right.")
 @refuses(429)
 def confirm_session(body: dict[str, Any]) -> Response:
     """Confirm the account's password: for an hour from now on, an administrator may change other accounts."""

@@ -39,11 +39,11 @@ from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
 from photosvc.web.contract import (
     MESSAGE,
-    NUMBER,
     TEXT,
     answers,
     for_visitors,
     json_object,
+    outcome,
     refuses,
     takes,
     takes_files,
@@ -63,8 +63,7 @@ _told_schema = SharedAlbumSchema(only=("Role", "SharedBy", "SharedAt"))
 _FILE: Final = json_object(
     "name status", name=TEXT, status={"type": "string", "enum": [ADDED, REFUSED]}, hash=TEXT, code=TEXT, reason=TEXT
 )
-_ADDED: Final = json_object(code=NUMBER, message=TEXT, files={"type": "array", "items": _FILE})
-_TAKEN_OUT: Final = json_object(code=NUMBER, message=TEXT, photos={"type": "array", "items": TEXT})
+_TAKEN_OUT: Final = outcome(photos={"type": "array", "items": TEXT})
 
 
 @shares.get("/albums/<album_uid>/accounts")
@@ -75,8 +74,7 @@ def list_accounts(album_uid: str) -> Response:
     """List the accounts that an album is shared with."""
     with current_service().reading(orm=True) as session:
         album_of_people(session, album_uid, sees_private=principal().sees_private)
-        found = [_schema.dump(share) for share in list_shares(session, album_uid)]
-    return json_answer(found)
+        return json_answer([_schema.dump(share) for share in list_shares(session, album_uid)])
 
 
 @shares.post("/albums/<album_uid>/accounts")
@@ -92,8 +90,7 @@ def add_account(given: dict[str, Any], album_uid: str) -> Response:
     with operating() as operation:
         album = album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
         share = share_album(operation, album, given["account"], contributes=_contributes(given))
-        record = _schema.dump(share)
-    return json_answer(record)
+        return json_answer(_schema.dump(share))
 
 
 @shares.put("/albums/<album_uid>/accounts/<account_uid>")
@@ -107,8 +104,7 @@ def change_account(given: dict[str, Any], album_uid: str, account_uid: str) -> R
         album = album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
         share = find_share(operation.session, album.uid, account_uid)
         change_share(operation, album, share, contributes=_contributes(given))
-        record = _schema.dump(share)
-    return json_answer(record)
+        return json_answer(_schema.dump(share))
 
 
 @shares.delete("/albums/<album_uid>/accounts/<account_uid>")
@@ -154,7 +150,7 @@ def leave(album_uid: str) -> Response:
 @shares.post("/shared/<album_uid>/photos")
 @require("shared.add")
 @takes_files("Pictures and videos.")
-@answers(_ADDED, "The result of each file.")
+@answers(outcome(files={"type": "array", "items": _FILE}), "The result of each file.")
 @refuses(400, 404, 413, 429, 503, 507)
 @for_visitors
 def add_photos(album_uid: str) -> Response:
@@ -194,8 +190,7 @@ def list_album_links(album_uid: str) -> Response:
     """List the public links of an album; their tokens are not stored."""
     with current_service().reading(orm=True) as session:
         album_of_people(session, album_uid, sees_private=principal().sees_private)
-        found = [_link_schema.dump(link) for link in list_links(session, album_uid)]
-    return json_answer(found)
+        return json_answer([_link_schema.dump(link) for link in list_links(session, album_uid)])
 
 
 @links.post("/albums/<album_uid>/links")
@@ -212,8 +207,7 @@ def add_album_link(given: dict[str, Any], album_uid: str) -> Response:
     with operating() as operation:
         album = album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
         made = add_link(operation, album, given, password_hash)
-        record = {**_link_schema.dump(made.link), "Token": made.token}
-    return json_answer(record)
+        return json_answer({**_link_schema.dump(made.link), "Token": made.token})
 
 
 @links.put("/albums/<album_uid>/links/<link_uid>")
@@ -228,8 +222,7 @@ def change_album_link(given: dict[str, Any], album_uid: str, link_uid: str) -> R
         album_of_people(operation.session, album_uid, sees_private=principal().sees_private)
         link = find_link(operation.session, link_uid, album_uid)
         change_link(operation, link, given, password_hash)
-        record = _link_schema.dump(link)
-    return json_answer(record)
+        return json_answer(_link_schema.dump(link))
 
 
 @links.delete("/albums/<album_uid>/links/<link_uid>")

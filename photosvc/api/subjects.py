@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 from flask import Response, request
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from photosvc.api.labels import JOB, PAGE_HEADERS, accepted, list_entries, list_parameters
 from photosvc.api.photos import change_asked
@@ -121,7 +121,7 @@ def read_marker(marker_uid: str) -> Response:
     """Show a marked area of a file with the name of the person on it."""
     service, sees_private = current_service(), principal().sees_private
     with service.reading() as connection:
-        seen = files_of_photo(connection, _photo_of(connection, marker_uid), sees_private=sees_private)
+        seen = files_of_photo(connection, _photo_of(marker_uid), sees_private=sees_private)
     with service.reading(orm=True) as session:
         files = [load_file(session, file.file_id) for file in seen]
         found = next((marker for file in files for marker in file.markers if marker.uid == marker_uid), None)
@@ -193,24 +193,19 @@ def unname_marker(marker_uid: str) -> Response:
 
 
 def _named(marker_uid: str, name: str | None) -> Response:
-    with current_service().reading() as connection:
-        photo_uid = _photo_of(connection, marker_uid)
-
     def change(editing: Editing) -> None:
         name_area(editing.session, editing.photo, marker_uid, name)
 
-    return _changed(photo_uid, change, lambda marker: marker["UID"] == marker_uid)
+    return _changed(_photo_of(marker_uid), change, lambda marker: marker["UID"] == marker_uid)
 
 
 def _removed(marker_uid: str) -> Response:
-    with current_service().reading() as connection:
-        photo_uid = _photo_of(connection, marker_uid)
     record: dict[str, Any] = {}
 
     def change(editing: Editing) -> None:
         record.update(_marker.dump(remove_area(editing.photo, marker_uid)))
 
-    change_asked(photo_uid, "people.marker", change)
+    change_asked(_photo_of(marker_uid), "people.marker", change)
     return json_answer({**record, "Invalid": True})
 
 
@@ -224,14 +219,14 @@ def _changed(photo_uid: str, change: Callable[[Editing], None], chosen: Callable
     return json_answer(found)
 
 
-def _photo_of(connection: Connection, marker_uid: str) -> str:
+def _photo_of(marker_uid: str) -> str:
     """Return the UID of the photo with this marker; the caller checks whether the photo may be seen."""
     query = select(Photo.uid).join(File, File.photo_id == Photo.id).join(Marker, Marker.file_id == File.id)
-    found = connection.scalar(query.where(Marker.uid == marker_uid)) if is_uid(marker_uid, MARKER) else None
+    with current_service().reading() as connection:
+        found = connection.scalar(query.where(Marker.uid == marker_uid)) if is_uid(marker_uid, MARKER) else None
     if found is None:
         raise no_area()
-    uid: str = found
-    return uid
+    return str(found)
 
 
 def _no_file() -> NotFoundError:

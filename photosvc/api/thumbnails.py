@@ -23,7 +23,6 @@ from photosvc.media.formats import FORMATS
 from photosvc.media.mp4 import read_tracks
 from photosvc.media.slices import Slice
 from photosvc.models import SearchRow, photo_keywords
-from photosvc.pictures.on_demand import Thumbnail
 from photosvc.pictures.originals import OpenFile, open_file
 from photosvc.pictures.sizes import NAMED, WHOLE, Area, Target, file_name
 from photosvc.pictures.videos import CONVERTED
@@ -43,7 +42,6 @@ from photosvc.web.sending import (
     CACHED,
     CHECKED,
     FileAnswer,
-    HeaderList,
     check_preconditions,
     disposition,
     send_bytes,
@@ -129,7 +127,9 @@ def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str
         raise FileProblemError(problem.reason, *problem.details)
     target = replace(target, turn=found.turn)
     etag = f"{found.hash[:20]}-{file_name(target)}-{_VERSION}"
-    headers = _headers(found, target, cached)
+    headers = [cached, ("Vary", "Accept")] if target.size.fills else [cached]
+    if "download" in request.args:
+        headers.append(disposition(f"{target.size.name}-{found.hash[:8]}.{target.encoding}"))
     if check_preconditions(request.headers, etag, None) is not None:  # before the thumbnail is made
         return send_bytes(b"", _TYPES[target.encoding], etag, headers)
     with while_there(service, found.name):
@@ -141,7 +141,19 @@ def _show(found: SeenFile, target: Target, *, keep: bool, cached: tuple[str, str
             seconds=_seconds(),
             is_gone=ClientGone(request.environ),
         )
-    return _answer(service, found, target, made, etag, headers)
+    if made.descriptor is None:
+        return send_bytes(made.data, _TYPES[target.encoding], etag, headers)
+    return send_file(
+        FileAnswer(
+            file=FileIO(made.descriptor),
+            size=os.fstat(made.descriptor).st_size,
+            content_type=_TYPES[target.encoding],
+            etag=etag,
+            internal=f"cache/{service.picture_cache.relative(found.hash, made.name)}",
+            headers=headers,
+        ),
+        ranges=False,
+    )
 
 
 def _seconds() -> float | None:
@@ -162,31 +174,6 @@ def _target(content_hash: str, name: str) -> tuple[Target, str]:
     small = size.fills and max(size.width, size.height) <= _WEBP_SIDE
     # Clients that take any image are sent JPEG, which all of them can show.
     return Target(size, area, "webp" if small and accepts("image/webp") else "jpg"), match[1]
-
-
-def _headers(found: SeenFile, target: Target, cached: tuple[str, str]) -> HeaderList:
-    headers = [cached, ("Vary", "Accept")] if target.size.fills else [cached]
-    if "download" in request.args:
-        headers.append(disposition(f"{target.size.name}-{found.hash[:8]}.{target.encoding}"))
-    return headers
-
-
-def _answer(
-    service: Service, found: SeenFile, target: Target, made: Thumbnail, etag: str, headers: HeaderList
-) -> Response:
-    if made.descriptor is None:
-        return send_bytes(made.data, _TYPES[target.encoding], etag, headers)
-    return send_file(
-        FileAnswer(
-            file=FileIO(made.descriptor),
-            size=os.fstat(made.descriptor).st_size,
-            content_type=_TYPES[target.encoding],
-            etag=etag,
-            internal=f"cache/{service.picture_cache.relative(found.hash, made.name)}",
-            headers=headers,
-        ),
-        ranges=False,
-    )
 
 
 @thumbnails.get("/albums/<uid>/t/<token>/<size>", strict_slashes=False)

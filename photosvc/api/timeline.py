@@ -17,7 +17,7 @@ from photosvc.core.errors import InvalidValueError
 from photosvc.index.run_log import progress
 from photosvc.search.reading.clusters import DEEPEST_ZOOM, MOST_APART, MOST_CLUSTERS, find_clusters, parse_box
 from photosvc.search.reading.photos import PhotoQuery, parse_number, parse_query, version_of
-from photosvc.search.reading.request import ALBUM_ORDERS, DEFAULT_ORDER, PRIME, SearchRequest, parse_request
+from photosvc.search.reading.request import ALBUM_ORDERS, DEFAULT_ORDER, PRIME, parse_request
 from photosvc.search.reading.state import state_tag
 from photosvc.search.reading.timeline import (
     DEFAULT_SHOWN,
@@ -51,24 +51,13 @@ _PAIR = {"type": "array", "prefixItems": [NUMBER, NUMBER], "minItems": 2, "maxIt
 _MONTH = {"type": "array", "prefixItems": [TEXT, NUMBER], "minItems": 2, "maxItems": 2}
 _MONTHS = json_object(total=NUMBER, version=TEXT, months={"type": "array", "items": _MONTH})
 _COLUMNS = json_object(
-    version=TEXT,
-    month=TEXT,
-    days={"type": "array", "items": _PAIR},
-    ratio=_NUMBERS,
-    color={"type": "string", "pattern": "^[0-9a-f]*$"},
-    type={"type": "string", "pattern": "^[0-7]*$"},
-)
+    version=TEXT, month=TEXT, days={"type": "array", "items": _PAIR}, ratio=_NUMBERS,
+    color={"type": "string", "pattern": "^[0-9a-f]*$"}, type={"type": "string", "pattern": "^[0-7]*$"},
+)  # fmt: skip
 _PHOTO = json_object(
-    uid=TEXT,
-    hash=TEXT,
-    duration=NUMBER,
-    favorite=FLAG,
-    private=FLAG,
-    width=NUMBER,
-    height=NUMBER,
-    turn=NUMBER,
+    uid=TEXT, hash=TEXT, duration=NUMBER, favorite=FLAG, private=FLAG, width=NUMBER, height=NUMBER, turn=NUMBER,
     text=TEXT,
-)
+)  # fmt: skip
 _PHOTOS = json_object(version=TEXT, month=TEXT, **{"from": NUMBER}, photos={"type": "array", "items": _PHOTO})
 _PROGRESS = json_object(done=NUMBER, total=NUMBER)
 _STATE = json_object(version=TEXT, indexing={"anyOf": [_PROGRESS, {"type": "null"}]})
@@ -275,15 +264,10 @@ def photo_sequence() -> Response:
         if located:
             start = position_of(connection, asked, located, sees_private=who.sees_private)
         found = read_stretch(connection, asked, start, sees_private=who.sees_private)
-        total = _total(connection, asked, sees_private=who.sees_private)
+        query = PhotoQuery(asked.node, asked.album, who.sees_private)
+        total = {"total": count_photos(connection, query)} if asked.total else {}
     answer = {"from": start, **found.columns, "photos": found.photos, "next": str(found.next or "")}
     return json_answer({"version": version, **answer, **total}, etag=etag)
-
-
-def _total(connection: Connection, asked: SearchRequest, *, sees_private: bool) -> dict[str, int]:
-    if not asked.total:
-        return {}
-    return {"total": count_photos(connection, PhotoQuery(asked.node, asked.album, sees_private))}
 
 
 def _cluster_parameters() -> list[dict[str, Any]]:

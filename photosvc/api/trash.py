@@ -27,18 +27,7 @@ from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
 from photosvc.web.changes import one_batch
-from photosvc.web.contract import (
-    FLAG,
-    LONG_BODY,
-    NUMBER,
-    TEXT,
-    answers,
-    describe,
-    json_object,
-    refuses,
-    takes,
-    takes_query,
-)
+from photosvc.web.contract import FLAG, LONG_BODY, NUMBER, TEXT, answers, describe, outcome, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -46,8 +35,8 @@ from photosvc.web.protector import principal, require
 trash = OwnBlueprint("trash", __name__)
 
 _NAMES: Final = {"type": "array", "items": TEXT}
-_RESTORED: Final = json_object(code=NUMBER, message=TEXT, files=_NAMES, photos=_NAMES, taken=_NAMES, complete=FLAG)
-_EMPTIED: Final = json_object(code=NUMBER, message=TEXT, files=NUMBER, bytes=NUMBER, complete=FLAG)
+_RESTORED: Final = outcome(files=_NAMES, photos=_NAMES, taken=_NAMES, complete=FLAG)
+_EMPTIED: Final = outcome(files=NUMBER, bytes=NUMBER, complete=FLAG)
 _kept = KeptSchema()
 
 

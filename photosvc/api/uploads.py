@@ -24,17 +24,7 @@ from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED
 from photosvc.query.fold import fold
 from photosvc.records.albums import AdditionSchema
 from photosvc.web.answers import json_answer
-from photosvc.web.contract import (
-    FLAG,
-    NUMBER,
-    TEXT,
-    answers,
-    json_object,
-    refuses,
-    takes,
-    takes_files,
-    uses,
-)
+from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, outcome, refuses, takes, takes_files, uses
 from photosvc.web.current import Service, current_service
 from photosvc.web.incoming import add_uploads, receive_form, record_of_outcome, wait_for_index, waiting_files
 from photosvc.web.parts import OwnBlueprint
@@ -45,24 +35,14 @@ uploads = OwnBlueprint("uploads", __name__)
 
 #: The token in the address of an upload, which the client chooses.
 UPLOAD_TOKEN: Final = re.compile(r"[\w.~-]{1,200}", re.ASCII)
-_RECEIVED: Final = json_object(
-    code=NUMBER,
-    message=TEXT,
+_RECEIVED: Final = outcome(
     files={"type": "array", "items": json_object("name size hash", name=TEXT, size=NUMBER, hash=TEXT)},
 )
 _FILE: Final = json_object(
-    "name status",
-    name=TEXT,
-    status={"type": "string", "enum": [ADDED, DUPLICATE, REFUSED]},
-    hash=TEXT,
-    token=TEXT,
-    code=TEXT,
-    FileName=TEXT,
-    PhotoUID=TEXT,
-    FileUID=TEXT,
-    reason=TEXT,
-)
-_ADDED: Final = json_object(code=NUMBER, message=TEXT, indexed=FLAG, files={"type": "array", "items": _FILE})
+    "name status", name=TEXT, status={"type": "string", "enum": [ADDED, DUPLICATE, REFUSED]}, hash=TEXT, token=TEXT,
+    code=TEXT, FileName=TEXT, PhotoUID=TEXT, FileUID=TEXT, reason=TEXT,
+)  # fmt: skip
+_ADDED: Final = outcome(indexed=FLAG, files={"type": "array", "items": _FILE})
 
 
 @contextmanager

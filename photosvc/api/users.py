@@ -26,7 +26,7 @@ from photosvc.records.accounts import (
 from photosvc.web import sessions
 from photosvc.web.answers import json_answer
 from photosvc.web.auditing import operating
-from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, refuses, roles_of, takes
+from photosvc.web.contract import MESSAGE, NUMBER, TEXT, answers, json_object, outcome, refuses, roles_of, takes
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -35,10 +35,8 @@ users = OwnBlueprint("users", __name__)
 
 _MOST = 1000
 _ENROLMENT = EnrolmentSchema()
-_CODES = json_object(code=NUMBER, recovery_codes={"type": "array", "items": TEXT})
 _CREDENTIAL, _CREDENTIALS = CredentialSchema(), CredentialSchema(many=True)
 _CREATED = {"allOf": [{"$ref": "#/components/schemas/Credential"}, json_object(secret=TEXT)]}
-_ENDED = json_object(code=NUMBER, message=TEXT, ended=NUMBER)
 
 
 def _schema(*, many: bool = False) -> UserSchema:
@@ -63,8 +61,7 @@ def add_user(body: dict[str, Any]) -> Response:
     """Add an account."""
     user = accounts.new_user(current_service().now(), **body)
     with operating() as operation:
-        record = _schema().dump(accounts.add(operation, user))
-    return json_answer(record, 201)
+        return json_answer(_schema().dump(accounts.add(operation, user)), 201)
 
 
 @users.get("/users/<user_uid>")
@@ -87,8 +84,7 @@ def change_user(changes: dict[str, Any], user_uid: str) -> Response:
     The last enabled administrator cannot lose that role or be disabled.
     """
     with operating() as operation:
-        record = _schema().dump(accounts.change(operation, user_uid, **changes))
-    return json_answer(record)
+        return json_answer(_schema().dump(accounts.change(operation, user_uid, **changes)))
 
 
 @users.delete("/users/<user_uid>")
@@ -139,7 +135,7 @@ def enrol(body: dict[str, Any], user_uid: str) -> Response:
 @users.post("/users/<user_uid>/passcode/confirm")
 @require("users.passcode")
 @takes(PasscodeSchema)
-@answers(_CODES, "Two-factor authentication is on.")
+@answers(json_object(code=NUMBER, recovery_codes={"type": "array", "items": TEXT}), "Two-factor authentication is on.")
 @refuses(409, 429)
 def confirm(body: dict[str, Any], user_uid: str) -> Response:
     """Turn two-factor authentication on with a first code; only this answer has the recovery codes.
@@ -247,7 +243,7 @@ def end_open_session(user_uid: str, credential: str) -> Response:
 
 @users.delete("/users/<user_uid>/sessions")
 @require("users.sessions.end")
-@answers(_ENDED, "The login sessions have ended.")
+@answers(outcome(ended=NUMBER), "The login sessions have ended.")
 def end_other_sessions(user_uid: str) -> Response:
     """End all login sessions of the account except the one of this request; app passwords stay valid."""
     with operating() as operation:

@@ -17,17 +17,7 @@ from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
 from photosvc.search.reading.shared import confine
 from photosvc.search.reading.state import library_state, page_tag
 from photosvc.web.answers import cache_headers, is_fresh, not_modified
-from photosvc.web.contract import (
-    ETAG,
-    FLAG,
-    NUMBER,
-    TEXT,
-    answers,
-    for_visitors,
-    json_object,
-    refuses,
-    takes_query,
-)
+from photosvc.web.contract import ETAG, FLAG, NUMBER, TEXT, answers, for_visitors, json_object, refuses, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
@@ -167,31 +157,22 @@ def _thumbs(whole: tuple[int, int], root: str, token: str) -> list[bytes]:
     return orjson.dumps(thumbs).split(b"\\u0000")
 
 
-class _Box:
-    """The bounding box of the positions that were added (RFC 7946 section 5)."""
-
-    def __init__(self) -> None:
-        self.edges: list[float] = []
-
-    def add(self, lng: float, lat: float) -> None:
-        """Extend the box to this position."""
-        west, south, east, north = self.edges or [lng, lat, lng, lat]
-        self.edges = [min(west, lng), min(south, lat), max(east, lng), max(north, lat)]
-
-
 def _collection(page: Page) -> Iterator[str]:
-    """Yield the results of a page as the pieces of a FeatureCollection, the bounding box of all features at the end."""
-    box = _Box()
+    """Yield the results of a page as the pieces of a FeatureCollection, then their bounding box (RFC 7946, 5)."""
+    edges: list[float] = []
 
     def feature(result: Record) -> Record:
-        box.add(result["Lng"], result["Lat"])
+        nonlocal edges
+        lng, lat = result["Lng"], result["Lat"]
+        west, south, east, north = edges or [lng, lat, lng, lat]
+        edges = [min(west, lng), min(south, lat), max(east, lng), max(north, lat)]
         return {
             "type": "Feature",
             "id": result["ID"],
-            "geometry": {"type": "Point", "coordinates": [result["Lng"], result["Lat"]]},
+            "geometry": {"type": "Point", "coordinates": [lng, lat]},
             "properties": {name: result[name] for name in _MARKED["required"]},
         }
 
     yield '{"type":"FeatureCollection","features":'
     yield from _array(page, feature)
-    yield f',"bbox":{orjson.dumps(box.edges).decode()}}}' if box.edges else "}"
+    yield f',"bbox":{orjson.dumps(edges).decode()}}}' if edges else "}"

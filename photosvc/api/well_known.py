@@ -19,9 +19,6 @@ _OBJECT = {"type": "object"}
 def create_well_known() -> Blueprint:
     """Create the blueprint of the documents below `/.well-known` of the service."""
     blueprint = _blueprint("photosvc_well_known")
-    blueprint.add_url_rule(f"/{metadata.AUTHORIZATION_SERVER}", view_func=authorization_server)
-    blueprint.add_url_rule(f"/{metadata.OPENID}", view_func=openid_configuration)
-    blueprint.add_url_rule(f"/{metadata.PROTECTED_RESOURCE}", view_func=protected_resource)
     blueprint.add_url_rule(f"/{metadata.JWKS}", view_func=jwks)
     return blueprint
 
@@ -36,13 +33,7 @@ def create_inserted(issuer: str) -> Blueprint | None:
         issuer: the issuer, or its path alone.
     """
     path = unquote(urlsplit(issuer).path)
-    if not path:
-        return None
-    blueprint = _blueprint("photosvc_well_known_inserted")
-    blueprint.add_url_rule(f"/{metadata.AUTHORIZATION_SERVER}{path}", view_func=authorization_server)
-    blueprint.add_url_rule(f"/{metadata.OPENID}{path}", view_func=openid_configuration)
-    blueprint.add_url_rule(f"/{metadata.PROTECTED_RESOURCE}{path}", view_func=protected_resource)
-    return blueprint
+    return _blueprint("photosvc_well_known_inserted", path) if path else None
 
 
 @public
@@ -76,8 +67,11 @@ def jwks() -> Response:
     return _document({"keys": [key.public() for key in service.signing_keys.published()]})
 
 
-def _blueprint(name: str) -> Blueprint:
+def _blueprint(name: str, path: str = "") -> Blueprint:
     blueprint = OwnBlueprint(name, __name__)
+    blueprint.add_url_rule(f"/{metadata.AUTHORIZATION_SERVER}{path}", view_func=authorization_server)
+    blueprint.add_url_rule(f"/{metadata.OPENID}{path}", view_func=openid_configuration)
+    blueprint.add_url_rule(f"/{metadata.PROTECTED_RESOURCE}{path}", view_func=protected_resource)
     register_errors(blueprint)
     blueprint.before_request(start_timer)
     blueprint.after_request(add_security_headers)
