@@ -98,14 +98,7 @@ class Deployment:
 
 
 def files_of(program: str, deployment: Deployment) -> dict[str, str]:
-    """Return the files for a program: name -> text.
-
-    Args:
-        program: a key of `FILES`.
-
-    Raises:
-        PlainError: a value cannot be written in such a file.
-    """
+    """Return the files for a program, a key of `FILES`, by name; raise `PlainError` if a value cannot stand in one."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     templates = Environment(
@@ -154,10 +147,11 @@ def _of_systemd(deployment: Deployment) -> dict[str, Any]:
     if deployment.import_folder is not None:
         written.append(f"-{deployment.import_folder}")  # it may be missing
     names = {"PHOTOSVC_" + name.upper(): value for name, value in _NEEDED.items()}
+    paths = (deployment.originals, deployment.cache, deployment.instance, deployment.python)
     return {
         "bind": deployment.bind,
         "user": deployment.user,
-        "home": any(path.is_relative_to("/home") or path.is_relative_to("/root") for path in _paths(deployment)),
+        "home": any(path.is_relative_to("/home") or path.is_relative_to("/root") for path in paths),
         "instance": _unit(deployment.instance),
         "settings": [_unit(f"{name}={value}") for name, value in {**deployment.environment, **names}.items()],
         "secrets": deployment.secrets,
@@ -248,10 +242,6 @@ _VALUES: Final[Mapping[str, Callable[[Deployment], dict[str, Any]]]] = {
     "compose": _of_compose,
     "kubernetes": _of_kubernetes,
 }
-
-
-def _paths(deployment: Deployment) -> tuple[Path, ...]:
-    return deployment.originals, deployment.cache, deployment.instance, deployment.python
 
 
 def _line(value: object) -> str:

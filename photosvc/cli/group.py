@@ -98,7 +98,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self._lazy:
             return super().get_command(ctx, cmd_name)
         module, _, name = self._lazy[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
+        command: click.Command = getattr(importlib.import_module(f"photosvc.cli.{module}"), name)
         return command
 
     def resolve_command(
@@ -165,11 +165,7 @@ def _drop_unprinted() -> None:
 
 
 def find_app(ctx: click.Context) -> "Flask":
-    """Return the app that `flask` found, or the one that the console script makes.
-
-    Raises:
-        click.UsageError: the app has no PhotoService.
-    """
+    """Return the app of `flask` or of the console script; `click.UsageError` if it has no PhotoService."""
     from photosvc.core.logs import without_start_lines, write_warnings_only
     from photosvc.web.current import EXTENSION
 

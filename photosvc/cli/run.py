@@ -80,7 +80,8 @@ def run(photos: Path | None, replace: bool, host: str, port: int, workers: int, 
     from photosvc.models import schema
     from photosvc.web.current import current_service
 
-    address = f"http://{_client_host(host)}:{port}"
+    is_local = host in {"0.0.0.0", "::", "127.0.0.1"}  # noqa: S104 - compared, not bound
+    address = f"http://{'localhost' if is_local else _bracketed(host)}:{port}"
     app = find_app(click.get_current_context())
     _require_alone(app)
     _check_free(host, port)
@@ -188,11 +189,6 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _client_host(host: str) -> str:
-    """Return the host name by which clients on this machine reach a server that listens on `host`."""
-    return "localhost" if host in {"0.0.0.0", "::", "127.0.0.1"} else _bracketed(host)  # noqa: S104 - compared, not bound
 
 
 def _bracketed(host: str) -> str:

@@ -110,12 +110,7 @@ def has_terminal() -> bool:
 
 
 def ask(option: str, question: str, check: Callable[[str], object]) -> str:
-    """Ask for a value that was not given as `option` until the answer is valid.
-
-    Args:
-        option: the name of the value in the error.
-        question: the question, without its colon.
-        check: raises an error of photosvc for a value that is not valid.
+    """Ask for a value that was not given as `option` until `check` raises no error of photosvc.
 
     Raises:
         click.UsageError: there is no terminal to ask on.
@@ -133,11 +128,7 @@ def ask(option: str, question: str, check: Callable[[str], object]) -> str:
 
 
 def ask_password(check: Callable[[str], object], *, from_stdin: bool) -> str:
-    """Return a new password: entered twice without echo until it is valid, or the first line of standard input.
-
-    Args:
-        check: raises an error of photosvc for a password that is not valid.
-        from_stdin: read it from standard input; the caller checks it.
+    """Return a new password: entered twice without echo until it passes `check`, or the first line of standard input.
 
     Raises:
         click.UsageError: there is neither a terminal nor `--password-stdin`, or the input is not UTF-8.
@@ -159,11 +150,7 @@ def ask_password(check: Callable[[str], object], *, from_stdin: bool) -> str:
 
 
 def first_line() -> str:
-    """Return the first line of standard input.
-
-    Raises:
-        click.UsageError: the line is not UTF-8.
-    """
+    """Return the first line of standard input; raise `click.UsageError` if it is not UTF-8."""
     line = b"" if sys.stdin is None else sys.stdin.buffer.readline(_LONGEST_LINE)
     try:
         return line.decode("utf-8").rstrip("\r\n")
@@ -214,11 +201,7 @@ format_options = options(
 
 
 def require_stdout() -> None:
-    """Make sure that there is a standard output.
-
-    Raises:
-        PlainError: standard output is closed.
-    """
+    """Raise `PlainError` if standard output is closed."""
     if sys.stdout is None:
         raise PlainError("There is no standard output to print on.", 1)
 

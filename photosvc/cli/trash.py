@@ -14,7 +14,7 @@ from photosvc.core.words import counted
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from photosvc.library.trash import Emptied, Restored
+    from photosvc.library.trash import Restored
     from photosvc.library.trash_folder import Kept
     from photosvc.web.current import Service
 
@@ -48,10 +48,10 @@ def trash() -> None:
 @with_database
 def ls(service: "Service", text: str, count: int) -> None:
     """List the originals in the trash, the last one first; with TEXT, only those with this text in their names."""
-    from photosvc.library.trash import every_file, kept_until, photos_of
+    from photosvc.library.trash import kept_until, photos_of
     from photosvc.library.trash_folder import Trash
 
-    found = (kept for kept in every_file(Trash(service.settings.originals)) if text in kept.name)
+    found = (kept for kept in Trash(service.settings.originals).every_file() if text in kept.name)
     listed = list(islice(found, count))
     with service.reading(orm=True) as session:
         photos = photos_of(session, listed)
@@ -72,14 +72,14 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
     is then 1.
     """
     from photosvc.library.journal import Actor
-    from photosvc.library.trash import Restored, chosen, every_file, open_trash
+    from photosvc.library.trash import Restored, chosen, open_trash
     from photosvc.library.trash import restore as give_back
 
     if bool(items) == everything:
         raise click.UsageError("name the ITEMs to restore, or use --all")
     folder = open_trash(service.writing, service.settings)
     with service.reading(orm=True) as session:
-        found = every_file(folder) if everything else chain(*(chosen(session, folder, item) for item in items))
+        found = folder.every_file() if everything else chain(*(chosen(session, folder, item) for item in items))
         files = list(dict.fromkeys(found))
     if dry_run:
         done = Restored(files=[kept.name for kept in files])
@@ -115,7 +115,9 @@ def empty(service: "Service", older_than: timedelta, dry_run: bool, yes: bool) -
         confirm(f"Delete {done.files:,} originals with {done.size:,} bytes permanently?", yes=yes)
     if not dry_run:
         done = delete(service.writing, folder, before)
-    _report_emptied(done, dry_run=dry_run)
+    if not print_figures({"files": done.files, "bytes": done.size, "dry_run": dry_run}):
+        what = f"{counted(done.files, 'file')} with {counted(done.size, 'byte')}"
+        click.echo(f"{what} {'would be ' * dry_run}deleted permanently")
 
 
 def _row(kept: "Kept", photo_uid: str, until: "datetime | None") -> dict[str, Any]:
@@ -137,9 +139,3 @@ def _report_restored(done: "Restored", *, dry_run: bool) -> None:
     files, photos = counted(len(done.files), "file"), counted(len(done.photos), "photo")
     lines = [*done.files, f"{files} would be restored"] if dry_run else [f"{files} restored, {photos}"]
     click.echo("\n".join(lines))
-
-
-def _report_emptied(done: "Emptied", *, dry_run: bool) -> None:
-    if not print_figures({"files": done.files, "bytes": done.size, "dry_run": dry_run}):
-        what = f"{counted(done.files, 'file')} with {counted(done.size, 'byte')}"
-        click.echo(f"{what} {'would be ' * dry_run}deleted permanently")

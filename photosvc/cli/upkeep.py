@@ -304,7 +304,9 @@ def status(service: "Service", failures: int) -> None:
     if chosen_format() == "json":
         print_record({**{key: key for key in _FIGURES}, "failures": "failures"}, {**record, "failures": failed})
         return
-    print_record(_FIGURES, {**record, "photos": _by_type(record["photos"])})
+    parts = ", ".join(f"{number} {kind}" for kind, number in record["photos"].items())
+    photos = f"{sum(record['photos'].values())} ({parts})" if parts else "0"  # such as `80 (72 image, 8 video)`
+    print_record(_FIGURES, {**record, "photos": photos})
     if chosen_format() == "table" and failed:
         print_list(_FAILURES, failed)
         if (more := record["failed"] - len(failed)) > 0:
@@ -348,12 +350,6 @@ def _figures(service: "Service", most: int) -> tuple[dict[str, Any], list[dict[s
             "scanned_at": last.whole_at and last.whole_at.isoformat(timespec="seconds"),
         }
     return record, failed
-
-
-def _by_type(photos: dict[str, int]) -> str:
-    """Return the counts in the form `80 (72 image, 8 video)`."""
-    parts = ", ".join(f"{number} {kind}" for kind, number in photos.items())
-    return f"{sum(photos.values())} ({parts})" if parts else "0"
 
 
 @click.command()
