@@ -14,11 +14,10 @@ from photosvc.core.accounts import USER
 from photosvc.core.errors import ConflictError, InvalidValueError, PhotosvcError
 from photosvc.core.times import parse_since, parse_until
 from photosvc.models import APP_PASSWORD, LOGIN_SESSION, Credential, User
-from photosvc.pages import wording
 from photosvc.pages.forms import read_form, typed_twice
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_
-from photosvc.pages.layout import pages, see_other
+from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -38,7 +37,6 @@ _ACCOUNT_DONE: Final = {
 }
 #: The most accounts on the page; the search finds the others.
 _MOST: Final = 200
-_DONE: Final = {"deleted": N_("Account deleted.")}
 _FIELDS: Final = ("name", "display_name", "email", "role")
 #: The parts of the log, first the one that people read after an incident.
 PARTS: Final = {REFUSALS: N_("Refusals"), ACCESSES: N_("Sign-ins and tokens"), CHANGES: N_("Changes")}
@@ -84,13 +82,6 @@ _MOST_DIGITS: Final = 18
 
 class OwnPasswordError(ConflictError):
     """Change your own password in Settings: that needs your current password."""
-
-
-@pages.get("/administration/accounts/<account>", endpoint="account_page")
-@administration_page("users.view")
-def show_account(account: str) -> Response:
-    """Show the account."""
-    return _account(account)
 
 
 @pages.post("/administration/accounts/<account>/change")
@@ -176,13 +167,6 @@ def revoke_app_of(account: str, credential: str) -> Response:
     return _done(account, "revoked")
 
 
-@pages.get("/administration/accounts/<account>/delete")
-@administration_page("users.remove")
-def confirm_deletion(account: str) -> Response:
-    """Ask for confirmation, and show what is deleted with the account."""
-    return _deletion(account)
-
-
 @pages.post("/administration/accounts/<account>/delete")
 @administration_page("users.remove")
 def delete_account(account: str) -> Response:
@@ -216,7 +200,9 @@ def _find_other(account: str) -> User:
     return user
 
 
+@form_page("/administration/accounts/<account>", "account_page", administration_page("users.view"))
 def _account(account: str, error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
+    """Show the account."""
     with current_service().reading(orm=True) as session:
         user = find_user(session, account)
         apps, sessions = _credentials(session, user)
@@ -232,11 +218,12 @@ def _account(account: str, error: PhotosvcError | None = None, *, given: dict[st
             apps=apps,
             sessions=sessions,
             present=principal().credential_id,
-            wording=wording,
         )
 
 
+@form_page("/administration/accounts/<account>/delete", "confirm_deletion", administration_page("users.remove"))
 def _deletion(account: str, error: PhotosvcError | None = None) -> Response:
+    """Ask for confirmation, and show what is deleted with the account."""
     with current_service().reading(orm=True) as session:
         user = find_user(session, account)
         apps, sessions = _credentials(session, user)
@@ -257,13 +244,6 @@ def _credentials(session: Session, user: User) -> tuple[list[Credential], list[C
     return apps, credentials.list_sessions(session, user, current_service().now())
 
 
-@pages.get("/administration/accounts", endpoint="accounts")
-@administration_page("users.list")
-def list_accounts() -> Response:
-    """List the accounts by name, or those that the search finds."""
-    return _accounts()
-
-
 @pages.post("/administration/accounts")
 @administration_page("users.add")
 def add_account() -> Response:
@@ -280,7 +260,9 @@ def add_account() -> Response:
     return see_other(url_for(".account_page", account=uid, done="made"))
 
 
+@form_page("/administration/accounts", "accounts", administration_page("users.list"))
 def _accounts(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
+    """List the accounts by name, or those that the search finds."""
     search = request.args.get("q", "").strip()
     with current_service().reading(orm=True) as session:
         found = accounts.list_users(session, search=search, limit=_MOST + 1)
@@ -288,13 +270,12 @@ def _accounts(error: PhotosvcError | None = None, *, given: dict[str, str] | Non
             "accounts",
             "accounts",
             error=error,
-            told=_DONE,
+            told={"deleted": N_("Account deleted.")},
             accounts=found[:_MOST],
             more=len(found) > _MOST,
             search=search,
             given=given or {"role": USER},
             own=principal().user_uid,
-            wording=wording,
         )
 
 
@@ -316,16 +297,27 @@ def choices() -> list[tuple[str, str, list[tuple[str, str]]]]:
 def show_security_log() -> Response:
     """Show the entries that match the filters, the newest first."""
     given = {name: request.args.get(name, "").strip()[:_LONGEST] for name in _FILTERS}
-    before = _last_seen()
+    present: dict[str, Any] = {name: value for name, value in given.items() if value}
+    before, found, error, older, newest = _last_seen(), list[Any](), None, "", ""
     try:
         found = _entries(given, before)
-    except InvalidValueError as error:
-        return _log(given, [], error=error)
-    older = ""
+        newest = url_for(".security_log", **present) if before else ""
+    except InvalidValueError as refused:
+        error = refused
     if len(found) > _COUNT:
-        found = found[:_COUNT]
-        older = url_for(".security_log", **_set(given), before=found[-1].id)
-    return _log(given, found, older=older, newest=url_for(".security_log", **_set(given)) if before else "")
+        older = url_for(".security_log", **present, before=found[_COUNT - 1].id)
+    return show_administration(
+        "security-log",
+        "security_log",
+        error=error,
+        entries=found[:_COUNT],
+        given=given,
+        filtered=bool(present),
+        older=older,
+        newest=newest,
+        choices=choices,
+        event_words=event_words,
+    )
 
 
 def _entries(given: dict[str, str], before: int | None) -> list[Any]:
@@ -336,13 +328,7 @@ def _entries(given: dict[str, str], before: int | None) -> list[Any]:
     with service.reading() as connection:
         return list(
             audit_store.latest(
-                connection,
-                count=_COUNT + 1,
-                since=since,
-                until=until,
-                before=before,
-                user=given["user"],
-                events=events,
+                connection, count=_COUNT + 1, since=since, until=until, before=before, user=given["user"], events=events
             )
         )
 
@@ -351,29 +337,3 @@ def _last_seen() -> int | None:
     """Return the id of the last entry of the previous page; None if the address has none."""
     digits = request.args.get("before", "")
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS else None
-
-
-def _set(given: dict[str, str]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if value}
-
-
-def _log(
-    given: dict[str, str],
-    entries: list[Any],
-    *,
-    error: InvalidValueError | None = None,
-    older: str = "",
-    newest: str = "",
-) -> Response:
-    return show_administration(
-        "security-log",
-        "security_log",
-        error=error,
-        entries=entries,
-        given=given,
-        filtered=bool(_set(given)),
-        older=older,
-        newest=newest,
-        choices=choices,
-        event_words=event_words,
-    )

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final
-from urllib.parse import urlencode
 
 import orjson
 from flask import Response, request, url_for
@@ -18,9 +17,9 @@ from photosvc.library.albums import album_of_people, album_to_change, change_alb
 from photosvc.models import Album
 from photosvc.pages.forms import page_number, read_form, sentence
 from photosvc.pages.language import N_, _, country_label
-from photosvc.pages.layout import page, pages, see_other, show
+from photosvc.pages.layout import page, pages, see_other, show_kept
 from photosvc.pages.photos import ORDERS, show_search
-from photosvc.pages.tiles import COVERS, cover_sizes, month_label
+from photosvc.pages.tiles import COVERS, cover_sizes, month_label, query_string
 from photosvc.records.albums import AlbumEditSchema
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.albums import ALBUM, AlbumRecord, AlbumsRequest, KnownAlbums
@@ -67,39 +66,20 @@ class Kind:
     """A part of a title."""
     every: str
     """The words that lead to all of them."""
-    """An example of a search in their titles."""
 
 
+_ALBUM_ORDERS: Final = {
+    "name": N_("By title"), "edited": N_("Last changed"), "added": N_("Last made"),
+    "favorites": N_("Favorites first"), **_MOST,
+}  # fmt: skip
+_MONTH_ORDERS: Final = {"newest": N_("Newest first"), "oldest": N_("Oldest first"), **_MOST}
+_STATE_ORDERS: Final = {"place": N_("By country"), "name": N_("By name"), **_MOST}
 KINDS: Final = {
     kind.type: kind
     for kind in (
-        Kind(
-            ALBUM,
-            N_("Albums"),
-            {
-                "name": N_("By title"),
-                "edited": N_("Last changed"),
-                "added": N_("Last made"),
-                "favorites": N_("Favorites first"),
-                **_MOST,
-            },
-            N_("Holidays"),
-            N_("All albums"),
-        ),
-        Kind(
-            MONTH,
-            N_("Months"),
-            {"newest": N_("Newest first"), "oldest": N_("Oldest first"), **_MOST},
-            "2023-05",
-            N_("All months"),
-        ),
-        Kind(
-            STATE,
-            N_("Regions"),
-            {"place": N_("By country"), "name": N_("By name"), **_MOST},
-            N_("Bavaria"),
-            N_("All regions"),
-        ),
+        Kind(ALBUM, N_("Albums"), _ALBUM_ORDERS, N_("Holidays"), N_("All albums")),
+        Kind(MONTH, N_("Months"), _MONTH_ORDERS, "2023-05", N_("All months")),
+        Kind(STATE, N_("Regions"), _STATE_ORDERS, N_("Bavaria"), N_("All regions")),
     )
 }
 
@@ -143,11 +123,7 @@ def values_of(album: AlbumRecord | Album) -> dict[str, Any]:
 
 
 def load(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the values of a form and return them as columns.
-
-    Raises:
-        InvalidBodyError: a value is not valid; the error names it.
-    """
+    """Return the values of a form as columns, or raise `InvalidBodyError`, which names the wrong value."""
     return load_values(_schema, {name: value for name, value in values.items() if name in _MAY_BE_EMPTY or value})
 
 
@@ -181,8 +157,7 @@ def show_album(uid: str) -> Response:
     album = _read_album(uid, who)
     if album.type == FOLDER:
         asked = {name: request.args.get(name, "") for name in ("q", "order", "seed", "page")}
-        text = urlencode({name: value for name, value in asked.items() if value})
-        return see_other(url_for(".folder", folder=album.path) + (f"?{text}" if text else ""))
+        return see_other(url_for(".folder", folder=album.path) + query_string(asked))
     own = album.type == ALBUM
     return show_search(
         "album",
@@ -274,7 +249,7 @@ def show_albums() -> Response:
     cards = [(album.year, _card(album, covers, counted=counted)) for album in found[:COUNT]]
     by_year = kind.type == MONTH and order in {"newest", "oldest"}
     groups = groupby(cards, key=lambda one: one[0] if by_year else 0)
-    answer = show(
+    return show_kept(
         "albums",
         kind=kind,
         kinds=KINDS.values(),
@@ -287,8 +262,6 @@ def show_albums() -> Response:
         creates=may(who, "albums.create"),
         deleted=_deleted(request.args.get("deleted", ""), who),
     )
-    answer.headers["Cache-Control"] = "private, no-cache"
-    return answer
 
 
 def _read(asked: AlbumsRequest, who: Principal) -> tuple[list[AlbumRecord], bool]:
@@ -341,6 +314,4 @@ def _link(kind: Kind, asked: dict[str, object]) -> str:
     """Return the address of the list with these parameters."""
     if asked["order"] == next(iter(kind.orders)):
         asked["order"] = ""
-    given = {"type": "" if kind.type == ALBUM else kind.type, **asked}
-    text = urlencode({name: str(value) for name, value in given.items() if value})
-    return url_for(".albums") + (f"?{text}" if text else "")
+    return url_for(".albums") + query_string({"type": "" if kind.type == ALBUM else kind.type, **asked})

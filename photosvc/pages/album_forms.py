@@ -275,8 +275,9 @@ def change(uid: str) -> Response:
         _save(uid, values, form.get("version", ""))
     except (InvalidValueError, _StaleError) as error:
         shown = read_own_album(uid)
-        stale = isinstance(error, _StaleError)
-        return _form(shown, refused(values, error), present=_differing(shown, values) if stale else {})
+        present = values_of(shown) if isinstance(error, _StaleError) else {}
+        differing = {name: value for name, value in present.items() if value != values.get(name)}
+        return _form(shown, refused(values, error), differing)
     return see_other(url_for(".album", uid=uid, done="saved"))
 
 
@@ -307,11 +308,6 @@ def restore(uid: str) -> Response:
     """Restore the deleted album."""
     restore_whole(current_service().writing, uid, sees_private=principal().sees_private)
     return see_other(url_for(".album", uid=uid, done="restored"))
-
-
-def _differing(album: AlbumRecord, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the present values of the album that differ from those of a form."""
-    return {name: value for name, value in values_of(album).items() if value != values.get(name)}
 
 
 def _form(album: AlbumRecord, form: AlbumForm, present: Mapping[str, Any] | None = None) -> Response:

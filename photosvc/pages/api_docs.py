@@ -122,8 +122,7 @@ def read_docs(document: bytes) -> Docs:
     shared = _shared([operation for _, _, operation in described])
     groups: dict[str, list[Operation]] = {}
     for path, method, one in described:
-        command = curl(path, method, one, known)
-        groups.setdefault(one["tags"][0], []).append(_operation(path, method, one, known, shared, command))
+        groups.setdefault(one["tags"][0], []).append(_operation(path, method, one, known, shared))
     flows = whole["components"]["securitySchemes"]["oauth2"]["flows"]
     return Docs(
         title=whole["info"]["title"],
@@ -149,12 +148,7 @@ def _shared(operations: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def _operation(
-    path: str,
-    method: str,
-    one: Mapping[str, Any],
-    known: Mapping[str, Schema],
-    shared: Mapping[str, dict[str, Any]],
-    command: str,
+    path: str, method: str, one: Mapping[str, Any], known: Mapping[str, Schema], shared: Mapping[str, dict[str, Any]]
 ) -> Operation:
     own = [parameter for parameter in one["parameters"] if shared.get(parameter["name"]) != parameter]
     names = " ".join(parameter["name"] for parameter in one["parameters"])
@@ -172,7 +166,7 @@ def _operation(
         bodies=list(_bodies(one.get("requestBody", {}), known, whole=True)),
         answers=[_answer(status, answer, known) for status, answer in one["responses"].items() if status < "4"],
         errors=[(status, answer["description"]) for status, answer in one["responses"].items() if status >= "4"],
-        curl=command,
+        curl=curl(path, method, one, known),
         words=f"{method} {path} {one['summary']} {text} {one['operationId']} {one['tags'][0]} {names}".casefold(),
     )
 

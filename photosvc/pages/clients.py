@@ -19,35 +19,23 @@ from photosvc.pages import wording
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.frame import TYPED, administration_page, chosen_scope, show_administration
 from photosvc.pages.language import N_
-from photosvc.pages.layout import pages, see_other
+from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.web.auditing import operating
 from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service
 
 #: The most clients on the page; the search finds the others.
 _MOST: Final = 200
-_DONE: Final = {"deleted": N_("Client deleted. Its tokens are refused.")}
 _EMPTY: Final = {
-    "role": CLIENT,
-    "scope": wording.CLIENT_CHOICES[0].scope,
-    "lifetime": str(CLIENT_TOKEN_LIFETIME),
-    "limit": str(CLIENT_TOKENS),
-    "token_format": OPAQUE,
-}
+    "role": CLIENT, "scope": wording.CLIENT_CHOICES[0].scope, "lifetime": str(CLIENT_TOKEN_LIFETIME),
+    "limit": str(CLIENT_TOKENS), "token_format": OPAQUE,
+}  # fmt: skip
 _CLIENT_DONE: Final = {
     "saved": N_("Client saved. Tokens beyond its present rights are refused."),
     "disabled": N_("Client disabled. It gets no tokens, and its existing ones are refused."),
     "enabled": N_("Client enabled."),
 }
-_TOKENS_DONE: Final = {"revoked": N_("Token revoked.")}
 _EMPTY_TOKEN: Final = {"scope": wording.TOKEN_CHOICES[0].scope, "lifetime": str(CREDENTIAL_LIFETIME)}
-
-
-@pages.get("/administration/clients", endpoint="clients")
-@administration_page("clients.list")
-def list_clients() -> Response:
-    """List the clients by name, or those that the search finds."""
-    return _clients()
 
 
 @pages.post("/administration/clients")
@@ -57,9 +45,8 @@ def add_client() -> Response:
     form = read_form()
     try:
         values = client_values(form)
-        owner = values.pop("owner")
         with operating() as operation:
-            made = clients.register(operation, **values, user=_owner(operation.session, owner))
+            made = clients.register(operation, **values, user=_owner(operation.session, form))
             operation.session.expunge(made.client)
     except InvalidValueError as error:
         return _clients(error, given=form)
@@ -67,29 +54,24 @@ def add_client() -> Response:
 
 
 def client_values(form: dict[str, str]) -> dict[str, Any]:
-    """Return the properties of a client from its form.
-
-    Raises:
-        InvalidValueError: one is not a number, or the scope is not valid.
-    """
-    values: dict[str, Any] = {
+    """Return the properties of a client from its form, or raise `InvalidValueError`."""
+    numbers = {"lifetime": read_number(form, "lifetime"), "limit": read_number(form, "limit", empty=NO_LIMIT)}
+    scope, token_format = parse_scope(chosen_scope(form)), form.get("token_format", "")
+    # The security log has changes in this order.
+    return {
         "name": form.get("name", ""),
         "role": form.get("role", ""),
-        "scope": chosen_scope(form),
-        "lifetime": read_number(form, "lifetime"),
-        "limit": read_number(form, "limit", empty=NO_LIMIT),
-        "token_format": form.get("token_format", ""),
-        "owner": form.get("owner", ""),
+        "scope": scope,
+        **numbers,
+        "token_format": token_format,
     }
-    return {**values, "scope": parse_scope(values["scope"])}
 
 
+@form_page("/administration/clients", "clients", administration_page("clients.list"))
 def _clients(
-    error: PhotosvcError | None = None,
-    *,
-    given: dict[str, str] | None = None,
-    made: clients.Registered | None = None,
+    error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, made: clients.Registered | None = None
 ) -> Response:
+    """List the clients by name, or those that the search finds."""
     search = request.args.get("q", "").strip()
     with current_service().reading(orm=True) as session:
         found = clients.list_clients(session, search=search, limit=_MOST + 1)
@@ -97,22 +79,14 @@ def _clients(
             "clients",
             "clients",
             error=error,
-            told=_DONE,
+            told={"deleted": N_("Client deleted. Its tokens are refused.")},
             clients=found[:_MOST],
             more=len(found) > _MOST,
             search=search,
             given=given or _EMPTY,
             made=made,
             token_path=f"{url_for('.photos')}api/v1/oauth/token" if is_mounted("oauth.introspect") else "",
-            wording=wording,
         )
-
-
-@pages.get("/administration/clients/<client>", endpoint="client_page")
-@administration_page("clients.list")
-def show_client(client: str) -> Response:
-    """Show the client."""
-    return _client(client)
 
 
 @pages.post("/administration/clients/<client>/change")
@@ -122,9 +96,8 @@ def change_client(client: str) -> Response:
     form = read_form()
     try:
         values = client_values(form)
-        owner = values.pop("owner")
         with operating() as operation:
-            user = _owner(operation.session, owner)
+            user = _owner(operation.session, form)
             clients.change(operation, client, {**values, "user": user, "unbind": user is None})
     except InvalidValueError as error:
         return _client(client, error, given=form)
@@ -169,7 +142,8 @@ def _enable(client: str, *, enabled: bool) -> Response:
     return _done(client, "enabled" if enabled else "disabled")
 
 
-def _owner(session: Session, name: str) -> User | None:
+def _owner(session: Session, form: dict[str, str]) -> User | None:
+    name = form.get("owner", "")
     try:
         return find_user(session, name) if name.strip() else None
     except NotFoundError as error:
@@ -180,9 +154,11 @@ def _done(client: str, what: str) -> Response:
     return see_other(url_for(".client_page", client=client, done=what))
 
 
+@form_page("/administration/clients/<client>", "client_page", administration_page("clients.list"))
 def _client(
     client: str, error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, secret: str = ""
 ) -> Response:
+    """Show the client."""
     service = current_service()
     with service.reading(orm=True) as session:
         found = clients.find_client(session, client)
@@ -197,7 +173,6 @@ def _client(
             used=used,
             given=given or _values(found),
             secret=secret,
-            wording=wording,
         )
 
 
@@ -215,13 +190,6 @@ def _values(client: Client) -> dict[str, str]:
         "token_format": client.token_format,
         "owner": client.user.name if client.user else "",
     }
-
-
-@pages.get("/administration/devices", endpoint="devices")
-@administration_page("tokens.list")
-def list_devices() -> Response:
-    """List the tokens, the most recently used first, or those that the search finds."""
-    return _devices()
 
 
 @pages.post("/administration/devices")
@@ -249,9 +217,11 @@ def revoke_device(credential: str) -> Response:
     return see_other(url_for(".devices", done="revoked"))
 
 
+@form_page("/administration/devices", "devices", administration_page("tokens.list"))
 def _devices(
     error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, name: str = "", secret: str = ""
 ) -> Response:
+    """List the tokens, the most recently used first, or those that the search finds."""
     import segno
 
     search = request.args.get("q", "").strip()
@@ -261,7 +231,7 @@ def _devices(
             "devices",
             "devices",
             error=error,
-            told=_TOKENS_DONE,
+            told={"revoked": N_("Token revoked.")},
             tokens=found[:_MOST],
             more=len(found) > _MOST,
             search=search,
@@ -269,5 +239,4 @@ def _devices(
             name=name,
             secret=secret,
             qr=segno.make(secret, error="m", micro=False).svg_inline(scale=4, border=2) if secret else "",
-            wording=wording,
         )

@@ -14,13 +14,9 @@ from photosvc.web.protector import by_cookie, clear_cookie
 from photosvc.web.requests import OtherSiteError
 
 _TITLES: Final = {
-    400: N_("Invalid request"),
-    403: N_("No permission"),
-    404: N_("Not found"),
-    405: N_("Not found"),
-    429: N_("Too many attempts"),
-    503: N_("Not now"),
-}
+    400: N_("Invalid request"), 403: N_("No permission"), 404: N_("Not found"), 405: N_("Not found"),
+    429: N_("Too many attempts"), 503: N_("Not now"),
+}  # fmt: skip
 #: Values of `Sec-Fetch-Site` when a user types the address, or follows a link of ours.
 _HERE: Final = frozenset({"same-origin", "none"})
 

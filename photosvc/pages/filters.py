@@ -9,7 +9,7 @@ from flask import Response, request
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.vocabulary import COLORS
 from photosvc.pages.language import N_, _, country_label, month_names
-from photosvc.pages.layout import page, pages, show
+from photosvc.pages.layout import page, pages, show_kept
 from photosvc.pages.photo import with_value
 from photosvc.pages.photo_values import STARS
 from photosvc.pages.tiles import Asked, chips_of, read_asked, with_condition
@@ -84,13 +84,7 @@ def _number(value: Value) -> int:
 
 _GROUPS: Final = (
     Group(N_("Year"), "year", lambda value: value.label if _number(value) > 0 else "", in_order=lambda v: -_number(v)),
-    Group(
-        N_("Month"),
-        "month",
-        lambda value: month_names().get(_number(value), ""),
-        in_order=_number,
-        foreign=False,
-    ),
+    Group(N_("Month"), "month", lambda value: month_names().get(_number(value), ""), in_order=_number, foreign=False),
     Group(N_("Country"), "country", lambda value: country_label(str(value.value)), by_label=False, foreign=False),
     Group(N_("City"), "city"),
     Group(N_("People"), "person"),
@@ -113,7 +107,7 @@ def show_filters() -> Response:
         groups = _groups(asked)
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
         message, status = error.message, error.status
-    answer = show(
+    return show_kept(
         "filters",
         status,
         search=asked,
@@ -122,8 +116,6 @@ def show_filters() -> Response:
         message=message,
         link=lambda q: replace(asked, query=q).filters,
     )
-    answer.headers["Cache-Control"] = "private, no-cache"
-    return answer
 
 
 def _groups(asked: Asked) -> list[Shown]:

@@ -6,7 +6,6 @@ A folder is seen by the photos in it and below it: without one that may be seen 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response, request, url_for
 from sqlalchemy import Connection
@@ -16,9 +15,9 @@ from photosvc.auth.principal import Principal
 from photosvc.core.errors import NotFoundError
 from photosvc.pages.forms import page_number
 from photosvc.pages.language import N_, _
-from photosvc.pages.layout import page, pages, show
+from photosvc.pages.layout import page, pages, show_kept
 from photosvc.pages.photos import ORDERS, show_search
-from photosvc.pages.tiles import Thumbnails
+from photosvc.pages.tiles import Thumbnails, query_string
 from photosvc.query.fold import fold
 from photosvc.query.lexer import quote
 from photosvc.search.reading.albums import (
@@ -87,51 +86,39 @@ class Listing:
 
 
 @pages.get("/folders", endpoint="folders")
-@page("folders.view")
-@uses("photos.search")
-def show_topmost() -> Response:
-    """Show the topmost folder: those in it, and the photos directly in the originals."""
-    return _show("")
-
-
 @pages.get("/folders/<path:folder>", endpoint="folder")
 @page("folders.view")
 @uses("photos.search")
-def show_folder(folder: str) -> Response:
-    """Show a folder: those in it, and the photos directly in it."""
-    return _show(folder.strip("/"))
-
-
-def _show(asked: str) -> Response:
-    who = principal()
+def show_folder(folder: str = "") -> Response:
+    """Show a folder, by default the topmost one: those in it, and the photos directly in it."""
+    asked, who = folder.strip("/"), principal()
     decide(who, "photos.search")
     with searching(who.owner_uid, "path") as connection:
         request_of_all = AlbumsRequest(FOLDER, "path", "", _ALL, 0)
         every = current_service().only(KnownAlbums).page(connection, request_of_all, sees_private=who.sees_private)
-        folder = find_folder(every, asked) if asked else Folder("", 0, sum(album.photo_count for album in every))
-        if folder is None:
-            raise _no_folder()
-        listing = _list(connection, every, folder.path, who)
+        shown = find_folder(every, asked) if asked else Folder("", 0, sum(album.photo_count for album in every))
+        if shown is None:
+            msg = N_("This folder does not exist, or it has no photos that you have permission to see.")
+            raise NotFoundError(msg, field="path")
+        listing = _list(connection, every, shown.path, who)
         at_top = not asked and files_in(connection, "", count=1, offset=0, sees_private=who.sees_private)
-    trail = _trail(folder.path)
+    trail = _trail(shown.path)
     context: dict[str, Any] = {
-        "shown": folder,
-        "title": folder.name or _("Folders"),
+        "shown": shown,
+        "title": shown.name or _("Folders"),
         "trail": trail,
         "listing": listing,
         "sorts": [(key, label) for key, (label, _, _) in _SORTS.items()],
         "turn": lambda **changes: _link(trail[-1].href, listing, changes),
-        "everything": url_for(".photos", q=_below(folder.path)) if folder.path else "",
+        "everything": url_for(".photos", q=_below(shown.path)) if shown.path else "",
     }
-    if folder.uid:
+    if shown.uid:
         return show_search(
-            "folder", album=folder.uid, folder=folder.path, usual="oldest", orders=ORDERS, computed=True, **context
+            "folder", album=shown.uid, folder=shown.path, usual="oldest", orders=ORDERS, computed=True, **context
         )
     if at_top:
         return show_search("folder", shelf="folders", orders=ORDERS, **context)
-    answer = show("folders", **context)
-    answer.headers["Cache-Control"] = "private, no-cache"
-    return answer
+    return show_kept("folders", **context)
 
 
 def _list(connection: Connection, albums: Sequence[AlbumRecord], path: str, who: Principal) -> Listing:
@@ -170,17 +157,10 @@ def _trail(path: str) -> list[Step]:
 def _link(address: str, listing: Listing, changes: Mapping[str, object]) -> str:
     """Return the address of a list of folders with another page, name or order."""
     sort = "" if listing.sort == next(iter(_SORTS)) else listing.sort
-    given = {"find": listing.text, "sort": sort, **changes}
-    text = urlencode({name: str(value) for name, value in given.items() if value})
-    return address + (f"?{text}" if text else "")
+    return address + query_string({"find": listing.text, "sort": sort, **changes})
 
 
 def _below(path: str) -> str:
     """Return the query for the photos in a folder and below it."""
     own = quote(path, always=True)
     return f'path:{own}|{own[:-1]}/*"'
-
-
-def _no_folder() -> NotFoundError:
-    msg = N_("This folder does not exist, or it has no photos that you have permission to see.")
-    return NotFoundError(msg, field="path")

@@ -56,11 +56,7 @@ def sentence(message: str) -> str:
 
 
 def typed_twice(form: dict[str, str], field: str = "password") -> str:
-    """Return the new password of a form, which asks for it in `field` and `again`.
-
-    Raises:
-        InvalidValueError: they differ.
-    """
+    """Return the new password in `field`, or raise `InvalidValueError` if that in `again` differs."""
     if form.get(field, "") != form.get("again", ""):
         raise InvalidValueError(N_("The passwords do not match."), field="again")
     return form.get(field, "")

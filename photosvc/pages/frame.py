@@ -9,9 +9,11 @@ from flask import Response, request, url_for
 from photosvc.auth.errors import LoginError, PasswordNeededError, ThrottledError
 from photosvc.auth.policy import check_recent_proof
 from photosvc.core.errors import InvalidValueError, PhotosvcError
+from photosvc.pages import wording
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form
 from photosvc.pages.layout import form_path, page, pages, safe_path, sections_of, see_other
+from photosvc.pages.photo import size_text
 from photosvc.web import sessions
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -50,13 +52,9 @@ def administration_page(action: str) -> Callable[[Callable[Args, Response]], Cal
 
 def show_administration(template: str, section: str, **context: Any) -> Response:  # noqa: ANN401 - what templates read
     """Render `administration/<template>` as `show_form` does, with the navigation at the endpoint `section`."""
-    frame: dict[str, Any] = {
-        "sections": sections_of(principal()),
-        "here": section,
-        "told": {},
-        "now": current_service().now(),
-    }
-    return show_form(f"administration/{template}", **{**frame, **context})
+    frame: dict[str, Any] = {"sections": sections_of(principal()), "here": section, "told": {}}
+    words: dict[str, Any] = {"now": current_service().now(), "wording": wording, "size_text": size_text}
+    return show_form(f"administration/{template}", **{**frame, **words, **context})
 
 
 def chosen_scope(form: dict[str, str]) -> str:

@@ -44,11 +44,8 @@ View = TypeVar("View", bound=Callable[..., Any])
 API_DOCUMENT: Final = "photosvc.config.openapi"
 #: The names in templates of our functions that translate.
 _TRANSLATING: Final = {
-    **IN_TEMPLATES,
-    "message_text": message_text,
-    "run_texts": run_texts,
-    "script_texts": script_texts,
-}
+    **IN_TEMPLATES, "message_text": message_text, "run_texts": run_texts, "script_texts": script_texts,
+}  # fmt: skip
 #: The templates of the page of the photos.
 _FIRST: Final = ("photos", "base", "head", "chips", "icons", "pager", "marks")
 #: The key of the templates in the extensions of an app.
@@ -72,12 +69,9 @@ BLUEPRINT: Final = "photosvc_pages"
 pages = OwnBlueprint(BLUEPRINT, __name__, template_folder="templates")
 _FOLDER: Final = Path(__file__).with_name("assets")
 _TYPES: Final = {
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".webmanifest": "application/manifest+json",
-}
+    ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+    ".png": "image/png", ".webmanifest": "application/manifest+json",
+}  # fmt: skip
 #: The service worker of the pages, whose scope is not below its own address.
 _SHARE_WORKER: Final = "grid/share.js"
 _FOREVER: Final = "public, max-age=31536000, immutable"
@@ -156,6 +150,18 @@ def page(action: str, *, own: bool = False) -> Callable[[Callable[Args, Answer]]
     return protect
 
 
+def form_page(
+    rule: str, endpoint: str, access: Callable[[Callable[..., Response]], Callable[..., Response]]
+) -> Callable[[View], View]:
+    """Register a page that `access` protects; return its function without that, as its forms show the page again."""
+
+    def register(view: View) -> View:
+        pages.add_url_rule(rule, endpoint, access(view))
+        return view
+
+    return register
+
+
 def public_page(view: View) -> View:
     """Open a page without a session; it may ask who is signed in."""
     setattr(view, PLACE, Place.PAGE)
@@ -191,6 +197,13 @@ def show(template: str, status: int = 200, **context: Any) -> Response:  # noqa:
     text = templates().get_template(f"photosvc/{template}.html").render(values)
     answer = make_response(text, status)
     answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+def show_kept(template: str, status: int = 200, **context: Any) -> Response:  # noqa: ANN401 - what templates read
+    """Render a page as `show` does, which the browser may keep, but has to ask about each time."""
+    answer = show(template, status, **context)
+    answer.headers["Cache-Control"] = "private, no-cache"
     return answer
 
 

@@ -35,7 +35,7 @@ from photosvc.pages import wording
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_, P_, _, grouped, ngettext
-from photosvc.pages.layout import pages, see_other
+from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.pages.photo import size_text
 from photosvc.pages.tiles import Thumbnails
 from photosvc.pictures.cache import cache_use
@@ -50,7 +50,6 @@ _PATH: Final = "/administration/library/failures"
 _COUNT: Final = 50
 #: The most characters of a name to look for.
 _LONGEST: Final = 1024
-_DONE: Final = {"forgotten": N_("The list of failed imports is cleared.")}
 #: The most columns side by side: narrower ones cannot be distinguished on a phone.
 _MOST: Final = 40
 _STEPS: Final = (1, 5, 10, 50, 100, 500, 1000)
@@ -68,12 +67,9 @@ _OVERVIEW_DONE: Final = {
     "idle": N_("No index run was active. Waiting folders are still indexed."),
 }
 _STATES: Final = {
-    State.RUNNING: N_("Running"),
-    State.DONE: N_("Done"),
-    State.STOPPED: N_("Stopped"),
-    State.FAILED: N_("Failed"),
+    State.RUNNING: N_("Running"), State.DONE: N_("Done"), State.STOPPED: N_("Stopped"), State.FAILED: N_("Failed"),
     State.INTERRUPTED: N_("Interrupted"),
-}
+}  # fmt: skip
 _COUNTS: Final = {
     "indexed": P_("%(num)s new", "%(num)s new"),
     "updated": P_("%(num)s changed", "%(num)s changed"),
@@ -97,7 +93,7 @@ def list_failures() -> Response:
         return show_administration(
             "failures",
             "library",
-            told=_DONE,
+            told={"forgotten": N_("The list of failed imports is cleared.")},
             files=found[:_COUNT],
             more=len(found) > _COUNT,
             number=number,
@@ -106,7 +102,6 @@ def list_failures() -> Response:
             thumbs=Thumbnails(principal(), turns),
             imported=any(one.source == IMPORT for one in found),
             search=text,
-            wording=wording,
         )
 
 
@@ -215,24 +210,15 @@ def show_machines() -> Response:
         return show_administration(
             "machines",
             "machines",
-            wording=wording,
             version=__version__,
             cluster=look_at_cluster(session, service.clock, service.replica),
             database=database_of(session),
             jobs={state.value: number for state, number in count_jobs(session).items()},
-            size_text=size_text,
         )
 
 
 def _search(query: str) -> str:
     return url_for(".photos", q=query)
-
-
-@pages.get(_OVERVIEW_PATH, endpoint="library")
-@administration_page("library.view")
-def show_library() -> Response:
-    """Show index runs, figures and disks."""
-    return _library()
 
 
 @pages.post(f"{_OVERVIEW_PATH}/index")
@@ -280,7 +266,9 @@ def _check_folder(path: Path) -> None:
     raise InvalidValueError(N_("This folder does not exist in the originals."), field="path")
 
 
+@form_page(_OVERVIEW_PATH, "library", administration_page("library.view"))
 def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
+    """Show index runs, figures and disks."""
     service, now = current_service(), current_service().now()
     with service.reading(orm=True) as session:
         figures = service.kept(read_statistics).read(session.connection(), sees_private=True)
@@ -290,7 +278,6 @@ def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None
             error=error,
             told=_OVERVIEW_DONE,
             given=given or {},
-            wording=wording,
             running=is_running(session, now),
             waiting=requested.waiting(session),
             runs=run_log.reports(session, now, count=_SHOWN),
@@ -305,5 +292,4 @@ def _library(error: PhotosvcError | None = None, *, given: dict[str, str] | None
             thumbnails=last_progress(session),
             cache=cache_use(service.picture_cache),
             trash=trash_use(Trash(service.settings.originals)),
-            size_text=size_text,
         )

@@ -17,7 +17,7 @@ from photosvc.pages.album import read_own_album
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, read_number
 from photosvc.pages.language import N_, _, grouped
-from photosvc.pages.layout import page, pages, see_other
+from photosvc.pages.layout import form_page, page, pages, see_other
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -53,13 +53,6 @@ class _Made:
     """A path if the service has no public address."""
     qr: str
     """Empty for a path."""
-
-
-@pages.get("/albums/<uid>/links", endpoint="album_links")
-@page("links.list")
-def show_links(uid: str) -> Response:
-    """Show the public links of an album, with the form for a new one."""
-    return _show(uid)
 
 
 @pages.post("/albums/<uid>/links", endpoint="make_link")
@@ -182,6 +175,7 @@ def _new(path: str) -> _Made:
     return _Made(address, qr)
 
 
+@form_page("/albums/<uid>/links", "album_links", page("links.list"))
 def _show(
     uid: str,
     *,
@@ -190,6 +184,7 @@ def _show(
     given: Mapping[str, str] = _GIVEN,
     account: str = "",
 ) -> Response:
+    """Show the public links of an album, with the form for a new one."""
     service = current_service()
     album = read_own_album(uid)
     with service.reading(orm=True) as session:

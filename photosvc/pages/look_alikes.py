@@ -12,12 +12,10 @@ from photosvc.library import look_alikes
 from photosvc.library.batches import Flagging, archive, change_flags, selected_photos, unarchive
 from photosvc.library.journal import Actor, Change
 from photosvc.models import Photo
-from photosvc.pages import wording
 from photosvc.pages.forms import read_form, whole_number
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_
-from photosvc.pages.layout import pages, see_other
-from photosvc.pages.photo import size_text
+from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.pages.tiles import Thumbnails
 from photosvc.search.reading.files import turns_of
 from photosvc.web.current import current_service
@@ -36,13 +34,6 @@ _DONE: Final = {
     "restored": N_("Photos restored from the archive."),
     "taken_back": N_("Group restored."),
 }
-
-
-@pages.get(_PATH, endpoint="look_alikes")
-@administration_page("library.tidy")
-def show_look_alikes() -> Response:
-    """Show groups of photos that look alike and wait for a decision."""
-    return _look_alikes()
 
 
 @pages.post(f"{_PATH}/look")
@@ -105,7 +96,9 @@ def put_together() -> Response:
     return see_other(_here(form, done="taken_back"))
 
 
+@form_page(_PATH, "look_alikes", administration_page("library.tidy"))
 def _look_alikes(error: PhotosvcError | None = None) -> Response:
+    """Show groups of photos that look alike and wait for a decision."""
     service, given = current_service(), request.args
     after = whole_number(request.values.get("after", ""), low=0, high=_LAST, default=0)
     with service.reading(orm=True) as session:
@@ -128,8 +121,6 @@ def _look_alikes(error: PhotosvcError | None = None) -> Response:
             archived=session.scalars(gone).all() if archived else (),
             apart=whole_number(given.get("apart", ""), low=1, high=_LAST_SET, default=0),
             thumbs=Thumbnails(principal(), turns),
-            size_text=size_text,
-            wording=wording,
         )
 
 

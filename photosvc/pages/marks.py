@@ -59,69 +59,24 @@ class Act:
 ACTS: Final = {
     act.name: act
     for act in (
-        Act(
-            _FAVORITE,
-            NP_("action", "Favorite"),
-            "heart",
-            "photos.like",
-            *P_("Photo added to the favorites.", "%(num)s photos added to the favorites."),
-            "plain",
-        ),
-        Act(
-            "plain",
-            NP_("action", "Remove from favorites"),
-            "heart",
-            "photos.like",
-            *P_("Photo removed from the favorites.", "%(num)s photos removed from the favorites."),
-            _FAVORITE,
-        ),
-        Act(
-            "archive",
-            NP_("action", "Archive"),
-            "archive",
-            "photos.archive",
-            *P_("Photo archived.", "%(num)s photos archived."),
-            "restore",
-            batches.archive,
-        ),
-        Act(
-            "restore",
-            NP_("action", "Restore"),
-            "archive",
-            "photos.restore",
+        Act(_FAVORITE, NP_("action", "Favorite"), "heart", "photos.like",
+            *P_("Photo added to the favorites.", "%(num)s photos added to the favorites."), "plain"),
+        Act("plain", NP_("action", "Remove from favorites"), "heart", "photos.like",
+            *P_("Photo removed from the favorites.", "%(num)s photos removed from the favorites."), _FAVORITE),
+        Act("archive", NP_("action", "Archive"), "archive", "photos.archive",
+            *P_("Photo archived.", "%(num)s photos archived."), "restore", batches.archive),
+        Act("restore", NP_("action", "Restore"), "archive", "photos.restore",
             *P_("Photo restored from the archive.", "%(num)s photos restored from the archive."),
-            "archive",
-            batches.unarchive,
-        ),
-        Act(
-            "approve",
-            NP_("action", "Approve"),
-            "check",
-            "photos.approve",
-            *P_("Photo approved.", "%(num)s photos approved."),
-            "",
-            batches.approve_many,
-        ),
-        Act(
-            "private",
-            NP_("action", "Private"),
-            "lock",
-            "photos.private",
-            *P_("Photo made private.", "%(num)s photos made private."),
-            "public",
-            batches.make_private(wanted=True),
-        ),
-        Act(
-            "public",
-            NP_("action", "Not private"),
-            "lock",
-            "photos.private",
+            "archive", batches.unarchive),
+        Act("approve", NP_("action", "Approve"), "check", "photos.approve",
+            *P_("Photo approved.", "%(num)s photos approved."), "", batches.approve_many),
+        Act("private", NP_("action", "Private"), "lock", "photos.private",
+            *P_("Photo made private.", "%(num)s photos made private."), "public", batches.make_private(wanted=True)),
+        Act("public", NP_("action", "Not private"), "lock", "photos.private",
             *P_("Photo no longer private.", "%(num)s photos no longer private."),
-            "private",
-            batches.make_private(wanted=False),
-        ),
+            "private", batches.make_private(wanted=False)),
     )
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response, request, url_for
 from marshmallow import Schema
@@ -14,9 +13,9 @@ from photosvc.library.names import Asked
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form
 from photosvc.pages.language import N_, _
-from photosvc.pages.layout import page, pages, see_other, show
+from photosvc.pages.layout import page, pages, see_other, show_kept
 from photosvc.pages.photo import with_value
-from photosvc.pages.tiles import Thumbnails
+from photosvc.pages.tiles import Thumbnails, query_string
 from photosvc.pictures.sizes import Area
 from photosvc.query.fold import fold
 from photosvc.records.people import LabelEditSchema, SubjectEditSchema
@@ -76,37 +75,17 @@ class Kind:
 
 
 LABELS: Final = Kind(
-    "labels",
-    N_("Labels"),
-    N_("All labels"),
-    "tag",
-    "label",
-    "labels.update",
-    255,
+    "labels", N_("Labels"), N_("All labels"), "tag", "label", "labels.update", 255,
     N_("There are no labels yet. They are the keywords of photos: from their files, or typed when a photo is edited."),
-    N_("This label does not exist, or you have no permission to see it."),
-    find_label,
-    change_label,
-    LabelEditSchema(),
-    lambda: current_service().kept(read_labels),
-    with_covers_of_labels,
-)
+    N_("This label does not exist, or you have no permission to see it."), find_label, change_label, LabelEditSchema(),
+    lambda: current_service().kept(read_labels), with_covers_of_labels,
+)  # fmt: skip
 PEOPLE: Final = Kind(
-    "people",
-    N_("People"),
-    N_("All people"),
-    "person",
-    "subject",
-    "people.update",
-    160,
+    "people", N_("People"), N_("All people"), "person", "subject", "people.update", 160,
     N_("There are no people yet. They come from areas with names, which other programs mark in pictures."),
-    N_("This person does not exist, or you have no permission to see them."),
-    find_person,
-    change_person,
-    SubjectEditSchema(),
-    lambda: current_service().kept(read_people),
-    with_covers_of_people,
-)
+    N_("This person does not exist, or you have no permission to see them."), find_person, change_person,
+    SubjectEditSchema(), lambda: current_service().kept(read_people), with_covers_of_people,
+)  # fmt: skip
 _ORDERS: Final[dict[str, tuple[str, Callable[[Named], Any]]]] = {
     "name": (N_("By name"), lambda one: fold(one.name)),
     "count": (N_("Most photos"), lambda one: (-one.photo_count, fold(one.name))),
@@ -150,7 +129,7 @@ def show_people() -> Response:
 
 
 def _list(kind: Kind) -> Response:
-    who, number = principal(), page_number()
+    who, number, done = principal(), page_number(), request.args.get("done", "")
     text, order = request.args.get("q", "").strip().replace("\0", "")[:_LONGEST], request.args.get("order", "")
     order = order if order in _ORDERS else next(iter(_ORDERS))
     with searching(who.owner_uid) as connection:
@@ -164,7 +143,7 @@ def _list(kind: Kind) -> Response:
         turns = turns_of(connection, {one.thumb for one in shown if one.thumb})
         faces = areas_on_covers(connection, [one for one in shown if isinstance(one, Person)])
     thumbs = Thumbnails(who, turns) if is_mounted("photos.preview") else None
-    answer = show(
+    return show_kept(
         "names",
         kind=kind,
         order=order,
@@ -176,30 +155,23 @@ def _list(kind: Kind) -> Response:
         changes=may(who, kind.action),
         hidden=len(hidden),
         is_hidden=is_hidden,
-        undone=_undone(hidden if request.args.get("done") == "hidden" else ()),
-        done=_DONE.get(request.args.get("done", ""), ""),
+        # The person whom the last form hid, if they still are.
+        undone=next((one for one in hidden if done == "hidden" and one.uid == request.args.get("person")), None),
+        done=_DONE.get(done, ""),
         link=lambda **changes: _link(
             kind, {"q": text, "order": order, "hidden": "yes" if is_hidden else "", **changes}
         ),
     )
-    answer.headers["Cache-Control"] = "private, no-cache"
-    return answer
 
 
 def _is_hidden(one: Named) -> bool:
     return isinstance(one, Person) and one.hidden
 
 
-def _undone(hidden: Sequence[Named]) -> Named | None:
-    """Return the person whom the last form hid, if they still are."""
-    return next((one for one in hidden if one.uid == request.args.get("person")), None)
-
-
 def _link(kind: Kind, asked: dict[str, object]) -> str:
     if asked["order"] == next(iter(_ORDERS)):
         asked["order"] = ""
-    text = urlencode({name: str(value) for name, value in asked.items() if value})
-    return url_for(f".{kind.endpoint}") + (f"?{text}" if text else "")
+    return url_for(f".{kind.endpoint}") + query_string(asked)
 
 
 def _card(one: Named, kind: Kind, thumbs: Thumbnails | None, face: tuple[float, float, float, float] | None) -> Card:
@@ -310,13 +282,7 @@ def _form(
     other: Named | None = None,
     error: PhotosvcError | None = None,
 ) -> Response:
-    """Show the form of a name.
-
-    Args:
-        typed: the name in the field; None: the present one.
-        favorite: the box; None: as it is.
-        other: one that has the typed name, with which it would be merged.
-    """
+    """Show the form of a name, with what was typed; it would be merged with `other`, which has that name."""
     answer = show_form(
         "name-edit",
         error,

@@ -20,7 +20,7 @@ from photosvc.library.apply import apply
 from photosvc.library.people import name_area
 from photosvc.pages.forms import read_form, sentence
 from photosvc.pages.language import N_, _, decimal
-from photosvc.pages.layout import page, pages, see_other, show
+from photosvc.pages.layout import page, pages, see_other, show, show_kept
 from photosvc.pages.marks import Marked, acts_of, read_marked
 from photosvc.pages.photo_values import (
     field_of_area,
@@ -107,7 +107,7 @@ def show_photo(uid: str) -> Response:
     named = NAMED.get(search.shelf)
     in_grid = beside is not None and is_mounted("photos.timeline") and (named is None or named.scripted)
     beside = beside or Neighbours(None, None)
-    answer = show(
+    return show_kept(
         "photo",
         photo=record,
         alt=alt_text(record),
@@ -127,8 +127,6 @@ def show_photo(uid: str) -> Response:
         where=search.where,
         marked=marked,
     )
-    answer.headers["Cache-Control"] = "private, no-cache"
-    return answer
 
 
 def _beside(owner_uid: str, search: Asked, photo_id: int, *, sees_private: bool) -> Neighbours | None:
@@ -316,12 +314,7 @@ def _form(
     errors: Mapping[str, str] | None = None,
     present: Mapping[str, str] | None = None,
 ) -> Response:
-    """Show the form.
-
-    Args:
-        errors: messages by field.
-        present: the values that others saved meanwhile, of the fields that were changed here, too.
-    """
+    """Show the form; `present` are the values that others saved meanwhile, of fields that were changed here, too."""
     return show(
         "photo-edit",
         status,

@@ -61,49 +61,37 @@ def _details(name: str, *, most: int = 255, kind: str = "text", example: str = "
 
 
 GROUPS: Final = (
-    Group(
-        "",
-        (
-            Field("Title", N_("Title"), 200, language=True),
-            Field("Description", N_("Description"), 4096, "long", language=True),
-            Field("Rating", N_("Rating"), kind="choice", choices=STARS),
-            Field("TakenAtLocal", N_("Date and time"), kind="time"),
-            _details("Keywords", most=65_536, kind="long", example=N_("lake, boat")),
-        ),
-    ),
-    Group(
-        N_("Place and time zone"),
-        (
-            Field("Position", N_("Position"), 64, "position", "47.56903, 9.37510"),
-            Field("Altitude", N_("Altitude in metres"), 16, "number", "395"),
-            Field("Country", N_("Country (if there is no position)"), 2, example="ch"),
-            Field("TimeZone", N_("Time zone"), 64, example="Europe/Zurich"),
-        ),
-    ),
-    Group(
-        N_("Rights and notes"),
-        (
-            *(_details(name) for name in ("Subject", "Artist", "Copyright", "License")),
-            _details("Notes", most=4096, kind="long"),
-        ),
-    ),
-    Group(
-        N_("Camera and kind"),
-        (
-            Field("CameraMake", N_("Camera make"), 255),
-            Field("CameraModel", N_("Camera model"), 255),
-            Field("LensMake", N_("Lens make"), 255),
-            Field("LensModel", N_("Lens model"), 255),
-            Field("Iso", N_("ISO"), 16, "number", "400"),
-            Field("FocalLength", N_("Focal length in mm"), 16, "number", "50"),
-            Field("FNumber", N_("Aperture (f/)"), 16, "number", "2.8"),
-            Field("Exposure", N_("Exposure in seconds"), 32, example="1/250"),
-            Field("Type", N_("Type"), kind="choice", choices=TYPES),
-            Field("Scan", N_("Scanned"), kind="choice", choices=YES_NO),
-            Field("Panorama", N_("Panorama"), kind="choice", choices=YES_NO),
-        ),
-    ),
-)
+    Group("", (
+        Field("Title", N_("Title"), 200, language=True),
+        Field("Description", N_("Description"), 4096, "long", language=True),
+        Field("Rating", N_("Rating"), kind="choice", choices=STARS),
+        Field("TakenAtLocal", N_("Date and time"), kind="time"),
+        _details("Keywords", most=65_536, kind="long", example=N_("lake, boat")),
+    )),
+    Group(N_("Place and time zone"), (
+        Field("Position", N_("Position"), 64, "position", "47.56903, 9.37510"),
+        Field("Altitude", N_("Altitude in metres"), 16, "number", "395"),
+        Field("Country", N_("Country (if there is no position)"), 2, example="ch"),
+        Field("TimeZone", N_("Time zone"), 64, example="Europe/Zurich"),
+    )),
+    Group(N_("Rights and notes"), (
+        *(_details(name) for name in ("Subject", "Artist", "Copyright", "License")),
+        _details("Notes", most=4096, kind="long"),
+    )),
+    Group(N_("Camera and kind"), (
+        Field("CameraMake", N_("Camera make"), 255),
+        Field("CameraModel", N_("Camera model"), 255),
+        Field("LensMake", N_("Lens make"), 255),
+        Field("LensModel", N_("Lens model"), 255),
+        Field("Iso", N_("ISO"), 16, "number", "400"),
+        Field("FocalLength", N_("Focal length in mm"), 16, "number", "50"),
+        Field("FNumber", N_("Aperture (f/)"), 16, "number", "2.8"),
+        Field("Exposure", N_("Exposure in seconds"), 32, example="1/250"),
+        Field("Type", N_("Type"), kind="choice", choices=TYPES),
+        Field("Scan", N_("Scanned"), kind="choice", choices=YES_NO),
+        Field("Panorama", N_("Panorama"), kind="choice", choices=YES_NO),
+    )),
+)  # fmt: skip
 _FIELDS: Final = {field.name: field for group in GROUPS for field in group.fields}
 #: Texts that are given back to the files when they are left empty; other empty texts stay empty.
 _GIVEN_BACK: Final = frozenset({"Country", "TimeZone"})

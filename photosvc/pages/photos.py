@@ -23,7 +23,7 @@ from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.models import SearchRow
 from photosvc.pages.forms import page_number
 from photosvc.pages.language import N_
-from photosvc.pages.layout import page, pages, see_other, show
+from photosvc.pages.layout import page, pages, see_other, show_kept
 from photosvc.pages.marks import acts, read_marked
 from photosvc.pages.tiles import (
     DEFAULT_ORDER,
@@ -73,18 +73,11 @@ COUNT: Final = 120
 #: Orders in which photos of one day follow each other.
 _BY_DAY: Final = frozenset({"newest", "oldest"})
 ORDERS: Final = (
-    ("newest", N_("Newest first")),
-    ("oldest", N_("Oldest first")),
-    ("added", N_("Last added")),
-    ("edited", N_("Last edited")),
-    ("relevance", N_("Best match")),
-    ("title", N_("By title")),
-    ("name", N_("By file name")),
-    ("size", N_("Largest files")),
-    ("duration", N_("Longest videos")),
-    ("similar", N_("By colour and place")),
-    ("random", N_("Shuffled")),
-)
+    ("newest", N_("Newest first")), ("oldest", N_("Oldest first")), ("added", N_("Last added")),
+    ("edited", N_("Last edited")), ("relevance", N_("Best match")), ("title", N_("By title")),
+    ("name", N_("By file name")), ("size", N_("Largest files")), ("duration", N_("Longest videos")),
+    ("similar", N_("By colour and place")), ("random", N_("Shuffled")),
+)  # fmt: skip
 
 
 def first_screen(records: Iterable[Record], turns: Mapping[str, int], *, oldest_first: bool) -> dict[str, Any]:
@@ -245,7 +238,7 @@ def show_search(
         search = replace(search, order=asked.order.name, seed=seed)
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
         message, status = error.message, error.status
-    answer = show(
+    return show_kept(
         template,
         status,
         search=search,
@@ -268,16 +261,10 @@ def show_search(
         back=search.link(page=number if number > 1 else ""),
         **context,
     )
-    answer.headers["Cache-Control"] = "private, no-cache"
-    return answer
 
 
 def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[str, str]] = ()) -> Found:
-    """Find a page of this search, as this principal may see it.
-
-    Args:
-        hinted: the parameters of the search, if hints are wanted for an empty first page.
-    """
+    """Find a page of a search as this principal may see it; `hinted` has its parameters if an empty one gets hints."""
     hints: Sequence[Hint] = ()
     with searching(who.owner_uid) as connection:
         found = find(connection, asked, sees_private=who.sees_private)

@@ -11,7 +11,7 @@ from flask import Response, request, url_for
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.index.places import country_name
 from photosvc.pages.language import languages
-from photosvc.pages.layout import allow_pictures, page, pages, show
+from photosvc.pages.layout import allow_pictures, page, pages, show_kept
 from photosvc.pages.tiles import Asked, Chip, chips_of, grid_data, narrowed, read_asked
 from photosvc.query.lexer import quote
 from photosvc.query.place_names import country_in
@@ -105,11 +105,13 @@ def show_places() -> Response:
     try:
         asked = parse_request(search.pairs())
         chips, within = chips_of(search.query), narrowed(search.query)
-        countries = _countries(PhotoQuery(asked.node, asked.album, principal().sees_private), within)
+        query = PhotoQuery(asked.node, asked.album, principal().sees_private)
+        with searching(principal().owner_uid) as connection:
+            countries = countries_of(find_towns(connection, query), within, languages())
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:
         message, status = error.message, error.status
     source = map_source(current_service().settings)
-    answer = show(
+    answer = show_kept(
         "places",
         status,
         search=search,
@@ -123,13 +125,7 @@ def show_places() -> Response:
     )
     if source.origin:
         allow_pictures(answer, source.origin)
-    answer.headers["Cache-Control"] = "private, no-cache"
     return answer
-
-
-def _countries(query: PhotoQuery, within: str) -> list[Country]:
-    with searching(principal().owner_uid) as connection:
-        return countries_of(find_towns(connection, query), within, languages())
 
 
 def _map_data(search: Asked, within: str, source: MapSource) -> dict[str, Any]:

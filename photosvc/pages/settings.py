@@ -14,8 +14,9 @@ from photosvc.models import APP_PASSWORD, LOGIN_SESSION
 from photosvc.pages import wording
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import read_form, typed_twice
+from photosvc.pages.frame import chosen_scope
 from photosvc.pages.language import LANGUAGES, N_, choose_language, chosen_language
-from photosvc.pages.layout import page, pages, see_other
+from photosvc.pages.layout import form_page, page, pages, see_other
 from photosvc.web import sessions
 from photosvc.web.auditing import operating
 from photosvc.web.current import current_service
@@ -28,8 +29,6 @@ _DONE: Final = {
 }
 _MOST: Final = 1000
 _APPS_DONE: Final = {"revoked": N_("App password revoked."), "ended": N_("Signed out.")}
-#: The value of the form for a typed scope.
-_TYPED: Final = "typed"
 _TWO_FACTOR_DONE: Final = {"off": N_("Two-factor authentication is off.")}
 _REFUSED: Final = (InvalidValueError, LoginError, ThrottledError, SecondFactorStateError)
 
@@ -39,13 +38,6 @@ _REFUSED: Final = (InvalidValueError, LoginError, ThrottledError, SecondFactorSt
 def settings() -> Response:
     """Lead to the first page of the settings."""
     return see_other(url_for(".account"))
-
-
-@pages.get("/settings/account", endpoint="account")
-@page("users.view", own=True)
-def show_account() -> Response:
-    """Show the own account."""
-    return _account()
 
 
 @pages.post("/settings/account/name")
@@ -89,7 +81,9 @@ def own_uid() -> str:
     return principal().user_uid or ""
 
 
+@form_page("/settings/account", "account", page("users.view", own=True))
 def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None = None) -> Response:
+    """Show the own account."""
     with current_service().reading(orm=True) as session:
         user = find_user(session, own_uid())
         names = given or {"display_name": user.display_name, "email": user.email}
@@ -98,24 +92,16 @@ def _account(error: PhotosvcError | None = None, *, given: dict[str, str] | None
         )
 
 
-@pages.get("/settings/account/apps", endpoint="apps")
-@page("users.app_passwords.list", own=True)
-def show_apps() -> Response:
-    """Show the app passwords and sessions."""
-    return _apps()
-
-
 @pages.post("/settings/account/apps")
 @page("users.app_passwords.add", own=True)
 def add_app() -> Response:
     """Create an app password; only this page shows it."""
     form = read_form()
-    typed = form.get("scope") == _TYPED
     try:
         made = sessions.add_app_password(
             own_uid(),
             name=form.get("name", "").strip(),
-            scope=form.get("scopes" if typed else "scope", "").strip(),
+            scope=chosen_scope(form),
             lifetime=_lifetime(form.get("lifetime", "")),
             password=form.get("password", ""),
             code=form.get("code") or None,
@@ -159,12 +145,11 @@ def _lifetime(text: str) -> int:
     return known[text]
 
 
+@form_page("/settings/account/apps", "apps", page("users.app_passwords.list", own=True))
 def _apps(
-    error: PhotosvcError | None = None,
-    *,
-    given: dict[str, str] | None = None,
-    made: dict[str, Any] | None = None,
+    error: PhotosvcError | None = None, *, given: dict[str, str] | None = None, made: dict[str, Any] | None = None
 ) -> Response:
+    """Show the app passwords and sessions."""
     import segno
 
     service, now = current_service(), current_service().now()
@@ -185,13 +170,6 @@ def _apps(
             made=made,
             qr=segno.make(made["secret"], error="m", micro=False).svg_inline(scale=4, border=2) if made else "",
         )
-
-
-@pages.get("/settings/account/two-factor", endpoint="two_factor")
-@page("users.view", own=True)
-def show_two_factor() -> Response:
-    """Show whether two-factor authentication is on, and the form to change it."""
-    return _two_factor()
 
 
 @pages.post("/settings/account/two-factor/start")
@@ -229,6 +207,7 @@ def end_two_factor() -> Response:
     return see_other(url_for(".two_factor", done="off"))
 
 
+@form_page("/settings/account/two-factor", "two_factor", page("users.view", own=True))
 def _two_factor(
     error: PhotosvcError | None = None,
     *,
@@ -236,6 +215,7 @@ def _two_factor(
     starting: bool = False,
     codes: tuple[str, ...] = (),
 ) -> Response:
+    """Show whether two-factor authentication is on, and the form to change it."""
     with current_service().reading(orm=True) as session:
         on = find_user(session, own_uid()).totp_confirmed
     return show_form(

@@ -9,15 +9,7 @@ from typing import Final
 from flask import Response, request, url_for
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
-from photosvc.library.shares import (
-    SharedAlbum,
-    find_shared,
-    leave_album,
-    own_photos,
-    shared_albums,
-    take_out,
-    user_id_of,
-)
+from photosvc.library.shares import find_shared, leave_album, own_photos, shared_albums, take_out, user_id_of
 from photosvc.library.uploads import ADDED, Admitted
 from photosvc.pages.errors import show_form
 from photosvc.pages.forms import page_number, read_form, whole_number
@@ -139,7 +131,7 @@ def _show(
         error,
         **{**values, "cover": ""},
         share=share,
-        adds=_adds(share),
+        adds=share.contributes and is_mounted("shared.add") and not service.settings.readonly,
         added=added,
         gone=gone,
         refused=refused,
@@ -147,11 +139,6 @@ def _show(
         until="",
         card=False,
     )
-
-
-def _adds(share: SharedAlbum) -> bool:
-    service = current_service()
-    return share.contributes and is_mounted("shared.add") and not service.settings.readonly
 
 
 def _way(uid: str) -> Way:

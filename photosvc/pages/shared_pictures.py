@@ -106,11 +106,7 @@ def picture_of(service: Service, who: Principal, uid: str, way: Way) -> dict[str
 
 
 def only_album(service: Service, connection: Connection, who: Principal) -> AlbumRecord:
-    """Return the album that the principal is confined to.
-
-    Raises:
-        NoPictureError: it is gone or private.
-    """
+    """Return the album that the principal is confined to, or raise `NoPictureError` if it is gone or private."""
     uid = who.shared.albums[0] if who.shared is not None else ""
     album = service.only(KnownAlbums).find(connection, uid, sees_private=False)
     if album is None:

@@ -32,11 +32,8 @@ DEFAULT_ORDER: Final = "newest"
 BEST_ORDER: Final = "relevance"
 #: The pages of photos that have a name, by their endpoints, with the condition of each.
 SHELVES: Final = {
-    "favorites": "favorite:true",
-    "archive": "archived:true",
-    "review": "review:true",
-    "folders": "path:/",
-}
+    "favorites": "favorite:true", "archive": "archived:true", "review": "review:true", "folders": "path:/",
+}  # fmt: skip
 #: The sizes of covers in lists.
 COVERS: Final = ("tile_224", "tile_500")
 _MOST: Final = 20
@@ -55,13 +52,9 @@ _VIDEO, _LIVE, _ANIMATED = "video", "live", "animated"
 _BADGES: Final = {_LIVE: N_("Live"), _ANIMATED: "GIF", "raw": "RAW"}
 #: The names that the scripts have for rights, with the actions that each needs.
 _RIGHTS: Final = {
-    "update": ("photos.update",),
-    "albums": ("albums.update", "albums.create"),
-    "download": ("photos.download",),
-    "upload": ("files.upload",),
-    "delete": ("photos.delete",),
-    "untrash": ("trash.restore",),
-}
+    "update": ("photos.update",), "albums": ("albums.update", "albums.create"), "download": ("photos.download",),
+    "upload": ("files.upload",), "delete": ("photos.delete",), "untrash": ("trash.restore",),
+}  # fmt: skip
 _TIMELINE: Final = "/photos/timeline"
 
 
@@ -101,7 +94,7 @@ class Asked:
             asked["seed"] = ""
         if asked["order"] == self.usual:
             asked["order"] = ""
-        return self.address + _query_string(asked)
+        return self.address + query_string(asked)
 
     @property
     def address(self) -> str:
@@ -120,7 +113,7 @@ class Asked:
         """Return the search as query string of a photo's page, which leads to its neighbours and back."""
         # That page does not read the album, so it does not know the album's usual order.
         order = "" if self.order == self.usual and not self.album else self.order
-        return _query_string({"s": self.album, "in": self.shelf, "q": self.query, "order": order, "seed": self.seed})
+        return query_string({"s": self.album, "in": self.shelf, "q": self.query, "order": order, "seed": self.seed})
 
 
 def usual_order(query: str) -> str:
@@ -157,8 +150,9 @@ def with_condition(query: str, condition: str) -> str:
     return " ".join(filter(None, (narrowed(query), condition, order and f"order:{order}")))
 
 
-def _query_string(pairs: dict[str, str]) -> str:
-    text = urlencode({name: value for name, value in pairs.items() if value})
+def query_string(pairs: Mapping[str, object]) -> str:
+    """Return these parameters, except empty ones, as a query string with its question mark; empty without any."""
+    text = urlencode({name: str(value) for name, value in pairs.items() if value})
     return f"?{text}" if text else ""
 
 
@@ -204,13 +198,7 @@ class Thumbnails:
     """The addresses of thumbnails that a principal may see."""
 
     def __init__(self, who: Principal, turns: Mapping[str, int], *, waits: bool = False) -> None:
-        """Prepare them.
-
-        Args:
-            turns: those of the files that a person turned, by hash (`turns_of`).
-            waits: wait for thumbnails that are not ready as long as other clients do: visitors of a link may have no
-                scripts, which ask again.
-        """
+        """Prepare them, with the result of `turns_of`; `waits` for visitors, who may have no script that asks again."""
         token = preview_token(current_service().settings, who)
         quiet = "waits" if waits else 1
         address = url_for("photosvc.thumbnails.thumbnail", content_hash="HASH", token=token, size="SIZE", quiet=quiet)
@@ -272,11 +260,7 @@ class Day:
 
 
 def days_of(records: Iterable[Record], thumbs: Thumbnails, *, by_day: bool) -> list[Day]:
-    """Group the results by day, or all together.
-
-    Args:
-        by_day: True if the order follows the time at which photos were taken.
-    """
+    """Group the results by day if `by_day`, in orders that follow the time of photos, else all together."""
     groups = groupby(records, key=lambda record: _day(record) if by_day else "")
     return [_group(iso, list(found), thumbs, by_day=by_day) for iso, found in groups]
 
@@ -374,8 +358,7 @@ def _place(record: Record) -> str:
 def grid_data(who: Principal, search: Asked, *, of_album: Collection[str] = ()) -> dict[str, str]:
     """Return the data attributes of the grid for its scripts; none where the API that they call is not mounted.
 
-    Args:
-        of_album: further rights of principals that may change albums.
+    `of_album` are further rights of principals that may change albums.
     """
     if not is_mounted("photos.timeline"):
         return {}

@@ -23,12 +23,10 @@ from photosvc.library.trash import (
     restore,
 )
 from photosvc.library.trash_folder import Kept, Trash
-from photosvc.pages import wording
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_
-from photosvc.pages.layout import pages, see_other
-from photosvc.pages.photo import size_text
+from photosvc.pages.layout import form_page, pages, see_other
 from photosvc.web.current import Service, current_service
 from photosvc.web.protector import principal
 
@@ -44,13 +42,6 @@ _DONE: Final = {
     "emptied": N_("The trash is empty."),
     "rest": N_("This takes longer: some files are still in the trash. Empty it again."),
 }
-
-
-@pages.get(_PATH, endpoint="trash")
-@administration_page("trash.empty")
-def list_trash() -> Response:
-    """List the files in the trash, the last deleted first."""
-    return _trash()
 
 
 @pages.post(f"{_PATH}/restore")
@@ -91,11 +82,8 @@ def restore_all() -> Response:
 @administration_page("trash.empty")
 def ask_to_empty() -> Response:
     """Ask for confirmation before files are deleted permanently."""
-    service = current_service()
-    trash = Trash(service.settings.originals)
-    return show_administration(
-        "empty-trash", "library", found=count(trash, END_OF_TIME), size_text=size_text, crumbs=True
-    )
+    found = count(Trash(current_service().settings.originals), END_OF_TIME)
+    return show_administration("empty-trash", "library", found=found, crumbs=True)
 
 
 @pages.post(f"{_PATH}/empty")
@@ -114,7 +102,9 @@ def empty_trash() -> Response:
     return see_other(url_for(".trash", done="emptied" if done.is_complete else "rest"))
 
 
+@form_page(_PATH, "trash", administration_page("trash.empty"))
 def _trash(error: PhotosvcError | None = None) -> Response:
+    """List the files in the trash, the last deleted first."""
     service, number = current_service(), page_number()
     trash, start = Trash(service.settings.originals), (number - 1) * _COUNT
     files = list(islice(trash.every_file(), start, start + _COUNT + 1))
@@ -132,8 +122,6 @@ def _trash(error: PhotosvcError | None = None) -> Response:
             days=service.settings.trash_days,
             until=lambda kept: kept_until(kept, service.settings),
             readonly=service.settings.readonly,
-            size_text=size_text,
-            wording=wording,
         )
 
 

@@ -12,7 +12,7 @@ from photosvc.library.staging_part import TooLargeError
 from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED, Admitted
 from photosvc.pages.errors import show_form
 from photosvc.pages.language import N_, _
-from photosvc.pages.layout import page, pages, public_page, see_other
+from photosvc.pages.layout import form_page, page, pages, public_page, see_other
 from photosvc.pages.messages import message_text
 from photosvc.pages.tiles import Asked, grid_data
 from photosvc.web.current import current_service
@@ -31,13 +31,6 @@ class Result(NamedTuple):
     text: str
     photo_uid: str
     """The UID of the photo that it belongs to; empty if it is not indexed yet, or refused."""
-
-
-@pages.get("/upload", endpoint="upload")
-@page("files.upload")
-def show_upload() -> Response:
-    """Show the form."""
-    return _form()
 
 
 @pages.post("/upload/shared")
@@ -74,7 +67,9 @@ def _result(outcome: Admitted) -> Result:
     return Result(outcome.file.name, outcome.status, text, record.get("PhotoUID", ""))
 
 
+@form_page("/upload", "upload", page("files.upload"))
 def _form(results: Sequence[Result] = (), *, error: PhotosvcError | None = None) -> Response:
+    """Show the form."""
     data = grid_data(principal(), Asked("", "", ""))
     shared = request.args.get("shared", "")
     readonly = current_service().settings.readonly

@@ -21,15 +21,9 @@ from photosvc.pages.language import N_, _, date_text, decimal, ngettext
 
 #: The types of photos.
 TYPES: Final = {
-    "image": N_("Pictures"),
-    "raw": N_("RAW"),
-    "live": N_("Live photos"),
-    "video": N_("Videos"),
-    "animated": N_("Animations"),
-    "vector": N_("Drawings"),
-    "audio": N_("Sounds"),
-    "document": N_("Documents"),
-}
+    "image": N_("Pictures"), "raw": N_("RAW"), "live": N_("Live photos"), "video": N_("Videos"),
+    "animated": N_("Animations"), "vector": N_("Drawings"), "audio": N_("Sounds"), "document": N_("Documents"),
+}  # fmt: skip
 _LIBRARY: Final = "albums config files folders labels moments people photos places"
 _DAY: Final = 86_400
 
@@ -64,18 +58,12 @@ CLIENT_CHOICES: Final = (
 TOKEN_CHOICES: Final = tuple(choice for choice in CLIENT_CHOICES if choice.scope != "logs read")
 #: The lifetimes that the form of a client offers for its tokens, in seconds.
 TOKEN_LIFETIMES: Final = (
-    (3600, N_("An hour")),
-    (_DAY, N_("A day")),
-    (7 * _DAY, N_("7 days")),
-    (31 * _DAY, N_("31 days")),
-)
+    (3600, N_("An hour")), (_DAY, N_("A day")), (7 * _DAY, N_("7 days")), (31 * _DAY, N_("31 days")),
+)  # fmt: skip
 #: The lifetimes that the form of an app password offers, in seconds.
 LIFETIMES: Final = (
-    (365 * _DAY, N_("In a year")),
-    (90 * _DAY, N_("In 90 days")),
-    (30 * _DAY, N_("In 30 days")),
-    (-1, N_("Never")),
-)
+    (365 * _DAY, N_("In a year")), (90 * _DAY, N_("In 90 days")), (30 * _DAY, N_("In 30 days")), (-1, N_("Never")),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +92,9 @@ CLIENT_RIGHTS: Final = (
 _ROLE_NAMES: Final = {ADMIN: N_("Administrator"), USER: N_("User"), VIEWER: N_("Viewer"), GUEST: N_("Guest")}
 
 METHODS: Final = {
-    BY_PASSWORD: N_("By password"),
-    BY_PASSCODE: N_("By password and code"),
-    BY_RECOVERY_CODE: N_("By password and recovery code"),
-    BY_APP_PASSWORD: N_("By app password"),
-}
+    BY_PASSWORD: N_("By password"), BY_PASSCODE: N_("By password and code"),
+    BY_RECOVERY_CODE: N_("By password and recovery code"), BY_APP_PASSWORD: N_("By app password"),
+}  # fmt: skip
 _BROWSERS: Final = (
     ("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("FxiOS", "Firefox"), ("Chromium/", "Chromium"),
     ("CriOS", "Chrome"), ("Chrome/", "Chrome"), ("Safari/", "Safari"), ("curl/", "curl"), ("rclone/", "rclone"),
