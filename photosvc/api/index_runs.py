@@ -180,9 +180,8 @@ def list_imports() -> Response:
     """List the imports that wait, and the last ones that began, with their counts and the first files that failed."""
     with current_service().reading(orm=True) as session:
         waiting = [_import_wish.dump(one) for one in import_jobs.waiting(session)]
-        began = [
-            _import_report.dump(one) for one in import_jobs.reports(session, count=SHOWN, failures=_SHOWN_FAILURES)
-        ]
+        reports = import_jobs.reports(session, count=SHOWN, failures=_SHOWN_FAILURES)
+        began = [_import_report.dump(one) for one in reports]
     return json_answer({"waiting": waiting, "imports": began})
 
 

@@ -107,14 +107,10 @@ def of_upkeep(session: Session) -> "Iterator[Metric]":
 
 def of_replica(found: Report) -> "Iterator[Metric]":
     """Yield whether the replica of the database answers, and how far it is behind."""
-    yield _gauge(
-        "photosvc_replica_available", "1 while the replica answers, else 0.", {"": int(found.behind is not None)}
-    )
-    yield _gauge(
-        "photosvc_replica_behind_bytes",
-        "Bytes of the write-ahead log that the replica has not replayed.",
-        {} if found.behind is None else {"": found.behind},
-    )
+    behind = found.behind
+    yield _gauge("photosvc_replica_available", "1 while the replica answers, else 0.", {"": int(behind is not None)})
+    meaning = "Bytes of the write-ahead log that the replica has not replayed."
+    yield _gauge("photosvc_replica_behind_bytes", meaning, {} if behind is None else {"": behind})
 
 
 def of_disks(settings: Settings, instance: Path, cache: PictureCache) -> "Iterator[Metric]":

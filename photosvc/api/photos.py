@@ -307,12 +307,7 @@ def _check_leaves(photo_uid: str, file_uid: str, session: Session) -> None:
 
 
 def _leaving(photo: Photo, file_uid: str) -> File:
-    """Return the file with this UID, which may leave its photo.
-
-    Raises:
-        NotFoundError: the photo has no such file.
-        ConflictError: it has no other one.
-    """
+    """Return the file with this UID, or raise `ConflictError` if the photo has no other one."""
     file = _file(photo, file_uid)
     if not any(other is not file and not other.missing and not other.sidecar for other in photo.files):
         raise ConflictError("the file is the only one of its photo")

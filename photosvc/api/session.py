@@ -1,11 +1,11 @@
 """The login session of the caller, at /session and /sessions: log-in, confirmation of the password, log-out."""
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Final
 
 from flask import Response, request
 
-from photosvc.api.config import SessionConfig, session_config
+from photosvc.api.config import session_config
 from photosvc.auth.accounts import find_user
 from photosvc.auth.login import Login
 from photosvc.auth.login import log_out as end_session
@@ -41,17 +41,6 @@ from photosvc.web.sessions import log_in as log_in_account
 session: OwnBlueprint = OwnBlueprint("session", __name__)
 
 _PROVIDERS: Final = {LOGIN_SESSION: "local", VISIT: "link"}
-
-
-@dataclass(frozen=True, slots=True)
-class _View:
-    access_token: str
-    session_id: str
-    expires_in: int
-    provider: str
-    scope: str
-    user: User
-    config: SessionConfig
 
 
 @session.post("/session", endpoint="log_in_session")
@@ -119,11 +108,7 @@ def confirm_session(body: dict[str, Any]) -> Response:
 
 
 def _own_token(session_id: str | None) -> str:
-    """Return the token of the request.
-
-    Raises:
-        InvalidValueError: the path contains the token, which it must not: servers and proxies log addresses.
-    """
+    """Return the token of the request; refuse a path that contains it, because servers and proxies log addresses."""
     token = token_of(request) or ""
     if session_id is not None:
         if session_id == token:
@@ -146,7 +131,7 @@ def _answer(service: Service, who: Principal, token: str) -> Response:
     else:
         with service.reading(orm=True) as session:
             user = find_user(session, who.user_uid or "")
-    view = _View(
+    view = SimpleNamespace(
         access_token=token,
         session_id=ids.digest(token),
         expires_in=who.expires_in(service.now()),

@@ -1,12 +1,10 @@
 """Accounts: added, found, changed, disabled and removed, their passwords, and the code for the first account.
 
-Functions that take an `Operation` check its rights and write its entry of the security log. For an account that does
-not exist, they raise the error of `find_user`. Callers hash and check passwords before the write transaction of the
-operation begins: hashing takes about 20 ms.
+Functions that take an `Operation` check its rights and write its entry of the security log; without such an account,
+they raise the error of `find_user`. Callers hash and check passwords before its write transaction begins.
 
-The person who started the service makes the first account of a library in a browser, with a code printed there. The
-code is typed, so that no address and no log of a proxy contains it. The instance folder keeps its digest until there is
-an account. Starting the service again replaces the code.
+The person who started the service makes the first account in a browser, with a code printed there. The code is typed,
+so that no address and no log of a proxy contains it. The instance folder keeps its digest until there is an account.
 """
 
 import hmac
@@ -16,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, not_, or_, select, update
 from sqlalchemy.exc import IntegrityError
@@ -61,7 +59,7 @@ def new_user(
         uid=ids.new_uid(ids.USER, now),
         name=name,
         role=check_role(role),
-        display_name=_text(display_name, "display_name"),
+        display_name=_display_name(display_name),
         email=_email(email),
         password_hash=new_hash(password, user_name=name),
         created_at=now,
@@ -139,18 +137,11 @@ def change(
     if any(changes[name] not in {None, getattr(user, name)} for name in _RIGHTS):
         operation.check_allowed("users.change")
     operation.record(Event.USER_CHANGED, subject=user, detail=audit_log.changes(user, changes))
-    values: dict[str, object] = {"updated_at": operation.now}
-    if role is not None:
-        values["role"] = check_role(role)
-    if disabled is not None:
-        values["disabled"] = disabled
-    if display_name is not None:
-        values["display_name"] = _text(display_name, "display_name")
-    if email is not None:
-        values["email"] = _email(email)
+    checks: dict[str, Any] = {"role": check_role, "display_name": _display_name, "email": _email, "disabled": bool}
+    values = {name: checks[name](value) for name, value in changes.items() if value is not None}
     loses_admin = role not in {None, ADMIN} or disabled is True
     user_id, uid = user.id, user.uid
-    statement = update(User).where(User.id == user_id).values(values).returning(User.id)
+    statement = update(User).where(User.id == user_id).values(**values, updated_at=operation.now).returning(User.id)
     if loses_admin and not operation.is_command:
         statement = statement.where(_is_not_the_last_admin(user_id))
     if session.scalar(statement) is None:
@@ -223,7 +214,7 @@ def check_role(role: str) -> str:
     return role
 
 
-def _text(text: str, field: str) -> str:
+def _display_name(text: str, field: str = "display_name") -> str:
     text = text.strip()
     if len(text) > _MAX_TEXT or not text.isprintable():
         raise InvalidValueError(f"at most {_MAX_TEXT} printable characters", field=field)
@@ -232,7 +223,7 @@ def _text(text: str, field: str) -> str:
 
 def _email(text: str) -> str:
     """Return an email address by RFC 5321 section 4.1.2, without quoted parts and comments; any letters (RFC 6531)."""
-    text = _text(text, "email")
+    text = _display_name(text, "email")
     if text and not _EMAIL.fullmatch(text):
         raise InvalidValueError("an email address is one such as me@example.org, or empty for none", field="email")
     return text

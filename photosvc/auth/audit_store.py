@@ -1,16 +1,12 @@
 """The stored security log: its table, its log lines, and the refusals that this process still counts.
 
-A line is logged only after its entry has been committed.
+A line is logged only after its entry has been committed. Each part of the table keeps its newest entries, at most a
+quarter of them of one actor, so that a flood of entries removes none of other parts, and few of other actors.
 
-Each part of the table keeps its newest entries. A client that causes entries of one part without limit, for example by
-wrong passwords, removes no entry of another part. Each part keeps at most a quarter of its entries for one actor, so
-that an account that makes and revokes app passwords for an hour removes no entries of others.
-
-Equal refusals are counted for a minute, so that no flood of them fills the log or the disk. The first of each kind is
-recorded at once, the number of the following ones at the end of the minute. A kind is made of the event, the name, the
-actor and the network. Names that no account has are kinds as well: if all of them were one kind, the time of an answer
-would show which names exist. Beyond a few kinds from one network, and some from all, refusals are counted together, so
-that the entries of a minute are bounded however many requests arrive.
+Equal refusals are counted for a minute: the first of each kind is recorded at once, the number of the others at the
+end of the minute. A kind is made of the event, the name, the actor and the network. Names that no account has are kinds
+as well: if all of them were one kind, the time of an answer would show which names exist. Beyond a few kinds from one
+network, and some from all, refusals are counted together, so that the entries of a minute are bounded.
 """
 
 import logging

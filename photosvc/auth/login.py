@@ -1,12 +1,10 @@
 """Log-in and log-out of accounts.
 
 A log-in has two steps, each in a transaction of the caller: `find_app_password` or else `check_login`, which does the
-slow hashing, only reads; then `log_in` writes. The second step checks again whatever another request may have
-changed in between.
+slow hashing, only reads; then `log_in` writes, and checks again what another request may have changed in between.
 
-Between the steps, the sign-in page asks for the code of the second factor. It sends back a signed text that says that
-the password was right, so the page need not keep the password. The text is valid for five minutes and opens nothing by
-itself.
+Between the steps, the sign-in page asks for the code of the second factor. In place of the password, it sends back a
+signed text that says that the password was right; it is valid for five minutes and opens nothing by itself.
 """
 
 import re

@@ -170,13 +170,9 @@ def hash_password(password: str) -> str:
 
 
 def new_hash(password: str | None, *, user_name: str, field: str = "password") -> str:
-    """Return the hash to store for a new password, "" for None.
+    """Return the hash of a new password, "" for None, or raise an error of `check_password` or `hash_password`.
 
     This takes about 20 ms: call it before a write transaction.
-
-    Raises:
-        InvalidValueError: `check_password` refuses the password; the error names `field`.
-        BusyError: too many passwords are hashed at present.
     """
     return "" if password is None else hash_password(check_password(password, user_name=user_name, field=field))
 

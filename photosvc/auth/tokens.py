@@ -2,13 +2,10 @@
 
 Verification runs on every request, so the statement is compiled once and returns plain rows.
 
-Links carry no header: their tokens are for previews (thumbnails, videos) and downloads (originals too, one hour).
-Both are signed with the service key, so nothing is stored. Both name their owner: a link shows what the owner may see
-when it is used. They are part of URLs, so they open nothing else (RFC 9700 section 4.3.2). Tokens of a host app's user
-open links only while that user is signed in there.
-
-They are signed by `auth.keys`, not by itsdangerous: its check accepts tokens that were changed (a last character whose
-unused bits differ, appended non-ASCII characters), and its tokens are longer (67 characters instead of 46).
+Links carry no header: their tokens are for previews (thumbnails, videos) and downloads (originals too, one hour). They
+are signed with the service key, so nothing is stored, and name their owner: a link shows what the owner may see when it
+is used. They are part of URLs, so they open nothing else (RFC 9700 section 4.3.2). They are not signed by itsdangerous:
+its check accepts changed tokens (a last character whose unused bits differ, appended non-ASCII characters).
 """
 
 import re
@@ -135,12 +132,7 @@ _BY_UID = _JOINED.where(Credential.uid == bindparam("key"))
 
 
 def verify(connection: Connection, secret: str, now: datetime) -> Principal:
-    """Return the principal behind an access token or app password.
-
-    Raises:
-        ExpiredTokenError: it has expired; its row is to be deleted.
-        InvalidTokenError: it is not valid; the message is the same for all reasons.
-    """
+    """Return the principal behind an access token or app password, or raise an error of `principal_of`."""
     return principal_of(read(connection, secret), now)
 
 

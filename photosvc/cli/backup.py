@@ -127,11 +127,7 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
 
 
 def _own_instance(ctx: click.Context) -> Path:
-    """Return the instance folder of the console script.
-
-    Raises:
-        click.UsageError: the command was called inside another app, which has to restore its database itself.
-    """
+    """Return the instance folder; raise `click.UsageError` inside another app, which restores its own database."""
     from photosvc.core.instance import make_instance
 
     if not callable(ctx.find_root().obj):

@@ -24,19 +24,14 @@ FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "nginx": ("nginx.conf",),
     "gunicorn": ("gunicorn.conf.py",),
     "systemd": (
-        "photosvc.socket",
-        "photosvc.service",
-        "photosvc-watch.service",
-        "photosvc-check.service",
-        "photosvc-check.timer",
-        "photosvc-backup.service",
-        "photosvc-backup.timer",
+        "photosvc.socket", "photosvc.service", "photosvc-watch.service", "photosvc-check.service",
+        "photosvc-check.timer", "photosvc-backup.service", "photosvc-backup.timer",
     ),
     "prometheus": ("prometheus.yml", "photosvc-alerts.yml"),
     "grafana": ("photosvc-dashboard.json",),
     "compose": ("Containerfile", "compose.yaml", "gunicorn.conf.py", "nginx.conf"),
     "kubernetes": ("kubernetes.yaml",),
-}
+}  # fmt: skip
 _TEMPLATES: Final = Path(__file__).parents[1] / "data" / "deploy"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _HOST: Final = "photos.example.org"
@@ -48,19 +43,10 @@ _NEEDED: Final = {"proxies": "1", "sendfile_header": _SENDFILE}
 _POD_INDEX_WORKERS: Final = 2
 _WEB_MEMORY: Final = 512
 #: Variables of the environment that containers have other values for, or none.
-_OF_THE_MACHINE: Final = frozenset(
-    f"PHOTOSVC_{name}"
-    for name in (
-        "DATABASE_URI",
-        "READ_DATABASE_URI",
-        "ORIGINALS",
-        "CACHE",
-        "IMPORT_FOLDER",
-        "SENDFILE_HEADER",
-        "SENDFILE_PREFIX",
-        "PROXIES",
-    )
-)
+_OF_THE_MACHINE: Final = frozenset(f"PHOTOSVC_{name}" for name in (
+    "DATABASE_URI", "READ_DATABASE_URI", "ORIGINALS", "CACHE", "IMPORT_FOLDER", "SENDFILE_HEADER", "SENDFILE_PREFIX",
+    "PROXIES",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -217,22 +217,6 @@ def read_own_album(uid: str) -> AlbumRecord:
     return _read_album(uid, who)
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """An album in the list."""
-
-    uid: str
-    title: str
-    subtitle: str
-    count: int | None
-    """The number of its photos; None when counting them takes too long."""
-    smart: bool
-    favorite: bool
-    private: bool
-    cover: str
-    srcset: str
-
-
 @pages.get("/albums", endpoint="albums")
 @page("albums.search")
 def show_albums() -> Response:
@@ -293,21 +277,22 @@ def _covers(who: Principal) -> dict[str, str]:
     }
 
 
-def _card(album: AlbumRecord, covers: Mapping[str, str], *, counted: bool) -> Card:
+def _card(album: AlbumRecord, covers: Mapping[str, str], *, counted: bool) -> dict[str, Any]:
+    """Return the values of an album in the list; without a count if counting its photos takes too long."""
     known = counted or not album.filter
     shown = covers if album.photo_count or not known else {}
     sizes = {size: address.replace("/UID/", f"/{album.uid}/", 1) for size, address in shown.items()}
-    return Card(
-        uid=album.uid,
-        title=title_of(album),
-        subtitle=subtitle_of(album),
-        count=album.photo_count if known else None,
-        smart=bool(album.filter),
-        favorite=album.favorite,
-        private=album.private,
-        cover=next(iter(sizes.values()), ""),
-        srcset=cover_sizes(sizes),
-    )
+    return {
+        "uid": album.uid,
+        "title": title_of(album),
+        "subtitle": subtitle_of(album),
+        "count": album.photo_count if known else None,
+        "smart": bool(album.filter),
+        "favorite": album.favorite,
+        "private": album.private,
+        "cover": next(iter(sizes.values()), ""),
+        "srcset": cover_sizes(sizes),
+    }
 
 
 def _link(kind: Kind, asked: dict[str, object]) -> str:

@@ -59,23 +59,10 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """A folder in the list."""
-
-    name: str
-    within: str
-    """The folders between it and the one that is shown; empty if it is directly in that one."""
-    count: int
-    href: str
-    cover: str
-    srcset: str
-
-
-@dataclass(frozen=True, slots=True)
 class Listing:
     """A page of the folders in a folder."""
 
-    cards: Sequence[Card]
+    cards: Sequence[Mapping[str, Any]]
     text: str
     """The part of the names that was looked for; empty: all folders directly in the folder."""
     sort: str
@@ -140,10 +127,12 @@ def _list(connection: Connection, albums: Sequence[AlbumRecord], path: str, who:
     return Listing(cards, text, sort, number, more=len(found) > number * COUNT, any=bool(direct))
 
 
-def _card(one: Folder, path: str, thumbs: Thumbnails | None) -> Card:
+def _card(one: Folder, path: str, thumbs: Thumbnails | None) -> dict[str, Any]:
+    """Return the values of a folder in the list of another one; `within` are the folders between them."""
     within = one.path[len(path) :].strip("/").rpartition("/")[0]
     cover, srcset = thumbs.cover(one.thumb) if thumbs else ("", "")
-    return Card(one.name, within, one.total_count, url_for(".folder", folder=one.path), cover, srcset)
+    shown = {"name": one.name, "within": within, "count": one.total_count}
+    return {**shown, "href": url_for(".folder", folder=one.path), "cover": cover, "srcset": srcset}
 
 
 def _trail(path: str) -> list[Step]:

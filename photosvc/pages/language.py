@@ -1,10 +1,8 @@
 """The language of a page: chosen in the settings, else the browser's, else English; its texts, numbers and dates.
 
 Texts are marked in English with `_` and `ngettext`, in templates and in modules, and `N_` where a table holds them that
-outlives a request. The catalogues of the other languages are in `languages/`, each for people to write (`.po`) and
-as it is read (`.mo`). Only pages are translated: the API, the
-command line and the log speak English, as do all messages outside of a request. Nothing of a host app is used or
-changed: its own translations, their language and their functions in templates stay apart.
+outlives a request. The catalogues in `languages/` are for people to write (`.po`) and as they are read (`.mo`). Only
+pages are translated: the API, the command line and the log speak English. Nothing of a host app is used or changed.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,6 @@
 """The page on which an album is shared: its public links with their visits, and the accounts that see it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Response, request, url_for
@@ -43,16 +42,6 @@ _DONE: Final = {
     "role": N_("Saved."),
     "removed": N_("The album is not shared with the account any more."),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A new link, shown once."""
-
-    address: str
-    """A path if the service has no public address."""
-    qr: str
-    """Empty for a path."""
 
 
 @pages.post("/albums/<uid>/links", endpoint="make_link")
@@ -165,21 +154,22 @@ def _limit(form: Mapping[str, str]) -> int:
     return limit
 
 
-def _new(path: str) -> _Made:
+def _new(path: str) -> dict[str, str]:
+    """Return address and QR code of a new link, which are shown once."""
     import segno
 
     # Without a public address it is a path: the host that a request names is not trusted.
     address = current_service().address_of(request, path)
     is_path = address.startswith("/")
     qr = "" if is_path else segno.make(address, error="m", micro=False).svg_inline(scale=3, border=2)
-    return _Made(address, qr)
+    return {"address": address, "qr": qr}
 
 
 @form_page("/albums/<uid>/links", "album_links", page("links.list"))
 def _show(
     uid: str,
     *,
-    made: _Made | None = None,
+    made: dict[str, str] | None = None,
     error: PhotosvcError | None = None,
     given: Mapping[str, str] = _GIVEN,
     account: str = "",

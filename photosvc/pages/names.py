@@ -100,20 +100,6 @@ _DONE: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A name in the list."""
-
-    uid: str
-    name: str
-    count: int
-    favorite: bool
-    href: str
-    """The address of the search for its photos."""
-    cover: str
-    srcset: str
-
-
 @pages.get("/labels", endpoint="labels")
 @page("labels.search")
 def show_labels() -> Response:
@@ -174,18 +160,15 @@ def _link(kind: Kind, asked: dict[str, object]) -> str:
     return url_for(f".{kind.endpoint}") + query_string(asked)
 
 
-def _card(one: Named, kind: Kind, thumbs: Thumbnails | None, face: tuple[float, float, float, float] | None) -> Card:
+def _card(
+    one: Named, kind: Kind, thumbs: Thumbnails | None, face: tuple[float, float, float, float] | None
+) -> dict[str, Any]:
+    """Return the values of a name in the list, with the address of the search for its photos."""
     area = None if face is None else Area.around(*face)
     cover, srcset = thumbs.cover(one.thumb, area) if thumbs else ("", "")
-    return Card(
-        uid=one.uid,
-        name=one.name,
-        count=one.photo_count,
-        favorite=one.favorite,
-        href=url_for(".photos", q=with_value(kind.filter, one.name)),
-        cover=cover,
-        srcset=srcset,
-    )
+    shown = {"uid": one.uid, "name": one.name, "count": one.photo_count, "favorite": one.favorite}
+    href = url_for(".photos", q=with_value(kind.filter, one.name))
+    return {**shown, "href": href, "cover": cover, "srcset": srcset}
 
 
 @pages.get("/labels/<uid>", endpoint="label")

@@ -1,10 +1,8 @@
 """The page of the photos: a search field, and its results as a grid by day.
 
 The page names all scripts of the grid, so that browsers need not read one to learn of the next. It also contains its
-photos for these scripts, which show them before they know how many there are; the columns of a month are those of
-`GET /photos/timeline/{month}`, as far as the photos of the page go, and those in another order than by time are those
-of `GET /photos/sequence`. The photos of a search, and those of low quality
-that it leaves out, are counted once for each state of the library.
+photos for these scripts, in the form of `GET /photos/timeline/{month}` or, in other orders than by time, of
+`GET /photos/sequence`.
 """
 
 from collections import OrderedDict

@@ -1,11 +1,7 @@
 """The contract of a view: its right, parameters, body, answers and errors, declared by decorators beside the view.
 
 `@takes` also reads the body: a JSON object whose values a schema checks. The other decorators only set an attribute,
-which costs a request nothing. What an app mounts is found by these attributes: the actions of the policy that its views
-require or decide on.
-
-Parameters that no search knows, although they are like a known one, are reported in a header: clients misspell them and
-never notice.
+which costs a request nothing. Parameters that are like a known one are reported in a header: clients misspell them.
 """
 
 import re

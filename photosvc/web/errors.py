@@ -60,15 +60,10 @@ _SMALL_ICON: Final = (
 #: Caching of the icon by a page: pictures that cannot be decoded are not tried again for as long.
 _REMEMBERED: Final = "private, max-age=300"
 _ICON_TYPE: Final = "image/svg+xml"
-_QUIET: Final = frozenset(
-    {
-        HTTPStatus.NOT_FOUND,
-        HTTPStatus.GONE,
-        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-        HTTPStatus.SERVICE_UNAVAILABLE,
-    }
-)
+_QUIET: Final = frozenset({
+    HTTPStatus.NOT_FOUND, HTTPStatus.GONE, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+})  # fmt: skip
 #: Limit, because Werkzeug takes quadratic time for blanks in `Accept`, even for requests without a valid token.
 _LONGEST_ACCEPT: Final = 1000
 

@@ -1,10 +1,8 @@
 """Large answers and files: slots, byte ranges and preconditions (RFC 9110 sections 13 and 14).
 
 A large answer occupies a thread until its client has received it, so only some are sent at the same time, of all
-clients and of each. A file is sent whole, in ranges, or by the web server in front.
-
-Werkzeug's own range answers are not used: it answers 416 where a range must be ignored, and 206 where 304 takes
-precedence.
+clients and of each. A file is sent whole, in ranges, or by the web server in front. Werkzeug's own range answers are
+not used: it answers 416 where a range must be ignored, and 206 where 304 takes precedence.
 """
 
 import os
