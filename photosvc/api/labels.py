@@ -96,11 +96,7 @@ def list_entries(
 ) -> Response:
     """Answer with a page of the entries that the caller may see; `with_covers` adds the hashes of their covers.
 
-    Args:
-        hidden: whether hidden entries are listed, or the others; None where none can be hidden.
-
-    Raises:
-        InvalidValueError: a parameter is not valid.
+    `hidden` says whether hidden entries are listed, or the others; None where none can be hidden.
     """
     sees_private = principal().sees_private
     page = read_page()

@@ -24,13 +24,10 @@ def create_well_known() -> Blueprint:
 
 
 def create_inserted(issuer: str) -> Blueprint | None:
-    """Create the blueprint of the documents below `/.well-known` of the host, for an issuer with a path.
+    """Create the blueprint of the documents below `/.well-known` of the host, for an issuer, or its path alone.
 
     RFC 8414 section 3.1 inserts `/.well-known` before that path. Without a path the addresses are the service's own:
     return None.
-
-    Args:
-        issuer: the issuer, or its path alone.
     """
     path = unquote(urlsplit(issuer).path)
     return _blueprint("photosvc_well_known_inserted", path) if path else None

@@ -24,7 +24,6 @@ from photosvc.core.accounts import MAX_LINK_VISITS
 from photosvc.core.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from photosvc.models import Link
     from photosvc.web.current import Service
 
 _COLUMNS = {
@@ -65,10 +64,11 @@ def links() -> None:
 def ls(service: "Service", album: str, count: int) -> None:
     """List the links of ALBUM, or of all albums, the latest first. Tokens are not stored."""
     from photosvc.library.links import list_links
+    from photosvc.records.albums import LinkSchema
 
     with service.reading(orm=True) as session:
         uid = named_album(session, album).uid if album else ""
-        rows = [_row(link) for link in list_links(session, uid, limit=count)]
+        rows = LinkSchema(many=True).dump(list_links(session, uid, limit=count))
     print_list(_COLUMNS, rows)
 
 
@@ -94,6 +94,7 @@ def add(
 ) -> None:
     """Make a link to an album. Its token is shown only now."""
     from photosvc.library.links import add_link, end_link, find_link, new_password_hash, path_of
+    from photosvc.records.albums import LinkSchema
 
     require_stdout()
     uid = uid_of_album(service, album)
@@ -102,7 +103,7 @@ def add(
     with operating() as operation:
         made = add_link(operation, named_album(operation.session, uid), values, password_hash, account=account)
         address = f"{service.settings.base_url or service.url_prefix}{path_of(made)}"
-        record = {**_row(made.link), "Token": made.token, "Address": address}
+        record = {**LinkSchema().dump(made.link), "Token": made.token, "Address": address}
     with printing_secret(lambda operation: end_link(operation, find_link(operation.session, record["UID"]))):
         print_record({**_SECRET, **_COLUMNS}, record)
 
@@ -124,6 +125,7 @@ def mod(
 ) -> None:
     """Change a link, by its UID. Another password ends its visits."""
     from photosvc.library.links import change_link, find_link, new_password_hash
+    from photosvc.records.albums import LinkSchema
 
     if no_password and (asks or password_stdin):
         raise InvalidValueError("--no-password: give either this or a password", field="--no-password")
@@ -136,7 +138,7 @@ def mod(
     with operating() as operation:
         found = find_link(operation.session, link)
         change_link(operation, found, values, password_hash)
-        record = _row(found)
+        record = LinkSchema().dump(found)
     print_record(_COLUMNS, record)
 
 
@@ -177,10 +179,3 @@ def _with_password(values: dict[str, Any], *, ask: bool, from_stdin: bool) -> di
     if not ask and not from_stdin:
         return values
     return {**values, "password": ask_password(check_password, from_stdin=from_stdin)}
-
-
-def _row(link: "Link") -> dict[str, Any]:
-    from photosvc.records.albums import LinkSchema
-
-    row: dict[str, Any] = LinkSchema().dump(link)
-    return row

@@ -1,6 +1,6 @@
 """`svc shares`: albums that are shared with accounts."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +11,6 @@ from photosvc.cli.terminal import confirm, count_option, format_options, print_l
 from photosvc.core.accounts import CONTRIBUTOR, SHARE_ROLES, VIEWER
 
 if TYPE_CHECKING:
-    from photosvc.models import AlbumShare
     from photosvc.web.current import Service
 
 _COLUMNS = {
@@ -34,10 +33,11 @@ def shares() -> None:
 def ls(service: "Service", album: str, count: int) -> None:
     """List the accounts that ALBUM is shared with, or those of all albums, the latest first."""
     from photosvc.library.shares import list_shares
+    from photosvc.records.albums import ShareSchema
 
     with service.reading(orm=True) as session:
         uid = named_album(session, album).uid if album else ""
-        rows = [_row(share) for share in list_shares(session, uid, limit=count)]
+        rows = ShareSchema(many=True).dump(list_shares(session, uid, limit=count))
     print_list(_COLUMNS, rows)
 
 
@@ -50,11 +50,12 @@ def ls(service: "Service", album: str, count: int) -> None:
 def add(service: "Service", album: str, account: str, role: str) -> None:
     """Share ALBUM with ACCOUNT."""
     from photosvc.library.shares import share_album
+    from photosvc.records.albums import ShareSchema
 
     uid = uid_of_album(service, album)
     with operating() as operation:
         found = named_album(operation.session, uid)
-        record = _row(share_album(operation, found, account, contributes=role == CONTRIBUTOR))
+        record = ShareSchema().dump(share_album(operation, found, account, contributes=role == CONTRIBUTOR))
     print_record(_COLUMNS, record)
 
 
@@ -67,12 +68,13 @@ def add(service: "Service", album: str, account: str, role: str) -> None:
 def mod(service: "Service", album: str, account: str, role: str) -> None:
     """Change the role of ACCOUNT in ALBUM."""
     from photosvc.library.shares import change_share, find_share
+    from photosvc.records.albums import ShareSchema
 
     uid = uid_of_album(service, album)
     with operating() as operation:
         share = find_share(operation.session, uid, account)
         change_share(operation, named_album(operation.session, uid), share, contributes=role == CONTRIBUTOR)
-        record = _row(share)
+        record = ShareSchema().dump(share)
     print_record(_COLUMNS, record)
 
 
@@ -92,10 +94,3 @@ def rm(service: "Service", album: str, account: str, yes: bool) -> None:
     with operating() as operation:
         end_share(operation, find_share(operation.session, uid, account))
     click.echo(f"The album is shared with {name} no longer.", err=True)
-
-
-def _row(share: "AlbumShare") -> dict[str, Any]:
-    from photosvc.records.albums import ShareSchema
-
-    row: dict[str, Any] = ShareSchema().dump(share)
-    return row

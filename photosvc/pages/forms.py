@@ -18,14 +18,10 @@ _NUMBER: Final = re.compile(r"-?[0-9]{1,10}", re.ASCII)
 
 
 def read_form(*, longest: int = _LONGEST, most: int = MAX_FORM) -> dict[str, str]:
-    """Return the fields of the request's form; of a repeated field the first.
-
-    Args:
-        longest: the most characters of a field; further ones are cut off.
-        most: the most bytes of the form.
+    """Return the fields of the request's form, cut to `longest` characters; of a repeated field the first.
 
     Raises:
-        RequestEntityTooLarge: the form is longer.
+        RequestEntityTooLarge: the form has more than `most` bytes.
     """
     read_body(most)
     request.max_form_memory_size = most

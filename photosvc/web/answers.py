@@ -106,9 +106,7 @@ def masked_path(path: str) -> str:
 
 def masked_query(query: str) -> str:
     """Return the query string, with its question mark, with `-` in place of values that are or look like secrets."""
-    if not query:
-        return ""
-    return "?" + "&".join(map(_masked_pair, query[:_LONGEST].split("&")))
+    return "?" + "&".join(map(_masked_pair, query[:_LONGEST].split("&"))) if query else ""
 
 
 def _masked_pair(pair: str) -> str:

@@ -10,8 +10,8 @@ import logging
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from flask import Flask, g, has_request_context, request
 from sqlalchemy import Select, bindparam, select
@@ -54,11 +54,6 @@ _USER = select(User.name, User.uid).where(User.name == bindparam("shown"))
 _CLIENT = select(Client.name, Client.uid).where(Client.uid == bindparam("shown"))
 
 
-class _Subject(NamedTuple):
-    name: str
-    uid: str
-
-
 #: The form of an id that a proxy gives to a request.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}\Z")
 
@@ -95,10 +90,8 @@ def refuse(event: Event, *, subject: Named | None = None, typed: str = "", detai
     This never raises an error, so that the request is still answered with its refusal.
 
     Args:
-        event: the kind of refusal.
         subject: the account or client of the name that was shown; None if there is none.
         typed: that name. It is not recorded: people type passwords into fields for names.
-        detail: a short phrase with further facts.
     """
     service = current_service()
     g.photosvc_refusal_recorded = True
@@ -196,12 +189,11 @@ def shown_id() -> str | None:
 
 
 def _find(query: Select[Any, Any], shown: str) -> Named | None:
-    try:
-        with current_service().reading() as connection:
-            found: Any = connection.execute(query, {"shown": shown}).first()
-    except SQLAlchemyError:  # the entry then has no subject
-        return None
-    return None if found is None else _Subject(*found)
+    found: Named | None = None
+    with suppress(SQLAlchemyError), current_service().reading() as connection:  # else the entry has no subject
+        row: Any = connection.execute(query, {"shown": shown}).first()
+        found = row
+    return found
 
 
 def _write(service: Service) -> None:

@@ -384,10 +384,7 @@ class Service(Transactions):
     def check_database(self, *, any_key: bool = False) -> None:
         """Check that the database answers, has the tables of this version and belongs to the service key.
 
-        A database without a key is assigned to this one.
-
-        Args:
-            any_key: True skips the check of the key.
+        A database without a key is assigned to this one; `any_key` skips the check of the key.
 
         Raises:
             SchemaError: the tables are not those this code needs; the message names the command to run.

@@ -86,11 +86,10 @@ def render(failure: Failure) -> Response:
     error = failure.error
     code = error.code if isinstance(error, LoginError) else failure.status
     body: dict[str, object] = {"code": int(code), "error": failure.message}
-    if isinstance(error, PhotosvcError) and error.details:
-        body["details"] = error.details
-    elif isinstance(error, PhotosvcError) and error.field:
-        body["details"] = [{"field": error.field, "message": error.message}]
     if isinstance(error, PhotosvcError):
+        own = [{"field": error.field, "message": error.message}] if error.field else []
+        if details := error.details or own:
+            body["details"] = details
         body |= error.done
     answer = json_answer(body, failure.status)
     answer.headers["Cache-Control"] = "no-store"

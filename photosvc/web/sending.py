@@ -62,13 +62,8 @@ class NoSlotError(PhotosvcError):
 def take_slot(slots: Slots, busy: str, too_many: str, *, retry_after: int = 5) -> Callable[[], None]:
     """Take a slot for the principal of the request; return the function that frees it.
 
-    Args:
-        busy: the sentence to answer with if this process has no slot left.
-        too_many: that if the principal has none left.
-        retry_after: seconds after which clients may try again.
-
     Raises:
-        NoSlotError: there is no slot left.
+        NoSlotError: with the sentence `busy`, this process has no slot left; with `too_many`, the principal has none.
     """
     free = slots.take(principal().owner_uid)
     if free is None:
@@ -156,10 +151,7 @@ def _merged(ranges: list[Range]) -> list[Range]:
 def check_preconditions(headers: Headers, etag: str, modified: datetime | None) -> HTTPStatus | None:
     """Return 304 or 412 if a precondition of a GET or HEAD decides the answer; None if the file is to be sent.
 
-    Args:
-        headers: the headers of the request.
-        etag: the strong entity tag, without quotes.
-        modified: the time of the file's last change, in whole seconds; None if unknown.
+    The entity tag is strong and without quotes, the time of the file's last change in whole seconds.
     """
     if match := headers.get("If-Match"):
         if not parse_etags(match).contains(etag):

@@ -24,7 +24,6 @@ from photosvc.auth.login import Login
 from photosvc.auth.operation import Operation
 from photosvc.auth.passwords import verify_password
 from photosvc.auth.policy import check_grantable
-from photosvc.auth.principal import Origin
 from photosvc.auth.scopes import parse_scope
 from photosvc.auth.second_factor import find_proven, prove_password
 from photosvc.auth.throttle import Allowance, Charge, by_address, network_of, take
@@ -64,8 +63,21 @@ def log_in(service: Service, username: str, password: str, code: str | None) -> 
         PermissionDeniedError: a client's secret, or an app password that may not open sessions.
         ThrottledError: too many failures came from this address or for this account.
     """
+    now, origin = service.now(), origin_of(request)
     with refusing_login(username):
-        return _log_in(service, username, password, code, origin_of(request))
+        # A right app password is found before anything is counted, so that failures of others never make it wait.
+        with service.reading() as connection:
+            proof = login_sessions.find_app_password(connection, now, username=username, password=password)
+        if proof is not None:
+            with operating() as operation:
+                return login_sessions.log_in(operation, proof, origin)
+        with _attempt(service, username, origin.address, password, has_code=bool(code)) as settle:
+            with service.reading() as connection:
+                proof = login_sessions.check_login(connection, now, username=username, password=password, code=code)
+            with operating() as operation:
+                login = login_sessions.log_in(operation, proof, origin)
+                settle(operation.session)
+        return login
 
 
 def log_in_by_token(service: Service, token: str) -> Login:
@@ -113,23 +125,6 @@ def sweep_sessions(service: Service) -> None:
 
     if service.swept_at is None or not timedelta(0) <= now - service.swept_at < _SWEEP_INTERVAL:
         service.write_if_free(sweep)
-
-
-def _log_in(service: Service, username: str, password: str, code: str | None, origin: Origin) -> Login:
-    now = service.now()
-    # A right app password is found before anything is counted, so that failures of others never make it wait.
-    with service.reading() as connection:
-        proof = login_sessions.find_app_password(connection, now, username=username, password=password)
-    if proof is not None:
-        with operating() as operation:
-            return login_sessions.log_in(operation, proof, origin)
-    with _attempt(service, username, origin.address, password, has_code=bool(code)) as settle:
-        with service.reading() as connection:
-            proof = login_sessions.check_login(connection, now, username=username, password=password, code=code)
-        with operating() as operation:
-            login = login_sessions.log_in(operation, proof, origin)
-            settle(operation.session)
-    return login
 
 
 def _attempt(
