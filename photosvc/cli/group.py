@@ -98,7 +98,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self._lazy:
             return super().get_command(ctx, cmd_name)
         module, _, name = self._lazy[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(f"photosvc.cli.{module}"), name)
+        command: click.Command = getattr(importlib.import_module(f"photosvc.cli.{module}"), name or cmd_name)
         return command
 
     def resolve_command(

@@ -1,5 +1,6 @@
 """Administration > Accounts: their list with a form for new ones, and the page of each; and > Security log."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from flask import Response, request, url_for
@@ -298,7 +299,8 @@ def show_security_log() -> Response:
     """Show the entries that match the filters, the newest first."""
     given = {name: request.args.get(name, "").strip()[:_LONGEST] for name in _FILTERS}
     present: dict[str, Any] = {name: value for name, value in given.items() if value}
-    before, found, error, older, newest = _last_seen(), list[Any](), None, "", ""
+    before, error, older, newest = _last_seen(), None, "", ""
+    found: Sequence[Any] = ()
     try:
         found = _entries(given, before)
         newest = url_for(".security_log", **present) if before else ""
@@ -320,16 +322,14 @@ def show_security_log() -> Response:
     )
 
 
-def _entries(given: dict[str, str], before: int | None) -> list[Any]:
+def _entries(given: dict[str, str], before: int | None) -> Sequence[Any]:
     service = current_service()
     since = parse_since(given["from"], service.now(), field="from") if given["from"] else None
     until = parse_until(given["to"], service.now(), field="to") if given["to"] else None
     events = parse_events(given["event"])
     with service.reading() as connection:
-        return list(
-            audit_store.latest(
-                connection, count=_COUNT + 1, since=since, until=until, before=before, user=given["user"], events=events
-            )
+        return audit_store.latest(
+            connection, count=_COUNT + 1, since=since, until=until, before=before, user=given["user"], events=events
         )
 
 

@@ -210,11 +210,6 @@ def _marked_plural(one: str, many: str, number: int, /, **values: object) -> Mar
 #: The names of these functions in templates: `_` and `ngettext` take literal texts alone, which may contain HTML;
 #: `label_text` translates a value, which is escaped.
 IN_TEMPLATES: Final = {
-    "_": _marked,
-    "label_text": _,
-    "ngettext": _marked_plural,
-    "pgettext": pgettext,
-    "grouped": grouped,
-    "date_text": date_text,
-    "language": language,
-}
+    "_": _marked, "label_text": _, "ngettext": _marked_plural, "pgettext": pgettext, "grouped": grouped,
+    "date_text": date_text, "language": language,
+}  # fmt: skip
