@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from photosvc.pictures.sizes import Size
     from photosvc.web.current import Service
 
-_MIB = 1 << 20
-
 
 @click.command()
 @click.argument("query", default="")
@@ -96,16 +94,10 @@ def cache() -> None:
 @with_service
 def status(service: "Service") -> None:
     """Show the number of files in the cache, their total size, and the limit of it."""
-    usage = service.picture_cache.usage()
-    print_record(
-        {"folder": "Folder", "files": "Files", "bytes": "Bytes", "limit": "Limit"},
-        {
-            "folder": str(service.settings.cache),
-            "files": usage.files,
-            "bytes": usage.bytes,
-            "limit": service.settings.cache_size * _MIB,
-        },
-    )
+    usage, settings = service.picture_cache.usage(), service.settings
+    headings = {"folder": "Folder", "files": "Files", "bytes": "Bytes", "limit": "Limit"}
+    folder = {"folder": str(settings.cache), "limit": settings.cache_size << 20}
+    print_record(headings, {**folder, "files": usage.files, "bytes": usage.bytes})
 
 
 @cache.command()
