@@ -10,7 +10,7 @@ import pytest
 from photosvc.core.problems import Problem, Reason
 from photosvc.index.extract import extract
 from photosvc.media.containers import read_embedded, read_gif, read_png
-from photosvc.media.errors import register
+from photosvc.media.errors import register_heic
 from photosvc.media.formats import sniff
 from photosvc.media.isobmff import XMP_BOX, read_heif
 from photosvc.media.packets import Packets, resource
@@ -171,7 +171,7 @@ def test_thumbnails_stand_upright_by_the_same_orientation(name):
 
 
 def test_the_metadata_of_a_heic_are_read_without_its_decoder(tmp_path, monkeypatch):
-    register.cache_clear()
+    register_heic.cache_clear()
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     found = extracted(tmp_path, WITH_EXIF["a.heic"], "a.heic")
     assert found.problem == Problem.of(Reason.MISSING_EXTRA, "heic")
