@@ -26,8 +26,8 @@ export class PhotoForm {
     wrong.setAttribute("role", "alert");
     input.setAttribute("aria-describedby", wrong.id);
     input.addEventListener("change", () => this.#leave(entry));
-    // What was not saved is sent again, also if nothing else was typed.
-    input.addEventListener("blur", () => { if (!wrong.hidden) this.#leave(entry); });
+    // What was not saved is sent again, also if nothing else was typed, unless a button beside it asks what to do.
+    input.addEventListener("blur", () => { if (!wrong.hidden && !wrong.childElementCount) this.#leave(entry); });
     input.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();
