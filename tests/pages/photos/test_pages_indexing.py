@@ -92,7 +92,7 @@ def test_photos_that_come_leave_what_is_looked_at_where_it_is_and_no_request_fai
         before = page.evaluate(TOP, text)
         add(api, range(15, 29))
         page.wait_for_selector(".tiles li[aria-setsize='28']")
-        page.wait_for_selector(".summary .total:text-is('28 photos')")
+        page.wait_for_selector(".summary .total span:text-is('28 photos')")
         assert abs(page.evaluate(TOP, text) - before) <= 1
         assert set(answers) <= {200, 304}
 
