@@ -19,9 +19,8 @@ from photosvc.library.trash import (
     empty_in_request,
     kept_until,
     open_trash,
-    patience,
     photos_of,
-    restore,
+    restore_in_request,
 )
 from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
@@ -87,10 +86,8 @@ def restore_trash(given: dict[str, Any]) -> Response:
     actor = Actor.of(principal())
     service.end_reading()  # the store may take long
     with one_batch() if len(files) > PORTION else nullcontext():
-        some = files[:MOST_RESTORED]
-        done = restore(service.writing, service.settings, some, actor, service.now(), goes_on=patience())
-    is_complete = done.is_complete and len(files) <= MOST_RESTORED
-    answer = {"files": done.files, "photos": done.photos, "taken": done.taken, "complete": is_complete}
+        done = restore_in_request(service.writing, service.settings, files, actor, service.now())
+    answer = {"files": done.files, "photos": done.photos, "taken": done.taken, "complete": done.is_complete}
     return json_answer({"code": 200, "message": f"{counted(len(done.files), 'file')} restored", **answer})
 
 

@@ -61,7 +61,7 @@ def open_trash(writing: Writing, settings: Settings) -> Trash:
     return Trash(settings.originals, settings.bucket)
 
 
-def patience() -> Callable[[], bool]:
+def _patience() -> Callable[[], bool]:
     """Return a function that returns whether the request may begin a further part of its work."""
     end = time.monotonic() + _PATIENCE
     return lambda: time.monotonic() < end
@@ -191,6 +191,15 @@ def restore(
     for deletion in {kept.deletion for kept in files if kept.folder == TRASH_FOLDER}:
         trash.drop_empty(deletion)
     return total
+
+
+def restore_in_request(
+    writing: Writing, settings: Settings, files: Sequence[Kept], actor: Actor, now: datetime
+) -> Restored:
+    """Restore at most `MOST_RESTORED` of the files as `restore` does, beginning no portion after 20 seconds."""
+    done = restore(writing, settings, files[:MOST_RESTORED], actor, now, goes_on=_patience())
+    done.is_complete = done.is_complete and len(files) <= MOST_RESTORED
+    return done
 
 
 def _bring_back(settings: Settings, kept: Kept, objects: Moves | None, undo: ExitStack) -> bool:
@@ -358,7 +367,7 @@ def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expect
     """
     if expected is not None and (found := count(trash, before).files) != expected:
         raise ConflictError(f"Nothing was deleted: there are {found} files by now, not {expected}.", field="expected")
-    return empty(writing, trash, before, goes_on=patience())
+    return empty(writing, trash, before, goes_on=_patience())
 
 
 def _forget(session: Session, deletion: str) -> None:

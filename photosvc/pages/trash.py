@@ -18,9 +18,8 @@ from photosvc.library.trash import (
     empty_in_request,
     kept_until,
     open_trash,
-    patience,
     photos_of,
-    restore,
+    restore_in_request,
 )
 from photosvc.library.trash_folder import Kept, Trash
 from photosvc.pages.forms import page_number, read_form, whole_number
@@ -70,12 +69,10 @@ def restore_all() -> Response:
     try:
         service = current_service()
         trash = open_trash(service.writing, service.settings)
-        files = list(islice(trash.every_file(), MOST_RESTORED + 1))
-        done = _restore(service, files[:MOST_RESTORED])
+        done = _restore(service, list(islice(trash.every_file(), MOST_RESTORED + 1)))
     except PhotosvcError as error:
         return _trash(error)
-    is_complete = done.is_complete and len(files) <= MOST_RESTORED
-    return see_other(url_for(".trash", done="some" if not is_complete else "taken" if done.taken else "all"))
+    return see_other(url_for(".trash", done="some" if not done.is_complete else "taken" if done.taken else "all"))
 
 
 @pages.get(f"{_PATH}/empty")
@@ -127,4 +124,4 @@ def _trash(error: PhotosvcError | None = None) -> Response:
 
 def _restore(service: Service, files: Sequence[Kept]) -> Restored:
     service.end_reading()  # the store may take long
-    return restore(service.writing, service.settings, files, Actor.of(principal()), service.now(), goes_on=patience())
+    return restore_in_request(service.writing, service.settings, files, Actor.of(principal()), service.now())

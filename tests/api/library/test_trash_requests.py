@@ -114,7 +114,8 @@ def test_an_unknown_item_is_looked_for_in_its_own_deletion_alone(copied_library,
 
 
 def test_a_request_restores_so_many_files(copied_library, monkeypatch):
-    monkeypatch.setattr("photosvc.api.trash.MOST_RESTORED", 2)
+    for module in ("api.trash", "library.trash"):
+        monkeypatch.setattr(f"photosvc.{module}.MOST_RESTORED", 2)
     delete(copied_library, "b/0.jpg", "b/1.jpg", "b/2.jpg")
     for files, complete in ((2, False), (1, True)):
         done = call(copied_library, "POST", "/trash/restore", json={"all": True})
