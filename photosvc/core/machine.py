@@ -14,10 +14,18 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
+from typing import Final
 
 from photosvc.core.errors import ConflictError
 from photosvc.core.paths import read_or_create
 
+#: Available bytes of a process without a limit: the default of the setting `index_memory`.
+_UNLIMITED: Final = 2 << 30
+#: The number of the option in malloc.h, and the most arenas.
+_ARENA_MAX: Final = -8
+_ARENAS: Final = 2
+#: Most characters of the random part of a machine's identifier.
+_IDENTIFIER: Final = 64
 #: Most characters of names to keep and read, because the file may hold anything.
 _LONGEST = 4096
 
@@ -38,7 +46,7 @@ def machine_of(cache: Path) -> str:
         drawn = read_or_create(cache / "machine", lambda: secrets.token_hex(8))
     except (OSError, ValueError):
         return name
-    return f"{drawn[:64]}-{name}"
+    return f"{drawn[:_IDENTIFIER]}-{name}"
 
 
 def usable_cores() -> int:
@@ -58,8 +66,7 @@ def address_space() -> int:
 def available_memory() -> int:
     """Return the number of bytes that this process can still map before it reaches its limit; workers have one."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    # Without a limit, as many as the default of the setting `index_memory`.
-    return 2 << 30 if limit == resource.RLIM_INFINITY else max(0, limit - address_space())
+    return _UNLIMITED if limit == resource.RLIM_INFINITY else max(0, limit - address_space())
 
 
 def share_arenas() -> None:
@@ -68,7 +75,7 @@ def share_arenas() -> None:
     By default there are eight for each core, and other threads cannot use the memory that a thread frees in its own.
     """
     if (mallopt := _of_glibc("mallopt")) is not None:
-        mallopt(-8, 2)  # M_ARENA_MAX in malloc.h
+        mallopt(_ARENA_MAX, _ARENAS)
 
 
 def give_back() -> None:

@@ -2,9 +2,18 @@
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 _Value = TypeVar("_Value")
+#: Characters of a typed name that are compared.
+_LONGEST: Final = 40
+#: The least similarity of a suggested name, from 0 to 1, for names of up to four letters and for longer ones: one slip
+#: changes more of a short name, so that `rde` suggests `red`.
+_SIMILAR_SHORT: Final = 0.66
+_SIMILAR: Final = 0.7
+_SHORT: Final = 4
+#: Values that one statement of the database takes.
+_PORTION: Final = 500
 
 
 def counted(number: int, what: str, many: str = "") -> str:
@@ -22,9 +31,8 @@ def names_like(typed: str, known: Iterable[str], most: int = 1) -> list[str]:
 
     Of the most similar ones, those with the same first letter come first: it is rarely mistyped.
     """
-    name = typed[:40].lower()
-    # The least similarity, from 0 to 1: one slip changes more of a short name, so that `rde` suggests `red`.
-    least = 0.66 if len(name) <= 4 else 0.7
+    name = typed[:_LONGEST].lower()
+    least = _SIMILAR_SHORT if len(name) <= _SHORT else _SIMILAR
     near = difflib.get_close_matches(name, list(known), n=3, cutoff=least)
     return sorted(near, key=lambda one: one[:1] != name[:1])[:most]
 
@@ -35,6 +43,6 @@ def did_you_mean(typed: str, known: Iterable[str]) -> str:
     return f'; did you mean "{near[0]}"?' if near else ""
 
 
-def in_portions(values: Sequence[_Value], most: int = 500) -> Iterator[Sequence[_Value]]:
-    """Return an iterator over the values in their order, at most `most` at a time, as one statement takes them."""
+def in_portions(values: Sequence[_Value], most: int = _PORTION) -> Iterator[Sequence[_Value]]:
+    """Return an iterator over the values in their order, at most `most` at a time."""
     return (values[start : start + most] for start in range(0, len(values), most))

@@ -10,6 +10,9 @@ PLACES = Path(__file__).with_name("places.sqlite")
 #: Names of places in other languages, an SQLite file; `tools/build_names.py` in the source repository describes it.
 NAMES = Path(__file__).with_name("names.sqlite")
 
+#: Bytes of the gazetteer that connections read through the page cache of the system.
+_MAPPED = 2**24
+
 #: Country codes and their English names, one country a line.
 COUNTRIES = Path(__file__).with_name("countries.txt")
 
@@ -28,4 +31,4 @@ class PlacesTable(local):
     def __init__(self, path: Path = PLACES) -> None:
         # The file never changes, so that SQLite needs neither locks nor checks for writers.
         self.connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)
-        self.connection.execute(f"PRAGMA mmap_size={2**24}")  # all connections share the pages of the file
+        self.connection.execute(f"PRAGMA mmap_size={_MAPPED}")  # all connections share the pages of the file

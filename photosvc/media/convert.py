@@ -25,6 +25,8 @@ _SEI_START: Final = re.compile(rb"\x00\x00\x01[\x06\x26\x46\x66]")
 #: Two zeros before a byte that would make a start code of them; a 3 is put between (section 7.4.1).
 _LIKE_START: Final = re.compile(rb"\x00\x00(?=[\x00-\x03])")
 _ZEROS, _KEPT_APART = b"\x00\x00", b"\x00\x00\x03"
+#: A byte of a type or size after which another follows.
+_MORE: Final = 255
 #: The bits behind the last message.
 _END: Final = b"\x80"
 #: Pixels of the longer side; larger videos are scaled down.
@@ -34,6 +36,8 @@ _MAX_RATE: Final = 60
 _AUDIO_RATE: Final = 48_000
 #: Units a second of the time stamps written: divisible by all usual frame rates.
 _CLOCK: Final = 90_000
+#: Share of the whole video after which progress is reported again.
+_STEP: Final = 0.01
 _TURNS: Final = {90: "cclock", 270: "clock"}
 _BT709: Final = 1
 #: Colour ranges as FFmpeg counts them: 16 to 235, and 0 to 255.
@@ -119,7 +123,7 @@ def _number(content: bytes, at: int) -> tuple[int, int]:
     while at < len(content):
         number += content[at]
         at += 1
-        if content[at - 1] != 255:  # after which another byte follows
+        if content[at - 1] != _MORE:
             break
     return number, at
 
@@ -204,7 +208,7 @@ def _convert(
                     raise VideoTooLargeError(Reason.CONVERTED_TOO_LARGE, max_bytes // 1_000_000)
                 output.mux(done)
             share = min(1.0, float(packet.pts * packet.time_base) / duration) if packet.pts and duration > 0 else 0.0
-            if share >= reported + 0.01:
+            if share >= reported + _STEP:
                 reported = share
                 progress(share)
         if not frames:

@@ -32,6 +32,11 @@ _BITS_OF_MODE: Final = {"1": 1, "L": 8, "P": 8, "LA": 16, "I;16": 16, "RGB": 24,
 BOMB_MEMORY: Final = 100_000_000
 #: DEFLATE packs at most 1,032 bytes into one (RFC 1951), LZW of GIF 2,730; only blank pictures have such a ratio.
 BOMB_RATIO: Final = 900
+#: Memory left for the scaled copy, the thumbnail and its encoder after the decode. Small pictures need less.
+_MARGIN: Final = 32 << 20
+_LEAST_MARGIN: Final = 1 << 20
+_MAX_REDUCTION: Final = 5
+_COD: Final = b"\xff\x52"
 
 
 def check_cost(picture: Image.Image, file_size: int, longest: int = 0) -> None:
@@ -69,8 +74,7 @@ def check_ratio(pixels: int, bits: int, file_size: int) -> None:
 
 
 def _is_available(memory: int) -> bool:
-    # The scaled copy, the thumbnail and its encoder take memory after the decode, for small pictures less.
-    return memory + min(32 << 20, (1 << 20) + 4 * memory) <= available_memory()
+    return memory + min(_MARGIN, _LEAST_MARGIN + 4 * memory) <= available_memory()
 
 
 def vast_webp(source: BinaryIO) -> Image.Image | None:
@@ -155,13 +159,13 @@ def _coefficients(picture: "JpegImageFile") -> int:
 
 def _reduction(picture: "Jpeg2KImageFile", longest: int) -> int:
     """Return how often the decoder of JPEG 2000 halves the sides: at most once for each wavelet decomposition."""
-    wanted = next((n for n in range(5, 0, -1) if 0 < longest << n <= max(picture.size)), 0)
+    wanted = next((n for n in range(_MAX_REDUCTION, 0, -1) if 0 < longest << n <= max(picture.size)), 0)
     return min(wanted, cast("int", picture.info.get("levels", 0)))
 
 
 def read_levels(head: bytes) -> int:
     """Return the decompositions of a JPEG 2000 by its first bytes (ISO/IEC 15444-1 section A.6.1); 0 when unknown."""
-    at = head.find(b"\xff\x52")
+    at = head.find(_COD)
     return head[at + 9] if 0 <= at < len(head) - 9 else 0
 
 

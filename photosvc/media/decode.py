@@ -57,6 +57,8 @@ _READERS: Final = {
 _PROFILES: Final = {
     "JPEG2000": profile_of_jp2, "BMP": profile_of_bmp, "AVIF": profile_of_heif, "HEIF": profile_of_heif,
 }  # fmt: skip
+#: First bytes of a JPEG 2000, which contain its coding parameters.
+_JP2_HEAD: Final = 1 << 16
 _WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
 #: Errors that mean a mistake in our code, not damage in the file. The readers of Pillow and pillow-heif, which are
 #: written in Python, are the exception: they raise these for damaged headers, and `Image.open` counts them as damage.
@@ -218,7 +220,7 @@ def read_header(source: BinaryIO, row: Format) -> Image.Image:
         raise DecodeError(Reason.BAD_HEADER) from error
     if name == "JPEG2000":
         source.seek(0)
-        picture.info["levels"] = read_levels(source.read(1 << 16))
+        picture.info["levels"] = read_levels(source.read(_JP2_HEAD))
     if name in _PROFILES and (profile := _PROFILES[name](source)):
         picture.info["icc_profile"] = profile
     return _with_colours(picture, source) if name == "JXL" else picture

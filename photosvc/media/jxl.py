@@ -23,6 +23,7 @@ from photosvc.media.isobmff import boxes
 from photosvc.media.slices import read_at
 
 _HEAD: Final = 1 << 12
+_MAX_CHANNELS: Final = 64
 _CUSTOM: Final = 2
 
 
@@ -93,7 +94,7 @@ def _colours(bits: _Bits) -> JxlColours:
             bits.read(1)
     _skip_depth(bits)
     bits.read(1)
-    for _ in range(min(bits.choice((0, 0), (1, 0), (2, 4), (1, 12)), 64)):
+    for _ in range(min(bits.choice((0, 0), (1, 0), (2, 4), (1, 12)), _MAX_CHANNELS)):
         _skip_channel(bits)
     is_lossy = bits.read(1)
     if bits.read(1):

@@ -19,6 +19,7 @@ from photosvc.media.text import clean, parse_date, to_utc
 
 _MAX_XMP: Final = 1 << 21
 _MAX_VALUE: Final = 1 << 16
+_MAX_KEYS: Final = 1000
 _EPOCH: Final = datetime(1904, 1, 1, tzinfo=UTC)
 #: Types of the values in a list (QuickTime File Format, well-known types).
 _TEXT, _UTF16, _SIGNED, _UNSIGNED, _FLOAT = 1, 2, 21, 22, 23
@@ -148,7 +149,7 @@ def _read_meta(source: BinaryIO, start: int, stop: int, found: Described) -> Non
 
 def _keys(body: bytes) -> Iterator[str]:
     position = 8
-    for _ in range(min(int.from_bytes(body[4:8], "big"), 1000)):
+    for _ in range(min(int.from_bytes(body[4:8], "big"), _MAX_KEYS)):
         size = int.from_bytes(body[position : position + 4], "big")
         if size < 8:
             return

@@ -19,6 +19,8 @@ from photosvc.serving.arrival import WaitBudget
 
 #: A closed connection that the client keeps open is dropped after this time, in seconds (RFC 9112 section 9.6).
 LINGER_SECONDS: Final = 2.0
+#: Connections that may wait for the client to close; one more is dropped at once.
+_MOST_LINGERING: Final = 500
 _RECEIVE: Final = 64 << 10
 #: Seconds without a byte after which a client that does not take its answer, or send its request, is dropped.
 STALL_SECONDS: Final = 30
@@ -43,7 +45,7 @@ class Lingering:
 
     def close(self, client: socket.socket, poller: Any) -> None:  # noqa: ANN401 - gunicorn has no types
         """Close a connection once its client has, so that it receives the whole answer; at once if too many wait."""
-        if len(self._waiting) >= 500:
+        if len(self._waiting) >= _MOST_LINGERING:
             client.close()
             return
         client.setblocking(False)
