@@ -36,7 +36,8 @@ _CHUNK: Final = 1 << 20
 _ENCRYPTED: Final = 0x1
 #: Bytes that are kept free on the disk.
 _SPARE: Final = 16 << 20
-#: Exceptions that the readers of ZIP and deflate raise when the content is malformed.
+#: Exceptions that the readers of ZIP, deflate and JSON raise when the content is malformed; of JSON that is nested too
+#: deeply it is RecursionError.
 _BROKEN: Final = (
     *(BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError),
     *(ValueError, OverflowError, LookupError, struct.error),

@@ -107,7 +107,7 @@ def test_leaving_the_page_asks_only_while_files_are_not_sent_yet(base, chromium)
         page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
         held = []
         page.route(PIECES, lambda route: held.append(route) if route.request.method == "PATCH" else route.continue_())
-        page.click("h1")  # browsers ask nobody who has not touched the page
+        page.click("h1")  # browsers ask only users who have touched the page
         page.set_input_files("#files", [file_of("left.jpg", picture(40))])
         page.wait_for_selector(".uploads li small:text-is('0 %')")
         page.click(".side a:has-text('Albums')")
