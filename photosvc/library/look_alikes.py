@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass, fields
 from datetime import datetime
-from itertools import combinations, groupby
+from itertools import combinations, groupby, islice
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, func, insert, not_, select
@@ -363,14 +363,14 @@ def look(lease: Lease, _settings: Settings, _job: Waiting) -> Generator[bool, No
     with closing(open_reader(lease.engine)) as connection:
         groups = find_duplicates(connection)
     yield True
-    rows = [
+    rows = (
         {"number": count, "place": place, "photo_id": copy.photo_id, "distance": copy.distance}
         for count, group in enumerate(groups, 1)
         for place, copy in enumerate(group[:MOST_KEPT])
-    ]
+    )
     with write_session(lease.engine) as session:
         session.execute(delete(LookAlike), execution_options=UNLOADED)
-        for portion in in_portions(rows, _PORTION):
+        while portion := list(islice(rows, _PORTION)):  # never all of a large library at once
             session.execute(insert(LookAlike), portion)
         lease.report = lambda: {"groups": len(groups)}
         lease.finish(session)
