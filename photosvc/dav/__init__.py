@@ -1,4 +1,4 @@
-"""WebDAV: the originals as a network folder at `/originals/`, (RFC 4918)."""
+"""WebDAV: the originals as a network folder at `/originals/` (RFC 4918)."""
 
 from typing import Final
 

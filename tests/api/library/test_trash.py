@@ -361,7 +361,7 @@ def test_a_disk_that_refuses_leaves_everything_as_it_was(copied_library, monkeyp
 
 
 def killed_deletion(library, photos, where):
-    """Delete these photos in a process that is killed in a function of `library.trash.deletion`."""
+    """Delete these photos in a process that is killed in a function of `library.trash_deletion`."""
     library.token(role="admin")
     library.close()
     process = os.fork()
