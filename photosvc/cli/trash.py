@@ -117,7 +117,7 @@ def empty(service: "Service", older_than: timedelta, dry_run: bool, yes: bool) -
         done = delete(service.writing, folder, before)
     if not print_figures({"files": done.files, "bytes": done.size, "dry_run": dry_run}):
         what = f"{counted(done.files, 'file')} with {counted(done.size, 'byte')}"
-        click.echo(f"{what} {'would be ' * dry_run}deleted permanently")
+        click.echo(f"{what} {'would be deleted' if dry_run else 'deleted'} permanently")
 
 
 def _row(kept: "Kept", photo_uid: str, until: "datetime | None") -> dict[str, Any]:
