@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -56,14 +57,28 @@ def pytest_unconfigure() -> None:
         _KEPT.pop().cleanup()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow cases, and give slow tests more time than the others, which on a busy machine they need."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Mark slow cases, give slow tests more time than the others, which on a busy machine they need, and order them.
+
+    Where each process of pytest-xdist takes whole modules in the order of the collection, those with the longest tests
+    come first and then those with most tests, so that no process works alone at the end.
+    """
     for item in items:
         cases = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
         if item.get_closest_marker("slow_on_postgresql") and cases.get("new_database") == "postgresql":
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(_SLOW_TIMEOUT))
+    yield
+    if config.getoption("loadscopereorder", default=True):
+        return
+    minutes, tests = Counter[Path](), Counter[Path]()
+    for item in items:
+        tests[item.path] += 1
+        if marker := item.get_closest_marker("slow"):
+            minutes[item.path] = max(minutes[item.path], marker.kwargs.get("minutes", 0))
+    items.sort(key=lambda item: (-minutes[item.path], -tests[item.path], item.path))
 
 
 def pytest_collection_finish() -> None:

@@ -29,7 +29,7 @@ MISSING = [name for name in NEEDED if shutil.which(name) is None]
 #: Variables of the shell that later sections use.
 KEPT = "TOKEN HASH ARCHIVE CURL_CA_BUNDLE"
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow(minutes=5),
     pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
 ]
 

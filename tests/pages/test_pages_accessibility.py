@@ -7,7 +7,7 @@ import pytest
 from tests.pages.chromium import MISSING, open_page
 from tests.pages.every_page import ADMINISTRATION, PAGES, PHOTOS, serve_every_page
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow(minutes=4), pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -62,7 +62,7 @@ def found_by(shared, token, query=""):
     return sorted(photo["Name"] for photo in answer.json)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=1)
 def test_no_route_shows_a_guest_anything_that_is_not_shared(shared, guest):
     share(shared, guest)
     app, token = shared.api.library.app, guest[2]

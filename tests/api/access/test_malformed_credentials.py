@@ -101,7 +101,7 @@ def shown(draw, value):
 
 @pytest.mark.parametrize(
     "times",
-    [1, pytest.param(4, marks=pytest.mark.slow), pytest.param(14, marks=[pytest.mark.slow, pytest.mark.long])],
+    [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(14, marks=[pytest.mark.slow, pytest.mark.long])],
 )
 def test_a_broken_credential_at_every_route_is_refused_in_the_one_error_shape(api, database, times):
     draw = random.Random(20260300 + times)

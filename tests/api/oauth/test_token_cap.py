@@ -62,7 +62,7 @@ def test_eight_processes_at_once_never_pass_the_limit(tmp_path, settings):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("rounds", [6, pytest.param(30, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [3, pytest.param(30, marks=pytest.mark.long)])
 def test_the_limit_holds_through_rounds_of_eight_processes(tmp_path, settings, rounds):
     with open_oauth_api(tmp_path, settings=settings) as oauth:
         for number in range(rounds):

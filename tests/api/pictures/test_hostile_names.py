@@ -64,7 +64,7 @@ def with_names(pictures):
 
 
 # Each address is tried with one name in so many: all names are tried every day, and all at each address in slow runs.
-@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 5])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow(minutes=2)), 5])
 def test_no_name_leads_out_of_the_originals(guarded, step):
     pictures, names = guarded
     token = pictures.library.token("*", role="admin")

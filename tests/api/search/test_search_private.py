@@ -71,9 +71,9 @@ def test_no_query_shows_them_what_is_private(oauth, token, visible, query, order
 
 
 @pytest.mark.slow
-@settings(QUICK, max_examples=200)
+@settings(QUICK, max_examples=100)
 @ASKED
-def test_eight_hundred_queries_show_them_nothing_private(oauth, token, visible, query, order, merged):
+def test_four_hundred_queries_show_them_nothing_private(oauth, token, visible, query, order, merged):
     check_nothing_private(oauth, token, visible, query, order=order, merged=merged)
 
 

@@ -25,7 +25,7 @@ from tests.support.pictures import exif, jpeg, xmp
 if TYPE_CHECKING:  # its import takes a second, which every process of a test run would pay
     from schemathesis import APIOperation, Case
 
-_CASES, _CASES_OF_SLOW_TESTS = 100, 8
+_CASES, _CASES_OF_SLOW_TESTS = 100, 4
 _CREDENTIALS = {"authorization", "x-auth-token", "x-session-id"}
 _PHOTOS = 4
 #: Path parameters that are the same in every library.
@@ -126,7 +126,7 @@ def known_values(api: ApiClient, preview: str) -> Mapping[str, Sequence[str]]:
     return {name: values for name, values in found.items() if values}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=2)
 def test_every_operation_answers_as_the_document_says_to_every_kind_of_credential(api):
     import schemathesis
 

@@ -34,7 +34,7 @@ from tests.support.programs.versions import PRESENT
 from tests.support.programs.watching import wait
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow(minutes=2),
     pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed"),
 ]
 PHOTOS = 12

@@ -19,7 +19,7 @@ from photosvc.search.rows.write import project
 from tests.support.clock import NOW
 from tests.support.programs.server import serve
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow(minutes=2), pytest.mark.timeout(600)]
 
 MIB = 1 << 20
 ZEROS = bytes(MIB)
@@ -143,22 +143,22 @@ def test_an_archive_of_five_gibibytes_takes_fifteen_mebibytes_of_memory(library,
         assert archive.testzip() is None
 
 
-def test_an_archive_of_twenty_thousand_small_files_takes_bounded_memory(library, tmp_path):
-    add_files(library, [20] * 20_000)
+def test_an_archive_of_five_thousand_small_files_takes_bounded_memory(library, tmp_path):
+    add_files(library, [20] * 5_000)
     token = library.token()
     path = tmp_path / "many.zip"
     with started(library) as address:
         server = Server(address, token)
         server.save(server.select(files=[f"{1:040x}"])["filename"], path)  # imports and compiles what it needs
-        made = server.select(files=[f"{number:040x}" for number in range(20_000)])
-        assert made["count"] == 20_000
+        made = server.select(files=[f"{number:040x}" for number in range(5_000)])
+        assert made["count"] == 5_000
         began = time.monotonic()
         grown = server.save(made["filename"], path)
-        print(f"{20_000 / (time.monotonic() - began):.0f} files/s, {grown:.1f} MiB more memory")  # noqa: T201
+        print(f"{5_000 / (time.monotonic() - began):.0f} files/s, {grown:.1f} MiB more memory")  # noqa: T201
     assert grown <= 25
     with ZipFile(path) as archive:
-        assert len(set(archive.namelist())) == 20_000
-        assert archive.read("19999.jpg") == b"%08d" % 19_999 + bytes(12)
+        assert len(set(archive.namelist())) == 5_000
+        assert archive.read("4999.jpg") == b"%08d" % 4_999 + bytes(12)
         assert archive.testzip() is None
 
 
