@@ -15,6 +15,8 @@ _MIB: Final = 1 << 20
 #: Thumbnails that may wait for one worker: as many as it makes in some seconds.
 _QUEUED_EACH: Final = 16
 _QUEUED_VIDEOS: Final = 4
+#: Conversions of one owner that wait or are in progress; the others are for other owners.
+_VIDEOS_EACH: Final = 3
 #: Most seconds a request waits for a new video: enough to copy the tracks of a MOV. Players ask again.
 _VIDEO_WAIT: Final = 5
 
@@ -52,6 +54,7 @@ class Pictures:
             result=type(None),
             workers=1,
             queued=_QUEUED_VIDEOS,
+            each=_VIDEOS_EACH,
             timeout=self._settings.video_timeout,
             memory_bytes=self._settings.index_memory * _MIB,
         )

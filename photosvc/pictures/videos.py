@@ -136,11 +136,11 @@ class Videos:
         Args:
             original: the file with the video; its hash names the result, so a file has one video.
             part: the place of the video in it.
-            owner: the owner whose share of places it takes.
+            owner: the owner whose share of places and conversions it takes.
 
         Raises:
             PhotosvcError: it was not finished in time, or no place to wait was left.
-            ConversionsBusyError: too many other videos wait to be converted.
+            ConversionsBusyError: too many other videos wait to be converted, of this owner or of all.
             OriginalChangedError: the original is not as the library knows it.
             FileProblemError: it cannot be converted, now or at a try within the last hour.
             UnsupportedFileError: the extra for videos is not installed.
@@ -148,19 +148,19 @@ class Videos:
         """
         waits = self._waiting.enter(owner)
         try:
-            return self._wait_for(original, part, self._wait if waits else 0.0)
+            return self._wait_for(original, part, self._wait if waits else 0.0, owner)
         finally:
             if waits:
                 self._waiting.leave(owner)
 
-    def _wait_for(self, original: Original, part: Slice, seconds: float) -> int:
+    def _wait_for(self, original: Original, part: Slice, seconds: float, owner: str) -> int:
         deadline = time.monotonic() + seconds
         while True:
             descriptor = self._cache.open_whole(original.hash, CONVERTED)
             if descriptor is not None:
                 return descriptor
             self._check(original)
-            future = self._begin(original, part)
+            future = self._begin(original, part, owner)
             try:
                 if future is not None:
                     future.result(max(0.0, deadline - time.monotonic()))
@@ -189,7 +189,7 @@ class Videos:
         if problem is not None and 0 <= age < _rest(problem, tries):
             raise DecodeError(problem.reason, *problem.details)
 
-    def _begin(self, original: Original, part: Slice) -> Future[None] | None:
+    def _begin(self, original: Original, part: Slice, owner: str) -> Future[None] | None:
         """Start the conversion or join it; return None while another process does it."""
         key = original.hash
         with self._guard:
@@ -209,7 +209,7 @@ class Videos:
                     max_bytes=min(MAX_BYTES, self._cache.limit // 2),
                     cache=self._cache,
                 )
-                future = self._workers().submit(job)
+                future = self._workers().submit(job, owner)
             except BaseException as error:
                 self._locks.release(key)
                 if isinstance(error, WorkersBusyError):

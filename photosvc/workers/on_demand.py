@@ -2,7 +2,8 @@
 
 A thread owns each child process, because Linux ends the children of a thread together with it. A caller waits for its
 own item; if the queue is full, or has the most items that one owner may have, the item is refused at once. Owners take
-turns, and items of low priority wait until there are no others.
+turns, and items of low priority wait until there are no others. While all workers are busy with slow items, one more
+works for owners who have none of these: nobody's large pictures keep those of others waiting.
 """
 
 import pickle
@@ -28,6 +29,8 @@ Result = TypeVar("Result")
 Answer = TypeVar("Answer")
 
 _FAREWELL_SECONDS = 1.0
+#: Seconds after which an item is a slow one, which other owners do not wait for.
+_SLOW_SECONDS = 1.0
 
 
 class WorkersBusyError(PhotosvcError):
@@ -40,7 +43,7 @@ class OnDemandWorkers(Generic[Item, Result]):
     Args:
         function: takes one item; it is found by name in a module. Items (at most 32 KiB each) must be picklable.
         result: the type of its results, as for `WorkerPool`.
-        workers: most processes.
+        workers: most processes, apart from the one for owners who would wait for slow items of others.
         queued: items that may wait in addition to those in progress.
         each: items of one owner that may wait or be in progress; None: only the limit for all owners applies.
         timeout: seconds an item may take.
@@ -71,6 +74,8 @@ class OnDemandWorkers(Generic[Item, Result]):
         self._waiting: dict[tuple[bool, str], deque[tuple[Item, Future[Result]]]] = {}
         """The items by their low priority and owner; the owner whose turn is next comes first."""
         self._unfinished_of = Counter[str]()
+        self._running: dict[Future[Result], tuple[str, float]] = {}
+        """The owner of each item that a worker has, and the time of the monotonic clock at which it began."""
         self._changed = threading.Condition()
         self._threads = 0
         self._idle = 0
@@ -93,14 +98,31 @@ class OnDemandWorkers(Generic[Item, Result]):
         with self._changed:
             if self._unfinished_of.total() >= self._most or self._unfinished_of[owner] >= self._each:
                 raise WorkersBusyError
-            if sum(map(len, self._waiting.values())) < self._idle:
+            if self._idle:
                 self._changed.notify()
-            elif self._threads < self._size:
+            may_start = self._threads < self._size or (self._threads == self._size and self._waits_for_slow(owner))
+            if may_start and sum(map(len, self._waiting.values())) >= self._idle:
                 self._start_thread()
             self._unfinished_of[owner] += 1
             self._waiting.setdefault((last, owner), deque()).append((item, future))
         future.add_done_callback(partial(self._finished, (last, owner)))
         return future
+
+    def _waits_for_slow(self, owner: str) -> bool:
+        """Return whether all workers are busy with slow items of other owners than this one."""
+        slow = time.monotonic() - _SLOW_SECONDS
+        return len(self._running) == self._size and all(
+            other != owner and began <= slow for other, began in self._running.values()
+        )
+
+    def _relieve(self) -> None:
+        """Let one more worker begin if owners wait for slow items of others."""
+        with self._changed:
+            if any(self._waits_for_slow(owner) for _, owner in self._waiting):
+                if self._idle:
+                    self._changed.notify()
+                elif self._threads == self._size:
+                    self._start_thread()
 
     def _start_thread(self) -> None:
         try:
@@ -113,6 +135,7 @@ class OnDemandWorkers(Generic[Item, Result]):
 
     def _finished(self, line: tuple[bool, str], future: Future[Result]) -> None:
         with self._changed:
+            self._running.pop(future, None)
             self._unfinished_of[line[1]] -= 1
             self._unfinished_of = +self._unfinished_of  # owners without an item are forgotten
             if future.cancelled() and line in self._waiting:  # else cancelled items could pile up
@@ -127,13 +150,14 @@ class OnDemandWorkers(Generic[Item, Result]):
         with self._changed:
             end = time.monotonic() + self._idle_seconds
             while True:
-                while self._waiting:
-                    line = min(self._waiting, key=itemgetter(0))  # of equal ones, the first
+                while lines := self._open_lines():
+                    line = min(lines, key=itemgetter(0))  # of equal ones, the first
                     waiting = self._waiting.pop(line)
                     item, future = waiting.popleft()
                     if waiting:  # the next turn is that of another owner
                         self._waiting[line] = waiting
                     if future.set_running_or_notify_cancel():
+                        self._running[future] = (line[1], time.monotonic())
                         return item, future
                 left = end - time.monotonic()
                 if left <= 0:
@@ -142,6 +166,10 @@ class OnDemandWorkers(Generic[Item, Result]):
                 self._idle += 1
                 self._changed.wait(left)
                 self._idle -= 1
+
+    def _open_lines(self) -> list[tuple[bool, str]]:
+        """Return the lines whose first item may begin, which is then among the first `workers` or one more."""
+        return [line for line in self._waiting if len(self._running) < self._size or self._waits_for_slow(line[1])]
 
     def _serve(self) -> None:
         """Run a thread: it owns one process, replaces it when it dies, and ends it when idle."""
@@ -185,6 +213,9 @@ class OnDemandWorkers(Generic[Item, Result]):
         return answer
 
     def _receive(self, worker: Worker[Item], receive: Callable[[], Answer]) -> Answer:
+        left = worker.deadline - time.monotonic()
+        if left > _SLOW_SECONDS and not worker.connection.poll(_SLOW_SECONDS):
+            self._relieve()
         if not worker.connection.poll(max(0.0, worker.deadline - time.monotonic())):
             worker.end()
             raise WorkerTimeoutError(Reason.TIMEOUT, f"{self._timeout:g}")

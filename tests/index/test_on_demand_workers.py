@@ -91,6 +91,35 @@ def test_one_owner_is_refused_beyond_its_share_and_others_are_not():
     assert pool.submit("5", "a").result(20) == "5"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 2])
+def test_slow_items_of_one_owner_keep_only_its_own_items_waiting(size):
+    before = set(living())
+    pool = workers(obey, workers=size, queued=20)
+    slow = [pool.submit("hang", "a") for _ in range(size)]
+    own = [pool.submit("own", "a") for _ in range(3)]
+    assert until(lambda: all(one.running() for one in slow))
+    assert pool.submit("soon", "b").result(20) == "soon"  # it waited when they became slow
+    assert pool.submit("at once", "c").result(20) == "at once"  # they were slow
+    assert pool.submit("again", "b").result(20) == "again"
+    assert [one.done() for one in (*slow, *own)] == [False] * (size + 3)
+    assert len(set(living()) - before) == size + 1
+    assert until(lambda: len(set(living()) - before) == size)
+    assert pool.submit("later", "b").result(20) == "later"
+
+
+@pytest.mark.slow
+def test_slow_items_of_two_owners_occupy_all_workers_and_no_more():
+    before = set(living())
+    pool = workers(obey, workers=1, queued=20)
+    slow = [pool.submit("hang", owner) for owner in "ab"]
+    assert until(lambda: all(one.running() for one in slow))
+    other = pool.submit("fine", "c")
+    time.sleep(1.5)
+    assert not other.running()
+    assert len(set(living()) - before) == 2
+
+
 class NoThread:
     """Stands for a thread that the system refuses to start."""
 

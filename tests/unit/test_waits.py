@@ -110,7 +110,7 @@ APART = {
     "workers/remote.py work: result": "threads of dask's workers; the time limit of an item",
     "workers/on_demand.py OnDemandWorkers._next: wait": "threads of workers",
     "workers/on_demand.py OnDemandWorkers._receive: poll": "threads of workers; the time limit of an item",
-    "workers/on_demand.py OnDemandWorkers._start_thread: Thread": "as many as workers",
+    "workers/on_demand.py OnDemandWorkers._start_thread: Thread": "as many as workers, and one",
     "workers/pool.py WorkerPool._answering: wait": "index runs",
     "workers/process.py Worker.__init__: Popen": "threads of workers, and index runs",
     "workers/process.py Worker.end: wait": "threads of workers, and index runs; the process was killed",

@@ -450,12 +450,37 @@ def test_only_some_requests_wait_for_videos_so_that_threads_stay_free(movies, sl
 
 
 @pytest.mark.slow
+def test_long_videos_of_one_owner_leave_conversions_to_others(movies, tmp_path, monkeypatch):
+    """Four videos that take seconds, and one of another owner."""
+    monkeypatch.setattr(movies.service, "_wait", 0.0)
+    grains = [grain((1280, 720), number) for number in range(4)]
+    long = tmp_path / "long.avi"
+    film(long, "mjpeg", pixels="yuvj420p", size=(1280, 720), frames=200, draw=lambda number: grains[number % 4])
+    hashes = [movies.put(f"long{number}.avi", long.read_bytes() + bytes([number])) for number in range(4)]
+    short = movies.put("short.avi", original(movies, "broken.avi") + b"short")
+    answers = [check_error(movies.video(one), 503)["error"] for one in hashes]
+    assert answers == [
+        *["The video is being converted (0% done); try again in a moment."] * 3,
+        "Other videos are being converted; try again later.",
+    ]
+    other = movies.tokens(movies.library.token("photos", role="viewer"))[0]
+    check_error(movies.video(short, token=other), 503)
+    for _ in range(1000):
+        if movies.video(short, token=other).status_code == 200:
+            break
+        time.sleep(0.02)
+    assert movies.video(short, token=other).status_code == 200
+    check_error(movies.video(hashes[1]), 503)
+    assert all(movies.ready(one).status_code == 200 for one in hashes[:3])
+
+
+@pytest.mark.slow
 def test_many_threads_that_ask_for_one_new_video_start_one_conversion(movies, slow_movie, monkeypatch):
     monkeypatch.setattr(movies.service, "_wait", 60.0)
     jobs = []
     workers = movies.service._workers()
     submit = workers.submit
-    monkeypatch.setattr(workers, "submit", lambda job: jobs.append(job) or submit(job))
+    monkeypatch.setattr(workers, "submit", lambda job, owner: jobs.append(job) or submit(job, owner))
     with ThreadPoolExecutor(4) as pool:
         tags = {answer.headers["ETag"] for answer in pool.map(lambda _: movies.video(slow_movie), range(4))}
     assert (len(tags), len(jobs)) == (1, 1)
