@@ -1,6 +1,5 @@
 """The trash of the API, /trash: deleted and replaced originals, their restoration, and deletion for good."""
 
-from contextlib import nullcontext
 from datetime import timedelta
 from itertools import islice
 from typing import Any, Final
@@ -10,26 +9,22 @@ from flask import Response, request
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.ids import PHOTO, is_uid
 from photosvc.core.words import counted
-from photosvc.library.journal import Actor
 from photosvc.library.trash import (
     END_OF_TIME,
     MOST_RESTORED,
-    PORTION,
     chosen_files,
-    empty_in_request,
     kept_until,
     open_trash,
     photos_of,
-    restore_in_request,
 )
 from photosvc.library.trash_folder import Trash, is_deletion
 from photosvc.records.upkeep import EmptySchema, KeptSchema, RestoreSchema
 from photosvc.web.answers import json_answer, page_headers, page_parameters, read_page
-from photosvc.web.changes import one_batch
+from photosvc.web.changes import empty_files, restore_files
 from photosvc.web.contract import FLAG, LONG_BODY, NUMBER, TEXT, answers, describe, outcome, refuses, takes, takes_query
 from photosvc.web.current import current_service
 from photosvc.web.parts import OwnBlueprint
-from photosvc.web.protector import principal, require
+from photosvc.web.protector import require
 
 trash = OwnBlueprint("trash", __name__)
 
@@ -83,10 +78,7 @@ def restore_trash(given: dict[str, Any]) -> Response:
             files = chosen_files(session, trash, items)[: MOST_RESTORED + 1]
     if not files and items:
         raise NotFoundError("nothing of this is in the trash", field="items")
-    actor = Actor.of(principal())
-    service.end_reading()  # the store may take long
-    with one_batch() if len(files) > PORTION else nullcontext():
-        done = restore_in_request(service.writing, service.settings, files, actor, service.now())
+    done = restore_files(files)
     answer = {"files": done.files, "photos": done.photos, "taken": done.taken, "complete": done.is_complete}
     return json_answer({"code": 200, "message": f"{counted(len(done.files), 'file')} restored", **answer})
 
@@ -107,9 +99,7 @@ def empty_trash(given: dict[str, Any]) -> Response:
     if days is None and expected is None:
         raise InvalidValueError("say for how many days files are kept, or how many files are expected", field="days")
     before = service.now() - timedelta(days=days) if days else END_OF_TIME
-    service.end_reading()  # the store may take long
-    with one_batch():
-        done = empty_in_request(service.writing, trash, before, expected=expected)
+    done = empty_files(trash, before, expected)
     message = f"{counted(done.files, 'file')} deleted permanently"
     emptied = {"files": done.files, "bytes": done.size, "complete": done.is_complete}
     return json_answer({"code": 200, "message": message, **emptied})

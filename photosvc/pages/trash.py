@@ -1,33 +1,28 @@
 """Administration > Library > Trash: deleted originals, to restore or to delete permanently."""
 
-from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
 from flask import Response, request, url_for
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
-from photosvc.library.journal import Actor
 from photosvc.library.problems import trash_use
 from photosvc.library.trash import (
     END_OF_TIME,
     MOST_RESTORED,
-    Restored,
     chosen_files,
     count,
-    empty_in_request,
     kept_until,
     open_trash,
     photos_of,
-    restore_in_request,
 )
-from photosvc.library.trash_folder import Kept, Trash
+from photosvc.library.trash_folder import Trash
 from photosvc.pages.forms import page_number, read_form, whole_number
 from photosvc.pages.frame import administration_page, show_administration
 from photosvc.pages.language import N_
 from photosvc.pages.layout import form_page, pages, see_other
-from photosvc.web.current import Service, current_service
-from photosvc.web.protector import principal
+from photosvc.web.changes import empty_files, restore_files
+from photosvc.web.current import current_service
 
 _PATH: Final = "/administration/library/trash"
 #: The most files on a page.
@@ -56,7 +51,7 @@ def restore_file() -> Response:
             files = chosen_files(session, trash, [item])
         if not files:
             raise NotFoundError(N_("This file is no longer in the trash."))
-        done = _restore(service, files[:1])
+        done = restore_files(files[:1])
     except PhotosvcError as error:
         return _trash(error)
     return see_other(url_for(".trash", done="taken" if done.taken else "restored"))
@@ -69,7 +64,7 @@ def restore_all() -> Response:
     try:
         service = current_service()
         trash = open_trash(service.writing, service.settings)
-        done = _restore(service, list(islice(trash.every_file(), MOST_RESTORED + 1)))
+        done = restore_files(list(islice(trash.every_file(), MOST_RESTORED + 1)))
     except PhotosvcError as error:
         return _trash(error)
     return see_other(url_for(".trash", done="some" if not done.is_complete else "taken" if done.taken else "all"))
@@ -92,8 +87,7 @@ def empty_trash() -> Response:
         service = current_service()
         trash = open_trash(service.writing, service.settings)
         expected = whole_number(form.get("expected", ""), low=0, high=_MOST, default=-1)
-        service.end_reading()  # the store may take long
-        done = empty_in_request(service.writing, trash, END_OF_TIME, expected=expected)
+        done = empty_files(trash, END_OF_TIME, expected)
     except PhotosvcError as error:
         return _trash(error)
     return see_other(url_for(".trash", done="emptied" if done.is_complete else "rest"))
@@ -120,8 +114,3 @@ def _trash(error: PhotosvcError | None = None) -> Response:
             until=lambda kept: kept_until(kept, service.settings),
             readonly=service.settings.readonly,
         )
-
-
-def _restore(service: Service, files: Sequence[Kept]) -> Restored:
-    service.end_reading()  # the store may take long
-    return restore_in_request(service.writing, service.settings, files, Actor.of(principal()), service.now())

@@ -1,12 +1,14 @@
 """Changes that a person asks for, as the API and the pages make them.
 
-Of one photo, with its record and tag; of many photos; and of one label or person in all photos that have it.
+Of one photo, with its record and tag; of many photos; of files in the trash; and of one label or person in all photos
+that have it.
 """
 
 import hashlib
 from collections.abc import Callable, Container, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 from typing import TypeAlias
@@ -27,6 +29,8 @@ from photosvc.library.journal import Actor, Change
 from photosvc.library.labels import LabelChange, check_name
 from photosvc.library.names import Asked, Terms, change_all, respell_label
 from photosvc.library.names import rename_person as rename_in_photos
+from photosvc.library.trash import PORTION, Emptied, Restored, empty_in_request, restore_in_request
+from photosvc.library.trash_folder import Kept, Trash
 from photosvc.models import Photo
 from photosvc.models.engine import session_on
 from photosvc.query.fold import fold, words
@@ -130,6 +134,33 @@ def one_batch() -> AbstractContextManager[None]:
     busy = "The server is changing too many selections of photos: try again in a moment."
     too_many = "You are changing many photos already: wait until that is complete."
     return slot(current_service().batches, busy, too_many)
+
+
+def restore_files(files: Sequence[Kept]) -> Restored:
+    """Restore files of the trash, as many as one request may; more than a portion take the principal's only slot.
+
+    Raises:
+        NoSlotError: the principal changes many photos already, or too many others do.
+        PhotosvcError: the disk or the store refuses it.
+    """
+    service = current_service()
+    service.end_reading()  # the store may take long
+    with one_batch() if len(files) > PORTION else nullcontext():
+        return restore_in_request(service.writing, service.settings, files, Actor.of(principal()), service.now())
+
+
+def empty_files(trash: Trash, before: datetime, expected: int | None) -> Emptied:
+    """Delete the files that went into the trash before this time for good, as many as one request may.
+
+    Raises:
+        ConflictError: there are more or fewer files than `expected`; nothing is deleted.
+        NoSlotError: the principal changes many photos already, or too many others do.
+        PhotosvcError: the disk or the store refuses it.
+    """
+    service = current_service()
+    service.end_reading()  # the store may take long
+    with one_batch():
+        return empty_in_request(service.writing, trash, before, expected=expected)
 
 
 def change_photos(album_uid: str, selection: Selection, change: PhotosChange) -> tuple[dict[int, str], list[int]]:

@@ -124,7 +124,7 @@ def test_a_request_restores_so_many_files(copied_library, monkeypatch):
 
 def test_a_restoration_that_takes_too_long_leaves_the_rest(copied_library, monkeypatch):
     monkeypatch.setattr("photosvc.library.trash._PATIENCE", -1)
-    for module in ("api.trash", "library.trash"):
+    for module in ("web.changes", "library.trash"):
         monkeypatch.setattr(f"photosvc.{module}.PORTION", 1)
     delete(copied_library, "b/0.jpg", "b/1.jpg")
     for complete in (False, True):

@@ -112,6 +112,20 @@ def test_the_trash_is_listed_restored_and_emptied_with_a_question(ann, api):
     assert len(list(api.library.originals.rglob("*.jpg"))) == 1
 
 
+def test_the_trash_is_not_emptied_while_its_administrator_changes_many_photos(ann, api):
+    api.library.put("2024/1.jpg", jpeg(30, 20))
+    api.library.index()
+    trash(api, "2024/1.jpg")
+    with api.library.app.app_context():
+        free = current_service().batches.take(api.uids["ann"])
+    try:
+        refused = ann.send(f"{TRASH}/empty", {"expected": "1"})
+    finally:
+        free()
+    assert (refused.status_code, "You are changing many photos already" in text_of(refused)) == (429, True)
+    assert "The trash is empty." in text_of(followed(ann, f"{TRASH}/empty", {"expected": "1"}))
+
+
 def trash(api, *names):
     """Delete originals with their photos."""
     with api.library.session() as session:
