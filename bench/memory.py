@@ -66,4 +66,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]).resolve())  # Flask-SQLAlchemy would look for it in the instance folder
