@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BufferedReader
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from photosvc.core.paths import clamped_time
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, system_symbol
@@ -25,8 +25,10 @@ from photosvc.media.looks import Look, read_look
 from photosvc.media.metadata import Metadata
 from photosvc.media.picture import Decoded, read_picture
 from photosvc.media.video import read_video, read_video_metadata
-from photosvc.pictures.ahead import UsualThumbnails
 from photosvc.storage.remote import RemoteFile, RemoteReader
+
+if TYPE_CHECKING:  # with its modules, its import takes a fifth of the time in which a worker starts
+    from photosvc.pictures.ahead import UsualThumbnails
 
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
@@ -301,7 +303,7 @@ def _check_unchanged(path: Path, before: os.stat_result) -> None:
 
 
 def extract_and_show(
-    path: Path | RemoteFile, *, max_bytes: int, thumbnails: UsualThumbnails
+    path: Path | RemoteFile, *, max_bytes: int, thumbnails: "UsualThumbnails"
 ) -> tuple[Extraction, int, str]:
     """Extract a file and make its usual thumbnails; thumbnails that fail are tried again when a request needs them.
 

@@ -44,8 +44,7 @@ _LANE: Final = 8
 #: The value of a frequency that does not occur, among those that `_low_frequencies` returns.
 _ZERO: Final = 1 << 63
 #: Number of values -> the number that is added to them before their bytes are taken, so that none is negative.
-_POSITIVE: Final = {count: sum(_ZERO << 8 * _LANE * at for at in range(count)) for count in (32, 16, _LOW)}
-_VALUES: Final = struct.Struct(f"<{_LOW * _LOW}Q")
+_POSITIVE: Final = {count: sum(_ZERO << 8 * _LANE * at for at in range(count)) for count in (64, 32, _LOW)}
 #: Shares of width and height that copies were cut by on each side.
 _CROPS: Final = (0.025, 0.05)
 #: Degrees by which copies were straightened; the largest box of the same shape is left of them.
@@ -55,6 +54,7 @@ _TURNS: Final = (-3.0, 3.0)
 _BASE: Final = 80
 _TURNED: Final = (64, 64)
 _DIGITS: Final = 16
+_DIGITS_OF_BITS: Final = bytes.maketrans(b"\0\1", b"01")
 #: Bits of odd frequencies in one direction: they change their sign in a picture that is mirrored in that direction.
 _ACROSS: Final = 0x5555555555555555
 _DOWN: Final = 0x00FF00FF00FF00FF
@@ -110,14 +110,14 @@ class Versions:
 def read_look(picture: "Image") -> Look:
     """Return the hashes of an upright picture; -1 in each part for a picture without contrast."""
     grey = _grey(picture)
-    low = _frequencies_of(_resized(grey, _WHOLE))
-    if low is None:
+    whole = _resized(grey, _WHOLE)
+    if not _has_contrast(whole):
         return Look()
+    (low,) = _low_frequencies(whole, 1)
     bits = _above_median(low)
     first, second, third, fourth = (bits >> shift * _BLOCK_BITS & 0xFFFF for shift in (3, 2, 1, 0))
     turnable = _above(low, _ZERO)
-    found = filter(None, map(_frequencies_of, _changed(grey)))
-    return Look(first, second, third, fourth, Versions(turnable, tuple(map(_above_median, found))).dump())
+    return Look(first, second, third, fourth, Versions(turnable, tuple(_changed_bits(grey))).dump())
 
 
 def turned(turnable: int) -> tuple[int, ...]:
@@ -149,6 +149,20 @@ def _resized(grey: "Image", size: tuple[int, int], box: tuple[float, float, floa
     return grey.resize(size, Resampling.LANCZOS, box)
 
 
+def _changed_bits(grey: "Image") -> Iterator[int]:
+    """Yield the hashes of the versions of a grey picture; those without contrast are left out."""
+    from PIL import Image
+
+    versions = [*_changed(grey)]
+    (width, height), count = _SMALL, len(versions)
+    sheet = Image.new("L", (width, height * count))
+    for number, version in enumerate(versions):
+        sheet.paste(version, (0, number * height))
+    for version, low in zip(versions, _low_frequencies(sheet, count), strict=True):
+        if _has_contrast(version):
+            yield _above_median(low)
+
+
 def _changed(grey: "Image") -> "Iterator[Image]":
     """Yield 16x16 versions of a grey picture, cropped and straightened."""
     from PIL.Image import Resampling, Transform
@@ -173,44 +187,41 @@ def _turn(degrees: float, size: tuple[int, int]) -> tuple[float, ...]:
     return a, b, left, d, e, upper
 
 
-def _frequencies_of(grey: "Image") -> Sequence[int] | None:
-    """Return the lowest frequencies of a grey picture of one of the two sizes; None without contrast."""
-    from PIL.Image import Transpose
-
+def _has_contrast(grey: "Image") -> bool:
     darkest, lightest = grey.getextrema()
-    if lightest - darkest < _MIN_CONTRAST:  # type: ignore[operator] # numbers, of one band
-        return None
-    return _low_frequencies(grey.transpose(Transpose.TRANSPOSE).tobytes())
+    return lightest - darkest >= _MIN_CONTRAST  # type: ignore[operator] # numbers, of one band
 
 
 def _above_median(low: Sequence[int]) -> int:
     in_order = sorted(low)
-    return _above([2 * value for value in low], in_order[len(low) // 2 - 1] + in_order[len(low) // 2])
+    return _above(low, (in_order[len(low) // 2 - 1] + in_order[len(low) // 2]) // 2)
 
 
 def _above(values: Sequence[int], limit: int) -> int:
-    bits = 0
-    for value in values:
-        bits = bits << 1 | (value > limit)
-    return bits
+    """Return a number with a one for each value above the limit, the first value in the highest bit."""
+    return int(bytes(map(limit.__lt__, values)).translate(_DIGITS_OF_BITS), 2)
 
 
-def _low_frequencies(columns: bytes) -> Sequence[int]:
-    """Return the 8x8 lowest frequencies of the grey levels of a square, given column by column, each plus `_ZERO`.
+def _low_frequencies(sheet: "Image", count: int) -> list[Sequence[int]]:
+    """Return the 8x8 lowest frequencies of the grey levels of squares, one below the other, each plus `_ZERO`.
 
-    A whole column is one number with 64 bits for each of its values, so that one addition adds all of them: this takes
-    a quarter of the time of sums over single values.
+    A column of all squares is one number with 64 bits for each of its values, so that one addition adds all of them:
+    this takes a quarter of the time of sums over single values, and four squares hardly take longer than one.
     """
+    from PIL.Image import Transpose
+
+    columns = sheet.transpose(Transpose.TRANSPOSE).tobytes()
     lanes = bytearray(_LANE * len(columns))
     lanes[::_LANE] = columns
-    side = math.isqrt(len(columns))
-    size = _LANE * side
+    side, height = sheet.size
+    size = _LANE * height
     each = [int.from_bytes(lanes[at : at + size], "little") for at in range(0, len(lanes), size)]
-    across = array("Q", b"".join((one + _POSITIVE[side]).to_bytes(size, "little") for one in _frequencies(each)))
-    rows = [int.from_bytes(across[row::side], "little") - _POSITIVE[_LOW] for row in range(side)]
-    return _VALUES.unpack(
-        b"".join((one + _POSITIVE[_LOW]).to_bytes(_LANE * _LOW, "little") for one in _frequencies(rows))
-    )
+    across = array("Q", b"".join((one + _POSITIVE[height]).to_bytes(size, "little") for one in _frequencies(each)))
+    lower = _LOW * count
+    rows = [int.from_bytes(across[row::side], "little") - _POSITIVE[lower] for row in range(side)]
+    values = b"".join((one + _POSITIVE[lower]).to_bytes(_LANE * lower, "little") for one in _frequencies(rows))
+    low = struct.unpack(f"<{_LOW * lower}Q", values)
+    return [low[number::count] for number in range(count)]
 
 
 def _frequencies(values: Sequence[int]) -> list[int]:
