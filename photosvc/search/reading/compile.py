@@ -4,6 +4,7 @@ It asks the database nothing. Every value becomes a bind parameter, so queries o
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, false, literal, not_, or_, select, true
@@ -52,7 +53,8 @@ _OPENED = {
 EVERY_SWITCH = tuple(_OPENED)
 
 
-def visible(*, sees_private: bool, opened: Iterable[str] = (), by_index: bool = True) -> ColumnElement[bool]:
+@cache  # making these conditions takes longer than some searches; there are sixteen at most
+def visible(*, sees_private: bool, opened: tuple[str, ...] = (), by_index: bool = True) -> ColumnElement[bool]:
     """Return the condition that every search is combined with by AND, for any query.
 
     Args:
@@ -68,6 +70,7 @@ def visible(*, sees_private: bool, opened: Iterable[str] = (), by_index: bool = 
     return or_(listed, and_(SearchRow.present, or_(*(_OPENED[name] for name in opened))))
 
 
+@cache
 def visible_albums(*, sees_private: bool) -> ColumnElement[bool]:
     """Return the condition for albums that a search may use and name."""
     return and_(Album.deleted_at.is_(None), *([] if sees_private else [not_(Album.private)]))

@@ -14,12 +14,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain, combinations
 from statistics import fmean
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, or_, select
 
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.geo import distance_m
@@ -205,14 +205,17 @@ def _names_like(name: str) -> Sequence[str]:
     return names.split("\n") if names else ()
 
 
+@cache
+def _albums(*, sees_private: bool) -> "Select[int, str, str, str]":
+    return select(Album.id, Album.uid, Album.title, Album.filter).where(visible_albums(sees_private=sees_private))
+
+
 class NamedAlbums:
     """The albums that the filters of a search name, limited to those that the caller may see."""
 
     def __init__(self, connection: Connection, *, sees_private: bool) -> None:
         self._connection = connection
-        self._query = select(Album.id, Album.uid, Album.title, Album.filter).where(
-            visible_albums(sees_private=sees_private)
-        )
+        self._query = _albums(sees_private=sees_private)
         self._every: list[AlbumRow] | None = None
         self._named: dict[Operands, list[AlbumRow]] = {}
         self._smart: dict[int, AlbumRow] = {}
