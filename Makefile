@@ -104,18 +104,19 @@ format: $(VENV)/.dev ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-build/bench-%: $(VENV)/.dev
+# Libraries are made once: the date of a folder tells nothing about them.
+build/bench-%: | $(VENV)/.dev
 	$(BIN)/python -m bench.libraries.library $* $@
 
 build/datasette: $(VENV)/bin/python
 	$(PYTHON) -m venv $@
 	$@/bin/python -m pip --disable-pip-version-check install --quiet 'datasette>=0.65,<1'
 
-build/bench-%/postgres: build/bench-%
-	$(BIN)/python -m bench.libraries.postgres $<
+build/bench-%/postgres: | build/bench-%
+	$(BIN)/python -m bench.libraries.postgres build/bench-$*
 
-build/bench-1000000: build/bench-200000
-	$(BIN)/python -m bench.libraries.repeat 5 $< $@
+build/bench-1000000: | build/bench-200000
+	$(BIN)/python -m bench.libraries.repeat 5 build/bench-200000 $@
 
 bench: build/bench-200000/postgres build/datasette ## Measure searches on both databases and beside peers (needs wrk)
 	$(BIN)/python -m bench.searches.queries build/bench-200000 $<
@@ -165,13 +166,13 @@ bench-first-request: build/bench-200000 ## Measure the first request of a fresh 
 bench-soak: build/bench-200000 ## Measure the memory of two workers under large answers, and ten minutes of all of them
 	$(BIN)/python -m bench.soak $<
 
-build/multiplied-1000000: build/bench-200000/postgres
-	cp -a $< $@.part
+build/multiplied-1000000: | build/bench-200000/postgres
+	cp -a build/bench-200000/postgres $@.part
 	$(BIN)/python -m bench.scaling --multiply 5 $@.part
 	mv $@.part $@
 
-build/multiplied-10000000: build/multiplied-1000000
-	cp -a $< $@.part
+build/multiplied-10000000: | build/multiplied-1000000
+	cp -a build/multiplied-1000000 $@.part
 	$(BIN)/python -m bench.scaling --rows 10 $@.part
 	mv $@.part $@
 
