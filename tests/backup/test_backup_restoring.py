@@ -167,6 +167,7 @@ def test_without_its_key_the_library_is_restored_and_says_which_key_it_needs(tmp
     assert svc("users", "ls", instance=tmp_path / "new", environ=key).returncode == 0
 
 
+@pytest.mark.slow
 def test_settings_of_the_environment_that_differ_are_told(backed_up, tmp_path):
     environ = {"PHOTOSVC_ORIGINALS": "/srv/pictures", "PHOTOSVC_TRASH_DAYS": "7"}
     archive = tmp_path / "b.zip"

@@ -427,6 +427,7 @@ def test_the_instance_folder_of_an_option_counts_more_than_that_of_the_environme
     assert not (tmp_path / "other").exists()
 
 
+@pytest.mark.slow
 def test_an_app_that_contains_photosvc_chooses_its_instance_folder_itself(tmp_path):
     done = subprocess.run(
         [*FLASK, "--instance", str(tmp_path), "status"],

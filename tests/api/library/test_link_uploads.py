@@ -256,6 +256,7 @@ def test_a_visitor_has_no_other_way_to_send_or_change_anything(visiting):
     check_error(call("GET", "/files/" + "0" * 40, visiting.visit), 403)
 
 
+@pytest.mark.slow
 def test_files_and_bytes_of_a_link_are_limited_in_a_day(visiting, monkeypatch):
     monkeypatch.setattr(links, "_FILES", Allowance("link-files", burst=2, seconds=100))
     for seed in (11, 12):
@@ -284,6 +285,7 @@ def test_requests_of_one_address_are_limited(visiting, monkeypatch):
     assert visiting.add(("new.jpg", picture(13)), **elsewhere).status_code == 200
 
 
+@pytest.mark.slow
 def test_requests_of_all_links_of_an_account_are_limited_from_all_addresses_together(visiting, monkeypatch):
     """Each leaves a job until its files are indexed, and the jobs of the account that made the links are limited."""
     assert sessions._UPLOADS_BY_ACCOUNT.burst < ALBUMS.most_waiting
@@ -403,6 +405,7 @@ def test_a_file_of_a_visitor_brings_no_deleted_photo_back(visiting, way):
     assert visiting.in_album() - before == {mine}  # its owner's own moves are followed
 
 
+@pytest.mark.slow
 def test_a_deleted_photo_and_the_one_that_a_visitor_sent_instead_are_both_there_once_it_is_restored(visiting):
     known = visiting.photos["known"]
     visiting.api.call("POST", "/batch/photos/delete", visiting.token, json={"photos": [known]})

@@ -20,6 +20,8 @@ from tests.support.api_client import API, PASSWORD, open_api
 from tests.support.pictures import encoded, exif, jpeg, quarters, video
 from tests.support.programs.server import serve
 
+pytestmark = pytest.mark.slow
+
 GPS = {1: "N", 2: [(48, 1), (51, 1), (30, 1)], 3: "E", 4: [(2, 1), (17, 1), (40, 1)]}
 LOCATED = exif({}, {0x9003: "2021:07:04 18:30:15"}, GPS)
 PLAIN, LARGE = jpeg(320, 240, exif=LOCATED), encoded(quarters(2400, 1600), "JPEG", quality=80)
