@@ -338,6 +338,8 @@ def open_scaled(source: BinaryIO, name: str, longest: int) -> Image.Image:
             header = _in_lab(header, source)
         side = longest or min(max(header.width, header.height), Image.MAX_IMAGE_PIXELS or 1)
         small = _scaled(vips, header, data, side)
+        if small.bands > 4:  # a TIFF with more samples than colours and alpha, such as masks and spot colours
+            small = small.extract_band(0, n=3)
         mode = ("L", "LA", "RGB", "RGBA")[small.bands - 1]
         picture = Image.frombytes(mode, (small.width, small.height), small.write_to_memory())
     except vips.Error as error:

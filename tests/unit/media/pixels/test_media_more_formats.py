@@ -130,9 +130,13 @@ def test_xmp_of_a_psd_is_read(psd):
         (tiff(([0.2] * 3 + [1.0] * 3) * 8, bits=32, samples=3, kind=3), (124, 255)),
         (tiff(([0.2] * 3 + [1.0] * 3) * 8, bits=32, samples=3, kind=3, big=True, order="<"), (124, 255)),
         (tiff(([50] * 3 + [200] * 3) * 8, bits=8, samples=3, big=True), (50, 200)),
+        (tiff(([20_000] * 5 + [60_000] * 5) * 8, bits=16, samples=5), (78, 234)),
+        (tiff(([20_000] * 3 + [0] * 3 + [60_000] * 3 + [0] * 3) * 8, bits=16, samples=6, big=True), (78, 234)),
+        (tiff(([0.2] * 5 + [1.0] * 5) * 8, bits=32, samples=5, kind=3), (124, 255)),
+        (tiff(([50] * 515 + [200] * 515) * 8, bits=8, samples=515), (50, 200)),
     ],
     ids=["16", "16 big", "16 big little-endian", "RGB 16", "RGB 16 big", "float", "half", "RGB float",
-         "RGB float big little-endian", "RGB 8 big"],
+         "RGB float big little-endian", "RGB 8 big", "5 samples", "6 samples big", "5 floats", "515 samples"],
 )  # fmt: skip
 def test_a_tiff_of_any_layout_is_shown(data, brightness):
     found = read_picture(BytesIO(data), row("tif"))
