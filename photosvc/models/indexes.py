@@ -75,7 +75,9 @@ for _keys in SORT_KEYS.values():
     _index(_keys.index, *_keys.columns, *_keys.appended, included=("file_id",))
     if _keys.by_value:
         for _column in VALUE_COLUMNS:
-            _index(f"{_column}_{_keys.index}", _column, *_keys.columns)
+            # Otherwise PostgreSQL walks the order's own index, which it can read alone, past all other values.
+            _alone = ("file_id", "private") if _column in _keys.appended else ()
+            _index(f"{_column}_{_keys.index}", _column, *_keys.columns, included=_alone)
 
 _index("path", "path_key")
 

@@ -213,3 +213,11 @@ def test_the_index_of_postgresql_has_all_that_random_order_reads(connection):
         "portrait, is_first) INCLUDE (file_id) WHERE listed"
     )
     assert connection.exec_driver_sql(index).scalar().endswith(columns)
+
+
+def test_a_page_of_one_year_is_read_from_an_index_of_postgresql_alone(connection):
+    """Otherwise its planner walks the index of the order, which has the years too, past all later ones."""
+    only_postgresql(connection)
+    index = "SELECT indexdef FROM pg_indexes WHERE indexname = 'ix_photosvc_search_rows_year_taken'"
+    columns = "(year, taken_at, newest_key) INCLUDE (file_id, private) WHERE listed"
+    assert connection.exec_driver_sql(index).scalar().endswith(columns)
