@@ -10,8 +10,6 @@ from photosvc.models.migrations.tables import replace_search_index
 
 revision = "0066"
 down_revision = "0065"
-#: Code of this revision needs no new column or table, and goes on.
-oldest_code = "0065"
 
 
 def upgrade() -> None:
