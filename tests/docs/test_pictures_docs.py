@@ -37,7 +37,7 @@ def test_every_file_the_guide_links_to_exists():
     assert [link for link, _ in links if not (ROOT / "docs" / link).exists()] == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=2)
 def test_gunicorn_takes_the_shipped_configuration(tmp_path):
     config = tmp_path / "gunicorn.conf.py"
     config.write_text(GUNICORN)

@@ -13,7 +13,7 @@ from tests.support.api_client import open_api
 from tests.support.pictures import exif, jpeg
 from tests.support.programs.server import serve
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow(minutes=4), pytest.mark.timeout(180)]
 
 MONTHS, PHOTOS, DAYS = 400, 5000, 25
 TOTAL = MONTHS * PHOTOS
