@@ -3,7 +3,7 @@
 A thread owns each child process, because Linux ends the children of a thread together with it. A caller waits for its
 own item; if the queue is full, or has the most items that one owner may have, the item is refused at once. Owners take
 turns, and items of low priority wait until there are no others. While all workers are busy with slow items, one more
-works for owners who have none of these: nobody's large pictures keep those of others waiting.
+works for owners who have none of these, so that large pictures of one owner do not keep those of others waiting.
 """
 
 import pickle
