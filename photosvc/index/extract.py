@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # with its modules, its import takes a fifth of the time in w
 #: Version of what the index reads from a file. Raise it by one when an unchanged file gives more, or other, values than
 #: before: the next run then reads files of a lower version again, once. Each file carries its version, so that an
 #: interrupted run continues where it ended.
-READER_VERSION: Final = 14
+READER_VERSION: Final = 15
 _Keep = Callable[[Decoded], None]
 _CODECS: Final = {"jpg": "jpeg"}
 #: Formats of motion photos.

@@ -21,7 +21,7 @@ from photosvc.core.problems import FileProblemError, Reason
 from photosvc.media import text
 from photosvc.media.exif import exposure
 from photosvc.media.metadata import Metadata, Region, lens_name, make_name, model_name, valid_altitude, valid_position
-from photosvc.media.text import clean, is_plausible, parse_date, parse_offset
+from photosvc.media.text import clean, clean_text, is_plausible, parse_date, parse_offset
 from photosvc.media.xmp import read_sidecar as read_packet
 from photosvc.media.xmp_tree import MAX_PACKET
 
@@ -81,8 +81,8 @@ def read_picture(record: Mapping[str, Any]) -> Metadata | None:
         lat=lat,
         lng=lng,
         altitude=altitude,
-        description=_text(record, "description", text.DESCRIPTION),
-        original_name=_text(record, "title"),
+        description=clean_text(_string(record, "description")),
+        original_name=clean(_string(record, "title")),
         regions=tuple(Region(name, "", 0.0, 0.0, 1.0, 1.0) for name in people),
         favorite=record.get("favorited") is True,
         archived=record.get("archived") is True or record.get("trashed") is True,
@@ -95,15 +95,15 @@ def read_album(record: Mapping[str, Any]) -> Metadata | None:
         return None
     inner = record.get("albumData")
     album = inner if isinstance(inner, dict) else record
-    title = _text(album, "title", text.TITLE)
+    title = clean(_string(album, "title"), text.TITLE)
     if not title or _YEAR_FOLDER.fullmatch(unicodedata.normalize("NFC", title).replace("’", "'")):
         return None
-    return Metadata(title=title, description=_text(album, "description", text.DESCRIPTION))
+    return Metadata(title=title, description=clean_text(_string(album, "description")))
 
 
-def _text(record: Mapping[str, Any], name: str, limit: int = text.LINE) -> str:
+def _string(record: Mapping[str, Any], name: str) -> str:
     value = record.get(name)
-    return clean(value, limit) if isinstance(value, str) else ""
+    return value if isinstance(value, str) else ""
 
 
 def _moment(taken: Mapping[str, Any]) -> datetime | None:
@@ -136,7 +136,7 @@ def _number(value: object) -> float | None:
 def _people(record: Mapping[str, Any]) -> Iterator[str]:
     people = record.get("people")
     for person in people if isinstance(people, list) else ():
-        name = _text(person, "name") if isinstance(person, dict) else ""
+        name = clean(_string(person, "name")) if isinstance(person, dict) else ""
         if name:
             yield name
 
@@ -195,13 +195,13 @@ def read(record: Mapping[str, Any]) -> Metadata | None:
         lng=position[1] if position else None,
         altitude=_altitude(tags),
         title=clean(tags.text("Title", "ObjectName", "Headline"), text.TITLE),
-        description=clean(tags.text("Description", "Caption-Abstract", "ImageDescription"), text.DESCRIPTION),
+        description=clean_text(tags.text("Description", "Caption-Abstract", "ImageDescription")),
         keywords=text.keywords((*tags.texts("Subject"), *tags.texts("Keywords"))),
         subject=clean(", ".join(tags.texts("PersonInImage")[:16])),
         artist=clean(", ".join(tags.texts("Artist", "Creator", "By-line")[:16])),
         copyright=clean(tags.text("Copyright", "Rights", "CopyrightNotice")),
         license=clean(tags.text("License", "WebStatement")),
-        notes=clean(tags.text("UserComment"), text.DESCRIPTION),
+        notes=clean_text(tags.text("UserComment")),
         software=clean(tags.text("CreatorTool", "Software")),
         rating=_rating(tags),
         label=clean(tags.text("Label"), text.KEYWORD),

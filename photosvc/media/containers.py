@@ -25,7 +25,7 @@ from photosvc.media.packets import IPTC_RESOURCE, MAX_BLOCK, Packets, read_iptc,
 from photosvc.media.psd import read_psd
 from photosvc.media.raw import read_container
 from photosvc.media.slices import Slice, open_slices
-from photosvc.media.text import clean, is_plausible
+from photosvc.media.text import clean, clean_text, is_plausible
 from photosvc.media.xmp import Xmp, joined, read_xmp
 
 #: Long colour profiles, depth maps and previews take hundreds; this many are read in some hundredths of a second.
@@ -319,11 +319,11 @@ def _texts(packets: Packets) -> Metadata:
         modified_local=changed,
         modified_offset=None if changed is None else 0,
         title=clean(texts.get("Title", ""), text.TITLE),
-        description=clean(texts.get("Description", ""), text.DESCRIPTION),
+        description=clean_text(texts.get("Description", "")),
         artist=clean(texts.get("Author", "")),
         copyright=clean(texts.get("Copyright", "")),
         software=clean(texts.get("Software", "")),
-        notes=clean(texts.get("Comment", ""), text.DESCRIPTION),
+        notes=clean_text(texts.get("Comment", "")),
     )
 
 

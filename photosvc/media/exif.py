@@ -29,7 +29,7 @@ from photosvc.media.metadata import (
     valid_position,
 )
 from photosvc.media.packets import IPTC_RESOURCE, resource
-from photosvc.media.text import DESCRIPTION, LINE, clean, parse_date, parse_offset
+from photosvc.media.text import DESCRIPTION, clean, clean_text, parse_date, parse_offset
 from photosvc.media.tiff import Directory, TiffReader, open_tiff
 
 # Tags of a date, its sub-seconds and its offset; of the first two, taken and digitized, the first that is set counts.
@@ -89,9 +89,9 @@ def exposure(fraction: tuple[int, int] | None) -> str:
     return f"{round(seconds, 1):.1f}".removesuffix(".0")
 
 
-def utf16(written: bytes, limit: int = LINE) -> str:
+def utf16(written: bytes) -> str:
     """Return the text of a tag that Windows Explorer writes (UTF-16, little endian)."""
-    return clean(written[: limit * 4].decode("utf-16-le", "ignore"), limit)
+    return written[: DESCRIPTION * 4].decode("utf-16-le", "ignore")
 
 
 def user_comment(written: bytes) -> str:
@@ -100,10 +100,10 @@ def user_comment(written: bytes) -> str:
     if code == b"UNICODE\0":
         # Nothing states the byte order; the zero bytes of ASCII text show it.
         order = "utf-16-be" if body[:1] == b"\0" else "utf-16-le"
-        return clean(body.decode(order, "ignore"), DESCRIPTION)
+        return clean_text(body.decode(order, "ignore"))
     if code in (b"ASCII\0\0\0", b"\0\0\0\0\0\0\0\0"):
-        value = clean(body, DESCRIPTION)
-        return value if value.isprintable() else ""
+        value = clean_text(body)
+        return value if clean(value, DESCRIPTION).isprintable() else ""
     return ""
 
 
@@ -283,13 +283,13 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         lng=position[1] if position else None,
         altitude=altitude(gps),
         unfixed=position is not None and gps.data(_STATUS)[:1] == b"V",  # void
-        title=utf16(image.data(0x9C9B), text.TITLE),
-        description=clean(image.data(0x010E), text.DESCRIPTION),
-        keywords=text.keywords([utf16(image.data(0x9C9E), text.DESCRIPTION)], split=True),
-        subject=utf16(image.data(0x9C9F)),
-        artist=clean(image.data(0x013B)) or utf16(image.data(0x9C9D)),
+        title=clean(utf16(image.data(0x9C9B)), text.TITLE),
+        description=clean_text(image.data(0x010E)),
+        keywords=text.keywords([utf16(image.data(0x9C9E))], split=True),
+        subject=clean(utf16(image.data(0x9C9F))),
+        artist=clean(image.data(0x013B)) or clean(utf16(image.data(0x9C9D))),
         copyright=clean(image.data(0x8298)),
-        notes=user_comment(exif.data(0x9286)) or utf16(image.data(0x9C9C), text.DESCRIPTION),
+        notes=user_comment(exif.data(0x9286)) or clean_text(utf16(image.data(0x9C9C))),
         software=clean(image.data(0x0131)),
         rating=rating if 0 <= rating <= 5 else 0,
         document_id=unique_id if unique_id.strip("0 -") else "",

@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 from photosvc.media import text
 from photosvc.media.isobmff import XMP_BOX, boxes
 from photosvc.media.metadata import Metadata, make_name, model_name, valid_altitude, valid_position
-from photosvc.media.text import clean, parse_date, to_utc
+from photosvc.media.text import clean, clean_text, parse_date, to_utc
 
 _MAX_XMP: Final = 1 << 21
 _MAX_VALUE: Final = 1 << 16
@@ -298,7 +298,7 @@ def read_tags(tags: Mapping[str, str]) -> Metadata:
         lng=lng,
         altitude=altitude,
         title=clean(first(_APPLE + "title", _APPLE + "displayname", "title"), text.TITLE),
-        description=clean(first(*_DESCRIPTIONS), text.DESCRIPTION),
+        description=clean_text(first(*_DESCRIPTIONS)),
         keywords=text.keywords([first(_APPLE + "keywords", "keywords")], split=True),
         artist=clean(first(_APPLE + "author", _APPLE + "artist", "artist")),
         copyright=clean(first(_APPLE + "copyright", "copyright")),

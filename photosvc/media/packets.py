@@ -8,7 +8,7 @@ from typing import Final
 
 from photosvc.media import text
 from photosvc.media.metadata import Metadata, WrittenDate, read_date
-from photosvc.media.text import clean
+from photosvc.media.text import clean, clean_text
 
 #: Longest block that is read.
 MAX_BLOCK: Final = 1 << 21
@@ -63,22 +63,22 @@ def read_iptc(block: bytes) -> Metadata:
     records = _records(block)
     encoding = "utf-8" if _UTF8 in records.get((1, 90), [b""])[0] else ""
 
-    def first(number: int, limit: int = text.LINE) -> str:
-        return clean(_decoded(records.get((2, number), [b""])[0], encoding), limit)
+    def first(number: int) -> str | bytes:
+        return _decoded(records.get((2, number), [b""])[0], encoding)
 
     bylines = records.get((2, _BYLINE), [])[:_MAX_BYLINES]
-    taken = _taken(first(_DATE), first(_TIME))
+    taken = _taken(clean(first(_DATE)), clean(first(_TIME)))
     if taken.local is None:
-        taken = _taken(first(_DIGITIZED), first(_DIGITIZED_TIME))
+        taken = _taken(clean(first(_DIGITIZED)), clean(first(_DIGITIZED_TIME)))
     return Metadata(
         taken_local=taken.local,
         utc_offset=taken.offset,
         date_parts=taken.parts,
-        title=first(_TITLE, text.TITLE) or first(_HEADLINE, text.TITLE),
-        description=first(_CAPTION, text.DESCRIPTION),
+        title=clean(first(_TITLE), text.TITLE) or clean(first(_HEADLINE), text.TITLE),
+        description=clean_text(first(_CAPTION)),
         keywords=text.keywords(_decoded(word, encoding) for word in records.get((2, _KEYWORDS), ())),
         artist=clean(", ".join(filter(None, (clean(_decoded(name, encoding)) for name in bylines)))),
-        copyright=first(_COPYRIGHT),
+        copyright=clean(first(_COPYRIGHT)),
     )
 
 

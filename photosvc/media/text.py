@@ -1,11 +1,11 @@
 """Texts and dates as cameras, editors and sidecars write them, made safe to store and to show."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
+from photosvc.core.text import clean_line, clean_lines
 from photosvc.core.times import system_clock
 
 # Limits of texts in characters, and of the number of keywords.
@@ -15,26 +15,27 @@ KEYWORD = 255
 KEYWORDS = 256
 LINE = 255
 
-# C0, DEL, C1 and every Unicode space become one blank.
-_BLANKS = re.compile(r"[\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
-# Zero-width and bidi marks, overrides and isolates (with them a text can imitate another one), BOM, lone surrogates.
-# ZWNJ and ZWJ are kept: Persian, Indic scripts and emoji need them.
-_INVISIBLE = re.compile(r"[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
 _SEPARATORS = re.compile(r"[,;]")
 
 
 def clean(value: str | bytes, limit: int = LINE) -> str:
-    """Return one line of NFC text without control, bidi or surrogate characters, at most `limit` characters long.
+    """Return one clean line, at most `limit` characters long; of bytes and texts, the part before the first NUL."""
+    return _clipped(clean_line(_written(value, limit)), limit) if value else ""  # most fields are empty
 
-    Bytes are decoded as UTF-8, or else as Latin-1, which old cameras write. Everything after a NUL is dropped.
-    """
-    if not value:  # most fields of most files are empty
-        return ""
+
+def clean_text(value: str | bytes, limit: int = DESCRIPTION) -> str:
+    """Return a clean text with its line breaks, otherwise like `clean`: for fields in which people write sentences."""
+    return _clipped(clean_lines(_written(value, limit)), limit) if value else ""
+
+
+def _written(value: str | bytes, limit: int) -> str:
     # UTF-8 needs at most four bytes a character; the rest leaves room for blanks and invisible characters.
     value = value[: limit * 16]
-    text = decoded(value) if isinstance(value, bytes) else value.partition("\0")[0]
-    text = _BLANKS.sub(" ", _INVISIBLE.sub("", text))
-    return unicodedata.normalize("NFC", text).strip()[:limit].rstrip()
+    return decoded(value) if isinstance(value, bytes) else value.partition("\0")[0]
+
+
+def _clipped(text: str, limit: int) -> str:
+    return text[:limit].rstrip()
 
 
 def keywords(values: Iterable[str | bytes], *, split: bool = False) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from photosvc.media.metadata import (
     valid_iso,
     valid_position,
 )
-from photosvc.media.text import clean, parse_date, to_utc
+from photosvc.media.text import clean, clean_text, parse_date, to_utc
 from photosvc.media.xmp_tree import Properties, attribute, items, parse_packet, properties, tag
 
 MAX_REGIONS: Final = 256
@@ -163,13 +163,13 @@ def _read(root: Element) -> Xmp:
         altitude=_altitude(found),
         unfixed=position is not None and _first(found, "exif:GPSStatus").strip() == "V",
         title=clean(_first(found, "dc:title", "photoshop:Headline"), text.TITLE),
-        description=clean(_first(found, "dc:description"), text.DESCRIPTION),
+        description=clean_text(_first(found, "dc:description")),
         keywords=_keywords(found),
         subject=clean(", ".join(found.get("Iptc4xmpExt:PersonInImage", ())[:16])),
         artist=clean(", ".join(found.get("dc:creator", ())[:16])),
         copyright=clean(_first(found, "dc:rights")),
         license=clean(_first(found, "cc:license", "xmpRights:WebStatement")),
-        notes=clean(_first(found, "exif:UserComment"), text.DESCRIPTION),
+        notes=clean_text(_first(found, "exif:UserComment")),
         software=clean(_first(found, "xmp:CreatorTool", "tiff:Software")),
         rating=_rating(found),
         document_id=clean(_first(found, "xmpMM:OriginalDocumentID", "xmpMM:DocumentID")),

@@ -10,8 +10,9 @@ from photosvc.records.fields import (
     PHOTO_UID,
     TEXT,
     AnyCaseSchema,
-    CleanText,
     Flag,
+    Line,
+    Lines,
     NullableTimestamp,
     Timestamp,
     about,
@@ -46,10 +47,10 @@ class AlbumResultSchema(AlbumSchema):
 class AlbumEditSchema(AnyCaseSchema):
     """Changes of an album; fields that are absent or null keep their value."""
 
-    Title = CleanText(_TITLE, attribute="title", metadata={"example": "Summer"})
-    Description = CleanText(_LONG, attribute="description")
-    Filter = CleanText(_LONG, attribute="filter", metadata=about("The query of a smart album."))
-    Order = CleanText(32, attribute="order")
+    Title = Line(_TITLE, attribute="title", metadata={"example": "Summer"})
+    Description = Lines(_LONG, attribute="description")
+    Filter = Line(_LONG, attribute="filter", metadata=about("The query of a smart album."))
+    Order = Line(32, attribute="order")
     Favorite = Flag(attribute="favorite")
     Private = Flag(attribute="private")
 
@@ -153,7 +154,7 @@ class LinkSchema(Schema):
 class LinkEditSchema(AnyCaseSchema):
     """A new link, or changes of one; fields that are absent or null keep their value."""
 
-    Slug = CleanText(_LONGEST_SLUG, attribute="slug", metadata=about("The readable end of its address."))
+    Slug = Line(_LONGEST_SLUG, attribute="slug", metadata=about("The readable end of its address."))
     Expires = fields.Integer(attribute="expires", metadata=about("Seconds from now on; 0: never.", 604_800))
     MaxViews = fields.Integer(
         attribute="max_views",
@@ -169,7 +170,7 @@ class LinkEditSchema(AnyCaseSchema):
         attribute="uploads",
         metadata=about("Visitors may add photos to the album, in the quota of the account that made the link."),
     )
-    Comment = CleanText(MAX_LINK_COMMENT, attribute="comment", metadata=about("A note for its owner."))
+    Comment = Line(MAX_LINK_COMMENT, attribute="comment", metadata=about("A note for its owner."))
 
     @pre_load
     def _known_names(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -202,9 +203,7 @@ class ShareEditSchema(AnyCaseSchema):
 class NewShareSchema(ShareEditSchema):
     """An account to share an album with."""
 
-    Account = CleanText(
-        _LONGEST_ACCOUNT, attribute="account", required=True, metadata=about("Its name or UID.", "grandma")
-    )
+    Account = Line(_LONGEST_ACCOUNT, attribute="account", required=True, metadata=about("Its name or UID.", "grandma"))
 
 
 class SharedAlbumSchema(AlbumResultSchema):

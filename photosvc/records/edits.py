@@ -11,14 +11,15 @@ from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, pre_load, validate
 
+from photosvc.core.text import clean_line
 from photosvc.records.fields import (
     PHOTO_UID,
     AnyCaseSchema,
-    CleanText,
     Flag,
+    Line,
+    Lines,
     Timestamp,
     about,
-    clean_text,
     texts,
     whole_number,
 )
@@ -42,8 +43,12 @@ _LONGEST_SHIFT = 100 * 366 * 86_400
 _UNPRINTABLE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
-def _text(most: int, **kwargs: Any) -> CleanText:  # noqa: ANN401
-    return CleanText(most, allow_none=True, **kwargs)
+def _line(most: int, **kwargs: Any) -> Line:  # noqa: ANN401
+    return Line(most, allow_none=True, **kwargs)
+
+
+def _lines_of(name: str, **kwargs: Any) -> Lines:  # noqa: ANN401
+    return Lines(_LONG, attribute=name, allow_none=True, **kwargs)
 
 
 class _Time(fields.Field[datetime]):
@@ -64,7 +69,7 @@ class Keywords(fields.Field[list[str]]):
         words = value.split(",") if isinstance(value, str) else value
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise ValidationError("send keywords separated by commas, or a list of them")
-        clean = [text for word in words if (text := clean_text(word))]
+        clean = [text for word in words if (text := clean_line(word))]
         if len(clean) > _MOST_KEYWORDS or any(len(word) > _SHORT for word in clean):
             raise ValidationError(f"at most {_MOST_KEYWORDS} keywords of {_SHORT} characters")
         if sum(len(word.encode()) for word in clean) > _KEYWORD_BYTES:
@@ -93,22 +98,22 @@ class DetailsEditSchema(AnyCaseSchema):
             "example": "lake, boat",
         },
     )
-    Notes = _text(_LONG, attribute="notes")
-    Subject = _text(_SHORT, attribute="subject")
-    Artist = _text(_SHORT, attribute="artist")
-    Copyright = _text(_SHORT, attribute="copyright")
-    License = _text(_SHORT, attribute="license")
+    Notes = _lines_of("notes")
+    Subject = _line(_SHORT, attribute="subject")
+    Artist = _line(_SHORT, attribute="artist")
+    Copyright = _line(_SHORT, attribute="copyright")
+    License = _line(_SHORT, attribute="license")
 
 
 class PhotoEditSchema(AnyCaseSchema):
     """Changes of a photo: absent fields keep their value, and null restores the value in the files."""
 
-    Title = _text(_TITLE, attribute="title", metadata={"example": "At the lake"})
-    Description = _text(_LONG, attribute="description")
-    Caption = _text(_LONG, attribute="caption", metadata=about("The newer name of `Description`."))
+    Title = _line(_TITLE, attribute="title", metadata={"example": "At the lake"})
+    Description = _lines_of("description")
+    Caption = _lines_of("caption", metadata=about("The newer name of `Description`."))
     TakenAt = _Time(attribute="taken_at", allow_none=True, metadata=_TIME)
     TakenAtLocal = _Time(attribute="taken_at_local", allow_none=True, metadata=_TIME)
-    TimeZone = _text(64, attribute="time_zone")
+    TimeZone = _line(64, attribute="time_zone")
     Year = _number("year", -1, 9999)
     Month = _number("month", -1, 12)
     Day = _number("day", -1, 31)
@@ -121,19 +126,19 @@ class PhotoEditSchema(AnyCaseSchema):
         validate=validate.Regexp(r"[a-z]{2}\Z", error="use the two letters of a country, such as ch"),
     )
     CameraID = _number("camera_id", 1, 2**31 - 1)
-    CameraMake = _text(_SHORT, attribute="camera_make")
-    CameraModel = _text(_SHORT, attribute="camera_model")
+    CameraMake = _line(_SHORT, attribute="camera_make")
+    CameraModel = _line(_SHORT, attribute="camera_model")
     LensID = _number("lens_id", 1, 2**31 - 1)
-    LensMake = _text(_SHORT, attribute="lens_make")
-    LensModel = _text(_SHORT, attribute="lens_model")
+    LensMake = _line(_SHORT, attribute="lens_make")
+    LensModel = _line(_SHORT, attribute="lens_model")
     Iso = _number("iso", 0, 2**31 - 1)
     FocalLength = _number("focal_length", 0, 100_000)
     FNumber = _decimal("f_number", 0, 10_000)
-    Exposure = _text(32, attribute="exposure")
+    Exposure = _line(32, attribute="exposure")
     Type = fields.String(attribute="type", allow_none=True, validate=validate.OneOf(TYPES))
     Rating = _number("rating", -1, 5)
     Stack = _number("stack", -1, 1)
-    OriginalName = _text(_SHORT, attribute="original_name")
+    OriginalName = _line(_SHORT, attribute="original_name")
     Favorite = Flag(attribute="favorite", allow_none=True)
     Private = Flag(attribute="private", allow_none=True)
     Scan = Flag(attribute="scan", allow_none=True)

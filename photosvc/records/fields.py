@@ -3,7 +3,6 @@
 The UIDs in examples of the OpenAPI document are made up, in the form of real ones.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -11,10 +10,10 @@ from typing import Any, Final, TypeVar, cast
 
 from marshmallow import EXCLUDE, Schema, fields, pre_load, validate
 
+from photosvc.core.text import clean_line, clean_lines
 from photosvc.core.times import ZERO_TIME
 
 _UP_TO_SECONDS: Final = len("0001-01-01T00:00:00")
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 #: Types whose Python values are JSON already; values of all other types are converted by their field.
 _PLAIN = (fields.String, fields.Integer, fields.Boolean)
 #: Types that read no attribute.
@@ -55,19 +54,27 @@ class AnyCaseSchema(LenientSchema):
         return {**others, **{name: data[name] for name in data.keys() & self.fields.keys()}}
 
 
-def clean_text(text: str) -> str:
-    """Remove the blanks around a text and its control characters, except tabs and line feeds."""
-    return _CONTROL.sub("", text).strip()
+class Line(fields.String):
+    """A clean text of one line, of `least` to `most` characters."""
 
-
-class CleanText(fields.String):
-    """A text of at most `most` characters, cleaned by `clean_text`."""
-
-    def __init__(self, most: int, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(validate=validate.Length(max=most, error=f"At most {most:,} characters."), **kwargs)
+    def __init__(self, most: int, *, least: int | None = None, **kwargs: Any) -> None:  # noqa: ANN401
+        error = None if least else f"At most {most:,} characters."
+        super().__init__(validate=validate.Length(least, most, error=error), **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
-        return clean_text(super()._deserialize(value, attr, data, **kwargs))
+        return self.clean(super()._deserialize(value, attr, data, **kwargs))
+
+    def clean(self, text: str) -> str:
+        """Return the text as it is stored."""
+        return clean_line(text)
+
+
+class Lines(Line):
+    """A clean text of several lines."""
+
+    def clean(self, text: str) -> str:
+        """Return the text as it is stored."""
+        return clean_lines(text)
 
 
 class Flag(fields.Boolean):

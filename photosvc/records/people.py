@@ -1,6 +1,5 @@
 """Records of people and labels, and of requests to change them."""
 
-import re
 from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validate
@@ -13,6 +12,7 @@ from photosvc.records.fields import (
     AnyCaseSchema,
     Decimal,
     Flag,
+    Line,
     about,
     constant,
     never,
@@ -20,7 +20,6 @@ from photosvc.records.fields import (
 )
 from photosvc.records.photo import slug
 
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _LONGEST: Final = 160
 #: The least width and height of a marked area, in which also its thumbnail is addressed.
 _SMALLEST: Final = 0.001
@@ -76,18 +75,10 @@ class LabelEntitySchema(LabelSchema):
     DeletedAt = never()
 
 
-class _Name(fields.String):
-    """A name, from which control characters and blanks around it are removed."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
-        text: str = super()._deserialize(value, attr, data, **kwargs)
-        return _CONTROL.sub("", text).strip()
-
-
 class _NamedEditSchema(AnyCaseSchema):
     """Changes of a person or label: the name, and the mark as a favourite."""
 
-    Name = _Name(attribute="name", validate=validate.Length(1, _LONGEST), metadata={"example": "Ada Lovelace"})
+    Name = Line(_LONGEST, least=1, attribute="name", metadata={"example": "Ada Lovelace"})
     Favorite = Flag(attribute="favorite")
 
 
@@ -97,7 +88,7 @@ class SubjectEditSchema(_NamedEditSchema):
     Hidden = Flag(attribute="hidden", metadata=about("True leaves the person out of lists, facets and suggestions."))
 
 
-class _LabelName(_Name):
+class _LabelName(Line):
     """A name without commas, because commas separate keywords."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401
@@ -110,15 +101,16 @@ class _LabelName(_Name):
 class LabelEditSchema(_NamedEditSchema):
     """Changes of a label: the name, and the mark as a favourite."""
 
-    Name = _LabelName(attribute="name", validate=validate.Length(1, _LONGEST_LABEL), metadata={"example": "Boat"})
+    Name = _LabelName(_LONGEST_LABEL, least=1, attribute="name", metadata={"example": "Boat"})
 
 
 class PhotoLabelEditSchema(AnyCaseSchema):
     """A label that is added to a photo or removed from it."""
 
     Name = _LabelName(
+        _LONGEST_LABEL,
+        least=1,
         attribute="name",
-        validate=validate.Length(1, _LONGEST_LABEL),
         allow_none=True,
         load_default=None,
         metadata={"example": "Boat"},
@@ -135,10 +127,10 @@ class PhotoLabelEditSchema(AnyCaseSchema):
 class MarkerEditSchema(AnyCaseSchema):
     """Changes of a marked area: the name, or its removal."""
 
-    Name = _Name(
+    Name = Line(
+        _LONGEST,
         attribute="name",
         allow_none=True,
-        validate=validate.Length(max=_LONGEST, error=f"At most {_LONGEST} characters."),
         metadata=about("Empty: the area has no name; null: the one that the file says.", "Ada Lovelace"),
     )
     Invalid = Flag(attribute="invalid", metadata=about("True removes an area that a person added."))
@@ -148,10 +140,10 @@ class NewMarkerSchema(AnyCaseSchema):
     """An area that a person adds to a file; lengths are relative to the upright picture, from the top left."""
 
     FileUID = fields.String(attribute="file_uid", required=True, metadata={"example": FILE_UID})
-    Name = _Name(
+    Name = Line(
+        _LONGEST,
         attribute="name",
         load_default="",
-        validate=validate.Length(0, _LONGEST),
         metadata=about("The person; empty: without a name.", "Ada Lovelace"),
     )
     Type = fields.String(

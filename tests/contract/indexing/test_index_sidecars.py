@@ -8,7 +8,7 @@ import pytest
 
 from photosvc.models import Album, AlbumPhoto, File, Photo, Sidecar, copy_sidecars
 from tests.support.library import counts, open_library, reasons
-from tests.support.pictures import jpeg, xmp
+from tests.support.pictures import iptc, jpeg, xmp
 
 TAKEN = 1_580_472_000  # 2020-01-31T12:00:00Z
 
@@ -50,6 +50,29 @@ def test_a_takeout_gives_its_pictures_date_place_people_and_texts(library):
     assert (record["Lat"], record["Lng"], record["TimeZone"]) == (48.8584, 2.2945, "Europe/Paris")
     assert library.names(people="ada") == library.names(people="bob") == ["a.jpg"]
     assert library.names(people="eve") == []
+
+
+@pytest.mark.slow
+def test_descriptions_keep_their_lines_on_every_way_and_titles_are_one_line(library):
+    packet = xmp("<dc:description><rdf:Alt><rdf:li>First&#xD;&#xA;\n third</rdf:li></rdf:Alt></dc:description>")
+    library.put("iptc.jpg", jpeg(61, iptc=iptc([(5, b"A\r\ntitle"), (120, b"First\r\r third")])))
+    library.put("takeout.jpg", jpeg(62))
+    library.put("takeout.jpg.json", takeout("takeout.jpg", description="First\r\n\r\n third"))
+    library.put("xmp.jpg", jpeg(63))
+    library.put("xmp.jpg.xmp", packet)
+    library.index()
+    found = library.find(order="name")
+    assert [record["Description"] for record in found] == ["First\n\n third"] * 3
+    assert found[0]["Title"] == "A title"
+    path = f"/photos/{found[0]['UID']}"
+    same = {"Title": found[0]["Title"], "Description": found[0]["Description"].replace("\n", "\r\n")}
+    assert library.call("PUT", path, json=same)["EditedAt"] == "0001-01-01T00:00:00Z"
+    edit = {"Title": "One\nline", "Description": "Two\u2028lines\x07", "Details": {"Notes": "a\rb", "Artist": "a\rb"}}
+    library.call("PUT", path, json=edit)
+    (record,) = library.find(q="name:iptc")
+    details = library.call("GET", path)["Details"]
+    assert (record["Title"], record["Description"]) == ("One line", "Two\nlines")
+    assert (details["Notes"], details["Artist"]) == ("a\nb", "a b")
 
 
 PARTS = {"a.jpg": jpeg(61), "a.xmp": rated(4), "a.jpg.json": takeout()}

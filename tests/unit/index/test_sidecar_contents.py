@@ -101,7 +101,7 @@ def test_texts_and_numbers_of_people_are_bounded():
     found = metadata(
         description="a\u202eb\nc" * 5000, title="t" * 5000, people=[{"name": f"P{number}"} for number in range(5000)]
     )
-    assert found.description.startswith("ab cab c")
+    assert found.description.startswith("ab\ncab\nc")
     assert (len(found.description), len(found.original_name), len(found.regions)) == (4096, 255, 256)
 
 
