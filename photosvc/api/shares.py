@@ -23,7 +23,7 @@ from photosvc.library.shares import (
     take_out,
     user_id_of,
 )
-from photosvc.library.uploads import ADDED, REFUSED
+from photosvc.library.uploads import ADDED, DAMAGED, NOT_SHOWN, REFUSED
 from photosvc.records.albums import (
     AlbumResultSchema,
     LinkEditSchema,
@@ -49,7 +49,7 @@ from photosvc.web.contract import (
     takes_files,
 )
 from photosvc.web.current import current_service
-from photosvc.web.incoming import contribute, record_of_file
+from photosvc.web.incoming import contribute, message_of, record_of_file
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.searching import searching
@@ -61,7 +61,12 @@ _schema, _link_schema = ShareSchema(), LinkSchema()
 _album_schema = AlbumResultSchema()
 _told_schema = SharedAlbumSchema(only=("Role", "SharedBy", "SharedAt"))
 _FILE: Final = json_object(
-    "name status", name=TEXT, status={"type": "string", "enum": [ADDED, REFUSED]}, hash=TEXT, code=TEXT, reason=TEXT
+    "name status",
+    name=TEXT,
+    status={"type": "string", "enum": [ADDED, DAMAGED, NOT_SHOWN, REFUSED]},
+    hash=TEXT,
+    code=TEXT,
+    reason=TEXT,
 )
 _TAKEN_OUT: Final = outcome(photos={"type": "array", "items": TEXT})
 
@@ -160,9 +165,8 @@ def add_photos(album_uid: str) -> Response:
     link, and appear in the album once they are indexed. The answer does not tell which of them the library has already.
     """
     outcomes = contribute(album_uid)
-    count = sum(outcome.status == ADDED for outcome in outcomes)
     files = [record_of_file(outcome) for outcome in outcomes]
-    return json_answer({"code": 200, "message": f"{counted(count, 'file')} added", "files": files})
+    return json_answer({"code": 200, "message": message_of([file["status"] for file in files]), "files": files})
 
 
 @shares.delete("/shared/<album_uid>/photos")

@@ -20,13 +20,20 @@ from photosvc.library.albums import album_named, album_of_people, make_album, ui
 from photosvc.library.staging import require_writable
 from photosvc.library.trash_deletion import Deletion, deleting, originals_of
 from photosvc.library.trash_folder import Trash
-from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED
+from photosvc.library.uploads import ADDED, DAMAGED, DUPLICATE, NOT_SHOWN, REFUSED
 from photosvc.query.fold import fold
 from photosvc.records.albums import AdditionSchema
 from photosvc.web.answers import json_answer
 from photosvc.web.contract import FLAG, NUMBER, TEXT, answers, json_object, outcome, refuses, takes, takes_files, uses
 from photosvc.web.current import Service, current_service
-from photosvc.web.incoming import add_uploads, receive_form, record_of_outcome, wait_for_index, waiting_files
+from photosvc.web.incoming import (
+    add_uploads,
+    message_of,
+    receive_form,
+    record_of_outcome,
+    wait_for_index,
+    waiting_files,
+)
 from photosvc.web.parts import OwnBlueprint
 from photosvc.web.protector import principal, require
 from photosvc.web.receiving import receiving, sender
@@ -39,8 +46,8 @@ _RECEIVED: Final = outcome(
     files={"type": "array", "items": json_object("name size hash", name=TEXT, size=NUMBER, hash=TEXT)},
 )
 _FILE: Final = json_object(
-    "name status", name=TEXT, status={"type": "string", "enum": [ADDED, DUPLICATE, REFUSED]}, hash=TEXT, token=TEXT,
-    code=TEXT, FileName=TEXT, PhotoUID=TEXT, FileUID=TEXT, reason=TEXT,
+    "name status", name=TEXT, status={"type": "string", "enum": [ADDED, DAMAGED, NOT_SHOWN, DUPLICATE, REFUSED]},
+    hash=TEXT, token=TEXT, code=TEXT, FileName=TEXT, PhotoUID=TEXT, FileUID=TEXT, reason=TEXT, indexed=FLAG,
 )  # fmt: skip
 _ADDED: Final = outcome(indexed=FLAG, files={"type": "array", "items": _FILE})
 
@@ -120,7 +127,9 @@ def send_files(user_uid: str, token: str) -> Response:
     Several requests may send files to one address; they wait for three days.
     """
     _check_address(user_uid, token)
-    uploads = receive_form(sender(), token)
+    who = sender()
+    with receiving():
+        uploads = receive_form(who, token)
     files = [{"name": upload.name, "size": upload.size, "hash": upload.hash} for upload in uploads]
     return json_answer({"code": 200, "message": f"{counted(len(files), 'file')} received", "files": files})
 
@@ -135,7 +144,8 @@ def add_files(given: dict[str, Any], user_uid: str, token: str) -> Response:
     """Add the files that were sent to this address to the originals, and their photos to albums.
 
     A file that the library has already is a `duplicate` and is not stored again. If `indexed` is false, another index
-    run is going on: the photos appear, also in the albums, after it has ended.
+    run is going on: the photos appear, also in the albums, after it has ended. A file that is stored although it is
+    `damaged`, or `not_shown` by this installation, has the `reason`.
     """
     _check_address(user_uid, token)
     service, who = current_service(), sender()
@@ -144,10 +154,10 @@ def add_files(given: dict[str, Any], user_uid: str, token: str) -> Response:
     with receiving():
         albums = albums_by_name(service, given["albums"] or (), now)
         outcomes = add_uploads(who, waiting, now, albums=albums)
-        indexed = wait_for_index(service, outcomes)
-    count = sum(outcome.status == ADDED for outcome in outcomes)
+    indexed = wait_for_index(service, outcomes)
     files = [record_of_outcome(service, outcome) for outcome in outcomes]
-    return json_answer({"code": 200, "message": f"{counted(count, 'file')} added", "indexed": indexed, "files": files})
+    message = message_of([file["status"] for file in files])
+    return json_answer({"code": 200, "message": message, "indexed": indexed, "files": files})
 
 
 def _check_address(user_uid: str, token: str) -> None:

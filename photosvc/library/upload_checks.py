@@ -71,15 +71,22 @@ class Content:
     """Lower case, without the dot; one that fits the content."""
     taken_local: datetime
     """Wall time, aware as if it were UTC."""
+    problem: Problem | None = None
+    """The reason why it cannot be shown, if `inspect` decoded it."""
 
 
 def inspect(
-    files: Sequence[ReceivedFile], settings: Settings, now: datetime, pool: InspectionPool | None = None
+    files: Sequence[ReceivedFile],
+    settings: Settings,
+    now: datetime,
+    pool: InspectionPool | None = None,
+    *,
+    decode: bool = False,
 ) -> Mapping[Path, Content | Problem]:
     """Return the content of each file by its path, or why it is refused.
 
     A picture whose reader crashes or takes too long is kept: its date is that of its name, else the present. Processes
-    are started for this call, unless there is a pool of `inspection_pool`.
+    are started for this call, unless there is a pool of `inspection_pool`. With `decode`, they decode the pictures too.
     """
     found: dict[Path, Content | Problem] = {}
     kinds: dict[Path, tuple[str, str]] = {}
@@ -91,17 +98,17 @@ def inspect(
             kinds[file.path] = kind
     by_item = {(file.path, f"{file.name}.{kinds[file.path][1]}"): file for file in files if file.path in kinds}
     if by_item:
-        with nullcontext(pool) if pool else inspection_pool(settings, len(by_item)) as readers:
+        with nullcontext(pool) if pool else inspection_pool(settings, len(by_item), decode=decode) as readers:
             for item, result in readers.run(by_item):
                 file = by_item[item]
                 found[file.path] = _content(file, kinds[file.path], result, now)
     return found
 
 
-def inspection_pool(settings: Settings, files: int = _MOST_WORKERS) -> InspectionPool:
+def inspection_pool(settings: Settings, files: int = _MOST_WORKERS, *, decode: bool = False) -> InspectionPool:
     """Return worker processes that read files, for several calls of `inspect`; no more of them than there are files."""
     return WorkerPool(
-        partial(_read, max_bytes=settings.max_file_size * _MIB),
+        partial(_read, max_bytes=settings.max_file_size * _MIB, decode=decode),
         result=Extraction,
         workers=min(files, _MOST_WORKERS, settings.index_workers or usable_cores()),
         timeout=settings.index_timeout,
@@ -140,9 +147,9 @@ def kind_of(name: str, size: int, head: bytes, settings: Settings) -> tuple[str,
     return Problem.of(Reason.WRONG_CONTENT, "video" if known and known.media_type == "video" else "picture or video")
 
 
-def _read(item: tuple[Path, str], *, max_bytes: int) -> Extraction:
+def _read(item: tuple[Path, str], *, max_bytes: int, decode: bool) -> Extraction:
     path, name = item
-    return extract(path, max_bytes=max_bytes, decode=False, name=name)
+    return extract(path, max_bytes=max_bytes, decode=decode, name=name)
 
 
 def _content(
@@ -155,7 +162,7 @@ def _content(
         return Content(*kind, named.replace(tzinfo=now.tzinfo) if named else now)
     if kind[0] == "sidecar" and result.problem is not None:
         return result.problem
-    return Content(*kind, taken(result.metadata, [StackedFile(file.name, result)], now).local)
+    return Content(*kind, taken(result.metadata, [StackedFile(file.name, result)], now).local, result.problem)
 
 
 def check_disk(session: Session, settings: Settings, name: str = "", *, within: bool = False) -> None:

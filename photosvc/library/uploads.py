@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.problems import Problem, Reason
+from photosvc.core.problems import Problem, Reason, Severity
 from photosvc.index.requested import wish
 from photosvc.index.sidecar_values import companions, is_read, key
 from photosvc.library import disk
@@ -48,9 +48,21 @@ _DIGITS_OF_STRANGERS: Final = _DIGITS[1:]
 #: Files by trust in their time.
 _ORDER: Final = {"raw": 0, "image": 1, "animated": 2, "video": 3}
 ADDED, DUPLICATE, REFUSED = "added", "duplicate", "refused"
+#: The statuses of stored files whose picture is damaged, or cannot be shown by this installation.
+DAMAGED, NOT_SHOWN = "damaged", "not_shown"
+#: Problems of healthy files that are beyond the limits or abilities of the decoders.
+_BEYOND: Final = frozenset({Reason.OVER_MEMORY, Reason.BOMB, Reason.UNREAD_PIXELS, Reason.RAW_WITHOUT_COLORS})
 #: A function that gives a received file a name, as `add_original` does.
 Placing: TypeAlias = Callable[[ReceivedFile, str, ExitStack], object]
 _NO_PICTURE: Final = Problem.of(Reason.WRONG_CONTENT, "picture or video")
+
+
+def stored_status(problem: Problem | None) -> str:
+    """Return the status of a stored file that cannot be shown because of this problem; `added` if that may pass."""
+    if problem is None or problem.reason.may_pass:
+        return ADDED
+    is_whole = problem.reason.severity is Severity.SKIPPED or problem.reason in _BEYOND
+    return NOT_SHOWN if is_whole else DAMAGED
 
 
 class Named(NamedTuple):
@@ -127,11 +139,11 @@ class Admitted:
 
     file: ReceivedFile
     status: str
-    """`added`, `duplicate` or `refused`."""
+    """`added`, `damaged`, `not_shown`, `duplicate` or `refused`."""
     placed: str = ""
     """The name among the originals, also that of the file that a duplicate repeats."""
     problem: Problem | None = None
-    """The reason why it was refused."""
+    """The reason why it was refused, or cannot be shown."""
 
 
 class _Stored(NamedTuple):
@@ -191,7 +203,8 @@ class Admission:
             TooSlowError: the store takes longer than `seconds`.
             PhotosvcError: one cannot be stored; files before it are added, and the others wait.
         """
-        found = dict(inspect(files, self.settings, self.now, self.pool))
+        # The answer to a visitor does not wait for the index, so this tells whether a picture is damaged.
+        found = dict(inspect(files, self.settings, self.now, self.pool, decode=self.tells_nothing))
         if self.tells_nothing:
             found.update({path: _NO_PICTURE for path, content in found.items() if _is_sidecar(content)})
         outcomes = [self._refused(file, problem) for file in files if isinstance(problem := found[file.path], Problem)]
@@ -208,7 +221,8 @@ class Admission:
             with disk.undo_on_error() as undo:
                 stored = self._stored(group, content, undo) if self.settings.bucket is not None else None
                 admitted = partial(self._admit_group, group, content, undo, stored)
-                outcomes += (done := self._originals.settle(self.writing, admitted))
+                done = self._originals.settle(self.writing, admitted)
+                outcomes += (self._judged(outcome, contents[outcome.file.path]) for outcome in done)
             for one in (stored or {}).values():  # another request may have added the content under another name
                 if all(outcome.placed != one.name for outcome in done):
                     self._take_back(one)
@@ -232,6 +246,12 @@ class Admission:
     def is_same(self, file: ReceivedFile, name: str) -> bool:
         """Return whether the original of this name has the content of the file, by reading it."""
         return self._originals.has_content(name, file)
+
+    def _judged(self, outcome: Admitted, content: Content) -> Admitted:
+        """Return the outcome of a stored file, for a visitor with the problem of its picture."""
+        status = stored_status(content.problem)
+        judges = self.tells_nothing and status != ADDED
+        return replace(outcome, status=status, problem=content.problem) if judges else outcome
 
     @property
     def _again(self) -> str:

@@ -108,6 +108,8 @@ _TEXTS: Final[dict[str, Text]] = {
     # Uploads.
     "because": N_("%(field)s: %(message)s"),
     "added": N_("Added"), "duplicate": N_("In the library already"), "refused": N_("Refused"),
+    "damaged": N_("Stored, but damaged"), "not_shown": N_("Stored, but cannot be shown"),
+    "stored": N_("Stored; it appears once it is indexed"),
     "stopped": N_("Stopped"), "left": N_("Not complete"), "cancelled": N_("Cancelled"),
     "earlier": N_("Uploaded earlier"), "uploads": N_("Uploads"), "closeUploads": N_("Close the list of uploads"),
     "cancelAll": N_("Cancel all"), "cancelFile": N_("Cancel %(file)s"), "filesToUpload": N_("Files to upload"),

@@ -1,6 +1,5 @@
 """The page that uploads: a form with files, which scripts replace by resumable uploads with their progress."""
 
-import secrets
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -9,18 +8,27 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.library.staging_part import TooLargeError
-from photosvc.library.uploads import ADDED, DUPLICATE, REFUSED, Admitted
+from photosvc.library.uploads import ADDED, DAMAGED, DUPLICATE, NOT_SHOWN, REFUSED, Admitted
 from photosvc.pages.errors import show_form
 from photosvc.pages.language import N_, _
 from photosvc.pages.layout import form_page, page, pages, public_page, see_other
 from photosvc.pages.messages import message_text
 from photosvc.pages.tiles import Asked, grid_data
 from photosvc.web.current import current_service
-from photosvc.web.incoming import add_uploads, receive_form, record_of_outcome, wait_for_index
+from photosvc.web.incoming import add_form, record_of_outcome
 from photosvc.web.protector import principal
-from photosvc.web.receiving import receiving, sender
+from photosvc.web.receiving import sender
 
-_LABELS: Final = {ADDED: N_("Added"), DUPLICATE: N_("In the library already"), REFUSED: N_("Refused")}
+#: The status of a file that the index has not read yet.
+_STORED: Final = "stored"
+_LABELS: Final = {
+    ADDED: N_("Added"),
+    _STORED: N_("Stored; it appears once it is indexed"),
+    DAMAGED: N_("Stored, but damaged"),
+    NOT_SHOWN: N_("Stored, but cannot be shown"),
+    DUPLICATE: N_("In the library already"),
+    REFUSED: N_("Refused"),
+}
 
 
 class Result(NamedTuple):
@@ -44,13 +52,8 @@ def share_files() -> Response:
 @page("files.upload")
 def send_files() -> Response:
     """Add the files of the form to the originals, and show the result of each."""
-    service = current_service()
     try:
-        who = sender()
-        received = receive_form(who, secrets.token_hex(16))
-        with receiving():
-            outcomes = add_uploads(who, received, service.now())
-            wait_for_index(service, outcomes)
+        outcomes = add_form(sender())
     except PhotosvcError as error:
         return _form(error=error)
     except RequestEntityTooLarge:
@@ -62,9 +65,10 @@ def send_files() -> Response:
 def _result(outcome: Admitted) -> Result:
     record = record_of_outcome(current_service(), outcome)
     reason = message_text(record.get("reason", ""))
-    label = _(_LABELS[outcome.status])
+    status = _STORED if record["status"] == ADDED and not record.get("indexed", True) else record["status"]
+    label = _(_LABELS[status])
     text = _("%(field)s: %(message)s", field=label, message=reason) if reason else label
-    return Result(outcome.file.name, outcome.status, text, record.get("PhotoUID", ""))
+    return Result(outcome.file.name, status, text, record.get("PhotoUID", ""))
 
 
 @form_page("/upload", "upload", page("files.upload"))

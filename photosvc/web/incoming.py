@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -17,8 +18,8 @@ from werkzeug.sansio.multipart import Data
 from werkzeug.sansio.multipart import File as FilePart
 
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.problems import Reason
-from photosvc.core.words import in_portions
+from photosvc.core.problems import Problem, Reason
+from photosvc.core.words import counted, in_portions
 from photosvc.index.jobs import is_running
 from photosvc.library.links import bytes_of_today, count_files, require_uploads
 from photosvc.library.shares import require_contributor, user_id_of
@@ -34,7 +35,16 @@ from photosvc.library.upload_albums import (
     will_follow,
 )
 from photosvc.library.upload_checks import ReceivedFile
-from photosvc.library.uploads import ADDED, Admission, Admitted
+from photosvc.library.uploads import (
+    ADDED,
+    DAMAGED,
+    DUPLICATE,
+    NOT_SHOWN,
+    REFUSED,
+    Admission,
+    Admitted,
+    stored_status,
+)
 from photosvc.models import ORIGINALS_ROOT, VISIT, File, RejectedFile, Sidecar, Upload
 from photosvc.pictures.originals import safe_name
 from photosvc.search.reading.files import file_with_hash
@@ -64,6 +74,8 @@ _ROOM: Final = 1 << 20
 def receive_form(who: Sender, bundle: str, most_bytes: int | None = None) -> list[Upload]:
     """Receive the files of a form of at most `most_bytes`; they wait in the upload with the token `bundle`.
 
+    Call it within `receiving`; if the files are added by the same request, within the same block.
+
     Raises:
         PhotosvcError: the form is invalid, too large, beyond the quota or cut off; no file is kept.
     """
@@ -75,8 +87,7 @@ def receive_form(who: Sender, bundle: str, most_bytes: int | None = None) -> lis
         raise QuotaExceededError
     if most_bytes is not None:
         left = most_bytes if left is None else min(left, most_bytes)
-    with receiving():
-        received = _receive(who.staging, service.settings, left)
+    received = _receive(who.staging, service.settings, left)
     now = service.now()
     uploads = [
         Upload(
@@ -188,12 +199,12 @@ def contribute(album_uid: str) -> list[Admitted]:
     service.end_reading()
     if who.link_uid:
         count_upload(who.link_uid, who.user_id)
-    received = receive_form(who, secrets.token_hex(16), most)
-    try:
-        if who.link_uid:
-            with operating() as operation:
-                count_files(operation, who.link_uid, album_uid, len(received), sum(file.size for file in received))
-        with receiving():
+    with receiving():
+        received = receive_form(who, secrets.token_hex(16), most)
+        try:
+            if who.link_uid:
+                with operating() as operation:
+                    count_files(operation, who.link_uid, album_uid, len(received), sum(file.size for file in received))
             outcomes = add_uploads(
                 who,
                 received,
@@ -203,10 +214,28 @@ def contribute(album_uid: str) -> list[Admitted]:
                 # Meanwhile, the share or the link may have ended.
                 require=lambda session: _require_contributor(session.connection(), album_uid),
             )
-    except PhotosvcError:
-        _forget(who, received)
-        raise
+        except PhotosvcError:
+            _forget(who, received)
+            raise
     wake_indexer(service)
+    return outcomes
+
+
+def add_form(who: Sender) -> list[Admitted]:
+    """Receive the files of the request's form, add them, and wait for the index.
+
+    Raises:
+        PhotosvcError: `receive_form` or `add_uploads` fails; no file waits.
+    """
+    service = current_service()
+    with receiving():
+        received = receive_form(who, secrets.token_hex(16))
+        try:
+            outcomes = add_uploads(who, received, service.now())
+        except PhotosvcError:
+            _forget(who, received)
+            raise
+    wait_for_index(service, outcomes)
     return outcomes
 
 
@@ -235,7 +264,7 @@ def has_vanished(outcome: Admitted) -> bool:
 def wait_for_index(service: Service, outcomes: Sequence[Admitted]) -> bool:
     """Wait until an indexer has seen the added files, for a short time if it is busy; return whether it has.
 
-    Photos that it has seen are in their albums.
+    Photos that it has seen are in their albums. Call it outside of `receiving`: others could not send files meanwhile.
     """
     names = [outcome.placed for outcome in outcomes if outcome.placed]
     if not names:
@@ -266,6 +295,15 @@ def _are_done(service: Service, names: Sequence[str], files: Sequence[str]) -> b
     return is_done
 
 
+def message_of(statuses: Sequence[str]) -> str:
+    """Return the sentence that counts files by their status: `2 files added, 1 file stored but damaged`."""
+    parts = [f"{counted(statuses.count(ADDED), 'file')} added"]
+    for status, words in ((DAMAGED, "stored but damaged"), (NOT_SHOWN, "stored but not shown")):
+        if count := statuses.count(status):
+            parts.append(f"{counted(count, 'file')} {words}")
+    return ", ".join(parts)
+
+
 def record_of_file(outcome: Admitted) -> dict[str, Any]:
     """Return the record for the client of a file that it sent, without anything of the library."""
     record = {"name": outcome.file.name, "status": outcome.status, "hash": outcome.file.hash}
@@ -276,14 +314,37 @@ def record_of_file(outcome: Admitted) -> dict[str, Any]:
 
 def record_of_outcome(service: Service, outcome: Admitted) -> dict[str, Any]:
     """Return the record for the client of a file that it sent; `token` ends the address of its resumable upload."""
-    record = {**record_of_file(outcome), "token": outcome.file.path.name.partition(".")[0]}
-    if outcome.problem is not None:
-        return record
+    is_indexed = True
     with service.reading() as connection:
+        if outcome.problem is None:
+            outcome, is_indexed = _seen_by_index(connection, outcome)
         found = file_with_hash(connection, outcome.file.hash, sees_private=principal().sees_private)
+    record = {**record_of_file(outcome), "token": outcome.file.path.name.partition(".")[0]}
+    if not is_indexed:
+        record["indexed"] = False
+    if outcome.status == REFUSED:
+        return record
     if found is None:  # not indexed yet, or not for this principal
-        return {**record, "FileName": outcome.placed} if outcome.status == ADDED else record
+        return record if outcome.status == DUPLICATE else {**record, "FileName": outcome.placed}
     return {**record, "FileName": found.name, "PhotoUID": found.photo_uid, "FileUID": found.uid}
+
+
+def _seen_by_index(connection: Connection, outcome: Admitted) -> tuple[Admitted, bool]:
+    """Return the outcome of a stored file as the index knows it, and whether the index has read the file."""
+    at_name = {table: (table.root == ORIGINALS_ROOT, table.name == outcome.placed) for table in (RejectedFile, File)}
+    rejected = select(RejectedFile.reason, RejectedFile.detail).where(*at_name[RejectedFile])
+    stored = select(File.error, File.error_detail).where(*at_name[File])
+    row = connection.execute(rejected).first() or connection.execute(stored).first()
+    if row is None:
+        is_sidecar = select(Sidecar.id).where(Sidecar.root == ORIGINALS_ROOT, Sidecar.name == outcome.placed)
+        return outcome, connection.scalar(is_sidecar) is not None
+    problem = Problem.from_columns(*row)
+    if problem is None:
+        return outcome, True
+    if problem.reason is Reason.DUPLICATE:
+        return replace(outcome, status=DUPLICATE), True
+    status = stored_status(problem) if outcome.status == ADDED else outcome.status
+    return replace(outcome, status=status, problem=problem), not problem.reason.may_pass
 
 
 def _receive(staging: Staging, settings: Settings, left: int | None) -> list[tuple[Part, str]]:

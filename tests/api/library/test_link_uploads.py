@@ -12,6 +12,7 @@ from photosvc.library import links
 from photosvc.library.uploads import Admission
 from photosvc.models import File, Photo, Upload, UploadedFile, User
 from photosvc.web import incoming, sessions
+from photosvc.web.current import current_service
 from tests.support.api_client import check_error
 from tests.support.clients.upload_client import (
     FORM,
@@ -337,6 +338,32 @@ def test_a_file_of_a_visitor_never_joins_the_photo_of_others(visiting, indexed):
     assert ["later.jpg", "outside.jpg"] in names
     assert len(names) == 3
     assert len(visiting.in_album()) == 3
+
+
+def test_files_of_a_visitor_keep_their_place_until_they_are_stored(visiting, monkeypatch):
+    """Else, another request could take it, and the files that had arrived would be deleted."""
+    with visiting.api.library.app.app_context():
+        slots = current_service().receptions
+    taken = [slots.take("somebody") for _ in range(3)]
+    counted = incoming.count_files
+
+    def count(*given):
+        taken.append(slots.take("somebody"))
+        counted(*given)
+
+    monkeypatch.setattr(incoming, "count_files", count)
+    answer = visiting.add(("new.jpg", picture(9)))
+    for free in filter(None, taken):
+        free()
+    assert (answer.status_code, len(originals(visiting.api))) == (200, 5)
+
+
+def test_a_visitor_is_told_that_a_picture_is_damaged(visiting):
+    answer = visiting.add(("new.jpg", jpeg(300, 200)[:-900]), ("whole.jpg", picture(9))).json
+    assert answer["message"] == "1 file added, 1 file stored but damaged"
+    assert [(file["status"], file.get("reason")) for file in answer["files"]] == [
+        ("damaged", "the picture is truncated"), ("added", None),
+    ]  # fmt: skip
 
 
 def test_names_of_a_visitor_s_files_cannot_be_those_of_others_files(visiting):

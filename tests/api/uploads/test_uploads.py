@@ -13,6 +13,7 @@ from sqlalchemy import event
 
 from photosvc.cli.thumbs import chores_of
 from photosvc.library.staging import Staging
+from photosvc.web import incoming
 from photosvc.web.current import current_service
 from photosvc.web.incoming import add_uploads
 from photosvc.web.indexer import Indexer
@@ -33,7 +34,8 @@ from tests.support.clients.upload_client import (
     upload,
 )
 from tests.support.examples import examples
-from tests.support.pictures import clouds, dng, encoded, jpeg, xmp
+from tests.support.factories.indexing_requests import index_at_once
+from tests.support.pictures import clouds, dng, encoded, exif, jpeg, xmp
 
 
 @pytest.fixture(scope="module")
@@ -348,6 +350,46 @@ def test_requests_beyond_the_slots_are_refused_with_a_time_to_try_again(api, tok
         free()
     check_error(answer, 503)
     assert answer.headers["Retry-After"] == "5"
+
+
+def test_uploads_that_wait_for_the_index_leave_their_place_to_others(api, token, monkeypatch):
+    with api.library.app.app_context():
+        slots = current_service().receptions
+    is_full = []
+
+    def wake(service):
+        is_full.append(slots.is_full)
+        return index_at_once(service)
+
+    monkeypatch.setattr(incoming, "wake_indexer", wake)
+    assert post(api, token, "waits", ("a.jpg", picture(130))).status_code == 200
+    taken = [slots.take("somebody") for _ in range(3)]
+    assert put(api, token, "waits").json["message"] == "1 file added"
+    for free in taken:
+        free()
+    assert is_full == [False]
+
+
+def test_a_damaged_file_is_told_apart_from_those_that_were_added(api, token):
+    """Storing it is no success: without the index, the picture would count as added and show nothing."""
+    whole = jpeg(300, 200, exif=exif({0x0110: "Maplecam"}, {0x9003: "2023:01:02 10:00:00"}))
+    cut = jpeg(301, 200, exif=exif({0x0110: "Maplecam"}, {0x9003: "2023:01:02 10:00:00"}))[:-900]
+    added, damaged, again = (upload(api, token, f"damaged{number}", ("a.jpg", one))[0]
+                             for number, one in enumerate((whole, cut, cut)))  # fmt: skip
+    assert (added["status"], damaged["status"], again["status"]) == ("added", "damaged", "duplicate")
+    assert (damaged["code"], damaged["reason"]) == ("truncated", "the picture is truncated")
+    assert damaged["PhotoUID"] != added["PhotoUID"]
+    post(api, token, "both", ("a.jpg", picture(131)), ("b.jpg", cut + b"0"), ("c.jpg", picture(131)[:200]))
+    answer = put(api, token, "both").json
+    assert answer["message"] == "1 file added, 2 files stored but damaged"
+    assert [file["status"] for file in answer["files"]] == ["added", "damaged", "damaged"]
+
+
+def test_a_file_that_the_index_has_not_read_is_not_told_as_indexed(api, token, monkeypatch):
+    monkeypatch.setattr(incoming, "wake_indexer", lambda _: Indexer.NONE)
+    post(api, token, "unread", ("a.jpg", picture(132)))
+    answer = put(api, token, "unread").json
+    assert (answer["indexed"], answer["files"][0]["indexed"]) == (False, False)
 
 
 FILE = b'Content-Disposition: form-data; name="files"; filename="a.jpg"'

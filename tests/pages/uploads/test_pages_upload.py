@@ -42,6 +42,10 @@ def test_the_form_tells_the_result_of_each_file(api, browser):
     again = send(browser, ("c.jpg", data))
     assert "0 of 1 files added c.jpg In the library already" in text_of(again)
     assert list(originals(api).values()) == [data]
+    damaged = send(browser, ("cut.jpg", picture(8)[:-300]), ("d.jpg", picture(8)))
+    assert "1 of 2 files added 1 file is stored, but cannot be shown. cut.jpg Stored, but damaged: the" in text_of(
+        damaged
+    )
 
 
 def test_a_form_without_files_or_beyond_a_limit_says_so_and_leaves_nothing(api, browser):

@@ -9,7 +9,9 @@ import {locale, number, t} from "./words.js";
 const AT_ONCE = 3, BUNDLE = 20, SHOWN = 200, MIB = 1 << 20;
 const FILES = 5000;    // of one drop
 const LISTENS = 300;   // milliseconds in which other tabs tell what they upload
-const STATES = ["added", "duplicate", "refused", "stopped", "left", "cancelled", "earlier"];
+const STATES = ["added", "stored", "damaged", "not_shown", "duplicate", "refused", "stopped", "left", "cancelled", "earlier"];
+const STORED = ["added", "stored", "damaged", "not_shown"];
+const WRONG = ["refused", "damaged", "not_shown"];
 const OPEN = ["waiting", "sending", "sent", "adding"];
 const LATER = new Set([401, 507]);  // failures after which the same file may be taken another time
 const LOST = new Set([0, 408, 502, 504]);
@@ -28,7 +30,7 @@ export class Queue {
     const close = make("button", {type: "button", className: "plain", ariaLabel: t("closeUploads")}, icon("close"));
     close.addEventListener("click", () => {
       this.#box.hidden = true;
-      if (!this.#running && this.#count("added")) this.#added(true);
+      if (!this.#running && this.#count(...STORED)) this.#added(true);
     });
     this.#title = make("p", {});
     this.#title.setAttribute("role", "status");
@@ -238,14 +240,14 @@ export class Queue {
       for (const item of sent) {
         const file = files.get(item.transfer.token);
         if (file?.PhotoUID) this.#link(item, file.PhotoUID);
-        if (file) this.#end(item, file.status, file.reason);
+        if (file) this.#end(item, file.status === "added" && file.indexed === false ? "stored" : file.status, file.reason);
         else if (!item.file.slice) this.#end(item, "earlier");  // the page was left before the answer arrived
         else {  // another answer had it, and was lost
           item.transfer.restart();
           this.#stop(item, t("unsure"));
         }
       }
-      if (sent.some(({state}) => state === "added")) this.#added();
+      if (sent.some(({state}) => STORED.includes(state))) this.#added();
     } catch (error) {
       if (error.status === 404) for (const item of sent) item.transfer.album = "";  // it was deleted: the next try is without it
       for (const item of sent) this.#fail(item, error, error.status === 404);
@@ -306,7 +308,7 @@ export class Queue {
     item.transfer?.end();
     for (const part of [item.bar, item.again, item.cancel]) part.remove();
     item.text.textContent = reason ? t("because", {field: t(state), message: reason}) : t(state);
-    if (state === "refused" && !item.line.isConnected) this.#list.append(item.line);  // of many files, only the refused ones are listed
+    if (WRONG.includes(state) && !item.line.isConnected) this.#list.append(item.line);  // of many files, only these are listed
     this.#tell();
   }
 }
