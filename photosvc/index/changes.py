@@ -50,6 +50,7 @@ BEGIN;
 #: ones, which may be copies of their new contents; duplicates after the files that they may repeat.
 _SIDECARS, _KNOWN, _NEW, _DUPLICATES = range(4)
 _UNREAD = "NOT EXISTS (SELECT 1 FROM contents WHERE contents.name = to_read.name AND stored)"
+_IS_UNSTORED = f"phase = {_KNOWN} AND changed AND NOT ifnull(stored, 0)"
 _IS_CHANGED = """
 (other IN (SELECT name FROM absent) OR other IN (SELECT name FROM to_read WHERE phase < 3))
 """
@@ -160,11 +161,15 @@ class Worklist:
         moved = f"SELECT 1 FROM to_read WHERE size = (SELECT size FROM absent WHERE name = ?) AND {_UNREAD}"  # noqa: S608 - constants
         return any(self._rows(changed, (name,))) or any(self._rows(moved, (name,)))
 
-    def names_of_size(self, size: int) -> list[str]:
-        """Return the files to read that have so many bytes."""
-        if not self.compares:
-            return []
-        return [name for (name,) in self._rows("SELECT name FROM to_read WHERE phase > 0 AND size = ?", (size,))]
+    def unread_of_size(self, size: int, *, changed: bool) -> list[str]:
+        """Return the files to read of this size for which no hash was noted.
+
+        Args:
+            changed: as for `names_with`.
+        """
+        which = f"{_IS_UNSTORED} AND" if changed else "phase > 0 AND"
+        query = f"SELECT name FROM to_read LEFT JOIN contents USING (name) WHERE {which} size = ? AND stored IS NULL"  # noqa: S608 - constants
+        return [name for (name,) in self._rows(query, (size,))]
 
     def is_changed(self, name: str) -> bool:
         """Return whether a known name has a changed file."""
@@ -177,7 +182,7 @@ class Worklist:
         Args:
             changed: return only known names that have a changed file, which is not stored yet.
         """
-        which = f"phase = {_KNOWN} AND changed AND NOT stored" if changed else "phase > 0"
+        which = _IS_UNSTORED if changed else "phase > 0"
         query = f"SELECT name FROM contents JOIN to_read USING (name) WHERE hash = ? AND {which} ORDER BY name"  # noqa: S608 - constants
         return [name for (name,) in self._rows(query, (content,))]
 

@@ -13,7 +13,8 @@ transaction leaves rows that are right, also when it is the last one of a run th
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -21,6 +22,7 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import clamped_time, disk_name
 from photosvc.core.problems import Problem, UnreadableFileError
 from photosvc.index.changes import Worklist
@@ -30,6 +32,7 @@ from photosvc.models import ORIGINALS_ROOT, File
 from photosvc.models.statements import among, unindexed
 from photosvc.storage.bucket import Bucket
 from photosvc.storage.remote import RemoteFile
+from photosvc.workers.pool import Pool
 
 #: A file with its extraction, or the reason why there is none.
 ReadFile = tuple[FoundFile, Extraction | Problem]
@@ -54,20 +57,32 @@ class Contents:
     """The contents of originals during a run; a file is opened only if its size and time do not tell its content.
 
     Args:
-        work: what the run has to do; None outside of runs.
+        work: the worklist of the run; None outside of runs.
         folder: the folder that the run scans, empty for all originals.
+        pool: the processes that read the files; None reads them in this process.
+        pause: called after each file that is read outside of a transaction.
     """
 
     def __init__(
-        self, root: Path, work: Worklist | None = None, folder: str = "", bucket: Bucket | None = None
+        self,
+        root: Path,
+        work: Worklist | None = None,
+        folder: str = "",
+        bucket: Bucket | None = None,
+        pool: Pool[Path | RemoteFile, str] | None = None,
+        pause: Callable[[], object] = lambda: None,
     ) -> None:
         self._root = os.path.realpath(root)
         self._work = work
         self._bucket = bucket
         self._folder = folder
         self._looked_outside = not folder
-        self._read_sizes: set[int] = set()
-        """Sizes of which the contents of all files to read are noted."""
+        self._pool = pool
+        self._pause = pause
+        self._learns: Session | None = None
+        """The session of `learn`; None in transactions that store."""
+        self._read_sizes: set[tuple[int, bool]] = set()
+        """Sizes of which the contents of all files to read, or with True of the changed ones, are noted."""
 
     def learn(self, session: Session, batch: Sequence[ReadFile]) -> list[ReadFile]:
         """Read the contents that storing this batch needs, outside of its transaction, for which others wait.
@@ -79,8 +94,30 @@ class Contents:
         batch = sorted(batch, key=lambda read: read[0].name)
         if self._work is None or not self._work.compares:
             return batch
+        with self._learning(session):
+            edited = self._learn(session, self._work, batch)
+
+        def place(read: ReadFile) -> tuple[int, str]:
+            name = read[0].name
+            return 0 if name in edited else 1 if changed(name) else 2, name
+
+        changed = self._work.is_changed
+        return sorted(batch, key=place)
+
+    @contextmanager
+    def _learning(self, session: Session) -> Iterator[None]:
+        """Let reads inside the block pause; the session has no open transaction meanwhile, nor after the block."""
+        self._learns = session
+        try:
+            yield
+        finally:
+            self._learns = None
+            session.rollback()
+
+    def _learn(self, session: Session, work: Worklist, batch: Sequence[ReadFile]) -> set[str]:
+        """Read the contents that storing this batch needs, and return the names of files that were edited in place."""
         for found, read in batch:
-            self._work.note(found.name, read.hash if isinstance(read, Extraction) else None, stored=True)
+            work.note(found.name, read.hash if isinstance(read, Extraction) else None, stored=True)
         media = [(found, read) for found, read in batch if not _is_sidecar(read)]
         files = select(*_COLUMNS).where(unindexed(File.root) == ORIGINALS_ROOT)
         connection = session.connection()
@@ -101,14 +138,7 @@ class Contents:
                     self.awaited(session, found, read.hash, row)
             elif row is not None:
                 self.has_moved(session, row, found)
-        session.rollback()
-
-        def place(read: ReadFile) -> tuple[int, str]:
-            name = read[0].name
-            return 0 if name in edited else 1 if changed(name) else 2, name
-
-        changed = self._work.is_changed
-        return sorted(batch, key=place)
+        return edited
 
     def identify(
         self, session: Session, name: str, content: str, named: Row | None, same: Iterable[Row]
@@ -155,15 +185,26 @@ class Contents:
     def hash_of(self, name: str) -> str:
         """Return the hash of the regular file that has this name now; empty when there is none that can be read."""
         known = self._work.content(name) if self._work is not None else None
-        if known is not None:
-            return known
-        try:
-            content = content_hash(self._file(name))
-        except (UnreadableFileError, OSError):
-            return ""
+        return self._read([name])[name] if known is None else known
+
+    def _read(self, names: Collection[str]) -> dict[str, str]:
+        """Read files of a run or others, and return their hashes, empty for those that cannot be read."""
+        hashes = dict.fromkeys(names, "")
+        files: dict[Path | RemoteFile, str] = {}
+        for name in names:
+            with suppress(OSError):
+                files[self._file(name)] = name
+        if self._learns is not None:
+            self._learns.rollback()
+        for file, content in self._pool.run(files) if self._pool is not None else map(_read, files):
+            if isinstance(content, str):
+                hashes[files[file]] = content
+            if self._learns is not None:
+                self._pause()
         if self._work is not None:
-            self._work.note(name, content, stored=False)
-        return content
+            for name, content in hashes.items():
+                self._work.note(name, content, stored=False)
+        return hashes
 
     def is_gone(self, name: str) -> bool:
         """Return whether no regular file has this name, as far as the disk can tell."""
@@ -233,10 +274,9 @@ class Contents:
         """
         if self._work is None or not self._work.compares:
             return []
-        if size not in self._read_sizes:
-            self._read_sizes.add(size)
-            for name in self._work.names_of_size(size):
-                self.hash_of(name)
+        if self._read_sizes.isdisjoint({(size, changed), (size, False)}):
+            self._read_sizes.add((size, changed))
+            self._read(self._work.unread_of_size(size, changed=changed))
         return [name for name in self._work.names_with(content, changed=changed) if name != besides]
 
     def _outside(self) -> Iterator[FoundFile]:
@@ -279,6 +319,13 @@ class Contents:
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{disk_name(name)}"
+
+
+def _read(file: Path | RemoteFile) -> tuple[Path | RemoteFile, str | PhotosvcError]:
+    try:
+        return file, content_hash(file)
+    except UnreadableFileError as error:
+        return file, error
 
 
 def _is_sidecar(read: Extraction | Problem) -> bool:

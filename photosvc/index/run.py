@@ -22,7 +22,7 @@ from photosvc.core.vocabulary import parse_kinds
 from photosvc.index.batches import BatchWriter, restack_library
 from photosvc.index.changes import Worklist, find_changes, known_files
 from photosvc.index.estimates import estimate_places
-from photosvc.index.extract import Extraction, extract, extract_and_show
+from photosvc.index.extract import Extraction, content_hash, extract, extract_and_show
 from photosvc.index.identity import Contents, ReadFile
 from photosvc.index.lease import Lease
 from photosvc.index.mirror import refresh
@@ -124,13 +124,15 @@ def run_index(
             for name in work.gone():
                 summary.add(Outcome(name, Status.MISSING))
         else:
-            contents = Contents(settings.originals, work, run.folder, settings.bucket)
-            writer = BatchWriter(session, settings.originals, clock, summary, kinds, lease, contents)
             told = [one for one in (reporter.progress if reporter else None, progress) if one]
-            goes_on = work.count_to_read() > 0
-            while goes_on:
-                _read(work, writer, settings, options, summary, told, pauses)
-                goes_on = work.go_on()
+            total = work.count_to_read()
+            with _pool(content_hash, str, total, settings, options) as hashing:
+                contents = Contents(settings.originals, work, run.folder, settings.bucket, hashing, pauses)
+                writer = BatchWriter(session, settings.originals, clock, summary, kinds, lease, contents)
+                goes_on = total > 0
+                while goes_on:
+                    _read(work, writer, settings, options, summary, told, pauses)
+                    goes_on = work.go_on()
             writer.mark_missing(pauses.left(work.gone()))
             put_off(session, run.folder, now)
             if within is None:
@@ -160,6 +162,7 @@ class _Pauses:
             return
         try:
             with UnitOfWork(self.engine) as session:
+                self.lease.check(session)
                 small = [one for one in due(session, self.clock()) if not one.is_large]
         except SQLAlchemyError as error:  # such as no second connection in the pool of a host app: they wait for later
             _LOG.info("index: no look for small jobs: %s", type(error).__name__)

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -85,16 +85,17 @@ def make_ahead(
         OSError: the cache cannot be written.
         WorkerStartError: no worker process starts.
     """
-    run = _Run(cache, sizes, ByteLocks(cache.folder / LOCKS))
-    while True:
-        for job, result in pool.run(run.jobs(originals)):
-            run.finish(job, result)
-            yield run.total
-        if not run.put_off:
-            yield run.total
-            return
-        time.sleep(_PAUSE)
-        originals, run.put_off = run.put_off, []
+    with closing(ByteLocks(cache.folder / LOCKS)) as locks:
+        run = _Run(cache, sizes, locks)
+        while True:
+            for job, result in pool.run(run.jobs(originals)):
+                run.finish(job, result)
+                yield run.total
+            if not run.put_off:
+                yield run.total
+                return
+            time.sleep(_PAUSE)
+            originals, run.put_off = run.put_off, []
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,11 @@ class Job:
     kept: bool = True
     """True if the cache keeps them."""
 
+    @property
+    def size(self) -> int:
+        """Return the bytes of the original, for which a worker gets time."""
+        return self.original.size
+
 
 def thumbnail_size(whole: tuple[int, int], size: Size, area: Area = WHOLE) -> tuple[int, int]:
     """Return width and height of the thumbnail of an upright picture of `whole` pixels."""

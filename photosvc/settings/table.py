@@ -208,7 +208,9 @@ class Settings:
     index_workers: int = _number(
         0, 256, "processes", "Worker processes of `svc index`; 0 takes one for each core", default=0
     )
-    index_timeout: int = _number(1, 3600, "seconds", "Seconds a worker may spend on one file", default=60)
+    index_timeout: int = _number(
+        1, 3600, "seconds", "Seconds a worker may spend on one file, and one more for each 4 MiB of it", default=60
+    )
     index_memory: int = _number(256, 65536, "MiB", "MiB of memory a worker may use", default=2048)
     readonly: bool = _yes_or_no(
         "Refuse all changes of the originals: uploads, imports and changes over WebDAV", default=False

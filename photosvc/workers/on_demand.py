@@ -46,7 +46,7 @@ class OnDemandWorkers(Generic[Item, Result]):
         workers: most processes, apart from the one for owners who would wait for slow items of others.
         queued: items that may wait in addition to those in progress.
         each: items of one owner that may wait or be in progress; None: only the limit for all owners applies.
-        timeout: seconds an item may take.
+        timeout: seconds an item may take, without the time to read its file, see `process.seconds_for`.
         memory_bytes: address space that a worker may map in addition to that at its start.
         idle_seconds: seconds without work after which a process ends.
     """
@@ -218,7 +218,7 @@ class OnDemandWorkers(Generic[Item, Result]):
             self._relieve()
         if not worker.connection.poll(max(0.0, worker.deadline - time.monotonic())):
             worker.end()
-            raise WorkerTimeoutError(Reason.TIMEOUT, f"{self._timeout:g}")
+            raise WorkerTimeoutError(Reason.TIMEOUT, f"{worker.seconds:g}")
         try:
             return receive()
         except (EOFError, OSError, msgspec.MsgspecError):  # a dead child, or one that sends what is no answer

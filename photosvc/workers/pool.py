@@ -65,7 +65,7 @@ class WorkerPool(Generic[Item, Result]):
             such a function. Items (at most 32 KiB each) must be picklable.
         result: the type of its results: of dataclasses, lists, tuples, texts, numbers, bytes and times.
         workers: the number of processes; at least one is used.
-        timeout: seconds an item may take.
+        timeout: seconds an item may take, without the time to read its file, see `seconds_for`.
         memory_bytes: address space that a worker may map in addition to that at its start.
         queue: most items that a quick worker is sent in advance; a slow one never has more than two.
     """
@@ -164,8 +164,8 @@ class WorkerPool(Generic[Item, Result]):
         """Yield the item of a worker that answered, died or timed out, and its outcome; nothing for a start message."""
         had_started = worker.started
         if not has_answered:
+            error: PhotosvcError = WorkerTimeoutError(Reason.TIMEOUT, f"{worker.seconds:g}")
             self._discard(worker)
-            error: PhotosvcError = WorkerTimeoutError(Reason.TIMEOUT, f"{self._timeout:g}")
         else:
             try:
                 answer: Any = worker.receive(self._answers) if had_started else worker.receive_start()

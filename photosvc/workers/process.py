@@ -10,8 +10,10 @@ import sys
 import time
 from collections import deque
 from contextlib import suppress
+from itertools import islice
 from multiprocessing import spawn
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from photosvc.core.errors import PhotosvcError
@@ -26,6 +28,7 @@ _MAX_ANSWER = 64 << 20
 _STARTS = Answers[str | None](str | None)  # type: ignore[arg-type] # a type for the decoder
 _START_SECONDS = 60.0
 _STALL_SECONDS = 10  # for the rest of a message that has begun
+_BYTES_PER_SECOND = 4 << 20  # of the slowest disk or network
 
 #: Environment variables that a child inherits; decoders must not see the keys and addresses of the service.
 _INHERITED = {
@@ -40,12 +43,26 @@ def _environment() -> dict[str, str]:
     return _FIXED | {name: value for name, value in os.environ.items() if name in _INHERITED or name.startswith("LC_")}
 
 
+def seconds_for(item: object, timeout: float) -> float:
+    """Return the seconds that an item may take: the time-out, and the time in which a slow disk reads its file.
+
+    Args:
+        item: the path of a file, a tuple that begins with it, or an object with its `size` in bytes.
+    """
+    file = item[0] if isinstance(item, tuple) and item else item
+    try:
+        size = file.lstat().st_size if isinstance(file, Path) else getattr(file, "size", 0)
+    except OSError:  # the worker reports it
+        size = 0
+    return timeout + size // _BYTES_PER_SECOND
+
+
 class Worker(Generic[Item]):
     """A child process, which ends when this process ends, even when this process is killed.
 
     Args:
         function: pickled; see `WorkerPool`.
-        timeout: seconds an item may take.
+        timeout: seconds an item may take, without the time to read its file, see `seconds_for`.
         memory_bytes: address space that the child may map in addition to that at its start.
 
     Raises:
@@ -57,6 +74,7 @@ class Worker(Generic[Item]):
         """Items without an answer; the child works on the first."""
         self.started = False
         self._sizes: deque[int] = deque()
+        self._seconds: deque[float] = deque()
         self._answers = 0
         self._since = 0.0
         self.deadline = time.monotonic() + _START_SECONDS
@@ -84,6 +102,11 @@ class Worker(Generic[Item]):
         return self._process.poll() is None
 
     @property
+    def seconds(self) -> float:
+        """Return the seconds that the first item may take."""
+        return self._seconds[0] if self._seconds else self._timeout
+
+    @property
     def has_room(self) -> bool:
         """Return whether another item fits into the buffer of the socket."""
         return sum(self._sizes) <= _MAX_ITEM
@@ -100,13 +123,15 @@ class Worker(Generic[Item]):
             raise ValueError("an item is too large")
         self.pending.append(item)
         self._sizes.append(len(message))
+        self._seconds.append(seconds_for(item, self._timeout))
         if self.started and len(self.pending) == 1:
-            self.deadline = time.monotonic() + self._timeout
+            self.deadline = time.monotonic() + self.seconds
         self._send(message)
 
     def done(self) -> Item:
         """Remove and return the first item: it was answered, or ended the child."""
         self._sizes.popleft()
+        self._seconds.popleft()
         return self.pending.popleft()
 
     def _send(self, message: bytes) -> None:
@@ -132,7 +157,8 @@ class Worker(Generic[Item]):
 
     def _message(self) -> bytes:
         message = self.connection.recv_bytes(_MAX_ANSWER)
-        self.deadline = time.monotonic() + self._timeout
+        first = next(islice(self._seconds, int(self.started), None), self._timeout)  # the child begins it now
+        self.deadline = time.monotonic() + first
         self.started = True
         self._since = self._since or time.monotonic()
         self._answers += 1

@@ -2,15 +2,18 @@
 
 import shutil
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from photosvc.index import jobs
 from photosvc.index.jobs import INDEX, State
 from photosvc.index.lease import Lease
+from photosvc.library import thumbnails
 from photosvc.library.jobs import JobRunner
 from photosvc.library.thumbnails import last_progress, wish_thumbnails
 from photosvc.models.engine import UnitOfWork, write_session
+from photosvc.pictures.on_demand import LOCKS
 from photosvc.web.current import current_service
 from tests.support.library import open_library
 from tests.support.pictures import encoded, jpeg, quarters
@@ -59,7 +62,8 @@ def made(tmp_path, new_database):
     library.close()
 
 
-def test_all_usual_thumbnails_are_made_once_and_the_progress_is_told(made):
+def test_all_usual_thumbnails_are_made_once_and_the_progress_is_told(made, monkeypatch):
+    monkeypatch.setattr(thumbnails, "_PORTION", 1)
     assert made.progress() is None
     made.ask()
     assert (made.progress().is_open, made.progress().total) == (True, 0)
@@ -67,6 +71,7 @@ def test_all_usual_thumbnails_are_made_once_and_the_progress_is_told(made):
     assert (done.state, done.is_open) == (State.DONE, False)
     assert (done.done, done.total, done.made, done.failed) == (2, 2, 11, 0)
     assert made.sizes() == [4, 7]
+    assert LOCKS not in [file.resolve().name for file in Path("/proc/self/fd").iterdir()]
     made.ask()
     again = made.run()
     assert (again.done, again.total, again.made, again.failed) == (2, 2, 0, 0)

@@ -14,9 +14,11 @@ import pytest
 from photosvc.core.errors import InvalidValueError, NotFoundError, PhotosvcError
 from photosvc.core.problems import Problem, Reason, UnreadableFileError
 from photosvc.workers.pool import WorkerDiedError, WorkerPool, WorkerStartError, WorkerTimeoutError
+from photosvc.workers.process import seconds_for
 from tests.support.programs.worker_tasks import (
     chatter,
     echo,
+    hang_unless_large,
     killed_by_tuples,
     large,
     no_data,
@@ -154,6 +156,20 @@ def test_an_item_that_takes_too_long_is_given_up(order):
     assert type(error) is WorkerTimeoutError
     assert error.message == "The file took longer than 1 s to read."
     assert answers == {number: number for number in range(10)}
+
+
+def test_large_files_get_the_time_in_which_a_slow_disk_reads_them(tmp_path):
+    paths = [tmp_path / name for name in ("small.mp4", "large.mp4", "sent.mp4", "gone.mp4")]
+    for path in paths[:-1]:
+        path.touch()
+    for path in paths[1:3]:
+        os.truncate(path, 4 << 30)
+    items = [paths[0], paths[1], (paths[2], "name.mp4"), paths[3]]
+    answers = outcomes(items, hang_unless_large, timeout=0.001)
+    assert answers.pop(paths[1]) == 4 << 30
+    assert answers.pop(items[2]) == 4 << 30
+    assert [error.message for error in answers.values()] == ["The file took longer than 0.001 s to read."] * 2
+    assert seconds_for(paths[1], 60) == 60 + 1024
 
 
 @pytest.mark.slow

@@ -61,6 +61,14 @@ def obey(order):
     return order
 
 
+def hang_unless_large(item):
+    path = item[0] if isinstance(item, tuple) else item
+    size = path.stat().st_size if path.exists() else 0
+    while not size:
+        signal.pause()
+    return size
+
+
 def process_id(_):
     time.sleep(0.02)
     return os.getpid()
