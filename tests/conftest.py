@@ -6,10 +6,11 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from pathlib import Path
 from shutil import copyfile
-from subprocess import run
+from subprocess import CalledProcessError, run
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -30,6 +31,8 @@ _NUMBERS = count()
 _SLOW_TIMEOUT = 900
 #: True where libraries and service are to work as they do outside of tests, which makes the tests slow.
 _COSTS_ARE_REAL = os.environ.get("TEST_COSTS") == "real"
+#: The locale of databases on PostgreSQL: its rules sort otherwise than code points, as those of most users do.
+_LOCALE = "en_US.UTF-8"
 #: The template of databases with the tables of the models.
 _MIGRATED = "migrated"
 _KEPT: list[TemporaryDirectory[str]] = []
@@ -163,9 +166,29 @@ def _address(server: Any) -> str:
     return address.replace("/postgres?", "/{}?", 1)
 
 
-def _make_cluster(folder: Path) -> None:
+def _make_locales(folder: Path) -> None:
+    folder.mkdir()
+    run(["localedef", "--no-archive", "-i", "en_US", "-f", "UTF-8", folder / _LOCALE], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="session")
+def language() -> Iterator[str]:
+    """The locale of new databases; empty where the system lacks its definition, so that it is that of the system."""
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            patch.setenv("LOCPATH", str(shared.shared_folder("locales", _make_locales)))
+        except (OSError, CalledProcessError):
+            yield ""
+        else:
+            yield _LOCALE
+
+
+def _make_cluster(folder: Path, language: str) -> None:
     """Fill a folder with the databases that servers of this run start with."""
-    server = _start_postgres(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        if language:
+            patch.setenv("LC_ALL", language)
+        server = _start_postgres(folder)
     try:
         engine = create_engine(_address(server).format("postgres"), isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
@@ -180,12 +203,13 @@ def _make_cluster(folder: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
+def postgres_server(language: str) -> Iterator[str]:
     """The address of a PostgreSQL server of this process, with `{}` for the database."""
     with shared.new_folder() as folder:
         data = Path(folder) / "data"
         try:
-            run(["cp", "-a", shared.shared_folder("postgres", _make_cluster), data], check=True)
+            cluster = shared.shared_folder("postgres", partial(_make_cluster, language=language))
+            run(["cp", "-a", cluster, data], check=True)
             server = _start_postgres(data)
         except Exception as error:  # noqa: BLE001 - whatever is wrong, the tests that need it are skipped
             pytest.skip(f"no PostgreSQL can start: {type(error).__name__}: {error}")

@@ -30,7 +30,7 @@ from photosvc.library import disk
 from photosvc.library.relocation import renamed
 from photosvc.library.upload_albums import bytes_left
 from photosvc.models import DavLock, DavProperty, File
-from photosvc.models.statements import UNLOADED, insert_into
+from photosvc.models.statements import UNLOADED, insert_into, is_below
 from photosvc.settings import Settings
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def quota_properties(session: Session, settings: Settings, user_id: int, asked: 
     """
     found: dict[str, str] = {}
     if USED in asked:
-        stored = or_(File.missing.is_(False), File.name.startswith(f"{TRASH_FOLDER}/", autoescape=True))
+        stored = or_(File.missing.is_(False), is_below(File.name, TRASH_FOLDER))
         found[USED] = str(session.scalar(select(func.coalesce(func.sum(File.size), 0)).where(stored)))
     if AVAILABLE in asked:
         limits = [bytes_left(session, settings, user_id)]

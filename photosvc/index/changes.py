@@ -16,7 +16,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import collate, false, func, literal, select
+from sqlalchemy import false, func, literal, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.paths import clean_name
@@ -28,7 +28,7 @@ from photosvc.index.sidecar_values import is_read
 from photosvc.media.errors import MODULES
 from photosvc.media.formats import by_extension, is_sidecar, may_have_pixels
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar
-from photosvc.models.statements import is_below
+from photosvc.models.statements import after_prefix, is_below
 
 #: SQLite deletes a database without a name when it is closed, and after a crash. Rolling back is not needed.
 _SCHEMA = """
@@ -95,7 +95,7 @@ class Worklist:
 
     def keep(self, folder: str) -> int:
         """Let no file below a folder, whose disk is not mounted, count as gone; return how many would have."""
-        below = (f"{folder}/", f"{folder}0")  # the character after the slash
+        below = (f"{folder}/", after_prefix(f"{folder}/"))
         kept = self._database.execute("UPDATE absent SET gone = 0 WHERE gone AND name >= ? AND name < ?", below)
         return kept.rowcount
 
@@ -288,15 +288,13 @@ def known_files(session: Session, folder: str, now: datetime) -> Known:
 
 
 def _rows(session: Session, folder: str, table: type[File | RejectedFile | Sidecar], *columns: Any) -> Known:  # noqa: ANN401 - columns
-    dialect = session.get_bind().dialect.name
-    by_name = collate(table.name, "C") if dialect == "postgresql" else table.name
     query = select(table.name, table.size, table.mtime_ns, *columns)
     query = query.where(table.root == ORIGINALS_ROOT, table.size != GONE)
     if folder:
-        query = query.where(is_below(table.name, clean_name(folder), dialect))
+        query = query.where(is_below(table.name, clean_name(folder)))
     if table is Sidecar:  # scans leave hidden folders out, as that of the trash: what lies there is not gone
         query = query.where(~table.name.startswith("."))
-    rows = session.execute(query.order_by(by_name).execution_options(yield_per=_PORTION))
+    rows = session.execute(query.order_by(table.name).execution_options(yield_per=_PORTION))
     for name, size, mtime_ns, code, detail, *rest in rows:
         yield name, KnownFile(size, mtime_ns, Problem.from_columns(code, detail) if code else None, *rest)
 

@@ -226,7 +226,7 @@ class Check:
         """Yield the files to check, in the order of ids, or of hashes for a sample."""
         which: _Conditions = [File.root == ORIGINALS_ROOT, File.missing.is_(False)]
         if folder:
-            which.append(is_below(File.name, folder, self.session.get_bind().dialect.name))
+            which.append(is_below(File.name, folder))
         total = self.session.scalar(select(func.count()).select_from(File).where(*which)) or 0
         number = self.options.sample
         if self.options.percent is not None:

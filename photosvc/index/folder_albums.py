@@ -18,7 +18,7 @@ from photosvc.core.words import in_portions
 from photosvc.index.sidecar_formats import Kind
 from photosvc.media.metadata import Metadata
 from photosvc.models import GONE, ORIGINALS_ROOT, Album, AlbumPhoto, File, Photo, RejectedFile, Sidecar
-from photosvc.models.statements import insert_into, unindexed
+from photosvc.models.statements import insert_into, is_below, unindexed
 
 
 class FolderAlbums:
@@ -84,7 +84,7 @@ class FolderAlbums:
         copies = select(RejectedFile.name, RejectedFile.detail).where(
             RejectedFile.root == ORIGINALS_ROOT,
             RejectedFile.reason == Reason.DUPLICATE.value,
-            RejectedFile.name.startswith(f"{folder}/" if folder else "", autoescape=True),
+            is_below(RejectedFile.name, folder),
         )
         names = [detail for name, detail in self._session.execute(copies) if name.rpartition("/")[0] == folder]
         for some in in_portions(names):

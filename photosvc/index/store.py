@@ -78,10 +78,9 @@ def put_off(session: Session, folder: str, started: datetime) -> None:
 
     This is done in a transaction of its own, if there are any.
     """
-    dialect = session.get_bind().dialect.name
     due: Any = and_(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.retry_at <= started)
     if folder:
-        due = and_(due, or_(RejectedFile.name == folder, is_below(RejectedFile.name, folder, dialect)))
+        due = and_(due, or_(RejectedFile.name == folder, is_below(RejectedFile.name, folder)))
     if session.scalar(select(RejectedFile.id).where(due).limit(1)) is not None:
         session.rollback()
         begin_write(session)

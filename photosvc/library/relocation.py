@@ -27,7 +27,7 @@ from photosvc.index.sidecar_values import is_read
 from photosvc.index.store import Store
 from photosvc.library.journal import FILES, Actor, Change, Difference, record
 from photosvc.models import ORIGINALS_ROOT, File, Photo, RejectedFile, Sidecar, UploadedFile
-from photosvc.models.statements import UNLOADED
+from photosvc.models.statements import UNLOADED, begins
 from photosvc.settings import Settings
 from photosvc.storage.bucket import Listed
 
@@ -209,7 +209,7 @@ def _named(column: InstrumentedAttribute[str], name: str, *, is_folder: bool) ->
     """Return the condition that a column has this name, or the name of something in this folder."""
     if not is_folder:
         return column == name
-    return func.substr(column, 1, len(name) + 1) == f"{name}/"  # LIKE ignores case on SQLite
+    return begins(column, f"{name}/")
 
 
 def _is_copy_of(name: str, *, is_folder: bool) -> ColumnElement[bool]:

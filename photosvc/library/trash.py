@@ -33,7 +33,7 @@ from photosvc.library.trash_deletion import finish_deletions, forget_sidecars
 from photosvc.library.trash_folder import Kept, Trash, is_deletion, time_of, within
 from photosvc.models import ORIGINALS_ROOT, File, Photo, Sidecar, UploadedFile, file_sidecars
 from photosvc.models.engine import Writing
-from photosvc.models.statements import UNLOADED
+from photosvc.models.statements import UNLOADED, begins
 from photosvc.settings import Settings
 from photosvc.storage.bucket import Listed
 
@@ -372,10 +372,10 @@ def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expect
 
 def _forget(session: Session, deletion: str) -> None:
     """Give the rows names that no file has, and count the files in no quota."""
-    counted = delete(UploadedFile).where(UploadedFile.name.startswith(within(deletion), autoescape=True))
+    counted = delete(UploadedFile).where(begins(UploadedFile.name, within(deletion)))
     session.execute(counted, execution_options=UNLOADED)
-    gone = update(File).where(File.name.startswith(within(deletion), autoescape=True))
-    forget_sidecars(session, Sidecar.name.startswith(within(deletion), autoescape=True))
+    gone = update(File).where(begins(File.name, within(deletion)))
+    forget_sidecars(session, begins(Sidecar.name, within(deletion)))
     gone = gone.values(name=literal(GONE_FOLDER) + func.substr(File.name, len(TRASH_FOLDER) + 1))
     session.execute(gone, execution_options=UNLOADED)
 

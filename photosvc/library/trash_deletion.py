@@ -50,7 +50,7 @@ from photosvc.models import (
     file_sidecars,
 )
 from photosvc.models.engine import Writing
-from photosvc.models.statements import UNLOADED, Updates, among, insert_of, run_many
+from photosvc.models.statements import UNLOADED, Updates, among, begins, insert_of, run_many
 from photosvc.settings import Settings
 from photosvc.storage.objects import ObjectChangedError
 
@@ -206,7 +206,7 @@ def _recover(writing: Writing, trash: Trash, deletion: str) -> bool:
     else:
         # The transaction waits for one that the process may have been committing when it was killed.
         with writing(library=True) as session:
-            in_library = select(File.id).where(File.name.startswith(within(deletion), autoescape=True)).limit(1)
+            in_library = select(File.id).where(begins(File.name, within(deletion))).limit(1)
             is_noted = session.scalar(in_library) is not None
         try:
             gone = trash_bucket.settle(trash, trash.bucket, deletion, is_noted=is_noted) if trash.bucket else []

@@ -5,11 +5,11 @@ The security log is one of them.
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, UniqueConstraint, false
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from photosvc.core.accounts import CLIENT, CLIENT_TOKEN_LIFETIME, CLIENT_TOKENS, OPAQUE
-from photosvc.models.base import NEVER_REUSE_IDS, TABLE_PREFIX, Base, Numbered, RowId, UTCDateTime
+from photosvc.models.base import NEVER_REUSE_IDS, TABLE_PREFIX, Base, Numbered, RowId, Text, UTCDateTime
 
 APP_PASSWORD = "app_password"  # noqa: S105 - a kind, not a secret
 ACCESS_TOKEN = "access_token"  # noqa: S105 - a kind, not a secret

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sqlalchemy import BigInteger, DateTime, Dialect, Double, Integer, MetaData, Text
+from sqlalchemy import BigInteger, DateTime, Dialect, Double, Integer, MetaData
+from sqlalchemy import types as sqltypes
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -42,8 +43,9 @@ class UTCDateTime(TypeDecorator[datetime]):
 #: 64-bit keys. On SQLite the type must be INTEGER: only such a primary key gets its values from the database.
 RowId = BigInteger().with_variant(Integer, "sqlite")
 
-#: Text that PostgreSQL too sorts by code point, so that both databases give the same pages.
-SortText = Text().with_variant(Text(collation="C"), "postgresql")
+#: The type of all columns of text. PostgreSQL too compares them by code point, whatever the locale of the database: by
+#: the rules of a language, ranges and orders would be others than those of SQLite and Python.
+Text = sqltypes.Text().with_variant(sqltypes.Text(collation="C"), "postgresql")
 
 #: For tables whose ids grant rights: without it SQLite gives the id of a deleted row to the next new row.
 NEVER_REUSE_IDS = {"sqlite_autoincrement": True}

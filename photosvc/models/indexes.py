@@ -51,13 +51,11 @@ def _index(
     name: str,
     *columns: str,
     condition: str = "listed",
-    compared_by_pattern: tuple[str, ...] = (),
     included: tuple[str, ...] = (),
 ) -> None:
     """Declare an index over the rows with this condition, by default the `listed` ones; an empty one means all rows.
 
-    On PostgreSQL, columns in `compared_by_pattern` can be looked up by the beginning of a text in any language of the
-    database, and columns in `included` can be read from the index alone; SQLite's indexes always contain `file_id`.
+    On PostgreSQL, columns in `included` can be read from the index alone; SQLite's indexes always contain `file_id`.
     """
     flag, *further = re.split("( AND | OR )", condition, maxsplit=1)
     on_sqlite = [f"{flag.removeprefix('NOT ')} = {int(not flag.startswith('NOT '))}", *further]
@@ -66,7 +64,6 @@ def _index(
         *(getattr(SearchRow, column) for column in columns),
         sqlite_where=text("".join(on_sqlite)) if condition else None,
         postgresql_where=text(condition) if condition else None,
-        postgresql_ops={column: "text_pattern_ops" for column in columns if column in compared_by_pattern},
         postgresql_include=included,
     )
 
@@ -87,7 +84,7 @@ for _name, _is_rare in RARE_COLUMNS.items():
 # SQLite answers a statement from an index alone only if it contains all columns, even the constant `listed`.
 for _name in PATTERN_COLUMNS:
     if _name not in {_keys.columns[0] for _keys in SORT_KEYS.values()}:
-        _index(f"{_name}_pattern", _name, "oldest_key", "listed", compared_by_pattern=(_name,))
+        _index(f"{_name}_pattern", _name, "oldest_key", "listed")
 
 _index("far_day", "taken_day", "taken_at", "year", "far_day", condition=f"far_day OR {UNDATED}")
 

@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, Text, false
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, Integer, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from photosvc.models.accounts import User
-from photosvc.models.base import Base, Numbered, RowId, SortText, UTCDateTime
+from photosvc.models.base import Base, Numbered, RowId, Text, UTCDateTime
 
 
 class Job(Numbered, table="jobs"):
@@ -87,7 +87,7 @@ class DavLock(Base, table="dav_locks"):
 
     token: Mapped[str] = mapped_column(Text, primary_key=True)
     """A random token, which writing requests name in the header `If`."""
-    root: Mapped[str] = mapped_column(SortText, index=True)
+    root: Mapped[str] = mapped_column(Text, index=True)
     """The locked resource: its quoted path below the server, without a slash at the end."""
     user_uid: Mapped[str] = mapped_column(Text, index=True)
     exclusive: Mapped[bool]
@@ -105,9 +105,9 @@ class DavProperty(Base, table="dav_properties"):
 
     __table_args__ = (Index(None, "user_uid", "size"),)
 
-    path: Mapped[str] = mapped_column(SortText, primary_key=True)
+    path: Mapped[str] = mapped_column(Text, primary_key=True)
     """The resource, in the form of `DavLock.root`."""
-    name: Mapped[str] = mapped_column(SortText, primary_key=True)
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
     """In Clark notation: `{namespace}name`."""
     value: Mapped[str] = mapped_column(Text)
     """The whole XML element in ASCII, with its namespaces declared."""

@@ -7,11 +7,11 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, UniqueConstraint, false, select
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, UniqueConstraint, false, select
 from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from photosvc.core.ids import LABEL, SUBJECT, computed_uid
-from photosvc.models.base import Base, Numbered, RowId, UTCDateTime
+from photosvc.models.base import Base, Numbered, RowId, Text, UTCDateTime
 
 #: The id of the unknown camera and of the unknown lens.
 UNKNOWN_ID = 1

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Final
 
-from sqlalchemy import BigInteger, Connection, Text, select
+from sqlalchemy import BigInteger, Connection, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from photosvc.models.base import Base
+from photosvc.models.base import Base, Text
 from photosvc.models.statements import insert_into
 
 #: Name of the number of committed changes of the library.

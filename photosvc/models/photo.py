@@ -12,7 +12,6 @@ from sqlalchemy import (
     Integer,
     SmallInteger,
     Table,
-    Text,
     UniqueConstraint,
     false,
 )
@@ -20,7 +19,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, relationship
 
 from photosvc.core.problems import Problem
 from photosvc.core.times import ZERO_TIME
-from photosvc.models.base import TABLE_PREFIX, Base, Numbered, RowId, UTCDateTime
+from photosvc.models.base import TABLE_PREFIX, Base, Numbered, RowId, Text, UTCDateTime
 from photosvc.models.library import (
     UNKNOWN_ID,
     UNKNOWN_PLACE,

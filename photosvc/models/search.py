@@ -9,11 +9,11 @@ import secrets
 from operator import attrgetter
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Double, ForeignKey, Integer, SmallInteger, Text, bindparam, case, or_, update
+from sqlalchemy import BigInteger, Double, ForeignKey, Integer, SmallInteger, bindparam, case, or_, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from photosvc.models import search_values
-from photosvc.models.base import TABLE_PREFIX, Base, RowId, SortText
+from photosvc.models.base import TABLE_PREFIX, Base, RowId, Text
 from photosvc.models.library import Album
 from photosvc.models.named_numbers import CHANGES, PROJECTION, PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.search_values import FileKey, of_file, of_photo, search_columns
@@ -60,13 +60,13 @@ class SearchRow(Base, table="search_rows"):
     # photo
     photo_uid: Mapped[str] = of_photo("uid", Text)
     photo_type: Mapped[str] = of_photo("type", Text, lookup="photo_type", scanned=True)
-    path: Mapped[str] = of_photo("path", SortText)
-    name: Mapped[str] = of_photo("name", SortText)
+    path: Mapped[str] = of_photo("path", Text)
+    name: Mapped[str] = of_photo("name", Text)
     path_key: Mapped[str] = of_photo("path", Text, convert=fold_recurring, filter_name="path", lookup="path")
     name_key: Mapped[str] = of_photo("name", Text, convert=fold, filter_name="name", by_pattern=True)
     original_key: Mapped[str] = of_photo("original_name", Text, convert=fold, filter_name="original_name")
     title_key: Mapped[str] = of_photo(
-        "title", SortText, convert=search_values.title_key, filter_name="title", by_pattern=True
+        "title", Text, convert=search_values.title_key, filter_name="title", by_pattern=True
     )
     document_key: Mapped[str] = of_photo("document_id", Text, convert=fold, filter_name="document_id")
     stack: Mapped[int] = of_photo("stack", SmallInteger, scanned=True)
@@ -97,12 +97,10 @@ class SearchRow(Base, table="search_rows"):
     z: Mapped[float] = of_photo(lambda source: source.position[4], Double)
     """The position as a point of the unit sphere: distances then need neither sines nor special cases at the poles."""
     altitude: Mapped[int] = of_photo("altitude", Integer, scanned=True)
-    cell_id: Mapped[str] = of_photo("cell_id", SortText)
-    country: Mapped[str] = of_photo("country", SortText, by_value=True, scanned=True)
-    state_key: Mapped[str] = of_photo(
-        "place.state", SortText, convert=fold_recurring, filter_name="state", scanned=True
-    )
-    city_key: Mapped[str] = of_photo("place.city", SortText, convert=fold_recurring, filter_name="city", scanned=True)
+    cell_id: Mapped[str] = of_photo("cell_id", Text)
+    country: Mapped[str] = of_photo("country", Text, by_value=True, scanned=True)
+    state_key: Mapped[str] = of_photo("place.state", Text, convert=fold_recurring, filter_name="state", scanned=True)
+    city_key: Mapped[str] = of_photo("place.city", Text, convert=fold_recurring, filter_name="city", scanned=True)
     year: Mapped[int] = of_photo("year", Integer, by_value=True, scanned=True)
     month: Mapped[int] = of_photo("month", Integer, scanned=True)
     day: Mapped[int] = of_photo("day", Integer, scanned=True)

@@ -31,7 +31,6 @@ from sqlalchemy import (
     and_,
     any_,
     bindparam,
-    collate,
     column,
     false,
     func,
@@ -56,6 +55,10 @@ Processor = Callable[[Any], Any]
 Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 #: Options of a statement that changes rows: objects that the session has loaded are not compared with them.
 UNLOADED: Final = {"synchronize_session": False}
+_LAST_CHARACTER: Final = chr(0x10FFFF)
+#: Code points that no text contains.
+_FIRST_SURROGATE: Final = 0xD800
+_AFTER_SURROGATES: Final = 0xE000
 _SIGN: Final[custom_op[Any]] = custom_op("+")
 Plain = TypeVar("Plain", bound=Base)
 #: The parameter of `select_plain`.
@@ -269,13 +272,27 @@ def insert_for(table: Any, dialect: str) -> Any:  # noqa: ANN401 - either dialec
     return sqlite.insert(table)
 
 
-def is_below(name: InstrumentedAttribute[str], folder: str, dialect: str) -> ColumnElement[bool]:
-    """Return the condition that a name, with folders separated by slashes, lies below this folder.
+def begins(column: Column, prefix: str) -> ColumnElement[bool]:
+    """Return the condition that a text begins with this prefix.
 
-    It is a range, for which SQLite uses an index; LIKE would also find folders whose names differ in case.
+    It is a range, for which both databases use an index; LIKE would ignore case on SQLite.
     """
-    column = collate(name, "C") if dialect == "postgresql" else name
-    return and_(column >= f"{folder}/", column < f"{folder}0")  # the character after the slash
+    end = after_prefix(prefix)
+    return column >= prefix if end is None else and_(column >= prefix, column < end)
+
+
+def after_prefix(prefix: str) -> str | None:
+    """Return the text after all texts with this prefix, in the order of code points; None if no text comes after."""
+    before = prefix.rstrip(_LAST_CHARACTER)
+    if not before:
+        return None
+    following = ord(before[-1]) + 1
+    return before[:-1] + chr(_AFTER_SURROGATES if following == _FIRST_SURROGATE else following)
+
+
+def is_below(name: Column, folder: str) -> ColumnElement[bool]:
+    """Return the condition that a name, with folders separated by slashes, lies below this folder; "" is the root."""
+    return begins(name, f"{folder}/" if folder else "")
 
 
 class _Unindexed(UnaryExpression[Any]):

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import SchemaError
 from photosvc.models import SCHEMA_VERSION, TABLE_PREFIX, Album, Base, migrations, schema
 from photosvc.models.named_numbers import named_number
-from photosvc.models.search_values import SORT_KEYS
 from tests.support.clock import NOW
 
 MIGRATIONS = Path(migrations.__file__).parent
@@ -53,18 +52,35 @@ def test_the_indexes_of_search_rows_are_replaced_and_created_again(engine):
     assert schema.differences(engine) == []
 
 
+_COLLATIONS = """
+    SELECT table_name || '.' || column_name, collation_name FROM information_schema.columns
+    WHERE table_name LIKE 'photosvc\\_%' AND data_type = 'text'
+"""
+
+
 @pytest.mark.slow
-def test_postgresql_sorts_texts_by_code_point_as_sqlite_does(new_postgres):
-    """By the rules of a language, blanks and hyphens count less than letters: pages would differ."""
-    columns = Base.metadata.tables[f"{TABLE_PREFIX}search_rows"].columns
-    keys = {name for order in SORT_KEYS.values() for name in order.columns if isinstance(columns[name].type, Text)}
-    assert keys > {"title_key", "city_key"}
-    engine = create_engine(new_postgres())
+@pytest.mark.parametrize("former", [(), ("search_rows.name_key", "search_texts.words", "places.id", "albums.title")])
+def test_postgresql_compares_all_texts_by_code_point_as_sqlite_does(empty_postgres, former):
+    """By the rules of a language, blanks and hyphens count less than letters: ranges and pages would differ."""
+    engine = create_engine(empty_postgres())
+    schema.upgrade(engine, "0066")
+    with engine.begin() as connection:
+        if former:
+            connection.execute(text("ALTER TABLE photosvc_search_texts DROP COLUMN terms"))
+        for table, column in (name.split(".") for name in former):
+            change = f'ALTER COLUMN {column} TYPE text COLLATE "default"'
+            connection.execute(text(f"ALTER TABLE photosvc_{table} {change}"))
+        if former:
+            terms = "GENERATED ALWAYS AS (array_to_tsvector(string_to_array(btrim(words), ' '))) STORED"
+            connection.execute(text(f"ALTER TABLE photosvc_search_texts ADD COLUMN terms tsvector {terms}"))
+    schema.upgrade(engine)
+    columns = [column for table in Base.metadata.sorted_tables for column in table.columns]
     with engine.connect() as connection:
-        query = "SELECT column_name, collation_name FROM information_schema.columns WHERE table_name = :table"
-        found = connection.execute(text(query), {"table": f"{TABLE_PREFIX}search_rows"}).all()
+        found = dict(connection.execute(text(_COLLATIONS)).all())
+    assert found == {str(column): "C" for column in columns if isinstance(column.type, Text)}
+    indexes = inspect(engine).get_indexes("photosvc_search_texts")
+    assert [index["name"] for index in indexes] == ["ix_photosvc_search_texts_terms"]
     engine.dispose()
-    assert {row.column_name for row in found if row.collation_name == "C"} == keys
 
 
 def test_a_second_upgrade_changes_nothing(engine):

@@ -7,13 +7,13 @@ from typing import Any, Final
 import sqlalchemy as sa
 from alembic import op
 
-TEXT, TIME, FLAG, JSON = sa.Text(), sa.DateTime(), sa.Boolean(), sa.JSON()
+#: PostgreSQL compares text by code point, as `models.base.Text` says.
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+TIME, FLAG, JSON = sa.DateTime(), sa.Boolean(), sa.JSON()
 SMALL, NUMBER, BIG = sa.SmallInteger(), sa.Integer(), sa.BigInteger()
 REAL: sa.Double[float] = sa.Double()
 ROW_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 WIDE = sa.Integer().with_variant(sa.BigInteger(), "postgresql")
-#: Prefixes of paths are found by ranges, which needs the order of bytes.
-PATH = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _ROWS: Final = "search_rows"
 _FLAG: Final = re.compile(r"^(NOT )?(listed|far_day|place_due|apart)\b")
 

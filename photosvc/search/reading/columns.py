@@ -26,13 +26,11 @@ from sqlalchemy import (
 from photosvc.core.geo import Box, bounding_boxes, cell_range, chord, unit_vector
 from photosvc.models import FILTER_COLUMNS, File, Photo, SearchRow
 from photosvc.models.search_values import LAST_RANK, day_number, microseconds
-from photosvc.models.statements import Column, unindexed
+from photosvc.models.statements import Column, begins, unindexed
 from photosvc.query.nodes import Cell, Circle, Days, Operand, Pattern, PlusCode, Range, Since
 
 Condition = ColumnElement[bool]
 Area = Circle | Cell | Box | PlusCode
-#: Appended to a prefix, it sorts after every text with that prefix.
-LAST = chr(0x10FFFF)
 _METRES = 1000.0
 _ESCAPE = "\\"
 _SPECIAL = str.maketrans({character: _ESCAPE + character for character in "\\%_"})
@@ -88,8 +86,10 @@ def compare(name: str, item: Operand | str, context: Context) -> Condition:
             if name == "is_primary" and not context.on_postgresql:  # more indexes have the key than the column
                 column = SearchRow.newest_key.bitwise_and(LAST_RANK) == LAST_RANK
             return and_(column) if item else not_(column)
+        case Pattern((first, _, *_)) if first and context.may_use_index:
+            return and_(begins(column, first), fits(column, item))
         case Pattern():
-            return and_(begins(column, item), fits(column, item)) if context.may_use_index else fits(column, item)
+            return fits(column, item)
         case Range(low, high):
             return _between(column, low, high)
         case Days():
@@ -152,12 +152,6 @@ def fits(column: Column, pattern: Pattern) -> Condition:
     if len(pattern.pieces) == 1:
         return column == pattern.pieces[0]
     return column.like("%".join(piece.translate(_SPECIAL) for piece in pattern.pieces), escape=_ESCAPE)
-
-
-def begins(column: Column, pattern: Pattern) -> Condition:
-    """Return the part of a pattern's condition that an index can look up: the beginning of the text."""
-    first = pattern.pieces[0]
-    return and_(column >= first, column <= first + LAST) if len(pattern.pieces) > 1 and first else true()
 
 
 def in_days(column: Column, days: Days) -> Condition:

@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.words import counted, names_like
 from photosvc.models import Keyword, SearchRow, SearchText
-from photosvc.models.statements import run_text
+from photosvc.models.statements import begins, run_text
 from photosvc.query.fold import words
 from photosvc.query.lexer import Token, TokenKind, close_quote, tokens
 from photosvc.query.nodes import shown
@@ -293,7 +293,7 @@ def _vocabulary(search: _Search, names: Names) -> frozenset[str]:
 def _keywords(search: _Search, word: str) -> list[str]:
     """Return keywords that begin with the same letter."""
     first = word[0]
-    query = select(Keyword.folded).where(Keyword.folded >= first, Keyword.folded < chr(ord(first) + 1))
+    query = select(Keyword.folded).where(begins(Keyword.folded, first))
     return [one for one in search.connection.scalars(query.limit(_MOST_KEYWORDS)) if one.isalnum()]
 
 

@@ -29,6 +29,7 @@ from photosvc.data import PlacesTable
 from photosvc.media.looks import Versions, turned
 from photosvc.models import NOWHERE, Album, Camera, File, Lens, Marker, SearchRow, Subject
 from photosvc.models.search_values import gear_name, needles, word_text
+from photosvc.models.statements import after_prefix
 from photosvc.query.areas import locate
 from photosvc.query.filters import FILTERS
 from photosvc.query.fold import fold, words, words_recurring
@@ -72,7 +73,7 @@ _BEGINNING: Final = f"{_TOWNS} folded > :name || ' ' AND folded < :name || '!' O
 #: All names in one row: other threads may take their turn at each row, so that thousands of rows would take a second.
 _ALIKE: Final = """
     SELECT group_concat(folded, char(10)) FROM (
-        SELECT DISTINCT folded FROM town WHERE folded >= :first AND folded < :first || char(1114111)
+        SELECT DISTINCT folded FROM town WHERE folded >= :first AND folded < :after
         AND length(folded) BETWEEN :shortest AND :longest
     )
 """
@@ -200,7 +201,8 @@ def _cities(query: str, name: str, region: str) -> Sequence[_City]:
 
 
 def _names_like(name: str) -> Sequence[str]:
-    asked = {"first": name[:2], "shortest": len(name) - _TYPED_BY, "longest": len(name) + _TYPED_BY}
+    first, shortest, longest = name[:2], len(name) - _TYPED_BY, len(name) + _TYPED_BY
+    asked = {"first": first, "after": after_prefix(first), "shortest": shortest, "longest": longest}
     ((names,),) = _TABLE.connection.execute(_ALIKE, asked)
     return names.split("\n") if names else ()
 

@@ -24,17 +24,17 @@ from sqlalchemy.util import memoized_property
 from photosvc.models import FileKey, SearchRow, SearchText
 from photosvc.models.search import WORD_INDEX, WORD_TERMS, WORD_VOCABULARY
 from photosvc.models.search_values import Term
-from photosvc.models.statements import run_text
+from photosvc.models.statements import after_prefix, run_text
 from photosvc.query.nodes import Node, Not, Or, Word, conjunction, disjunction, terms
 from photosvc.search.reading import words as word_index
-from photosvc.search.reading.columns import LAST, Context, select_ids
+from photosvc.search.reading.columns import Context, select_ids
 from photosvc.search.reading.words import in_index, most_points, points, without_ranks
 
 #: Values that a row of a walk is compared with as fast as it is read.
 _LIGHT_VALUES = 8
 #: The most words that replace the prefixes of a query; FTS5 looks up the others by itself.
 _MOST_EXPANDED: Final = 128
-_WORDS: Final = f"SELECT term FROM {WORD_VOCABULARY} WHERE term >= ? AND term <= ? LIMIT ?"  # noqa: S608 - constants
+_WORDS: Final = f"SELECT term FROM {WORD_VOCABULARY} WHERE term >= ? AND term < ? LIMIT ?"  # noqa: S608 - constants
 _PHOTOS: Final = f"SELECT count(*) FROM {WORD_INDEX} WHERE {WORD_INDEX} MATCH ?"  # noqa: S608 - constants
 _MATCHING: Final = f"FROM {SearchText.__tablename__} WHERE {WORD_TERMS} @@ %(asked)s::tsquery"
 #: PostgreSQL expects a number by the shares of words in its statistics.
@@ -124,7 +124,7 @@ def expand(prefixes: Iterable[str], connection: Connection) -> dict[str, list[st
     found: dict[str, list[str]] = {}
     left = _MOST_EXPANDED
     for prefix in prefixes:
-        rows = run_text(connection, _WORDS, (prefix, prefix + LAST, left + 1)) if left else ()
+        rows = run_text(connection, _WORDS, (prefix, after_prefix(prefix), left + 1)) if left else ()
         if left and len(rows) <= left:
             found[prefix] = [row[0] for row in rows]
             left -= len(rows)

@@ -8,7 +8,6 @@ from photosvc.models.migrations.tables import (
     FLAG,
     JSON,
     NUMBER,
-    PATH,
     REAL,
     ROW_ID,
     SMALL,
@@ -114,12 +113,12 @@ def _create_tables() -> None:
     index("audit", "part actor_uid id")
     index("audit", "part id")
     table("cameras", *each(ROW_ID, "id"), *each(TEXT, "make model type"), key="id", unique=["make model"])
-    table("dav_locks", *each(TEXT, "token"), *each(PATH, "root"), *each(TEXT, "user_uid"), *each(FLAG,
+    table("dav_locks", *each(TEXT, "token"), *each(TEXT, "root"), *each(TEXT, "user_uid"), *each(FLAG,
         "exclusive deep"), *each(TEXT, "owner"), *each(NUMBER, "seconds"), *each(TIME, "expires_at"), key="token")
     index("dav_locks", "expires_at")
     index("dav_locks", "root")
     index("dav_locks", "user_uid")
-    table("dav_properties", *each(PATH, "path name"), *each(TEXT, "value"), *each(NUMBER, "size"), *each(TEXT,
+    table("dav_properties", *each(TEXT, "path name"), *each(TEXT, "value"), *each(NUMBER, "size"), *each(TEXT,
         "user_uid"), key="path name")
     index("dav_properties", "user_uid size")
     table("keywords", *each(ROW_ID, "id"), *each(TEXT, "word folded"), *each(FLAG, "favorite",
@@ -269,11 +268,11 @@ def _create_tables() -> None:
     index("markers", "name")
     table("search_rows", *each(ROW_ID, "file_id", autoincrement=False), *each(ROW_ID, "photo_id"), *each(BIG,
         "newest_key oldest_key"), *each(FLAG, "listed present is_primary is_first"), *each(TEXT,
-        "photo_uid photo_type"), *each(PATH, "path name"), *each(TEXT, "path_key name_key original_key"),
-        *each(PATH, "title_key"), *each(TEXT, "document_key"), *each(SMALL, "stack"), *each(FLAG,
+        "photo_uid photo_type"), *each(TEXT, "path name"), *each(TEXT, "path_key name_key original_key"),
+        *each(TEXT, "title_key"), *each(TEXT, "document_key"), *each(SMALL, "stack"), *each(FLAG,
         "stacked has_album favorite private scan panorama hidden archived"), *each(BIG, "archived_at"), *each(SMALL,
         "quality rating faces"), *each(NUMBER, "resolution iso focal_length"), *each(REAL, "f_number"),
-        *each(ROW_ID, "camera_id lens_id"), *each(REAL, "lat lng x y z"), *each(NUMBER, "altitude"), *each(PATH,
+        *each(ROW_ID, "camera_id lens_id"), *each(REAL, "lat lng x y z"), *each(NUMBER, "altitude"), *each(TEXT,
         "cell_id"), *each(TEXT, "country state_key city_key"), *each(NUMBER,
         "year month day taken_day timeline_day"), *each(BIG, "taken_at"), *each(FLAG, "far_day"), *each(BIG,
         "created_at updated_at edited_at duration"), *each(NUMBER, "shuffle"), *each(SMALL, "color"), *each(NUMBER,
