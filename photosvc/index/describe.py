@@ -7,7 +7,7 @@ forms that cameras, phones and messengers write.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from sqlalchemy.orm import object_session
@@ -21,6 +21,7 @@ from photosvc.index.places import country_name, to_local, to_utc, zone_at
 from photosvc.index.quality import HIDDEN, quality_of
 from photosvc.index.sidecar_values import Sources, StoredSidecar, marked, ranked, with_sidecars
 from photosvc.index.stack_rules import LIVE_NS, is_cover, is_moving_part, is_preview, original_of, split_name
+from photosvc.media import text
 from photosvc.media.metadata import DAY, SAME_MOMENT, Metadata, Region, merge
 from photosvc.media.xmp import upright
 from photosvc.models import UNKNOWN_PLACE, File, Photo
@@ -110,7 +111,7 @@ def _from_wall_time(metadata: Metadata, local: datetime, zone: str) -> Taken:
 def _in_zone(local: datetime, offset: int | None, zone: str) -> tuple[datetime, str]:
     """Return the UTC time and the name of the zone of a wall time."""
     if offset is not None:
-        return _shifted(local, offset), zone or _fixed_zone(offset)
+        return text.to_utc(local, offset), zone or _fixed_zone(offset)
     return (to_utc(local, zone), zone) if zone else (local.replace(tzinfo=UTC), "")
 
 
@@ -121,13 +122,6 @@ def _from_file_time(files: Sequence[StackedFile], indexed_at: datetime) -> Taken
     except (OverflowError, ValueError, OSError):
         moment = indexed_at
     return Taken(moment, moment, "", AUTO, DAY if indexed_at - moment > _FRESH else 0)
-
-
-def _shifted(local: datetime, minutes: int) -> datetime:
-    try:
-        return local.replace(tzinfo=timezone(timedelta(minutes=minutes))).astimezone(UTC)
-    except (OverflowError, ValueError):
-        return local.replace(tzinfo=UTC)
 
 
 def _fixed_zone(minutes: int) -> str:

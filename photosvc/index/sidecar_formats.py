@@ -4,7 +4,6 @@ Google Takeout writes one JSON file for each picture, and one for each album. Ex
 with values in words or as numbers (`-n`), and names with or without groups (`-G`).
 """
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -20,8 +19,29 @@ import orjson
 from photosvc.core.problems import FileProblemError, Reason
 from photosvc.media import text
 from photosvc.media.exif import exposure
-from photosvc.media.metadata import Metadata, Region, lens_name, make_name, model_name, valid_altitude, valid_position
-from photosvc.media.text import clean, clean_text, is_plausible, parse_date, parse_offset
+from photosvc.media.metadata import (
+    Metadata,
+    Region,
+    lens_name,
+    make_name,
+    model_name,
+    valid_altitude,
+    valid_f_number,
+    valid_focal_length,
+    valid_iso,
+    valid_position,
+    valid_rating,
+)
+from photosvc.media.text import (
+    LATITUDE,
+    LONGITUDE,
+    clean,
+    clean_text,
+    is_plausible,
+    parse_date,
+    parse_degrees,
+    parse_offset,
+)
 from photosvc.media.xmp import read_sidecar as read_packet
 from photosvc.media.xmp_tree import MAX_PACKET
 
@@ -56,10 +76,6 @@ _DATES: Final = (
 )
 _NUMBER: Final = re.compile(r"\s*([+-]?\d{1,12}(?:\.\d{1,20})?)(?=\s|$)", re.ASCII)
 _FRACTION: Final = re.compile(r"\s*(\d{1,9})/(\d{1,9})\s*", re.ASCII)
-#: `48 deg 51' 23.81" N`
-_DEGREES: Final = re.compile(
-    r"""\s*(\d{1,3}) deg (\d{1,2})' (\d{1,2}(?:\.\d{1,20})?)"\s*([NSEW]?)\s*""", re.ASCII | re.IGNORECASE
-)
 #: Bytes of JSON, whose objects take much more memory than its text; that of a picture has a few kilobytes.
 MAX_JSON: Final = 1 << 21
 _APPLE: Final = re.compile(rb"<key>\s*adjustment(?:FormatIdentifier|Data)\s*</key>")
@@ -176,7 +192,7 @@ def read(record: Mapping[str, Any]) -> Metadata | None:
         return None
     tags = _Tags(record)
     taken, offset = _taken(tags)
-    position = valid_position(_degrees(tags, "GPSLatitude", "S"), _degrees(tags, "GPSLongitude", "W"))
+    position = valid_position(_degrees(tags, "GPSLatitude", LATITUDE), _degrees(tags, "GPSLongitude", LONGITUDE))
     written_make = tags.text("Make")
     make = make_name(written_make)
     return Metadata(
@@ -187,9 +203,9 @@ def read(record: Mapping[str, Any]) -> Metadata | None:
         camera_serial=clean(tags.text("SerialNumber", "InternalSerialNumber")),
         lens_make=make_name(tags.text("LensMake")),
         lens_model=lens_name(tags.text("LensModel", "LensID", "Lens")),
-        iso=_within(tags.number("ISO"), 10_000_000),
-        focal_length=_within(tags.number("FocalLengthIn35mmFormat", "FocalLength"), 100_000),
-        f_number=_f_number(tags.number("FNumber", "Aperture")),
+        iso=valid_iso(tags.number("ISO")),
+        focal_length=valid_focal_length(tags.number("FocalLengthIn35mmFormat", "FocalLength")),
+        f_number=valid_f_number(tags.number("FNumber", "Aperture")),
         exposure=_exposure(tags.text("ExposureTime", "ShutterSpeed")),
         lat=position[0] if position else None,
         lng=position[1] if position else None,
@@ -203,7 +219,7 @@ def read(record: Mapping[str, Any]) -> Metadata | None:
         license=clean(tags.text("License", "WebStatement")),
         notes=clean_text(tags.text("UserComment")),
         software=clean(tags.text("CreatorTool", "Software")),
-        rating=_rating(tags),
+        rating=valid_rating(tags.number("Rating")),
         label=clean(tags.text("Label"), text.KEYWORD),
         document_id=clean(tags.text("OriginalDocumentID", "DocumentID")),
         original_name=clean(tags.text("PreservedFileName", "RawFileName")),
@@ -226,14 +242,6 @@ def _taken(tags: _Tags) -> tuple[datetime | None, int | None]:
     return None, None
 
 
-def _within(number: float, largest: int) -> int:
-    return round(number) if 0 < number <= largest else 0
-
-
-def _f_number(number: float) -> float:
-    return round(number, 2) if 0 < number < 1000 else 0.0
-
-
 def _exposure(written: str) -> str:
     """Return the shutter time from `1/160`, `2.5` or `0.00625`."""
     if fraction := _FRACTION.fullmatch(written[:_LONGEST]):
@@ -242,20 +250,9 @@ def _exposure(written: str) -> str:
     return exposure((round(float(number[1]) * 1_000_000), 1_000_000)) if number else ""
 
 
-def _degrees(tags: _Tags, name: str, negative: str) -> float | None:
+def _degrees(tags: _Tags, name: str, axis: str) -> float | None:
     """Return decimal degrees; the hemisphere is a sign, a letter at the end, or a tag of its own."""
-    written = tags.text(name)[:_LONGEST]
-    match = _DEGREES.fullmatch(written)
-    number = _NUMBER.fullmatch(written)
-    if match:
-        value = int(match[1]) + int(match[2]) / 60 + float(match[3]) / 3600
-        hemisphere = match[4]
-    elif number:
-        value, hemisphere = float(number[1]), ""
-    else:
-        return None
-    hemisphere = hemisphere or tags.text(f"{name}Ref")
-    return -abs(value) if hemisphere[:1].upper() == negative else value
+    return parse_degrees(tags.text(name), tags.text(f"{name}Ref"), axis)
 
 
 def _altitude(tags: _Tags) -> int:
@@ -264,11 +261,6 @@ def _altitude(tags: _Tags) -> int:
     side = tags.text("GPSAltitudeRef")
     below = side == "1" or "below" in f"{tags.text('GPSAltitude')} {side}".lower()
     return valid_altitude(-abs(metres) if below else metres)
-
-
-def _rating(tags: _Tags) -> int:
-    number = tags.number("Rating")
-    return round(number) if math.isfinite(number) and -1 <= number <= 5 else 0
 
 
 #: Bytes of the largest sidecar that is read.

@@ -5,7 +5,6 @@ files of one Live Photo or burst share. Each maker has a layout of its own; the 
 ExifTool's tag tables and others.
 """
 
-import re
 import struct
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -27,9 +26,20 @@ from photosvc.media.metadata import (
     valid_focal_length,
     valid_iso,
     valid_position,
+    valid_rating,
 )
 from photosvc.media.packets import IPTC_RESOURCE, resource
-from photosvc.media.text import DESCRIPTION, clean, clean_text, parse_date, parse_offset
+from photosvc.media.text import (
+    DESCRIPTION,
+    LATITUDE,
+    LONGITUDE,
+    clean,
+    clean_text,
+    decimal_degrees,
+    parse_date,
+    parse_degrees,
+    parse_offset,
+)
 from photosvc.media.tiff import Directory, TiffReader, open_tiff
 
 # Tags of a date, its sub-seconds and its offset; of the first two, taken and digitized, the first that is set counts.
@@ -45,11 +55,6 @@ _MAKER_NOTE: Final = 0x927C
 MAX_HEAD: Final = 1 << 17
 #: Tag of the JPEG in an RW2, whose first segment is Exif of its own.
 JPEG_OF_PANASONIC: Final = 0x002E
-# A coordinate as text, which Exif does not allow: `55.75`, `55 deg 45' 2.5" N`, `55/1,45/1,5/2`, `-55,45.04`.
-_PART: Final = r"(\d{1,9}(?:\.\d{1,20})?(?:/\d{1,9})?)"
-_DEGREES: Final = re.compile(
-    rf"(-)?\+?{_PART}(?:(?:[°,\s]|deg)+{_PART}(?:['′,\s]+{_PART})?)?[\"″'′°\s]*([NSEW])?", re.ASCII | re.IGNORECASE
-)
 
 
 def _date(exif: Directory, date: int, subseconds: int, offset: int) -> WrittenDate:
@@ -126,29 +131,11 @@ def gps_moment(gps: Directory) -> datetime | None:
     return day.replace(tzinfo=UTC) + timedelta(hours=hours, minutes=minutes, seconds=seconds)
 
 
-def _degrees(gps: Directory, tag: int, ref: int, *, negative: str) -> float | None:
-    parts, side = gps.numbers(tag)[:3], clean(gps.data(ref), 8)
-    if written := gps.data(tag):
-        parts, side = _written_degrees(clean(written, 64), side)
-    # Some writers store the seconds as 0/0; only the degrees are required.
-    if not parts or parts[0] is None:
-        return None
-    degrees, minutes, seconds = (*(part or 0.0 for part in parts), 0.0, 0.0)[:3]
-    if min(degrees, minutes, seconds) < 0 or minutes > 60 or seconds > 60:
-        return None
-    value = degrees + minutes / 60 + seconds / 3600
-    return -value if side[:1].upper() in (negative, "-") else value
-
-
-def _written_degrees(text: str, side: str) -> tuple[tuple[float | None, ...], str]:
-    """Return degrees, minutes and seconds, and the hemisphere, of a coordinate that a program wrote as text."""
-    match = _DEGREES.fullmatch(text)
-    if match is None:
-        return (), ""
-    sign, *numbers, letter = match.groups()
-    parts = (number.partition("/") for number in numbers if number)
-    values = tuple(float(above) / int(below or 1) if int(below or 1) else None for above, _, below in parts)
-    return values, sign or side or letter or ""
+def _degrees(gps: Directory, tag: int, ref: int, axis: str) -> float | None:
+    side = clean(gps.data(ref), 8)
+    if written := gps.data(tag):  # as text, which Exif does not allow
+        return parse_degrees(clean(written, 64), side, axis)
+    return decimal_degrees(gps.numbers(tag)[:3], side, axis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +243,7 @@ def read_canon_exif(source: BinaryIO) -> Exif:
 def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote) -> Metadata:
     taken = next((date for tags in _TAKEN if (date := _date(exif, *tags)).local is not None), WrittenDate())
     modified = _date(exif, *_MODIFIED)
-    lat, lng = _degrees(gps, _LAT, _LAT_REF, negative="S"), _degrees(gps, _LNG, _LNG_REF, negative="W")
+    lat, lng = _degrees(gps, _LAT, _LAT_REF, LATITUDE), _degrees(gps, _LNG, _LNG_REF, LONGITUDE)
     position = valid_position(lat, lng)
     rating, unique_id = image.integer(0x4746), clean(exif.data(0xA420))
     focal_length = exif.number(0xA405) or exif.number(0x920A) or 0.0  # the equivalent for 35 mm, if known
@@ -291,7 +278,7 @@ def _metadata(image: Directory, exif: Directory, gps: Directory, note: MakerNote
         copyright=clean(image.data(0x8298)),
         notes=user_comment(exif.data(0x9286)) or clean_text(utf16(image.data(0x9C9C))),
         software=clean(image.data(0x0131)),
-        rating=rating if 0 <= rating <= 5 else 0,
+        rating=max(valid_rating(rating), 0),
         document_id=unique_id if unique_id.strip("0 -") else "",
         content_id=note.content_id,
         burst_id=note.burst_id,

@@ -261,6 +261,11 @@ def valid_altitude(metres: float) -> int:
     return round(metres) if math.isfinite(metres) and abs(metres) <= _MAX_ALTITUDE else 0
 
 
+def valid_rating(stars: float) -> int:
+    """Return the whole number of stars, -1 for rejected; 0 for any other number."""
+    return round(stars) if -1 <= stars <= 5 else 0
+
+
 def valid_iso(value: float) -> int:
     """Return the whole sensitivity; 0 beyond ten million."""
     return round(value) if 0 < value <= 10_000_000 else 0

@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 from photosvc.media import text
 from photosvc.media.isobmff import XMP_BOX, boxes
 from photosvc.media.metadata import Metadata, make_name, model_name, valid_altitude, valid_position
-from photosvc.media.text import clean, clean_text, parse_date, to_utc
+from photosvc.media.text import LATITUDE, LONGITUDE, clean, clean_text, decimal_degrees, parse_date, to_utc
 
 _MAX_XMP: Final = 1 << 21
 _MAX_VALUE: Final = 1 << 16
@@ -324,13 +324,14 @@ def _place(written: str) -> tuple[float | None, float | None, int]:
     match = _LOCATION.fullmatch(written[:128])
     if match is None:
         return None, None, 0
-    lat, lng = _degrees(match[1], match[2], match[3], 2), _degrees(match[4], match[5], match[6], 3)
+    lat = decimal_degrees(_parts(match[2], match[3] or "", 2), match[1], LATITUDE)
+    lng = decimal_degrees(_parts(match[5], match[6] or "", 3), match[4], LONGITUDE)
     position = valid_position(lat, lng)
     return (None, None, 0) if position is None else (*position, valid_altitude(float(match[7] or 0)))
 
 
-def _degrees(sign: str, digits: str, fraction: str | None, width: int) -> float:
-    """Return decimal degrees of a number such as `+4328.04`: degrees, and minutes and seconds of two digits if given.
+def _parts(digits: str, fraction: str, width: int) -> list[float]:
+    """Return the degrees, and minutes and seconds of two digits if there are any, of a number such as `4328.04`.
 
     The standard asks for zeros before degrees of fewer digits than `width`; some programs leave them out.
     """
@@ -339,6 +340,5 @@ def _degrees(sign: str, digits: str, fraction: str | None, width: int) -> float:
         digits, part = digits[:-2], digits[-2:]
         parts.insert(0, part)
     parts.insert(0, digits)
-    parts[-1] += fraction or ""
-    value: float = sum(float(part) / 60**index for index, part in enumerate(parts))
-    return -value if sign == "-" else value
+    parts[-1] += fraction
+    return [float(part) for part in parts]

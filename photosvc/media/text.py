@@ -1,7 +1,7 @@
-"""Texts and dates as cameras, editors and sidecars write them, made safe to store and to show."""
+"""Texts, dates and coordinates as cameras, editors and sidecars write them, made safe to store and to show."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
@@ -123,5 +123,65 @@ def is_plausible(moment: datetime) -> bool:
 
 
 def to_utc(local: datetime, offset: int) -> datetime:
-    """Return the aware UTC time of a wall time at an offset in minutes."""
-    return local.replace(tzinfo=timezone(timedelta(minutes=offset))).astimezone(UTC)
+    """Return the aware UTC time of a wall time at an offset in minutes; of one at the end of time, the wall time."""
+    try:
+        return local.replace(tzinfo=timezone(timedelta(minutes=offset))).astimezone(UTC)
+    except OverflowError:
+        return local.replace(tzinfo=UTC)
+
+
+#: The letters of the hemispheres, the negative one last.
+LATITUDE: Final = "NS"
+LONGITUDE: Final = "EW"
+_PART: Final = r"(\d{1,12}(?:\.\d{1,40})?(?:/\d{1,9})?)"
+_MARKS: Final = r"(?:[°º'′’\"″”\s]|deg)*"
+# `55.75`, `-55,45.04`, `39,6,54N` of XMP, `48 deg 51' 23.81" N` of ExifTool, `55/1,45/1,5/2`, `N 48° 51.5'`
+_DEGREES: Final = re.compile(
+    rf"\s*([NSEW]?)\s*([+-]?){_PART}(?:(?:[°º,\s]|deg)+{_PART}(?:['′’,\s]+{_PART})?)?{_MARKS}([NSEW]?)\s*",
+    re.ASCII | re.IGNORECASE,
+)
+#: Signs that part a coordinate, so that its commas can only be those of decimals.
+_PARTED: Final = re.compile(r"[°º'′’\"″”]|deg|\d\s+\d", re.ASCII | re.IGNORECASE)
+_COMMA: Final = re.compile(r"(?<=\d),(?=\d)", re.ASCII)
+#: Minutes and seconds have two digits at most.
+_DECIMAL_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})", re.ASCII)
+
+
+def parse_degrees(text: str, side: str, axis: str) -> float | None:
+    """Return the decimal degrees of a coordinate in any common notation, also with decimal commas; None for others.
+
+    Args:
+        text: the coordinate, with or without its hemisphere.
+        side: the hemisphere where it is written by itself, as a letter or word; that in the text comes first.
+        axis: `LATITUDE` or `LONGITUDE`.
+    """
+    text = text[:128]
+    if "." not in text and "/" not in text:
+        text = (_COMMA if _PARTED.search(text) else _DECIMAL_COMMA).sub(".", text)
+    match = _DEGREES.fullmatch(text)
+    if match is None:
+        return None
+    before, sign, *numbers, after = match.groups()
+    letter = (after or before).upper()
+    if letter and letter not in axis:
+        return None
+    parts = (number.partition("/") for number in numbers if number)
+    values = [float(above) / int(below or 1) if int(below or 1) else None for above, _, below in parts]
+    return decimal_degrees(values, "-" if sign == "-" else letter or side, axis)
+
+
+def decimal_degrees(parts: Sequence[float | None], side: str, axis: str) -> float | None:
+    """Return decimal degrees from degrees, minutes and seconds, of which only the first are required.
+
+    Args:
+        side: the hemisphere, a letter or word, or a minus sign.
+        axis: `LATITUDE` or `LONGITUDE`.
+    """
+    if not parts or parts[0] is None:
+        return None
+    # Some writers store the seconds as 0/0.
+    degrees, minutes, seconds = (*(part or 0.0 for part in parts[:3]), 0.0, 0.0)[:3]
+    if min(degrees, minutes, seconds) < 0 or minutes > 60 or seconds > 60:
+        return None
+    value = degrees + minutes / 60 + seconds / 3600
+    return -value if side[:1].upper() in (axis[1], "-") else value

@@ -21,7 +21,7 @@ from photosvc.media.formats import is_sequence
 from photosvc.media.metadata import Metadata, merge, merge_file, valid_position
 from photosvc.media.mp4 import describe, read_tags
 from photosvc.media.slices import read_at
-from photosvc.media.text import decoded, is_plausible
+from photosvc.media.text import LATITUDE, LONGITUDE, decimal_degrees, decoded, is_plausible
 from photosvc.media.xmp import read_xmp
 
 #: Most pixels of a frame; 8K video has 33 million.
@@ -249,7 +249,7 @@ def _streams(data: bytes) -> list[bytearray]:
 
 def _metadata(entries: Mapping[int, bytes]) -> Metadata:
     local, offset = _moment(entries)
-    lat, lng = _degrees(entries, _LAT, _LAT_REF, negative=b"S"), _degrees(entries, _LNG, _LNG_REF, negative=b"W")
+    lat, lng = _degrees(entries, _LAT, _LAT_REF, LATITUDE), _degrees(entries, _LNG, _LNG_REF, LONGITUDE)
     position = valid_position(lat, lng)
     return Metadata(
         taken_local=local,
@@ -273,16 +273,16 @@ def _moment(entries: Mapping[int, bytes]) -> tuple[datetime | None, int | None]:
     return (local, _offset(date[0])) if is_plausible(local) else (None, None)
 
 
-def _degrees(entries: Mapping[int, bytes], tags: Sequence[int], ref: int, *, negative: bytes) -> float | None:
+def _degrees(entries: Mapping[int, bytes], tags: Sequence[int], ref: int, axis: str) -> float | None:
     """Return decimal degrees from fractions of 16-bit numbers; None when one is missing."""
-    value = 0.0
-    for power, tag in enumerate(tags):
+    parts = []
+    for tag in tags:
         part = entries.get(tag, b"")
         above, below = int.from_bytes(part[:2], "big"), int.from_bytes(part[2:], "big")
         if len(part) < 4 or not below:
             return None
-        value += above / below / 60**power
-    return -value if entries.get(ref, b"")[:1] == negative else value
+        parts.append(above / below)
+    return decimal_degrees(parts, entries.get(ref, b"")[:1].decode("latin-1"), axis)
 
 
 def _offset(zone: int) -> int | None:

@@ -28,8 +28,9 @@ from photosvc.media.metadata import (
     valid_focal_length,
     valid_iso,
     valid_position,
+    valid_rating,
 )
-from photosvc.media.text import clean, clean_text, parse_date, to_utc
+from photosvc.media.text import LATITUDE, LONGITUDE, clean, clean_text, parse_date, parse_degrees, to_utc
 from photosvc.media.xmp_tree import Properties, attribute, items, parse_packet, properties, tag
 
 MAX_REGIONS: Final = 256
@@ -37,11 +38,6 @@ _NUMBER: Final = re.compile(r"\s*-?(?:\d{1,9}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE]-
 # Dates on which a photo may have been taken, in order of preference.
 _DATES: Final = ("exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate", "exif:DateTimeDigitized")
 _MODIFIED: Final = ("xmp:ModifyDate", "tiff:DateTime")
-# `39,6.9N` or `39,6,54N` (XMP part 2, GPSCoordinate), or a plain signed number.
-_COORDINATE: Final = re.compile(
-    r"\s*(\d{1,3}(?:\.\d{1,40})?)(?:,(\d{1,2}(?:\.\d{1,40})?))?(?:,(\d{1,2}(?:\.\d{1,40})?))?\s*([NSEW])\s*",
-    re.ASCII | re.IGNORECASE,
-)
 _PACKET_NUMBER: Final = re.compile(r"\s*[+-]?\d{1,9}(?:\.\d{1,40})?\s*", re.ASCII)
 #: Beginnings of the subjects that darktable and digiKam write for their own use.
 _INTERNAL: Final = ("darktable|", "_Digikam_Internal_Tags_")
@@ -138,8 +134,11 @@ def _read(root: Element) -> Xmp:
     found = properties(root)
     taken, modified = _date(found, _DATES), _date(found, _MODIFIED)
     satellite, zone = parse_date(_first(found, "exif:GPSTimeStamp", "exif:GPSDateTime"))
-    lat, lng = _degrees(_first(found, "exif:GPSLatitude"), "NS"), _degrees(_first(found, "exif:GPSLongitude"), "EW")
-    position = valid_position(lat, lng)
+    # Apple writes positive degrees, and the hemisphere in a property of its own, as Exif does.
+    position = valid_position(
+        parse_degrees(_first(found, "exif:GPSLatitude"), _first(found, "exif:GPSLatitudeRef").strip(), LATITUDE),
+        parse_degrees(_first(found, "exif:GPSLongitude"), _first(found, "exif:GPSLongitudeRef").strip(), LONGITUDE),
+    )
     written_make = _first(found, "tiff:Make")
     make = make_name(written_make)
     metadata = Metadata(
@@ -234,8 +233,7 @@ def _altitude(found: Properties) -> int:
 def _rating(found: Properties) -> int:
     """Return the stars, 0 to 5; -1 for rejected."""
     written = _first(found, "xmp:Rating")
-    value = round(float(written)) if _PACKET_NUMBER.fullmatch(written) else 0
-    return value if -1 <= value <= 5 else 0
+    return valid_rating(float(written)) if _PACKET_NUMBER.fullmatch(written) else 0
 
 
 def _is_edited(found: Properties) -> bool:
@@ -246,14 +244,3 @@ def _is_edited(found: Properties) -> bool:
     if current:  # darktable applies its defaults to every picture
         return current not in (_first(found, f"darktable:history_{kind}_hash") for kind in ("basic", "auto"))
     return _first(found, "darktable:history_end").strip() not in ("", "0", "-1")
-
-
-def _degrees(written: str, signs: str) -> float | None:
-    match = _COORDINATE.fullmatch(written[:128])
-    if match is None:
-        return float(written) if _PACKET_NUMBER.fullmatch(written[:128]) else None
-    minutes, seconds = float(match[2] or 0), float(match[3] or 0)
-    if match[4].upper() not in signs or minutes > 60 or seconds > 60:
-        return None
-    value = float(match[1]) + minutes / 60 + seconds / 3600
-    return -value if match[4].upper() == signs[1] else value

@@ -145,8 +145,11 @@ def test_a_place_without_a_fix_is_kept_and_marked():
 
 @pytest.mark.parametrize(
     "written",
-    ["54.99", "54,59.4", "54 59 24", "54/1 59/1 240/10", "54/1,59/1,24/1", "54 deg 59' 24.0\"", "54° 59′ 24″ S"],
-)
+    [
+        "54.99", "54,59.4", "54 59 24", "54/1 59/1 240/10", "54/1,59/1,24/1", "54 deg 59' 24.0\"", "54° 59′ 24″ S",
+        "54,990000", "54 59,4", "54° 59,4' S", "54 deg 59' 24,0\"", "54,99° S", "54,59,24",
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("ref", ["S", ""])
 def test_a_place_written_as_text_is_read(written, ref):
     sign = "" if ref or "S" in written else "-"

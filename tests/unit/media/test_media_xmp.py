@@ -80,6 +80,22 @@ def test_impossible_coordinates_are_no_place(coordinate):
     assert metadata_of(attributes=f'exif:GPSLatitude="{coordinate}" exif:GPSLongitude="0,0E"').lat is None
 
 
+@pytest.mark.parametrize(
+    ("lat", "lng", "place"),
+    [
+        (("37.7749", "N"), ("122.4194", "W"), (37.7749, -122.4194)),
+        (("33,8700", "S"), ("151,2100", "E"), (-33.87, 151.21)),
+        (("-33.87", "S"), ("-70.66", ""), (-33.87, -70.66)),
+        (("33,52.2S", "N"), ("151,12.6E", "W"), (-33.87, 151.21)),
+        (("37.7749", "W"), ("122.4194", "x"), (37.7749, 122.4194)),
+    ],
+)
+def test_the_hemisphere_may_be_a_property_of_its_own(lat, lng, place):
+    written = zip(("GPSLatitude", "GPSLatitudeRef", "GPSLongitude", "GPSLongitudeRef"), (*lat, *lng), strict=True)
+    found = metadata_of("".join(f"<exif:{name}>{value}</exif:{name}>" for name, value in written))
+    assert (found.lat, found.lng) == place
+
+
 def test_the_exposure_is_read_where_only_xmp_has_it():
     found = metadata_of(
         bag("exif:ISOSpeedRatings", "200", kind="Seq"),
