@@ -50,6 +50,8 @@ _APPLE: Final = b"Apple iOS\0"
 _NIKON: Final = b"Nikon\0\x02"
 _PANASONIC: Final = b"Panasonic\0\0\0"
 _OLYMPUS: Final = (b"OLYMPUS\0", b"OM SYSTEM\0")
+#: Most bytes between the directory of a MakerNote and its first value.
+_GAP: Final = 8
 _MAX_THUMBNAIL: Final = 1 << 19
 _MAKER_NOTE: Final = 0x927C
 MAX_HEAD: Final = 1 << 17
@@ -160,7 +162,7 @@ def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> M
         make: cleaned name of the maker.
     """
     if make == "Canon":
-        entries = reader.directory(offset)
+        entries = _entries_of_note(reader, note, offset)
         serial = entries.integer(0x000C)
         return MakerNote(str(serial) if serial else "", lens_name(entries.data(0x0095)))
     if note.startswith(_APPLE):  # its offsets count from its start; the byte order stands before the directory
@@ -170,11 +172,39 @@ def read_makernote(reader: TiffReader, note: bytes, offset: int, make: str) -> M
         _, entries = open_tiff(BytesIO(note), 10) or (None, Directory())
         return MakerNote(clean(entries.data(0x001D)), lens_of_range(entries.numbers(0x0084)))
     if note.startswith(_PANASONIC):
-        entries = reader.directory(offset + len(_PANASONIC))
+        entries = _entries_of_note(reader, note, offset, len(_PANASONIC))
         return MakerNote("", lens_name(entries.data(0x0051)))
     if note.startswith(_OLYMPUS):
         return _olympus(note)
     return MakerNote()
+
+
+def _entries_of_note(reader: TiffReader, note: bytes, offset: int, skipped: int = 0) -> Directory:
+    """Read the directory of a note whose offsets count from the start of the Exif structure.
+
+    A program that rewrote the structure may have moved the note without changing the offsets in it. Canon writes at the
+    end of a note where it was; else the first value is taken to be right behind the directory.
+
+    Args:
+        skipped: bytes of the note before its directory.
+    """
+    entries = reader.directory(offset + skipped)
+    table = offset + skipped + 2
+    count = int.from_bytes(note[skipped : skipped + 2], "big" if reader.order == ">" else "little")
+    places = set(entries.offsets.values()).difference(range(table + 8, table + 12 * count, 12))
+    behind = table + 12 * count + 4 - offset
+
+    def fits(origin: int) -> bool:
+        return all(origin + behind - 4 <= place < origin + len(note) for place in places)
+
+    origin = offset
+    if note[-8:-4] in (b"II*\0", b"MM\0*"):
+        origin = int.from_bytes(note[-4:], "big" if note[-8:-4] == b"MM\0*" else "little")
+    if not (fits(origin) and min(places, default=0) <= origin + behind + _GAP):
+        origin = offset if fits(offset) else min(places) - behind
+    if origin == offset or origin <= 0 or not fits(origin):
+        return entries
+    return TiffReader(BytesIO(note), -origin, reader.order).directory(origin + skipped)
 
 
 def _olympus(note: bytes) -> MakerNote:

@@ -16,7 +16,7 @@ from photosvc.media.text import clean, is_plausible, keywords, parse_date, to_ut
 #: Parts of a date that are known: year, month and day; year and month; the year alone.
 DAY, MONTH, YEAR = 3, 2, 1
 # `1954`, `2020-01`, and the notations of Exif and IPTC for unknown parts: `1954:00:00 00:00:00`, `20200100`.
-_PARTIAL: Final = re.compile(r"\s*(\d{4})(?:[:\-/.]?(\d{2}|  )(?:[:\-/.]?(?:00|  ))?)?(?:[T ][0: ]*)?Z?\s*", re.ASCII)
+_PARTIAL: Final = re.compile(r"\s*(\d{4})(?:[:\-/.]?(\d{2}|  )(?:[:\-/.]?(?:00|  ))?)?(?:[T :][0: ]*)?Z?\s*", re.ASCII)
 #: Facts that belong together. A group comes as a whole from the first source that has its first fact; when no
 #: source has that fact, from the first source that has its second fact, and so on.
 _GROUPS: Final = (

@@ -72,7 +72,7 @@ FIRST_YEAR: Final = 1826
 
 _DATE = re.compile(
     r"\s*(\d{4})[:\-/.]?(\d{2})[:\-/.]?(\d{2})"
-    r"(?:[T ]\s?(\d{2})[:.]?(\d{2})(?:[:.]?(\d{2})(?:[.,](\d{1,9}))?)?)?"
+    r"(?:[T :]\s?(\d{2})[:.]?(\d{2})(?:[:.]?(\d{2})(?:[.,](\d{1,9}))?)?)?"
     r"\s*(Z|[+-]\d{2}:?\d{2}|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d{2})?)?)?\s*",
     re.ASCII,
 )
@@ -85,9 +85,9 @@ _OFFSET = re.compile(
 def parse_date(text: str, *, subseconds: str = "") -> tuple[datetime | None, int | None]:
     """Return naive wall time, and its offset in minutes east of UTC or None when the text has none.
 
-    The text is in the notation of Exif (`2020:01:31 12:00:00`), XMP (ISO 8601, the time may be missing) or IPTC
-    (`20200131 120000+0100`). An impossible or implausible date (year 0000, 9999, before 1826, after next year) gives
-    (None, None).
+    The text is in the notation of Exif (`2020:01:31 12:00:00`, of some old cameras with a colon before the time), XMP
+    (ISO 8601, the time may be missing) or IPTC (`20200131 120000+0100`). An impossible or implausible date (year 0000,
+    9999, before 1826, after next year) gives (None, None).
     """
     match = _DATE.fullmatch(text[:64])
     if match is None:

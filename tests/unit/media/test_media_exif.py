@@ -210,12 +210,20 @@ def test_loops_of_directories_and_wild_counts_end_quickly():
     assert process_time() - start < 0.5
 
 
-def test_a_canon_note_gives_lens_and_serial():
+@pytest.mark.parametrize(
+    ("footer", "moved"),
+    [(footer, moved) for footer in (b"MM\0*", b"II*\0") for moved in (0, 16, -16, 400, 70_000)]
+    + [(b"", moved) for moved in (0, -16, 400, 70_000)],
+)
+def test_a_canon_note_gives_lens_and_serial_wherever_a_program_moved_it(footer, moved):
     # The note's offsets count from the start of the Exif structure, so it is laid after a known prefix.
     note_at = 8 + 2 + 24 + 4 + 6 + 2 + 12 + 4
+    origin = note_at + moved
     lens = b"EF28-135mm f/3.5-5.6 IS USM\0"
     note = struct.pack(">H", 2) + struct.pack(">HHII", 0x000C, 4, 1, 1320708797)
-    note += struct.pack(">HHII", 0x0095, 2, len(lens), note_at + 2 + 24 + 4) + b"\0\0\0\0" + lens
+    note += struct.pack(">HHII", 0x0095, 2, len(lens), origin + 2 + 24 + 4) + b"\0\0\0\0" + lens
+    if footer:
+        note += footer + origin.to_bytes(4, "little" if footer[:1] == b"I" else "big")
     main = struct.pack(">HHHIIHHIII", 2, 0x010F, 2, 6, 38, 0x8769, 4, 1, 44, 0)
     camera = struct.pack(">HHHIII", 1, 0x927C, 7, len(note), note_at, 0)
     found = read_exif(b"MM\0*\0\0\0\x08" + main + b"Canon\0" + camera + note).metadata
