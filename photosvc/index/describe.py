@@ -1,10 +1,8 @@
 """The description of a photo: its files and names put together, and written over sources of lower priority alone.
 
-Pure functions put the files together: equal files give equal photos. Names of files and folders also give dates, in the
-forms that cameras, phones and messengers write.
+Pure functions put the files together: equal files give equal photos.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,37 +10,26 @@ from typing import Final
 
 from sqlalchemy.orm import object_session
 
-from photosvc.core.times import system_clock
 from photosvc.core.vocabulary import AUTO, ESTIMATE, LOCATION, MANUAL, META, NAME, UNKNOWN, XMP, gives_way
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import added_areas, bounded, named, read_extraction, write_added_markers, write_markers
+from photosvc.index.names import date_in_path, title_in
 from photosvc.index.places import country_name, to_local, to_utc, zone_at
 from photosvc.index.quality import HIDDEN, quality_of
 from photosvc.index.sidecar_values import Sources, StoredSidecar, marked, ranked, with_sidecars
 from photosvc.index.stack_rules import LIVE_NS, is_cover, is_moving_part, is_preview, original_of, split_name
 from photosvc.media import text
-from photosvc.media.metadata import DAY, SAME_MOMENT, Metadata, Region, merge
+from photosvc.media.metadata import DAY, MONTH, SAME_MOMENT, Metadata, Region, merge
 from photosvc.media.xmp import upright
 from photosvc.models import UNKNOWN_PLACE, File, Photo
 
 #: The time of a file that changed shortly before it was indexed is more likely that of a copy than of the picture.
 _FRESH: Final = timedelta(hours=24)
+#: Last year of the first dates of file systems, which files of an unset clock have.
+_UNSET_CLOCK: Final = 1980
 _PANORAMA_RATIO = 1.9
 _NONE: Final[Mapping[str, Extraction]] = {}
-#: A date, or a date and time to the second or millisecond; the separators within each are the same.
-DATE_TIME: Final = re.compile(
-    r"(?<!\d)((?:19|20)\d\d)([-_.:/]?)([01]\d)\2([0-3]\d)"
-    r"(?:[-_.T /]{1,3}(?:at[ _])?([0-2]\d)([-_.:h]?)([0-5]\d)\6([0-5]\d)(?:[.,]?\d{3})?)?(?!\d)"
-)
-# Milliseconds since 1970, of 2001 and later: the whole name, or after the word that an app puts before them.
-_EPOCH: Final = re.compile(r"(?:FB_IMG_|mmexport|IMG_|VID_)?(1\d{12})")
-_CAMERA_NAME = re.compile(
-    r"""^_?(?:img|dsc|dscn|dscf|mvi|pict|vid|pxl|gopr|mov|cimg|sam|imgp|hpim|epsn|mvc|pol|dcp|pano)?[a-z_]?
-    [-_\ ]?[\w-]*\d{3,}""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_WORD = re.compile(r"[^\W\d_]{3,}")
 #: Characters of city and country together that still leave room for more in a title.
 _MAX_PLACE = 45
 _LIVE_TYPES = ("jpg", "heic", "avif")
@@ -76,8 +63,9 @@ class Taken:
 def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime) -> Taken:
     """Return the time when the photo was taken.
 
-    It comes from the metadata (source `meta`); else from the names of files and folders (`name`); else it is the time
-    at which a program last changed the picture (`estimate`); else the oldest modification time of its files (empty).
+    It comes from the metadata (source `meta`); else from a date in the names of files and folders (`name`); else it is
+    the time at which a program last changed the picture (`estimate`), or else the oldest modification time of its files
+    (empty). If that time is unknown, or after the month or year that a name has, it is that month or year (`estimate`).
 
     The zone comes from the position, else from the offset that the camera wrote. Without either, the wall time counts
     as UTC and the zone is empty.
@@ -88,15 +76,31 @@ def taken(metadata: Metadata, files: Sequence[StackedFile], indexed_at: datetime
     if metadata.taken_utc is not None:
         local = to_local(metadata.taken_utc, zone) if zone else metadata.taken_utc
         return Taken(metadata.taken_utc, local.replace(tzinfo=UTC), zone or "UTC", META)
-    for file in files:
-        named = date_in(file.name.rpartition("/")[2]) or date_in(file.name)
-        if named is not None:
-            moment = named.replace(tzinfo=UTC)
+    named = [date_in_path(file.name) for file in files]
+    for date in named:
+        if date.local is not None and date.parts == DAY:
+            moment = date.local.replace(tzinfo=UTC)
             return Taken(moment, moment, "", NAME)
     if metadata.modified_local is not None:
         at, zone = _in_zone(metadata.modified_local, metadata.modified_offset, zone)
-        return Taken(at, metadata.modified_local.replace(tzinfo=UTC), zone, ESTIMATE)
-    return _from_file_time(files, indexed_at)
+        latest = Taken(at, metadata.modified_local.replace(tzinfo=UTC), zone, ESTIMATE)
+    else:
+        latest = _from_file_time(files, indexed_at)
+    for date in named:
+        if date.local is not None and (not latest.parts or _is_over(date.local, date.parts, latest.local)):
+            moment = date.local.replace(tzinfo=UTC)
+            return Taken(moment, moment, "", ESTIMATE, date.parts)
+    return latest
+
+
+def _is_over(first: datetime, parts: int, latest: datetime) -> bool:
+    """Return whether the month or year that begins then had ended when a file was last changed.
+
+    Within it, the time of the file is more exact; a file that is older is not from then. Years up to 1980 are those of
+    clocks that were not set.
+    """
+    months = first.year * 12 + first.month + (1 if parts == MONTH else 12)
+    return latest.year * 12 + latest.month >= months or latest.year <= _UNSET_CLOCK
 
 
 def _from_wall_time(metadata: Metadata, local: datetime, zone: str) -> Taken:
@@ -311,22 +315,6 @@ def _generated_title(photo: Photo, files: list[File]) -> str:
     return make_title(people=people, city=city, country=photo.country, base_name=photo.name, year=photo.year)
 
 
-def date_in(name: str) -> datetime | None:
-    """Return the date, or date and time, in a file name, folder or path, naive; None without one.
-
-    A name of milliseconds since 1970 gives UTC.
-    """
-    for match in DATE_TIME.finditer(name):
-        year, _, month, day, hour, _, minute, second = match.groups()
-        try:
-            return datetime(int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))  # noqa: DTZ001 - wall time
-        except ValueError:
-            continue
-    counted = _EPOCH.fullmatch(name.partition(".")[0])
-    moment = datetime.fromtimestamp(int(counted[1]) // 1000, UTC) if counted else None
-    return moment.replace(tzinfo=None) if moment is not None and moment <= system_clock() else None
-
-
 def without_previews(files: Sequence[StackedFile]) -> Sequence[StackedFile]:
     """Return the files of a photo that are pictures and videos of their own.
 
@@ -393,14 +381,6 @@ def merged_metadata(files: Sequence[StackedFile]) -> Metadata:
         return is_preview(file.name), edited, _METADATA_ORDER.get(one.media_type, 9), one.file_type == "jpg", file.name
 
     return merge([file.extraction.metadata for file in sorted(files, key=rank)])
-
-
-def title_in(base: str) -> str:
-    """Return the words of a base name as a title; empty when the name was made by a camera."""
-    if _CAMERA_NAME.match(base) or not _WORD.search(base):
-        return ""
-    words = re.sub(r"[-_.+\s]+", " ", DATE_TIME.sub(" ", base)).split()
-    return " ".join(word if any(map(str.isupper, word)) else word.capitalize() for word in words)[:200]
 
 
 def make_title(*, people: list[str], city: str, country: str, base_name: str, year: int) -> str:

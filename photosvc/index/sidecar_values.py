@@ -7,8 +7,8 @@ reverse.
 
 XMP sidecars take precedence over the files: editors write there what they do not write into originals. Of Google
 Takeout, the texts take precedence over those of the files, because they were written later; its other values come after
-the files. ExifTool's JSON comes last. Sidecars of pictures with equal content complete each other, in the order of the
-names of these pictures; they give all their keywords.
+the files. ExifTool's JSON comes last. A time in UTC is shown in the zone of the picture. Sidecars of pictures with
+equal content complete each other, in the order of the names of these pictures; they give all their keywords.
 """
 
 import html
@@ -17,13 +17,15 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 from itertools import islice
 from typing import Final
 
+from photosvc.core.times import shifted
 from photosvc.core.vocabulary import AUTO, META, XMP
+from photosvc.index.places import to_local, zone_at
 from photosvc.index.sidecar_formats import Kind
-from photosvc.media.metadata import Metadata, Region, merge
+from photosvc.media.metadata import DAY, Metadata, Region, merge
 from photosvc.media.text import keywords
 from photosvc.media.xmp import upright
 
@@ -304,10 +306,27 @@ def with_sidecars(own: Metadata, sidecars: Sequence[StoredSidecar]) -> Sources:
         [one.metadata for one in sidecars if one.kind is kind]
         for kind in (Kind.XMP, Kind.TAKEOUT, Kind.EXIFTOOL, Kind.APPLE)
     )
+    exiftool = [_in_local_time(one, own) for one in exiftool]
     plain = own
     if takeout or exiftool or apple:
         plain = merge((own, *takeout, *exiftool, *apple), written=(*takeout, own, *exiftool, *apple))
-    return Sources(merge((_without_known_time(merge(xmp), plain), plain)) if xmp else plain, plain)
+    if not xmp:
+        return Sources(plain, plain)
+    return Sources(merge((_without_known_time(_in_local_time(merge(xmp), plain), plain), plain)), plain)
+
+
+def _in_local_time(sidecar: Metadata, plain: Metadata) -> Metadata:
+    """Return the metadata with a time that is written in UTC as the wall time of the picture, if its zone is known."""
+    local, placed = sidecar.taken_local, next((one for one in (sidecar, plain) if one.lat is not None), None)
+    if local is None or sidecar.utc_offset != 0 or sidecar.date_parts != DAY:
+        return sidecar
+    if plain.utc_offset is not None:
+        own = shifted(local, timedelta(minutes=plain.utc_offset))
+    elif placed is not None and placed.lat is not None and placed.lng is not None:
+        own = to_local(local.replace(tzinfo=UTC), zone_at(placed.lat, placed.lng))
+    else:
+        return sidecar
+    return replace(sidecar, taken_local=own, utc_offset=round((own - local) / timedelta(minutes=1)))
 
 
 def _without_known_time(xmp: Metadata, plain: Metadata) -> Metadata:

@@ -24,8 +24,9 @@ from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.machine import usable_cores
 from photosvc.core.paths import clamped_time, disk_name, open_inside
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.describe import StackedFile, date_in, taken
+from photosvc.index.describe import StackedFile, taken
 from photosvc.index.extract import Extraction, extract
+from photosvc.index.names import date_in
 from photosvc.index.scan import are_away, disk_path
 from photosvc.index.sidecar_values import is_read
 from photosvc.library.staging_part import StorageFailedError

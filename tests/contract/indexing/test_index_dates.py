@@ -24,6 +24,37 @@ def test_the_date_of_the_last_change_is_an_estimate_that_gives_way_to_a_name(lib
 
 
 @pytest.mark.slow
+def test_a_month_or_year_of_a_folder_is_an_estimate_where_the_file_is_younger(library):
+    library.put("2005/08 Lake/a.jpg", jpeg(64), age=9 * 365 * 86_400)
+    library.put("1998 Wedding/b.jpg", jpeg(72, exif=exif({0x0132: "2019:01:02 03:04:05"})))
+    library.put("2019 Best/c.jpg", jpeg(80, exif=exif({0x0132: "2019:01:02 03:04:05"})))
+    library.put("2020 Copies/d.jpg", jpeg(88), age=7 * 365 * 86_400)
+    library.put("2026/e.jpg", jpeg(112), age=60)
+    library.put("24.12.2008 Party.jpg", jpeg(96))
+    library.put("1920x1080/IMG_1998.jpg", jpeg(104))
+    library.index()
+    assert [found[:3:2] + found[-3:] for found in shown(library)] == [
+        ("estimate", "1998-01-01T00:00:00Z", 1998, -1, -1),
+        ("estimate", "2005-08-01T00:00:00Z", 2005, 8, -1),
+        ("name", "2008-12-24T00:00:00Z", 2008, 12, 24),
+        ("estimate", "2019-01-02T03:04:05Z", 2019, 1, 2),
+        ("", "2019-03-03T12:00:00Z", 2019, 3, 3),
+        ("estimate", "2026-01-01T00:00:00Z", 2026, -1, -1),
+        ("", "2026-03-01T11:00:00Z", -1, -1, -1),
+    ]
+
+
+@pytest.mark.slow
+def test_a_sidecar_that_says_the_same_instant_in_utc_leaves_the_wall_time(library):
+    library.put("a.jpg", jpeg(exif=exif({}, {0x9003: "2020:07:05 15:40:39", 0x9011: "+02:00"})))
+    library.put("a.jpg.xmp", xmp(attributes='exif:DateTimeOriginal="2020-07-05T13:40:39Z"'))
+    library.index()
+    assert shown(library) == [
+        ("meta", "2020-07-05T13:40:39Z", "2020-07-05T15:40:39Z", "Etc/GMT-2", 2020, 7, 5),
+    ]
+
+
+@pytest.mark.slow
 def test_an_editors_date_comes_before_that_of_the_last_change(library):
     changed = exif({0x0132: "2019:01:02 03:04:05"})
     library.put("a.jpg", jpeg(exif=changed, xmp=xmp(attributes='photoshop:DateCreated="1994-07-08"')))

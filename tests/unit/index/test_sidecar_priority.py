@@ -53,6 +53,30 @@ def test_a_copied_wall_time_does_not_drop_the_offset_of_the_file():
     assert changed.source_of("taken_local") == "xmp"
 
 
+PARIS = {"lat": 48.8584, "lng": 2.2945}
+
+
+@pytest.mark.parametrize("kind", [Kind.XMP, Kind.EXIFTOOL])
+@pytest.mark.parametrize(
+    ("own", "written", "local", "offset"),
+    [
+        ({"taken_local": NOON, "utc_offset": 60}, {"hour": 11}, {"hour": 12}, 60),
+        ({"taken_local": NOON, "utc_offset": 60}, {"hour": 10}, {"hour": 11}, 60),
+        ({"taken_local": NOON, **PARIS}, {"hour": 11}, {"hour": 12}, None),
+        ({"taken_local": NOON, **PARIS}, {"month": 7, "hour": 10}, {"month": 7, "hour": 12}, 120),
+        ({"taken_local": NOON}, {"hour": 10}, {"hour": 10}, 0),
+        (PARIS, {"hour": 11}, {"hour": 12}, 60),
+        ({}, {"hour": 11}, {"hour": 11}, 0),
+    ],
+)
+def test_a_time_that_a_sidecar_writes_in_utc_is_shown_in_the_zone_of_the_picture(kind, own, written, local, offset):
+    told = [sidecar(kind, taken_local=NOON.replace(**written), utc_offset=0)]
+    found = with_sidecars(Metadata(**own), told).metadata
+    if kind is Kind.EXIFTOOL and "taken_local" in own:  # whose time yields to that of the file
+        local, offset = {}, own.get("utc_offset")
+    assert (found.taken_local, found.utc_offset) == (NOON.replace(**local), offset)
+
+
 def test_the_time_of_takeout_yields_to_that_of_the_file():
     utc = datetime(2019, 1, 1, tzinfo=UTC)
     told = [sidecar(Kind.TAKEOUT, taken_utc=utc)]
