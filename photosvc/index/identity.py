@@ -28,7 +28,7 @@ from photosvc.core.problems import Problem, UnreadableFileError
 from photosvc.index.changes import Worklist
 from photosvc.index.extract import Extraction, content_hash
 from photosvc.index.scan import FoundFile, is_hidden, scan
-from photosvc.models import ORIGINALS_ROOT, File
+from photosvc.models import ORIGINALS_ROOT, File, UploadedFile
 from photosvc.models.statements import among, unindexed
 from photosvc.storage.bucket import Bucket
 from photosvc.storage.remote import RemoteFile
@@ -254,14 +254,14 @@ class Contents:
         """Return whether another original has the content of this row: one that is new, changed or a duplicate."""
         if self._work is None or not row.hash:
             return False
-        if self._names_with(row.hash, row.size, besides=row.name):
+        if self._not_contributed(session, self._names_with(row.hash, row.size, besides=row.name)):
             return True
         if not self._looked_outside:
             self._looked_outside = True
             self._work.add_others(self._outside(), outside=True)
         others = self._work.others_of_size(row.size)
         for found in self._not_unchanged(session, list(others)) if others else ():
-            if self.hash_of(found.name) == row.hash:
+            if self.hash_of(found.name) == row.hash and self._not_contributed(session, [found.name]):
                 if others[found]:
                     self._work.read_also(found)
                 return True
@@ -278,6 +278,16 @@ class Contents:
             self._read_sizes.add((size, changed))
             self._read(self._work.unread_of_size(size, changed=changed))
         return [name for name in self._work.names_with(content, changed=changed) if name != besides]
+
+    def _not_contributed(self, session: Session, names: Sequence[str]) -> set[str]:
+        """Return the names without those of files that visitors and contributors sent: theirs are photos of their own.
+
+        Else, who sends the former content of an edited file would detach its photo from it.
+        """
+        if not names:
+            return set()
+        sent = select(UploadedFile.name).where(among(session, UploadedFile.name, names), UploadedFile.apart)
+        return set(names).difference(session.connection().execute(sent).scalars())
 
     def _outside(self) -> Iterator[FoundFile]:
         """Yield the files outside of the folder that the run scans."""

@@ -112,7 +112,7 @@ class NewFiles:
         self._now = now
         self._keys: dict[str, frozenset[int]] = {}
         self._alone: set[str] = set()
-        self._apart: dict[str, datetime] = {}
+        self._contributed: set[str] = set()
         self.photos: list[Photo] = []
         """The photos made so far."""
         self.extractions: dict[str, Extraction] = {}
@@ -132,7 +132,8 @@ class NewFiles:
         count = len({media[name].hash for name in new if not files.with_content(media[name].hash)})
         self.photo_ids = next_ids(self._session, Photo, count)
         self.file_ids = next_ids(self._session, File, count)
-        self._apart = self._sent_by_others({media[name].hash for name in new})
+        sent = select(UploadedFile.name).where(among(self._session, UploadedFile.name, new), UploadedFile.apart)
+        self._contributed = set(self._session.connection().execute(sent).scalars())
         if len(media) == len(batch):  # a sidecar may belong to files of its batch
             self._alone = {
                 name
@@ -152,23 +153,9 @@ class NewFiles:
             found.update(connection.execute(stored).scalars())
         return found
 
-    def _sent_by_others(self, contents: Collection[str]) -> dict[str, datetime]:
-        """Return the hashes among these that visitors of a link or contributors of an album uploaded, and when."""
-        sent = select(UploadedFile.hash, UploadedFile.created_at)
-        sent = sent.where(among(self._session, UploadedFile.hash, contents), UploadedFile.apart)
-        return {row.hash: row.created_at for row in self._session.connection().execute(sent)}
-
-    def is_apart(self, content: str) -> bool:
-        """Return whether the new file with this hash is never stacked."""
-        return content in self._apart
-
-    def is_older(self, file: File) -> bool:
-        """Return whether a stored file was there before visitors or contributors uploaded its content.
-
-        If it is gone, theirs must not bring its photo back, with all that people wrote about it.
-        """
-        sent = self._apart.get(file.hash)
-        return sent is not None and file.created_at < sent
+    def is_contributed(self, name: str) -> bool:
+        """Return whether a visitor of a link or a contributor of an album sent the new file of this name."""
+        return name in self._contributed
 
     def __contains__(self, found: FoundFile) -> bool:
         """Return whether the file becomes a photo of its own at once."""
@@ -189,7 +176,8 @@ class NewFiles:
             photo=photo,
             photo_id=photo.id,
             markers=[],
-            unstacked=self.is_apart(extraction.hash),
+            unstacked=self.is_contributed(found.name),
+            contributed=self.is_contributed(found.name),
             reader_version=READER_VERSION,
             **times,
         )

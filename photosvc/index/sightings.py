@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, aliased
 
 from photosvc.core.times import shifted
 from photosvc.core.vocabulary import AUTO, DEFAULT, ESTIMATE
-from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, File, Photo, UploadedFile
+from photosvc.models import UNKNOWN_ID, UNKNOWN_PLACE, File, Photo
 from photosvc.models.statements import among, run_many
 
 #: Photos further away in time say nothing.
@@ -53,7 +53,7 @@ def _is_located(photo: Any) -> ColumnElement[bool]:  # noqa: ANN401 - `Photo` or
 
 
 def _is_sent(photo: Any) -> ColumnElement[bool]:  # noqa: ANN401 - `Photo` or an alias of it
-    return exists().where(File.photo_id == photo.id, UploadedFile.hash == File.hash, UploadedFile.apart)
+    return exists().where(File.photo_id == photo.id, File.contributed)
 
 
 def _is_guessed(source: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a column

@@ -143,8 +143,10 @@ class Store:
         if extraction.problem is not None and extraction.problem.reason.may_pass:
             return self._save_partly(found, extraction, extraction.problem)
         named = self._files.named(found.name)
-        same = self._repeated(found.name, extraction.hash, is_known=named is not None)
-        awaited = None if same else self._contents.awaited(self._session, found, extraction.hash, named)
+        is_contributed = self._new.is_contributed(found.name) if named is None else named.contributed
+        same = [] if is_contributed else self._repeated(found.name, extraction.hash)
+        may_await = not (same or is_contributed)
+        awaited = self._contents.awaited(self._session, found, extraction.hash, named) if may_await else None
         if awaited is not None:
             if named is not None:
                 self._set_aside(named, hides=False)
@@ -186,12 +188,14 @@ class Store:
         self._stack_keys[file] = keys_of(file.name, extraction, self._kinds)
         return Saved(extraction.problem, new)
 
-    def _repeated(self, name: str, content: str, *, is_known: bool) -> list[File]:
-        """Return the files with this content, for a file of a new name apart from those that it must not bring back."""
+    def _repeated(self, name: str, content: str) -> list[File]:
+        """Return the files with this content, without those of visitors and contributors, unless these are gone.
+
+        Content that a visitor sent as well stays a photo of its own, which tells neither side about the other. A file
+        of theirs that is gone from its place may have been moved by a person.
+        """
         same = self._files.with_content(content)
-        older = [] if is_known else [one for one in same if self._new.is_older(one)]
-        gone = [one for one in older if not self._contents.is_in_place(one, name)]
-        return [one for one in same if one not in gone]
+        return [one for one in same if not (one.contributed and self._contents.is_in_place(one, name))]
 
     def _save_partly(self, found: FoundFile, extraction: Extraction, problem: Problem) -> Saved:
         """Store a file of which only metadata could be read this time; values known of the same content stay."""
@@ -374,14 +378,14 @@ class Store:
         Not so those that visitors and contributors sent: they stay alone.
         """
         folder, base, _ = split_name(found.name)
-        apart = self._new.is_apart(extraction.hash)
-        picture = extraction.media_type != "video" and not apart
+        is_contributed = self._new.is_contributed(found.name)
+        picture = extraction.media_type != "video" and not is_contributed
         shared = self._new_photos.get((folder, base)) if picture else None
         photo = shared or new_photo(self._session, folder, base, self._now, next(self._new.photo_ids, None))
         if picture:
             self._new_photos[folder, base] = photo
         file = self._add_file(photo)
-        file.unstacked = apart
+        file.unstacked = file.contributed = is_contributed
         return file
 
     def _add_file(self, photo: Photo) -> File:

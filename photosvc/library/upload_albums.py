@@ -12,7 +12,22 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Exists, Text, delete, exists, func, insert, not_, or_, select, type_coerce, update
+from sqlalchemy import (
+    ColumnElement,
+    Exists,
+    Text,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    not_,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, NeverPermittedError, NotFoundError, PhotosvcError
@@ -46,6 +61,15 @@ REFUSED: Final = (
     RejectedFile.root == ORIGINALS_ROOT,
     RejectedFile.name == UploadedFile.name,
     RejectedFile.retry_at.is_(None),
+)
+
+
+#: The argument `contributed_by` of a job, see `wish_albums`; NULL for None.
+_SENDER: Final = Job.arguments["contributed_by"].as_string()
+#: The claims of files that count for a job.
+_CLAIMED_BY_JOB: Final = case(
+    (_SENDER.is_(None), not_(UploadedFile.apart)),
+    else_=and_(UploadedFile.apart, UploadedFile.user_id == Job.user_id, UploadedFile.link_uid == _SENDER),
 )
 
 
@@ -187,7 +211,7 @@ def wish_albums(
     now: datetime,
     user_id: int | None,
     *,
-    only_shown: bool = False,
+    contributed_by: str | None = None,
 ) -> str:
     """Ask for the photos of some files to be put into albums, and return the subject of the job.
 
@@ -197,7 +221,9 @@ def wish_albums(
         files: the SHA-1 of the content of files that belong together, which share a job.
         albums: UIDs.
         user_id: of the account that asks.
-        only_shown: leave out photos that are private, archived or hidden when the job runs.
+        contributed_by: only files count that the account sent as a contributor (an empty text), or visitors of the link
+            with this UID, and photos are left out that are private, archived or hidden when the job runs. None for all
+            other files.
 
     Raises:
         TooManyJobsError: as many jobs of the account wait as are allowed.
@@ -213,8 +239,8 @@ def wish_albums(
         return subject
     subject = secrets.token_hex(8)
     arguments = {"albums": list(albums), "files": list(dict.fromkeys(files))}
-    if only_shown:
-        arguments["only_shown"] = True
+    if contributed_by is not None:
+        arguments["contributed_by"] = contributed_by
     jobs.add(session, ALBUMS, subject, now, arguments, user_id=user_id, not_before=now + LIFETIME)
     return subject
 
@@ -222,7 +248,7 @@ def wish_albums(
 def can_go_on(session: Session) -> ColumnElement[bool]:
     """Return the condition of jobs one of whose files is indexed, or refused for good."""
     content = _contents(session)
-    refused = exists().where(UploadedFile.hash == content.c.value, *REFUSED)
+    refused = exists().where(UploadedFile.hash == content.c.value, *REFUSED, _CLAIMED_BY_JOB)
     return exists(select(content.c.value).where(or_(_is_indexed(content.c.value), refused)).correlate(Job))
 
 
@@ -241,13 +267,22 @@ def put_into_albums(lease: Lease, _settings: Settings, job: Waiting) -> Generato
     with write_session(lease.engine, library=True) as session:
         lease.check(session)
         now = lease.clock()
+        sender = job.arguments.get("contributed_by")
+        claims = (
+            (UploadedFile.apart, UploadedFile.user_id == job.user_id, UploadedFile.link_uid == sender)
+            if sender is not None
+            else (not_(UploadedFile.apart),)
+        )
         indexed = select(File.hash, File.photo_id).where(File.hash.in_(files), *_INDEXED)
+        indexed = indexed.where(File.contributed.is_(sender is not None))
+        if sender is not None:
+            indexed = indexed.where(exists().where(UploadedFile.name == File.name, *claims))
         photos = {row.hash: row.photo_id for row in session.execute(indexed)}
         chosen = list(dict.fromkeys(photos.values()))
-        if job.arguments.get("only_shown"):
+        if sender is not None:
             chosen = _shown(session, chosen)
         present = _add(session, albums, chosen, now) if photos else len(albums)
-        refused = set(session.scalars(select(UploadedFile.hash).where(UploadedFile.hash.in_(files), *REFUSED)))
+        refused = set(session.scalars(select(UploadedFile.hash).where(UploadedFile.hash.in_(files), *claims, *REFUSED)))
         is_over = now >= job.created_at + LIFETIME
         left = [] if is_over else [one for one in files if one not in photos and one not in refused]
         added = job.arguments.get("added", 0) + (len(photos) if present else 0)
@@ -284,7 +319,8 @@ def _shown(session: Session, photo_ids: Sequence[int]) -> list[int]:
 
 
 def _is_indexed(content: ColumnElement[str]) -> Exists:
-    return exists().where(File.hash == content, *_INDEXED)
+    is_own = or_(not_(File.contributed), exists().where(UploadedFile.name == File.name, _CLAIMED_BY_JOB))
+    return exists().where(File.hash == content, *_INDEXED, File.contributed == _SENDER.is_not(None), is_own)
 
 
 def _contents(session: Session) -> Any:  # noqa: ANN401 - a table of one column

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias, TypeVar
 
-from sqlalchemy import exists, not_, select
+from sqlalchemy import ColumnElement, exists, not_, select
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import NotFoundError, PhotosvcError
@@ -182,9 +182,16 @@ class _UnreadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KnownOriginals:
-    """The originals of a service, by their content."""
+    """The originals of a service, by their content.
+
+    Args:
+        claims: the conditions on the rows of `UploadedFile` that count: those of the library, or of one sender.
+        contributed: true if only files of that sender count, false if no files of visitors and contributors do.
+    """
 
     settings: Settings
+    claims: Sequence[ColumnElement[bool]]
+    contributed: bool = False
     _read: dict[tuple[str, tuple[int, ...]], str] = field(default_factory=dict, init=False)
     """Name and status of each original that was read -> its SHA-1."""
 
@@ -213,7 +220,7 @@ class KnownOriginals:
         Raises:
             StorageFailedError: there may be one, on a disk that is away or fails.
         """
-        for name, size, mtime_ns in _candidates(session, file):
+        for name, size, mtime_ns in self._candidates(session, file):
             status = self._status(session, name)
             if status is None or status.st_size != file.size:
                 continue
@@ -235,6 +242,19 @@ class KnownOriginals:
             return has_size and self._hash(name) == file.hash
         except (OSError, StorageFailedError, BucketError):
             return False
+
+    def _candidates(self, session: Session, file: ReceivedFile) -> Iterator[tuple[str, int, int | None]]:
+        """Yield the names of originals that had this content, each with its indexed size and time; None before."""
+        query = select(File.name, File.size, File.mtime_ns)
+        query = query.where(File.hash == file.hash, File.root == ORIGINALS_ROOT, File.missing.is_(False))
+        query = query.where(File.contributed.is_(self.contributed))
+        if self.contributed:
+            query = query.where(exists().where(UploadedFile.name == File.name, *self.claims))
+        yield from map(tuple, session.execute(query.order_by(File.id)).all())
+        # A file that the index refused for good, or that a person removed from the library, may be added again.
+        claim = select(UploadedFile.name).where(UploadedFile.hash == file.hash, *self.claims)
+        if claimed := session.scalar(claim.where(not_(exists().where(*REFUSED)))):
+            yield claimed, file.size, None
 
     def _status(self, session: Session, name: str) -> os.stat_result | None:
         """Return the status of the regular file of this name; None if there is none."""
@@ -271,17 +291,6 @@ class KnownOriginals:
             raise StorageFailedError from None
         self._read[name, _identity(status)] = content
         return content
-
-
-def _candidates(session: Session, file: ReceivedFile) -> Iterator[tuple[str, int, int | None]]:
-    """Yield the names of originals that had this content, each with its indexed size and time; None before indexing."""
-    query = select(File.name, File.size, File.mtime_ns)
-    query = query.where(File.hash == file.hash, File.root == ORIGINALS_ROOT, File.missing.is_(False))
-    yield from map(tuple, session.execute(query.order_by(File.id)).all())
-    # A file that the index refused for good, or that a person removed from the library, may be added again.
-    claim = select(UploadedFile.name).where(UploadedFile.hash == file.hash, not_(exists().where(*REFUSED)))
-    if claimed := session.scalar(claim):
-        yield claimed, file.size, None
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

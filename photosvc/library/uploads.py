@@ -6,6 +6,7 @@ Live Photos and sidecars stay together.
 """
 
 import math
+import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -16,7 +17,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple, TypeAlias
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import ColumnElement, and_, delete, not_, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -167,9 +168,9 @@ class Admission:
         albums: UIDs of albums that their photos are added to once they are indexed.
         pool: reads the files; by default each call of `admit` starts one.
         checks_quota: true if the files are not counted already, as waiting uploads are: they may not exceed the quota.
-        tells_nothing: true if the account must not learn what the library has: it is told that duplicates are new, they
-            count in its quota, and of their photos only those that anybody may see are added to the albums. Sidecars
-            are refused: those of a duplicate would change its photo. Each file is a photo of its own.
+        tells_nothing: true if the sender must not learn or change what the library has: each content that it sends is
+            stored, whatever the library has, as a photo of its own, and sidecars are refused. Only what the same sender
+            has sent before is a duplicate, and told as new.
         link_uid: the public link by which a visitor sent them; empty for files of accounts.
         require: raises an error, in each transaction, if the files may not be added any more.
         seconds: after which no further files are stored, if the originals are in a bucket.
@@ -192,7 +193,7 @@ class Admission:
     """The last result of `wish_albums`; if its transaction was undone, no job has this subject."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_originals", KnownOriginals(self.settings))
+        object.__setattr__(self, "_originals", KnownOriginals(self.settings, self._claims, self.tells_nothing))
 
     def admit(self, files: Sequence[ReceivedFile]) -> list[Admitted]:
         """Add these files; files that belong together are in one transaction.
@@ -247,6 +248,16 @@ class Admission:
         """Return whether the original of this name has the content of the file, by reading it."""
         return self._originals.has_content(name, file)
 
+    @property
+    def _claims(self) -> Sequence[ColumnElement[bool]]:
+        """Return the conditions on the claims of content that count for these files."""
+        if not self.tells_nothing:
+            return (not_(UploadedFile.apart),)
+        return (UploadedFile.apart, UploadedFile.user_id == self.user_id, UploadedFile.link_uid == self.link_uid)
+
+    def _claim_of(self, file: ReceivedFile) -> Sequence[ColumnElement[bool]]:
+        return (UploadedFile.hash == file.hash, *self._claims)
+
     def _judged(self, outcome: Admitted, content: Content) -> Admitted:
         """Return the outcome of a stored file, for a visitor with the problem of its picture."""
         status = stored_status(content.problem)
@@ -296,7 +307,7 @@ class Admission:
         A request that has taken the object for its own waits at the claim, and then looks whether it is still there. If
         the database fails too, the object stays: another try finds that it has the content.
         """
-        of_content = UploadedFile.hash == stored.file.hash
+        of_content = and_(*self._claim_of(stored.file))
         with suppress(PhotosvcError, SQLAlchemyError), self.writing() as session:
             is_new = self._claim(session, stored.file)
             claimed = session.scalar(select(UploadedFile.name).where(of_content).with_for_update())
@@ -314,17 +325,15 @@ class Admission:
         for one in group:
             known = self._known(session, one.file)
             if known is not None:
-                if self.tells_nothing:
-                    self._count_copy(session, one.file, known)
                 outcomes.append(Admitted(one.file, self._again, known))
                 continue
             if stored is None:
-                name = self._placed(group[0].file, content, one, undo)
+                name = self._placed(group[0].file, content, one, undo, session)
             elif one.file.path not in stored:  # a duplicate, which was removed meanwhile
                 raise StorageFailedError
             elif not self.is_same(one.file, name := stored[one.file.path].name):
                 raise StorageFailedError  # the request that had stored it took it back
-            named = update(UploadedFile).where(UploadedFile.hash == one.file.hash).values(name=name)
+            named = update(UploadedFile).where(*self._claim_of(one.file)).values(name=name)
             session.execute(named, execution_options=UNLOADED)
             # A person may have removed the same file from the library before.
             rejected = delete(RejectedFile).where(RejectedFile.root == ORIGINALS_ROOT, RejectedFile.name == name)
@@ -350,7 +359,7 @@ class Admission:
                 return None
             # Another transaction had claimed it; where its file is gone by now, this one takes its place.
             if not self._originals.name_of(session, file):
-                again = update(UploadedFile).where(UploadedFile.hash == file.hash).values(self._row(file))
+                again = update(UploadedFile).where(*self._claim_of(file)).values(self._row(file))
                 session.execute(again, execution_options=UNLOADED)
                 return None
         return self._originals.name_of(session, file)
@@ -372,35 +381,36 @@ class Admission:
             "created_at": self.now,
         }
 
-    def _count_copy(self, session: Session, file: ReceivedFile, name: str) -> None:
-        """Count a duplicate in the quota of the account, once, as if it were stored.
-
-        Visitors of a link are counted apart from its account: what is left of its quota must not tell what it has.
-        """
-        mine = (UploadedFile.user_id == self.user_id, UploadedFile.link_uid == self.link_uid)
-        counted = select(UploadedFile.id).where(*mine, UploadedFile.name == name)
-        if session.scalar(counted.limit(1)) is None:
-            row = {**self._row(file), "hash": None, "name": name, "apart": False}
-            session.execute(insert(UploadedFile).values(row))
-
     def _wish_albums(self, session: Session, files: Mapping[str, str]) -> None:
         """Ask for the albums of pictures, duplicates included; sidecars, by their names, belong to other files."""
         pictures = [content for content, name in files.items() if not is_read(name)]
         if self.albums and pictures:
+            link_uid = self.link_uid if self.tells_nothing else None
             self._subject[0] = wish_albums(
-                session, self._subject[0], pictures, self.albums, self.now, self.user_id, only_shown=self.tells_nothing
+                session, self._subject[0], pictures, self.albums, self.now, self.user_id, contributed_by=link_uid
             )
 
-    def _placed(self, main: ReceivedFile, content: Content, one: Named, undo: ExitStack) -> str:
+    def _placed(
+        self, main: ReceivedFile, content: Content, one: Named, undo: ExitStack, session: Session | None = None
+    ) -> str:
         """Place a file of a group and return its name. `undo` brings it back to where it waited for another try."""
         lengths = _DIGITS_OF_STRANGERS if self.tells_nothing else _DIGITS
-        for common in (*common_names(main, content, lengths), *common_names(one.file, content, lengths)):
+        commons = [*common_names(main, content, lengths), *common_names(one.file, content, lengths)]
+        commons.append(f"{commons[0]}_{secrets.token_hex(4)}")
+        for common in commons:
             name = common + one.ending
             try:
                 self.place(one.file, name, undo)
             except NameTakenError:
-                # It is the same where a process ended after placing it.
-                if not self.is_same(one.file, name):
+                # It is the same where a process ended after placing it, unless it is that of another sender.
+                if (session is not None and _is_known(session, name)) or not self.is_same(one.file, name):
                     continue
             return name
         raise NameTakenError
+
+
+def _is_known(session: Session, name: str) -> bool:
+    """Return whether an original of this name is indexed, or about to be."""
+    indexed = select(File.id).where(File.root == ORIGINALS_ROOT, File.name == name, not_(File.missing))
+    claimed = select(UploadedFile.id).where(UploadedFile.name == name)
+    return session.scalar(indexed) is not None or session.scalar(claimed.limit(1)) is not None

@@ -146,7 +146,7 @@ class UploadedFile(Numbered, table="uploaded_files"):
 
     __table_args__ = (Index(None, "user_id", "size"),)
 
-    hash: Mapped[str | None] = mapped_column(Text, unique=True)
+    hash: Mapped[str | None] = mapped_column(Text)
     """SHA-1 of the content that the file claims, so that it is stored only once; None for copies, and in the trash."""
     user_id: Mapped[int | None] = mapped_column(RowId, ForeignKey(User.id, ondelete="SET NULL"))
     name: Mapped[str] = mapped_column(Text)
@@ -157,7 +157,8 @@ class UploadedFile(Numbered, table="uploaded_files"):
     link_uid: Mapped[str] = mapped_column(Text, default="", server_default="")
     """The UID of the public link by which a visitor sent it; empty for files that the account sent."""
     apart: Mapped[bool] = mapped_column(default=False, server_default=false())
-    """True if a visitor or a contributor sent it: it is never stacked, because it could change the photos of others."""
+    """True if a visitor or a contributor sent it: whatever the library has, it is a photo of its own, and claims its
+    content only against other files of the same sender."""
     created_at: Mapped[datetime] = mapped_column(UTCDateTime)
 
 

@@ -98,7 +98,9 @@ class File(Numbered, table="files"):
     sidecar: Mapped[bool] = mapped_column(default=False)
     missing: Mapped[bool] = mapped_column(default=False)
     unstacked: Mapped[bool] = mapped_column(default=False, server_default=false())
-    """True if a person removed it from its photo: it is never stacked again."""
+    """True if it is never stacked: a person removed it from its photo, or a visitor or contributor sent it."""
+    contributed: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True if a visitor or contributor sent it: it never takes the place of another file with its content."""
     error: Mapped[str] = mapped_column(Text, default="")
     """Code of the `core.problems.Reason` for which the file cannot be shown; empty for none."""
     error_detail: Mapped[str] = mapped_column(Text, default="", server_default="")

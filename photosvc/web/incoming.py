@@ -47,7 +47,7 @@ from photosvc.library.uploads import (
 )
 from photosvc.models import ORIGINALS_ROOT, VISIT, File, RejectedFile, Sidecar, Upload
 from photosvc.pictures.originals import safe_name
-from photosvc.search.reading.files import file_with_hash
+from photosvc.search.reading.files import files_with_hash
 from photosvc.settings import Settings
 from photosvc.storage.groups import SECONDS
 from photosvc.web.auditing import operating
@@ -318,7 +318,8 @@ def record_of_outcome(service: Service, outcome: Admitted) -> dict[str, Any]:
     with service.reading() as connection:
         if outcome.problem is None:
             outcome, is_indexed = _seen_by_index(connection, outcome)
-        found = file_with_hash(connection, outcome.file.hash, sees_private=principal().sees_private)
+        same = files_with_hash(connection, outcome.file.hash, sees_private=principal().sees_private)
+        found = next((file for file in same if file.name == outcome.placed), same[0] if same else None)
     record = {**record_of_file(outcome), "token": outcome.file.path.name.partition(".")[0]}
     if not is_indexed:
         record["indexed"] = False

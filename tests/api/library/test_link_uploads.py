@@ -13,6 +13,7 @@ from photosvc.library.uploads import Admission
 from photosvc.models import File, Photo, Upload, UploadedFile, User
 from photosvc.web import incoming, sessions
 from photosvc.web.current import current_service
+from photosvc.web.indexer import Indexer
 from tests.support.api_client import check_error
 from tests.support.clients.upload_client import (
     FORM,
@@ -214,11 +215,10 @@ def test_answers_do_not_tell_what_the_library_has_and_hidden_photos_are_not_pull
             shapes.append((answer.status_code, answer.json["message"], [sorted(one) for one in answer.json["files"]]))
         assert visiting.used() == before + len(data), name
     assert shapes == [(200, "1 file added", [["hash", "name", "status"]])] * 8
-    added = visiting.in_album()
-    assert visiting.photos["known"] in added
-    assert not added & {visiting.photos["private"], visiting.photos["archived"]}
-    seen = visiting.in_album(visiting.api.session_of("ann"))
-    assert not seen & {visiting.photos["private"], visiting.photos["archived"]}
+    for token in (visiting.visit, visiting.api.session_of("ann")):
+        seen = visiting.in_album(token)
+        assert len(seen) == 5
+        assert seen & set(visiting.photos.values()) == {visiting.photos["member"]}
     private = visiting.api.call("GET", f"/photos/{visiting.photos['private']}", visiting.token).json
     assert (private["Private"], len(private["Files"])) == (True, 1)
 
@@ -242,7 +242,7 @@ def test_sidecars_of_a_visitor_change_no_photo(visiting):
     assert [one["status"] for one in answer.json["files"]] == ["added", "refused", "refused"]
     with visiting.api.library.session() as session:
         assert session.scalar(select(Photo.title).where(Photo.uid == visiting.photos["known"])) != "Mine"
-        assert session.query(File).count() == 4
+        assert sorted(session.scalars(select(File.contributed))) == [False] * 4 + [True]
 
 
 def test_a_visitor_has_no_other_way_to_send_or_change_anything(visiting):
@@ -403,6 +403,53 @@ def test_a_photo_of_a_visitor_is_not_told_where_the_camera_of_others_was(visitin
     found = visiting.api.call("GET", f"/photos?s={visiting.album}&count=99", visiting.visit).json
     (mine,) = (one for one in found if one["CameraModel"] == "Maplecam")
     assert (mine["PlaceSrc"], mine["Lat"], mine["Country"]) == ("", 0, "zz")
+
+
+def test_content_that_the_library_has_is_a_photo_of_the_visitor_with_nothing_of_the_other(visiting):
+    """Else, a visitor who has a file would read the folder, the title and the people of the photo in the library."""
+    visiting.visit = visiting.open(visiting.link(ShowMetadata=True))
+    known, other = visiting.photos["known"], visiting.make_album("Secret")
+    visiting.api.call("PUT", f"/photos/{known}", visiting.token, json={"Title": "Known to the owner alone"})
+    visiting.api.call("POST", f"/albums/{other}/photos", visiting.token, json={"photos": [known]})
+    before = visiting.api.call("GET", f"/photos/{known}", visiting.token).json
+    added = visiting.in_album()
+    by_link = [visiting.add(("mine.jpg", visiting.known), visit=visit).json["message"]
+               for visit in (visiting.visit, visiting.visit, visiting.open(visiting.link()))]  # fmt: skip
+    assert by_link == ["1 file added"] * 3
+    visiting.api.library.put("later.jpg", visiting.known)  # a copy of the owner's own file
+    visiting.api.library.index()
+    mine = visiting.in_album() - added
+    assert len(mine) == 2  # one of each link
+    found = visiting.api.call("GET", f"/photos?s={visiting.album}&count=99", visiting.visit).json
+    names = {one["FileName"] for one in found if one["UID"] in mine}
+    assert {name.rpartition("/")[0] for name in names} == {"2024/05"}
+    assert {one["Title"] for one in found} & {before["Title"]} == set()
+    assert visiting.api.call("GET", f"/photos/{known}", visiting.token).json["Albums"] == before["Albums"]
+    assert [one["UID"] for one in visiting.api.call("GET", f"/photos?s={other}", visiting.token).json] == [known]
+
+
+def test_what_a_visitor_sent_first_is_no_duplicate_of_what_its_owner_adds_later(visiting):
+    data = picture(40)
+    assert visiting.add(("mine.jpg", data)).status_code == 200
+    sent = visiting.in_album()
+    (own,) = upload(visiting.api, visiting.token, "own", ("own.jpg", data))
+    assert own["status"] == "added"
+    assert own["PhotoUID"] not in sent
+    (again,) = upload(visiting.api, visiting.token, "again", ("own.jpg", data))
+    assert (again["status"], again["PhotoUID"]) == ("duplicate", own["PhotoUID"])
+
+
+def test_a_photo_that_is_edited_while_a_visitor_sends_its_former_content_keeps_what_people_entered(
+    visiting, monkeypatch
+):
+    monkeypatch.setattr(incoming, "wake_indexer", lambda _: Indexer.NONE)
+    known = visiting.photos["known"]
+    visiting.api.call("PUT", f"/photos/{known}", visiting.token, json={"Title": "Ours"})
+    visiting.api.library.put("known.jpg", picture(41))
+    assert visiting.add(("mine.jpg", visiting.known)).status_code == 200
+    visiting.api.library.index()
+    found = visiting.api.call("GET", "/photos?q=name:known", visiting.token).json
+    assert [(one["UID"], one["Title"], one["Hash"]) for one in found] == [(known, "Ours", sha1(picture(41)))]
 
 
 @pytest.mark.parametrize("way", ["deleted by a person", "deleted on the disk"])
