@@ -43,7 +43,6 @@ _partial("credentials_idle", Credential.idle_seconds, Credential.last_used_at, c
 # Waiting jobs of one kind have different subjects.
 _partial("jobs_waiting", Job.kind, Job.subject, condition="state = 'waiting'", unique=True)
 _partial("jobs_running", Job.owner, condition="state = 'running'")
-_partial("uploaded_files_apart", UploadedFile.name, condition="apart", on_sqlite="apart = 1")
 # A content is claimed once by accounts and imports, and once by each visitor's link and contributor.
 _partial("uploaded_files_hash", UploadedFile.hash, condition="NOT apart", on_sqlite="apart = 0", unique=True)
 _partial(

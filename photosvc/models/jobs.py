@@ -144,7 +144,7 @@ class Upload(Numbered, table="uploads"):
 class UploadedFile(Numbered, table="uploaded_files"):
     """An original that counts in the quota of an account, and may claim its content."""
 
-    __table_args__ = (Index(None, "user_id", "size"),)
+    __table_args__ = (Index(None, "user_id", "size"), Index(None, "name"))
 
     hash: Mapped[str | None] = mapped_column(Text)
     """SHA-1 of the content that the file claims, so that it is stored only once; None for copies, and in the trash."""
