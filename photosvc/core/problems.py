@@ -30,6 +30,8 @@ class Validity(Enum):
 
     UNTIL_CHANGED = "until changed"
     """Stored. The file is read again when its size or modification time changes."""
+    UNTIL_SET = "until set"
+    """Stored. It depends on a setting or an extra too: the file is also read again when that has changed."""
     TRANSIENT = "transient"
     """Stored. The cause lies outside the file and a try is cheap: the next run reads the file again, even unchanged."""
     SPACED = "spaced"
@@ -42,6 +44,7 @@ class Validity(Enum):
 
 _SKIPPED, _FAILED = Severity.SKIPPED, Severity.FAILED
 _TRANSIENT, _SPACED, _NOT_STORED = Validity.TRANSIENT, Validity.SPACED, Validity.NOT_STORED
+_UNTIL_SET = Validity.UNTIL_SET
 
 #: The pauses after the first, second, … failed try; the last pause also follows all further tries.
 _PAUSES: Final = (
@@ -95,16 +98,21 @@ class Reason(StrEnum):
     CHANGED = "changed", "The file changed while it was read.", _FAILED, _NOT_STORED
     VANISHED = "vanished", "the file vanished", _FAILED, _NOT_STORED
     EMPTY = "empty", "the file is empty", _SKIPPED
-    TOO_LARGE = "too_large", "the file is larger than {} MB", _SKIPPED
+    TOO_LARGE = "too_large", "the file is larger than {} MB", _FAILED, _UNTIL_SET
     WRONG_CONTENT = "wrong_content", "its content is not a {}", _SKIPPED
 
     # Found while decoding
-    MISSING_EXTRA = "missing_extra", "needs the extra \"{0}\": pip install 'photosvc[{0}]'", _SKIPPED
+    MISSING_EXTRA = "missing_extra", "needs the extra \"{0}\": pip install 'photosvc[{0}]'", _SKIPPED, _UNTIL_SET
     TRUNCATED = "truncated", "the picture is truncated"
     UNDECODABLE = "undecodable", "the picture is damaged"
     BAD_HEADER = "bad_header", "the picture's header cannot be read"
     READ_ERROR = "read_error", "the file cannot be read"
-    OVER_MEMORY = "over_memory", "the picture takes {} MB of memory to decode, more than PHOTOSVC_INDEX_MEMORY leaves"
+    OVER_MEMORY = (
+        "over_memory",
+        "the picture takes {} MB of memory to decode, more than PHOTOSVC_INDEX_MEMORY leaves",
+        _FAILED,
+        _UNTIL_SET,
+    )
     BOMB = "bomb", "the picture has {} megapixels and unpacks to {} times its size"
     OVER_AVAILABLE_MEMORY = "over_available_memory", "the picture needs more memory than there is", _FAILED, _SPACED
     NO_PIXELS = "no_pixels", "a {} has no pixels to open"

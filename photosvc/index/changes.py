@@ -6,11 +6,10 @@ The worklist of a run is kept in a temporary database on disk: memory does not g
 import heapq
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.util import find_spec
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -25,10 +24,11 @@ from photosvc.index.extract import READER_VERSION
 from photosvc.index.run_log import Outcome, Status, Summary
 from photosvc.index.scan import FoundFile, Unreachable, scan
 from photosvc.index.sidecar_values import is_read
-from photosvc.media.errors import MODULES
+from photosvc.media.errors import MODULES, has_extra
 from photosvc.media.formats import by_extension, is_sidecar, may_have_pixels
 from photosvc.models import GONE, ORIGINALS_ROOT, File, RejectedFile, Sidecar
 from photosvc.models.statements import after_prefix, is_below
+from photosvc.settings import Settings
 
 #: SQLite deletes a database without a name when it is closed, and after a crash. Rolling back is not needed.
 _SCHEMA = """
@@ -217,6 +217,35 @@ class Worklist:
             yield from cursor.execute(query, values)
 
 
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The settings and extras on which verdicts about files depend."""
+
+    values: Mapping[Reason, str]
+    """The value of the setting that each of these reasons depends on; the last detail of a stored problem is its value
+    at that time."""
+    extras: frozenset[str]
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the conditions of a run with these settings."""
+        extras = frozenset(filter(has_extra, MODULES))
+        memory = f"{settings.index_memory}{' vips' * ('vips' in extras)}"  # vips decodes large TIFFs by strips
+        return cls({Reason.TOO_LARGE: str(settings.max_file_size), Reason.OVER_MEMORY: memory}, extras)
+
+    def noted(self, problem: Problem) -> Problem:
+        """Return a problem of this run with the value that it depends on as its last detail."""
+        if problem.reason is Reason.OVER_MEMORY:
+            return Problem(problem.reason, (*problem.details, self.values[problem.reason]))
+        return problem
+
+    def have_changed(self, problem: Problem) -> bool:
+        """Return whether a stored problem may have gone because of a setting or an extra."""
+        if problem.reason is Reason.MISSING_EXTRA:
+            return problem.details[0] in self.extras
+        return problem.reason in self.values and problem.details[-1] != self.values[problem.reason]
+
+
 @dataclass(slots=True)
 class KnownFile:
     """A file of an earlier run."""
@@ -229,6 +258,8 @@ class KnownFile:
     missing: bool = False
     rests: bool = False
     """True while the pause after its last try, which failed for a reason that may pass, is not over."""
+    is_unsettled: bool = False
+    """True if its problem depends on a setting or an extra that has changed since."""
 
     def is_same(self, found: FoundFile) -> bool:
         """Return whether opening it again would give the same result as before, or must not happen."""
@@ -236,16 +267,8 @@ class KnownFile:
             return True
         if self.missing or (self.size, self.mtime_ns) != (found.size, found.mtime_ns):
             return False
-        return self.problem is None or not self._may_be_gone(self.problem)
-
-    def _may_be_gone(self, problem: Problem) -> bool:
-        """Return whether the problem may have gone although the file is unchanged."""
-        if problem.reason is Reason.MISSING_EXTRA:
-            module = MODULES.get(problem.details[0])
-            return module is not None and find_spec(module) is not None
-        if problem.reason.validity is Validity.SPACED:
-            return not self.rests
-        return problem.reason.may_pass
+        rests = self.rests and self.problem is not None and self.problem.reason.validity is Validity.SPACED
+        return not (self.is_unsettled or (self.may_pass and not rests))
 
     @property
     def may_pass(self) -> bool:
@@ -272,7 +295,7 @@ class KnownFile:
 Known = Iterator[tuple[str, KnownFile]]
 
 
-def known_files(session: Session, folder: str, now: datetime) -> Known:
+def known_files(session: Session, folder: str, now: datetime, conditions: Conditions) -> Known:
     """Yield the clean name and the row of each file in the database below `folder`, in the order of code points."""
     stored = _rows(session, folder, File, File.error, File.error_detail, File.reader_version, File.missing)
     rests = func.coalesce(RejectedFile.retry_at > now, false())
@@ -284,7 +307,9 @@ def known_files(session: Session, folder: str, now: datetime) -> Known:
     for name, rows in groupby(heapq.merge(stored, sidecars, rejected, key=itemgetter(0)), key=itemgetter(0)):
         # A file that an earlier run could read has a second row, which counts if it tells when to try it again.
         (_, known), *others = rows
-        yield name, next((other for _, other in others if other.may_pass), known)
+        known = next((other for _, other in others if other.may_pass), known)
+        known.is_unsettled = known.problem is not None and conditions.have_changed(known.problem)
+        yield name, known
 
 
 def _rows(session: Session, folder: str, table: type[File | RejectedFile | Sidecar], *columns: Any) -> Known:  # noqa: ANN401 - columns

@@ -105,23 +105,26 @@ def extract(
 
     Args:
         path: the file; its name may hold undecodable bytes. Of a remote one, only the parts are read that are needed.
-        max_bytes: larger files are refused.
+        max_bytes: larger pictures and videos are not decoded.
         decode: False leaves out the pixels and everything else that needs a decoder: for files that made one crash.
         then: called with the open file, its format, the extraction, and the picture if all its pixels were decoded.
         name: the name whose extension counts; by default that of the path.
 
     Raises:
-        UnsupportedFileError: it is empty, too large, or neither picture, video nor sidecar.
+        UnsupportedFileError: it is empty, or neither picture, video nor sidecar.
         UnreadableFileError: it cannot be opened or read.
         FileChangedError: it changed or vanished meanwhile.
     """
     try:
         with _opened(path) as (file, state):
-            row = _row(file, state, name or PurePath(path.name).name, max_bytes)
+            row = _row(file, state, name or PurePath(path.name).name)
+            is_too_large = state.size > max_bytes and row.media_type != "sidecar"
             digest = state.content_key or _sha1(file)
             decoded: list[Decoded] = []
             keep = decoded.append if then else None
-            extraction = _extraction(file, row, digest, state, decode=decode, keep=keep)
+            extraction = _extraction(file, row, digest, state, decode=decode and not is_too_large, keep=keep)
+            if is_too_large:
+                extraction = replace(extraction, problem=Problem.of(Reason.TOO_LARGE, max_bytes >> 20))
             if then is not None:
                 then(file, row, extraction, decoded[0] if decoded else None)
     except FileNotFoundError as error:
@@ -183,13 +186,11 @@ def _opened_on_disk(path: Path) -> BufferedReader:
     return open(path, "rb", opener=lambda name, given: os.open(name, given | flags))
 
 
-def _row(file: BinaryIO, state: _State, name: str, max_bytes: int) -> Format:
+def _row(file: BinaryIO, state: _State, name: str) -> Format:
     if not state.is_regular:
         raise UnsupportedFileError(Reason.NOT_REGULAR)
     if state.size == 0:
         raise UnsupportedFileError(Reason.EMPTY)
-    if state.size > max_bytes:
-        raise UnsupportedFileError(Reason.TOO_LARGE, max_bytes // 1_000_000)
     row = sniff(file.read(HEAD_SIZE), name)
     if row is not None:
         return row

@@ -20,7 +20,7 @@ from photosvc.core.problems import FileProblemError, Problem, Reason, Unreadable
 from photosvc.core.times import Clock
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.index.batches import BatchWriter, restack_library
-from photosvc.index.changes import Worklist, find_changes, known_files
+from photosvc.index.changes import Conditions, Worklist, find_changes, known_files
 from photosvc.index.estimates import estimate_places
 from photosvc.index.extract import Extraction, content_hash, extract, extract_and_show
 from photosvc.index.identity import Contents, ReadFile
@@ -110,7 +110,8 @@ def run_index(
             restack_library(session, settings.originals, clock, kinds, lease)
             remember_disks(session, settings.originals)
         disks, absent = disk_numbers(settings.originals), absent_disks(session, settings.originals)
-        known = known_files(session, folder, now)
+        conditions = Conditions.of(settings)
+        known = known_files(session, folder, now, conditions)
         find_changes(
             settings.originals, folder, known, summary, work, force=options.force, settle=options.settle, pause=pauses
         )
@@ -131,7 +132,7 @@ def run_index(
                 writer = BatchWriter(session, settings.originals, clock, summary, kinds, lease, contents)
                 goes_on = total > 0
                 while goes_on:
-                    _read(work, writer, settings, options, summary, told, pauses)
+                    _read(work, writer, settings, options, summary, told, pauses, conditions)
                     goes_on = work.go_on()
             writer.mark_missing(pauses.left(work.gone()))
             put_off(session, run.folder, now)
@@ -226,6 +227,7 @@ def _read(
     summary: Summary,
     told: Sequence[Progress],
     pause: Callable[[], object],
+    conditions: Conditions,
 ) -> None:
     """Extract the files to read in worker processes and store the results in batches, until the time is over."""
     total = work.count_to_read()
@@ -249,7 +251,7 @@ def _read(
             if bucket is not None and isinstance(result, UnreadableFileError) and time.monotonic() > look_at:
                 bucket.check()  # a store that is away would cost the time of each file until it gives up
                 look_at = time.monotonic() + _LOOK_SECONDS
-            batch.append((given.pop(path), _problem(result) if isinstance(result, PhotosvcError) else result))
+            batch.append((given.pop(path), _noted(result, conditions)))
             for progress in told:
                 progress(done, total)
             if len(batch) >= writer.size or time.monotonic() - began > _BATCH_SECONDS:
@@ -328,8 +330,10 @@ def _pool(
     )
 
 
-def _problem(error: PhotosvcError) -> Problem:
-    """Return the problem behind an error of a worker."""
-    if isinstance(error, FileProblemError):
-        return error.problem
-    return Problem.of(Reason.READER_ERROR, type(error).__name__)
+def _noted(result: Extraction | PhotosvcError, conditions: Conditions) -> Extraction | Problem:
+    """Return an extraction, or the problem behind an error of a worker, with the conditions of the problem."""
+    if isinstance(result, Extraction):
+        return replace(result, problem=conditions.noted(result.problem)) if result.problem else result
+    if isinstance(result, FileProblemError):
+        return conditions.noted(result.problem)
+    return Problem.of(Reason.READER_ERROR, type(result).__name__)

@@ -47,7 +47,7 @@ _AGAIN: Final = 10.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _CHANGES: Final = frozenset({Status.INDEXED, Status.UPDATED, Status.MISSING})
 #: Problems that a run of its own reports; the others come again at every run.
-_KEPT: Final = frozenset({Validity.UNTIL_CHANGED, Validity.SPACED})
+_KEPT: Final = frozenset({Validity.UNTIL_CHANGED, Validity.UNTIL_SET, Validity.SPACED})
 #: Problems that another look at the same file may end.
 _UNFINISHED: Final = frozenset({Reason.UNSETTLED, Reason.CHANGED, Reason.VANISHED})
 #: Seconds between two looks at the jobs.

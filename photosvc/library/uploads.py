@@ -52,7 +52,9 @@ ADDED, DUPLICATE, REFUSED = "added", "duplicate", "refused"
 #: The statuses of stored files whose picture is damaged, or cannot be shown by this installation.
 DAMAGED, NOT_SHOWN = "damaged", "not_shown"
 #: Problems of healthy files that are beyond the limits or abilities of the decoders.
-_BEYOND: Final = frozenset({Reason.OVER_MEMORY, Reason.BOMB, Reason.UNREAD_PIXELS, Reason.RAW_WITHOUT_COLORS})
+_BEYOND: Final = frozenset(
+    {Reason.TOO_LARGE, Reason.OVER_MEMORY, Reason.BOMB, Reason.UNREAD_PIXELS, Reason.RAW_WITHOUT_COLORS}
+)
 #: A function that gives a received file a name, as `add_original` does.
 Placing: TypeAlias = Callable[[ReceivedFile, str, ExitStack], object]
 _NO_PICTURE: Final = Problem.of(Reason.WRONG_CONTENT, "picture or video")

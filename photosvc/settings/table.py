@@ -230,7 +230,9 @@ class Settings:
         1, 10_000, "requests",
         "Requests by which one web worker receives files at the same time; each occupies a thread", default=4,
     )  # fmt: skip
-    max_file_size: int = _number(1, 1_000_000, "MiB", "Largest original that is indexed, in MiB", default=1000)
+    max_file_size: int = _number(
+        1, 1_000_000, "MiB", "Largest original that is decoded, and largest upload, in MiB", default=1000
+    )
     stack_by: str = _setting(
         _stack_by,
         "`none`, or words from `" + "`, `".join(KINDS) + "`",

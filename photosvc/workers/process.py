@@ -29,6 +29,7 @@ _STARTS = Answers[str | None](str | None)  # type: ignore[arg-type] # a type for
 _START_SECONDS = 60.0
 _STALL_SECONDS = 10  # for the rest of a message that has begun
 _BYTES_PER_SECOND = 4 << 20  # of the slowest disk or network
+_MOST_SECONDS = 86_400  # for reading a file
 
 #: Environment variables that a child inherits; decoders must not see the keys and addresses of the service.
 _INHERITED = {
@@ -54,7 +55,7 @@ def seconds_for(item: object, timeout: float) -> float:
         size = file.lstat().st_size if isinstance(file, Path) else getattr(file, "size", 0)
     except OSError:  # the worker reports it
         size = 0
-    return timeout + size // _BYTES_PER_SECOND
+    return timeout + min(size // _BYTES_PER_SECOND, _MOST_SECONDS)
 
 
 class Worker(Generic[Item]):

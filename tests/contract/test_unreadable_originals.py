@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support import shared
-from tests.support.library import SVC, open_library, reasons, svc
-from tests.support.pictures import encoded, exif, jpeg, quarters, rational
+from tests.support.library import SVC, counts, open_library, reasons, svc
+from tests.support.pictures import encoded, exif, jpeg, quarters, rational, video
 from tests.support.programs import deadly_extract, racing_extract
 
 OURS = "an error inside photosvc ({}), not in the file: please report it with the traceback in the log"
@@ -150,6 +150,33 @@ def test_a_picture_too_large_for_a_worker_is_found_by_its_date_and_with_error(tm
     assert (found["Width"], found["Height"]) == (60_000, 30_000)
     assert library.find(token=token) == []
     assert reasons(library.index().skipped) == [("vast.jpg", needs)]
+    library = open_library(tmp_path, settings={"PHOTOSVC_INDEX_MEMORY": "3000"}, upgrade=False)
+    assert [reasons(library.index().failed), reasons(library.index().skipped)] == [[("vast.jpg", needs)]] * 2
+
+
+@pytest.mark.slow
+def test_files_above_the_limit_are_found_by_date_and_shown_once_the_limit_is_higher(tmp_path):
+    library = open_library(tmp_path, settings={"PHOTOSVC_MAX_FILE_SIZE": "1"})
+    block = exif({0x010F: "Canon", 0x0110: "EOS R5"}, {0x9003: "2021:02:03 04:05:06"})
+    picture = library.put("large.jpg", jpeg(80, 48, exif=block))
+    film = video(library.originals / "film.mp4", codec="libx264", tags={"creation_time": "2021-02-03T04:05:06Z"})
+    for path in (picture, film):
+        os.truncate(path, 2 << 20)
+    refused = [(name, "the file is larger than 1 MB") for name in ("film.mp4", "large.jpg")]
+    assert sorted(reasons(library.index().failed)) == refused
+    token = library.token(role="admin")
+    found = library.find(token=token, error="true", order="name", taken="2021-02-03")
+    assert [(one["FileName"], one["TakenAt"], one["CameraModel"]) for one in found] == [
+        ("film.mp4", "2021-02-03T04:05:06Z", "Unknown"),
+        ("large.jpg", "2021-02-03T04:05:06Z", "EOS R5"),
+    ]
+    assert library.find(token=token) == []
+    assert (library.index().failed, sorted(reasons(library.index().skipped))) == ([], refused)
+    library = open_library(tmp_path, upgrade=False)
+    assert counts(library.index()) == (0, 2, 0, 0, 0, 0)
+    found = library.find(token=token, order="name")
+    assert [(one["FileName"], one["Width"]) for one in found] == [("film.mp4", 64), ("large.jpg", 80)]
+    assert library.find(token=token, error="true") == []
 
 
 @pytest.mark.slow

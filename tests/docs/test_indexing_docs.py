@@ -8,6 +8,7 @@ from photosvc.media.formats import FORMATS, UNSUPPORTED
 GUIDE = (Path(__file__).parents[2] / "docs/indexing.md").read_text()
 READ_AGAIN = {
     Validity.UNTIL_CHANGED: "when it changes",
+    Validity.UNTIL_SET: "when it or the setting changes",
     Validity.TRANSIENT: "by the next run",
     Validity.SPACED: "after a pause",
     Validity.NOT_STORED: "by the next run",
