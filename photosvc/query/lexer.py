@@ -4,12 +4,13 @@ Each character of a query belongs to one token, up to a quote that is not closed
 
     value       = group { "&" group }                  all groups must match
     group       = alternative { "|" alternative }      any may match, but none of those with a sign
-    alternative = [ "!" | "-" ] text                   the sign outside of quotes
-    text        = { character | "*" | quoted | "\" one of \ " | & * }
+    alternative = [ "!" | "-" ] text
+    text        = { character | "*" | quoted | "\" one of \ " | & * ! - }
 
-Quotes protect parentheses, colons, signs and blanks, also blanks at the ends of the quoted text. `|`, `&` and `*`
-remain operators inside quotes, as in the queries that PhotoPrism's own clients write (`people:"Jane Doe & John Doe"`),
-unless a backslash precedes them. An operator that the filter's row does not list is an ordinary character.
+Quotes protect parentheses, colons and blanks, also blanks at the ends of the quoted text. All operators remain
+operators inside quotes, as in the queries that PhotoPrism's own clients write (`people:"Jane Doe & John Doe"`), unless
+a backslash precedes them: `|`, `&` and `*`, and a sign that begins an alternative. An operator that the filter's row
+does not list is an ordinary character.
 
 The rule for words decides whether a piece of text is a word or a phrase; free text follows it too.
 """
@@ -38,7 +39,7 @@ _SONY = re.compile(r"a(\d{1,4})([rsc]?)(ii|iii|iv|v)?", re.ASCII)
 _ROMAN = {"ii": "m2", "iii": "m3", "iv": "m4", "v": "m5"}
 _PLAIN = re.compile(r"[^\W_][\w./-]*\Z")
 _SPECIAL = re.compile(r'[\\"|&*]')
-_PIECE = re.compile(r'\\(?P<escaped>[\\"|&*])|(?P<quote>")|(?P<operator>[|&*])|[^\\"|&*]+|\\')
+_PIECE = re.compile(r'\\(?P<escaped>[\\"|&*!-])|(?P<quote>")|(?P<operator>[|&*])|[^\\"|&*]+|\\')
 
 
 class TokenKind(StrEnum):
@@ -133,7 +134,9 @@ def quote(text: str, *, always: bool = False) -> str:
     """Return the text as a value of a filter, in quotes if it needs them, or always."""
     if _PLAIN.match(text) and not always:
         return text
-    return '"' + _SPECIAL.sub(r"\\\g<0>", text) + '"'
+    begun = text.lstrip()
+    blanks, sign = text[: len(text) - len(begun)], "\\" * begun.startswith(("!", "-"))
+    return f'"{blanks}{sign}' + _SPECIAL.sub(r"\\\g<0>", begun) + '"'
 
 
 def read_term(text: str, *, quoted: bool, whole: bool = False) -> Word | Phrase | None:
@@ -243,6 +246,14 @@ class _Draft:
     def untouched(self) -> bool:
         return not self.quoted and self.pieces == [""]
 
+    def begin(self, text: str, operators: str, *, inside: bool) -> str:
+        """Return the first text without the sign and the blanks in front of it; note the sign."""
+        first = text.lstrip()
+        if first.startswith(("!", "-")) and first[0] in operators and not self.negated:
+            self.negated = True
+            return first[1:].lstrip()
+        return text if inside and not self.after_operator else first
+
     def add(self, text: str, *, inside: bool) -> None:
         """Append text, which may come from inside quotes."""
         self.pieces[-1] += text
@@ -289,12 +300,8 @@ def read_groups(raw: str, operators: str, *, empties: bool = False) -> list[list
                 groups.append([])
         else:
             text = match["escaped"] or match[0]
-            if draft.untouched and not match["escaped"]:
-                text = text.lstrip()
-                if text.startswith(("!", "-")) and text[0] in operators:
-                    draft.negated, text = True, text[1:].lstrip()
-            elif draft.after_operator and draft.pieces == [""]:
-                text = text.lstrip()
+            if draft.pieces == [""] and not match["escaped"]:
+                text = draft.begin(text, operators, inside=inside)
             draft.add(text, inside=inside)
     groups[-1] += draft.finish(len(raw), inside=inside)
     return [group for group in groups if group]

@@ -123,6 +123,33 @@ def test_plurals_and_singulars_stand_for_each_other(typed_library, query, names)
 
 
 @pytest.mark.parametrize(
+    ("name", "value", "names"),
+    [
+        ("label", "!cat", {NIGHT, PARK, CLIP}),
+        ("label", "cat&!flower", set()),
+        ("keywords", "cat*|blue&!flower", {CLIP}),
+        ("title", "!lake", {NIGHT, PARK, CLIP}),
+        ("title", "-lake|-cities", {PARK, CLIP}),
+        ("name", "-img_*", {NIGHT, PARK, CLIP}),
+        ("color", "!blue|!black", {PARK, CLIP}),
+        ("iso", "!100|!3200", {NIGHT, CLIP}),
+        ("people", "!jane", {NIGHT, PARK, CLIP}),
+        ("is", "video|!geo", {CLIP}),
+    ],
+)
+def test_operators_mean_the_same_inside_quotes_and_in_parameters(typed_library, name, value, names):
+    assert found(typed_library, q=f"{name}:{value}") == names
+    assert found(typed_library, q=f'{name}:"{value}"') == names
+    assert found(typed_library, **{name: value}) == names
+    assert found(typed_library, **{name: f'"{value}"'}) == names
+
+
+def test_a_sign_behind_a_backslash_is_text(typed_library):
+    assert found(typed_library, q=r'title:"\!lake"') == {IMG}
+    assert found(typed_library, q=r'name:"\-*"') == set()
+
+
+@pytest.mark.parametrize(
     ("query", "names"),
     [
         ("family in summer", {PARK}),

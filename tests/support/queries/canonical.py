@@ -38,7 +38,7 @@ from photosvc.query.parser import LITTLE_WORDS, NEGATION_WORDS, OPERATOR_WORDS
 from photosvc.query.spoken import may_mean
 
 _PLAIN = re.compile(r"[\w.][\w./-]*\Z")
-_SPECIAL = re.compile(r'[\\"|&*]')
+_SPECIAL = re.compile(r'[\\"|&*!-]')
 
 
 def canonical_text(node: Node) -> str:

@@ -187,7 +187,7 @@ const kept = (record) => ({kept: {uid: record.UID, name: record.Year > 0 && reco
 
 const recordIn = ({data}) => data.photo ?? data;
 // The query for photos of which a filter has this value; empty for an unknown value.
-const withValue = (name, value) => (UNKNOWN.has(value) ? "" : `${name}:"${value.replace(/[\\"|&*]/g, "\\$&")}"`);
+const withValue = (name, value) => (UNKNOWN.has(value) ? "" : `${name}:"${value.replace(/[\\"|&*]|(?<=^\s*)[!-]/g, "\\$&")}"`);
 const link = (textContent, query, page = site.photos) => make("a", {href: `${page}?q=${encodeURIComponent(query)}`, textContent});
 
 function facts(record) {
