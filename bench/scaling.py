@@ -17,7 +17,7 @@ from bench.libraries.databases import clock_of, engine_of, opened, times_of
 from bench.searches.queries import QUERIES, measure
 from bench.searches.timeline import calls
 from photosvc.models import SearchRow
-from photosvc.search.reading.photos import parse_query
+from tests.support.queries.parsing import photo_query
 
 #: Queries of each kind of cost; those of words need the texts of all photos.
 _QUERIES = (
@@ -64,7 +64,7 @@ def times(connections: Sequence[Connection], *, with_words: bool) -> Iterator[tu
     names = (*_QUERIES, *(_OF_WORDS if with_words else ()))
     for name, found in measure(connections, {name: QUERIES[name] for name in names}):
         yield name, [median(spent) for spent in found]
-    query = parse_query([], sees_private=False)
+    query = photo_query(sees_private=False)
     for name in ("months", "globe"):
         found = []
         for connection in connections:

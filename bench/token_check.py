@@ -20,12 +20,12 @@ from photosvc.auth import accounts, credentials
 from photosvc.auth.scopes import parse_scope
 from photosvc.models import schema
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.request import parse_request
 from photosvc.web.answers import json_answer, json_text
 from photosvc.web.auditing import operating
 from photosvc.web.contract import public
 from photosvc.web.current import current_service
 from photosvc.web.protector import require
+from tests.support.queries.parsing import parse_request
 
 _PASSWORD = "correct horse"
 

@@ -10,11 +10,11 @@ from flask import Flask, Response, request
 from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.auth.audit_store import LOGGER
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import SettingError
 from photosvc.core.instance import make_instance, require_finished
 from photosvc.core.logs import write_lines
 from photosvc.core.paths import close_files, close_folder
-from photosvc.core.times import Clock, system_clock
 from photosvc.extension import PhotoService
 from photosvc.models.engine import configure_engine, engine_options
 from photosvc.settings import load_settings
@@ -40,7 +40,7 @@ def create_app(
     instance: Path | str | None = None,
     settings: Mapping[str, object] | None = None,
     environ: Mapping[str, str] | None = None,
-    clock: Clock = system_clock,
+    clock: Clock = SYSTEM_CLOCK,
     parts: Collection[str] | None = None,
     address: str = "",
     with_views: bool = True,
@@ -51,7 +51,7 @@ def create_app(
         instance: the instance folder; by default `PHOTOSVC_INSTANCE`, else the one that `core.instance` finds.
         settings: `PHOTOSVC_*` names and values that override all other sources.
         environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
-        clock: returns the current time.
+        clock: the wall clock and the monotonic clock.
         parts: the parts to serve, keys of `photosvc.web.parts.PARTS`; by default all that can be served. Files
             in `templates/photosvc/` of the instance folder replace templates of the web pages.
         address: the URL of the app, used as issuer in OAuth metadata while `PHOTOSVC_BASE_URL` is not set.

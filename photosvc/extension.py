@@ -10,8 +10,8 @@ from flask_sqlalchemy import SQLAlchemy
 
 from photosvc.auth.principal import HostUser, Principal
 from photosvc.cli import svc
+from photosvc.core.clock import SYSTEM_CLOCK, Clock
 from photosvc.core.errors import SettingError
-from photosvc.core.times import Clock, system_clock
 from photosvc.migrations import watch_alembic
 from photosvc.mounting import blueprints, checked_engine, checked_prefix, mounted_views, settings_in_host
 from photosvc.settings import Settings
@@ -54,7 +54,7 @@ class PhotoService:
         bind_key: str | None = None,
         settings: Settings | None = None,
         environ: Mapping[str, str] | None = None,
-        clock: Clock = system_clock,
+        clock: Clock = SYSTEM_CLOCK,
         parts: Iterable[str] | None = None,
         principal_loader: PrincipalLoader | None = None,
         principal_actions: Collection[str] | None = None,
@@ -70,7 +70,7 @@ class PhotoService:
             settings: all settings; by default `PHOTOSVC_*` from `app.config`, else from the environment, else built-in
                 defaults.
             environ: source of the `PHOTOSVC_*` variables; by default the environment of the process.
-            clock: returns the current time.
+            clock: the wall clock and the monotonic clock.
             parts: the parts to mount, keys of `photosvc.web.parts.PARTS`; by default all that can be served, but
                 without a prefix not the web page: `/` is the host's.
             principal_loader: returns the `HostUser` who is signed in to the host in the current request, or None. It

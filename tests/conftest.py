@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -39,6 +40,8 @@ _KEPT: list[TemporaryDirectory[str]] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ["TZ"] = "UTC"
+    time.tzset()
     if not hasattr(config, "workerinput"):  # of pytest-xdist
         _KEPT.append(shared.new_folder())
     shared.use(Path(_KEPT[0].name if _KEPT else config.workerinput["shared"]))

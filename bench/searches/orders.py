@@ -14,9 +14,9 @@ from sqlalchemy import Connection
 
 from bench.libraries.databases import clock_of, opened, times_of
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.photos import PhotoQuery, parse_query
-from photosvc.search.reading.request import ORDERS, parse_request
+from photosvc.search.reading.request import ORDERS
 from photosvc.search.reading.timeline import count_photos, read_stretch
+from tests.support.queries.parsing import parse_request, photo_query
 
 _REPEATS = 3
 #: Milliseconds of a call that is not repeated.
@@ -47,7 +47,7 @@ def calls(connection: Connection, order: str) -> Iterator[tuple[int, str, Callab
 
 def _sizes(connection: Connection) -> tuple[int, int]:
     """Return the number of files and of photos that a search without conditions finds."""
-    everything: PhotoQuery = parse_query([], sees_private=False)
+    everything = photo_query(sees_private=False)
     found = find(connection, parse_request({"total": "true", "count": "1"}), sees_private=False).total or 0
     photos = count_photos(connection, everything)
     connection.rollback()

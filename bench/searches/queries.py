@@ -19,10 +19,9 @@ from bench.peers.serve import with_spread
 from photosvc.models import SearchRow
 from photosvc.query.filters import FILTERS
 from photosvc.query.nodes import InvalidQueryError
-from photosvc.query.parser import parse_query
 from photosvc.search.reading.facets import count_values, parse_facets
 from photosvc.search.reading.pages import Page, find
-from photosvc.search.reading.request import parse_node, parse_request
+from tests.support.queries.parsing import parse_query, parse_request, photo_query
 
 _ROUNDS, _REPEATS, _WARM_UP = 5, 20, 2
 #: Seconds of a round of a query in the slowest library; it is asked less often when more would not fit.
@@ -147,7 +146,7 @@ def _deep(connection: Connection, asked: dict[str, str]) -> dict[str, str]:
 
 def _answer(connection: Connection, asked: Mapping[str, str]) -> None:
     if by := asked.get("by"):
-        count_values(connection, parse_node([]), "", parse_facets(by), sees_private=False)
+        count_values(connection, photo_query(sees_private=False), parse_facets(by))
         connection.rollback()
     else:
         _page(connection, asked)

@@ -19,9 +19,11 @@ from sqlalchemy import Connection
 
 from bench.libraries.databases import clock_of, opened, times_of
 from bench.libraries.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDOM_WORD
+from photosvc.search.reading import photos
 from photosvc.search.reading.clusters import find_clusters, parse_box
-from photosvc.search.reading.photos import PhotoQuery, find_towns, parse_query
+from photosvc.search.reading.photos import PhotoQuery, find_towns
 from photosvc.search.reading.timeline import count_months, month_columns, photos_of_month
+from tests.support.queries.parsing import TODAY, photo_query
 
 _REPEATS = 15
 
@@ -66,7 +68,7 @@ def calls(connection: Connection, query: PhotoQuery) -> dict[str, Callable[[], A
 
 def measure(connection: Connection, parameters: Mapping[str, str]) -> dict[str, list[float]]:
     """Times of each call in ms."""
-    query = parse_query(parameters.items(), sees_private=False)
+    query = photos.parse_query(parameters.items(), TODAY, sees_private=False)
     clock = clock_of(connection)
     return {
         name: times_of(connection, clock, lambda call=call: orjson.dumps(call()), _REPEATS)
@@ -76,7 +78,7 @@ def measure(connection: Connection, parameters: Mapping[str, str]) -> dict[str, 
 
 def sizes(connection: Connection) -> Iterator[str]:
     """Bytes of the answers about everything, packed as nginx does."""
-    query = parse_query([], sees_private=False)
+    query = photo_query(sees_private=False)
     for name, call in calls(connection, query).items():
         body = orjson.dumps(call())
         yield f"{name}: {len(body)} bytes, {len(gzip.compress(body, 6))} packed"
@@ -92,8 +94,7 @@ def main(libraries: Sequence[str]) -> None:
         for library in libraries:
             connection = stack.enter_context(opened(library))
             count = sum(
-                number
-                for _, number in count_months(connection, parse_query([], sees_private=False), oldest_first=False)
+                number for _, number in count_months(connection, photo_query(sees_private=False), oldest_first=False)
             )
             print(f"\n{connection.dialect.name}, {count} photos\n")
             print("| query: p50, p95 ms | months | columns | 100 photos | map, globe | map, country | towns |")

@@ -17,8 +17,8 @@ from bench.libraries.library import COMMON_WORD, FREQUENT_WORD, RARE_WORD, SELDO
 from photosvc.query.typed import find_typed
 from photosvc.search.reading.facets import count_values, parse_facets
 from photosvc.search.reading.hints import find_hints
-from photosvc.search.reading.request import parse_node
 from photosvc.search.reading.suggest import Names, read_names, suggest
+from tests.support.queries.parsing import TODAY, photo_query
 
 _REPEATS = 5
 #: Milliseconds of a call that is not repeated.
@@ -72,7 +72,7 @@ def calls(connection: Connection) -> Iterator[tuple[str, list[Callable[[], objec
 
 
 def _hints(connection: Connection, query: str, names: Names) -> None:
-    find_hints(connection, [("q", query)], names, sees_private=False)
+    find_hints(connection, [("q", query)], names, sees_private=False, today=TODAY)
 
 
 def _suggested(connection: Connection, text: str, names: Names) -> None:
@@ -80,8 +80,8 @@ def _suggested(connection: Connection, text: str, names: Names) -> None:
 
 
 def _facets(connection: Connection, query: str, by: str) -> None:
-    node = parse_node([("q", query), ("primary", "true")] if by == _PAGE else [("q", query)])
-    count_values(connection, node, "", parse_facets(by), sees_private=False)
+    asked = photo_query(f"{query} primary:true" if by == _PAGE else query, sees_private=False)
+    count_values(connection, asked, parse_facets(by))
 
 
 def main() -> None:

@@ -88,15 +88,15 @@ def _list_parameters() -> list[dict[str, Any]]:
 def list_albums() -> Response:
     """List the albums of people, or the folders, months or states of the library, each with its number of photos."""
     service, who = current_service(), principal()
-    sees_private = who.sees_private
+    sees_private, today = who.sees_private, service.today()
     page = read_page()
     asked = parse_albums_request(request.args, page.count, page.offset)
     with searching(who.owner_uid) as connection:
         links = links_state(connection) if _sees_links() else None
-        etag = state_tag(connection, "albums", asked, links, sees_private=sees_private)
+        etag = state_tag(connection, "albums", asked, links, sees_private=sees_private, today=today)
         if is_fresh(etag):
             return not_modified(etag)
-        albums = service.only(KnownAlbums).page(connection, asked, sees_private=sees_private)
+        albums = service.only(KnownAlbums).page(connection, asked, sees_private=sees_private, today=today)
         albums = _complete(connection, albums)
     return page.answer(json_answer([_schema.dump(album) for album in albums], etag=etag), len(albums))
 
@@ -109,13 +109,13 @@ def list_albums() -> Response:
 def read_album(album_uid: str) -> Response:
     """Show an album with the number of its photos; the parameter `s` of the search finds these."""
     service, who = current_service(), principal()
-    sees_private = who.sees_private
+    sees_private, today = who.sees_private, service.today()
     with searching(who.owner_uid, "uid") as connection:
         links = links_state(connection) if _sees_links() else None
-        etag = state_tag(connection, "album", album_uid, who.shared, links, sees_private=sees_private)
+        etag = state_tag(connection, "album", album_uid, who.shared, links, sees_private=sees_private, today=today)
         found = None
         if sees_album(who, album_uid):
-            found = service.only(KnownAlbums).find(connection, album_uid, sees_private=sees_private)
+            found = service.only(KnownAlbums).find(connection, album_uid, sees_private=sees_private, today=today)
         if found is None:
             raise _no_album()
         (found,) = _complete(connection, [found])
@@ -226,10 +226,11 @@ def _changed(album_uid: str, values: dict[str, Any]) -> dict[str, Any]:
 
 def _find_changed(uid: str, *, counted: bool) -> AlbumRecord | None:
     service, who = current_service(), principal()
+    known, today = service.only(KnownAlbums), service.today()
     with searching(who.owner_uid, "uid") as connection:
-        found = service.only(KnownAlbums).find(connection, uid, sees_private=who.sees_private, counted=counted)
+        found = known.find(connection, uid, sees_private=who.sees_private, today=today, counted=counted)
         if found is None:
-            found = service.only(KnownAlbums).find(connection, uid, sees_private=True, counted=False)
+            found = known.find(connection, uid, sees_private=True, today=today, counted=False)
             found = found and replace(found, photo_count=0, latest="")
         if found is not None:
             (found,) = _complete(connection, [found])

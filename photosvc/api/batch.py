@@ -195,7 +195,7 @@ def _batch(
     service, who = current_service(), principal()
     now = service.now()
     with searching(who.owner_uid) as connection:
-        photo_ids = selected_photos(connection, given, most=most, sees_private=who.sees_private)
+        photo_ids = selected_photos(connection, given, service.today(), most=most, sees_private=who.sees_private)
 
     def change_some(session: Session, portion: Sequence[int], *held: Any) -> int:  # noqa: ANN401 - that of `around`
         return change(session, portion, now, *held)

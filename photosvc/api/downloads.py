@@ -89,8 +89,9 @@ def download_parameters() -> list[dict[str, Any]]:
 @for_visitors
 def download_file(content_hash: str) -> Response:
     """Send the original with this SHA1, whole or in ranges."""
-    with current_service().reading() as connection:
-        found = seen_with_hash(connection, content_hash.lower(), principal())
+    service = current_service()
+    with service.reading() as connection:
+        found = seen_with_hash(connection, content_hash.lower(), principal(), service.today())
     if found is None:
         raise NotFoundError("there is no such file", field="hash")
     return _send(found)
@@ -105,9 +106,10 @@ def download_file(content_hash: str) -> Response:
 @for_visitors
 def download_photo(photo_uid: str) -> Response:
     """Send the primary original of a photo, whole or in ranges."""
-    who = principal()
-    with current_service().reading() as connection:
-        files = seen(connection, files_of_photo(connection, photo_uid, sees_private=who.sees_private), who)
+    service, who = current_service(), principal()
+    with service.reading() as connection:
+        files = files_of_photo(connection, photo_uid, sees_private=who.sees_private)
+        files = seen(connection, files, who, service.today())
     if not files:
         raise NotFoundError("there is no such photo", field="uid")
     return _send(files[0])
@@ -181,14 +183,14 @@ def download_selection(name: str) -> Response:
 @for_visitors
 def download_album(album_uid: str) -> Response:
     """Send the files of an album as an archive, in its order; of a smart album, the files that it contains now."""
-    who = principal()
+    who, today = principal(), current_service().today()
     with searching(who.owner_uid, "uid") as connection:
         album = None
         if is_uid(album_uid, ALBUM) and sees_album(who, album_uid):
             album = find_album(connection, album_uid, sees_private=who.sees_private)
         if album is None:
             raise NotFoundError("there is no such album", field="uid")
-        file_ids = album_ids(connection, album, limit=MOST_FILES + 1, sees_private=who.sees_private)
+        file_ids = album_ids(connection, album, limit=MOST_FILES + 1, sees_private=who.sees_private, today=today)
         if not file_ids:
             raise NotFoundError("the album contains no files", field="uid")
     return _send_archive(Waiting(album.title, file_ids))
@@ -197,19 +199,19 @@ def download_album(album_uid: str) -> Response:
 def _select(selection: Selection, given: Mapping[str, Any]) -> tuple[Waiting, str, int]:
     """Store a selection of files; return it with the name of its archive and its size in bytes."""
     service, who = current_service(), principal()
-    now = service.now()
+    now, today, sees_private = service.now(), service.today(), who.sees_private
     if who.shared is not None and (selection.query or not all(sees_album(who, uid) for uid in selection.albums)):
         raise PermissionDeniedError
     with searching(who.owner_uid) as connection:
-        file_ids = selected_ids(connection, selection, limit=MOST_FILES + 1, sees_private=who.sees_private)
+        file_ids = selected_ids(connection, selection, limit=MOST_FILES + 1, sees_private=sees_private, today=today)
         if who.shared is not None:
-            among = shared_ids(connection, file_ids, who.shared)
+            among = shared_ids(connection, file_ids, who.shared, today)
             file_ids = [file_id for file_id in file_ids if file_id in among]
         if not file_ids:
             msg = "none of the selected items exists"
             raise NotFoundError(msg, field=next(name for name in ("photos", "files", "albums", "q") if given[name]))
         size = _check_size(service, connection, file_ids)
-        title = _title(connection, selection, now, sees_private=who.sees_private)
+        title = _title(connection, selection, now, sees_private=sees_private)
     waiting = Waiting(title, file_ids)
     return waiting, _store(service, who, now, waiting), size
 
@@ -309,4 +311,5 @@ def _open_files(service: Service, connection: Connection, who: Principal, file_i
         return []
     if not policy.may(now, "photos.download"):
         return []
-    return list(seen(connection, files_with_ids(connection, file_ids, sees_private=now.sees_private), now))
+    files = files_with_ids(connection, file_ids, sees_private=now.sees_private)
+    return list(seen(connection, files, now, service.today()))

@@ -57,15 +57,15 @@ def _parameters() -> list[dict[str, Any]]:
 def list_folders(folder: str = "") -> Response:
     """List the folders with photos in a folder of the originals and, with `files`, its files, as searches see them."""
     service, who, path = current_service(), principal(), folder.strip("/")
-    recursive, with_files = read_switch("recursive"), read_switch("files")
+    recursive, with_files, today = read_switch("recursive"), read_switch("files"), service.today()
     page = read_page()
     with searching(who.owner_uid, "path") as connection:
         asked = (path, recursive, with_files, page.count, page.offset)
-        etag = state_tag(connection, "folders", *asked, sees_private=who.sees_private)
+        etag = state_tag(connection, "folders", *asked, sees_private=who.sees_private, today=today)
         if is_fresh(etag):
             return not_modified(etag)
         every = service.only(KnownAlbums).page(
-            connection, AlbumsRequest(FOLDER, "path", "", _ALL, 0), sees_private=who.sees_private
+            connection, AlbumsRequest(FOLDER, "path", "", _ALL, 0), sees_private=who.sees_private, today=today
         )
         found = folders_in(every, path, recursive=recursive)
         if path and find_folder(every, path) is None:
@@ -110,12 +110,13 @@ def list_import_folders(folder: str = "") -> Response:
 def list_months() -> Response:
     """List the months in which photos were taken, each with the number of its photos; each is an album by its `UID`."""
     service, who = current_service(), principal()
+    today = service.today()
     with searching(who.owner_uid) as connection:
-        etag = state_tag(connection, "moments", sees_private=who.sees_private)
+        etag = state_tag(connection, "moments", sees_private=who.sees_private, today=today)
         if is_fresh(etag):
             return not_modified(etag)
         asked = AlbumsRequest(MONTH, "newest", "", _ALL, 0)
-        months = service.only(KnownAlbums).page(connection, asked, sees_private=who.sees_private)
+        months = service.only(KnownAlbums).page(connection, asked, sees_private=who.sees_private, today=today)
         months = service.only(KnownAlbums).with_covers(connection, months, sees_private=who.sees_private)
     return json_answer([_moment.dump(month) for month in months], etag=etag)
 

@@ -106,7 +106,7 @@ def list_entries(
     favorite = read_switch("favorite")
     with searching(principal().owner_uid) as connection:
         asked = (page.count, page.offset, wanted, order, favorite, hidden)
-        etag = state_tag(connection, name, *asked, sees_private=sees_private)
+        etag = state_tag(connection, name, *asked, sees_private=sees_private, today=current_service().today())
         if is_fresh(etag):
             return not_modified(etag)
         every: Sequence[Any] = kept.read(connection, sees_private=sees_private)

@@ -91,7 +91,7 @@ def read_file(content_hash: str) -> Response:
         found = file_with_hash(connection, content_hash, sees_private=sees_private) if valid else None
         if found is None:
             raise NotFoundError("there is no such file", field="hash")
-        etag = state_tag(connection, "file", content_hash, sees_private=sees_private)
+        etag = state_tag(connection, "file", content_hash, sees_private=sees_private, today=service.today())
     if is_fresh(etag):
         return not_modified(etag)
     with service.reading(orm=True) as session:

@@ -21,15 +21,13 @@ from photosvc.records.photo import PhotoResultSchema
 from photosvc.search.reading.facets import FACETS, KnownFacets, parse_facets
 from photosvc.search.reading.hints import MOST_HINTS, Hint, find_hints, finds, header_of, may_have_hints
 from photosvc.search.reading.pages import Page, find
-from photosvc.search.reading.photos import parse_number
+from photosvc.search.reading.photos import parse_number, parse_query
 from photosvc.search.reading.request import (
     ALBUM_ORDERS,
     DEFAULT_ORDER,
     ORDER_ALIASES,
     PRIME,
     is_short,
-    last_value,
-    parse_node,
     parse_request,
 )
 from photosvc.search.reading.shared import confine
@@ -186,7 +184,7 @@ def search_photos() -> Response:
     """Search: files with the metadata of their photos, a page at a time."""
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
-    asked = confine(parse_request(pairs), who)
+    asked = confine(parse_request(pairs, service.today()), who)
     headers = [("X-Preview-Token", tokens.preview_token(service.settings, who))]
     if who.shared is None or who.shared.downloads:
         headers.append(("X-Download-Token", tokens.download_token(service.settings, who, service.now())))
@@ -211,7 +209,7 @@ def _hints(connection: Connection, service: Service, who: Principal, pairs: Pair
     if who.shared is not None or not may_have_hints(pairs):
         return []
     names = service.kept(read_names).read(connection, sees_private=who.sees_private)
-    return find_hints(connection, pairs, names, sees_private=who.sees_private)
+    return find_hints(connection, pairs, names, sees_private=who.sees_private, today=service.today())
 
 
 def send_page(page: Page, pieces: Iterable[str], headers: list[tuple[str, str]]) -> Response:
@@ -263,16 +261,15 @@ def _as_query(pairs: Pairs) -> str:
 @from_replica
 def count_facets() -> Response:
     """Count the files of a search by each value of the filters in `by`; with `primary=true`, its photos."""
-    who = principal()
-    sees_private = who.sees_private
+    who, today = principal(), current_service().today()
     facets = parse_facets(request.args.get("by", ""))
     pairs = tuple(request.args.items(multi=True))
-    node, album = parse_node(pairs), last_value(pairs, "s").strip()
+    query = parse_query(pairs, today, sees_private=who.sees_private)
     with searching(who.owner_uid, "by") as connection:
-        etag = state_tag(connection, "facets", node, album, facets, sees_private=sees_private)
+        etag = state_tag(connection, "facets", query, facets, sees_private=who.sees_private, today=today)
         if is_fresh(etag):
             return not_modified(etag)
-        counted = current_service().only(KnownFacets).count(connection, node, album, facets, sees_private=sees_private)
+        counted = current_service().only(KnownFacets).count(connection, query, facets)
     return json_answer({name: [asdict(value) for value in values] for name, values in counted.items()}, etag=etag)
 
 
@@ -304,15 +301,16 @@ def suggest_values() -> Response:
     check(query, "q")
     at = parse_number(request.args.get("at", ""), "at", 0, LONGEST_QUERY, len(query))
     who, service = principal(), current_service()
+    today = service.today()
     with searching(who.owner_uid) as connection:
-        etag = state_tag(connection, "suggest", query, at, sees_private=who.sees_private)
+        etag = state_tag(connection, "suggest", query, at, sees_private=who.sees_private, today=today)
         if is_fresh(etag):
             return not_modified(etag)
         typed = find_typed(query, at)
         names = service.kept(read_names).read(connection, sees_private=who.sees_private)
         found = suggest(connection, typed, names, sees_private=who.sees_private)
         pairs = (("q", query),)
-        finds_none = not found and not finds(connection, pairs, sees_private=who.sees_private)
+        finds_none = not found and not finds(connection, pairs, sees_private=who.sees_private, today=today)
         hints = _hints(connection, service, who, pairs) if finds_none else []
     suggested = {
         "start": typed.start,

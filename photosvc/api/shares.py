@@ -134,7 +134,7 @@ def list_shared() -> Response:
     service, who = current_service(), principal()
     records: list[dict[str, Any]] = []
     with searching(who.owner_uid) as connection:
-        for share, album in shared_albums(connection, service.only(KnownAlbums), user_id_of(who)):
+        for share, album in shared_albums(connection, service.only(KnownAlbums), user_id_of(who), service.today()):
             told = {"role": SHARE_ROLES[share.contributes], "shared_by": share.shared_by, "shared_at": share.shared_at}
             # The query of a smart album may name people and places.
             records.append({**_album_schema.dump(replace(album, filter="")), **_told_schema.dump(told)})

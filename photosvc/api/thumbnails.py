@@ -97,8 +97,9 @@ def thumbnail(content_hash: str, token: str, size: str) -> Response:  # noqa: AR
     """
     target, content_hash = _target(content_hash, size)
     who = principal()
-    with current_service().reading() as connection:
-        found = seen_with_hash(connection, content_hash, who)
+    service = current_service()
+    with service.reading() as connection:
+        found = seen_with_hash(connection, content_hash, who, service.today())
         # Only thumbnails of marked areas are cached: the others would be more than the cache has room for.
         areas = marked_areas(connection, found.file_id) if found is not None and target.area != WHOLE else []
     if found is None:
@@ -187,7 +188,7 @@ def album_cover(uid: str, token: str, size: str) -> Response:  # noqa: ARG001 - 
     """Send a thumbnail of the latest photo of an album or folder; the token is a preview or download token."""
     who = principal()
     with searching(who.owner_uid, "uid") as connection:
-        asked = parse_request({"s": uid, "count": "1", "primary": "true", "order": "newest"})
+        asked = parse_request({"s": uid, "count": "1", "primary": "true", "order": "newest"}, current_service().today())
         return _cover(matching_ids(connection, asked, sees_private=who.sees_private), size)
 
 
@@ -254,11 +255,11 @@ def video(content_hash: str, token: str, video_format: str) -> Response:  # noqa
 def _find_video(service: Service, content_hash: str) -> SeenFile:
     """Find the file with this hash if it is or contains a video, else a video of its photo, if possible by its name."""
     with service.reading() as connection:
-        who = principal()
-        found = seen_with_hash(connection, content_hash, who)
+        who, today = principal(), service.today()
+        found = seen_with_hash(connection, content_hash, who, today)
         if found is not None and found.media_type != "video" and not found.motion:
             files = files_of_photo(connection, found.photo_uid, sees_private=who.sees_private)
-            files = seen(connection, files, who)
+            files = seen(connection, files, who, today)
             videos = [file for file in files if file.media_type == "video"]
             same = (file for file in videos if _base(file.name) == _base(found.name))
             found = next(same, videos[0] if videos else found)

@@ -202,13 +202,13 @@ def timeline_photos(month: str) -> Response:
 
 def _answer(asked: object, read: Callable[..., dict[str, Any]]) -> Response:
     """Answer with the result of `read` for the search of this request, and the version of the library."""
-    who = principal()
-    query = parse_query(request.args.items(multi=True), sees_private=who.sees_private)
+    who, today = principal(), current_service().today()
+    query = parse_query(request.args.items(multi=True), today, sees_private=who.sees_private)
     oldest_first = parse_order(request.args.get("order", ""))
     made_of = ("timeline", asked, oldest_first, query)
     with searching(who.owner_uid) as connection:
         version = version_of(connection, request.args.get("version", "").strip())
-        etag = state_tag(connection, *made_of, sees_private=query.sees_private)
+        etag = state_tag(connection, *made_of, sees_private=query.sees_private, today=today)
         if is_fresh(etag):
             return not_modified(etag)
         return json_answer({"version": version, **read(connection, query, oldest_first=oldest_first)}, etag=etag)
@@ -250,7 +250,7 @@ def photo_sequence() -> Response:
     shown = parse_number(request.args.get("n", ""), "n", 1, MOST_SHOWN, DEFAULT_SHOWN)
     start = parse_number(request.args.get("from", ""), "from", 0, _LAST_POSITION, 0)
     located = request.args.get("locate", "").strip()
-    asked = parse_request([*given, ("merged", "true"), ("count", str(shown))])
+    asked = parse_request([*given, ("merged", "true"), ("count", str(shown))], current_service().today())
     if not asked.repeats:
         msg = "the order random needs a seed here, so that all positions are of one order"
         raise InvalidValueError(msg, field="seed")
@@ -258,13 +258,15 @@ def photo_sequence() -> Response:
         asked = replace(asked, cursor=None, offset=0)
     with searching(who.owner_uid, "from") as connection:
         version = version_of(connection, request.args.get("version", "").strip())
-        etag = state_tag(connection, "sequence", asked, start, located, sees_private=who.sees_private)
+        etag = state_tag(
+            connection, "sequence", asked, start, located, sees_private=who.sees_private, today=asked.today
+        )
         if is_fresh(etag):
             return not_modified(etag)
         if located:
             start = position_of(connection, asked, located, sees_private=who.sees_private)
         found = read_stretch(connection, asked, start, sees_private=who.sees_private)
-        query = PhotoQuery(asked.node, asked.album, who.sees_private)
+        query = PhotoQuery(asked.node, asked.album, who.sees_private, asked.today)
         total = {"total": count_photos(connection, query)} if asked.total else {}
     answer = {"from": start, **found.columns, "photos": found.photos, "next": str(found.next or "")}
     return json_answer({"version": version, **answer, **total}, etag=etag)
@@ -296,15 +298,15 @@ def cluster_photos() -> Response:
     has all photos in one square. Its position is the mean of their positions; hash, place and turn are those of the
     photo that was added last. `turn` is the Exif orientation that a person gave it, 1 if none.
     """
-    who = principal()
-    query = parse_query(request.args.items(multi=True), sees_private=who.sees_private)
+    who, today = principal(), current_service().today()
+    query = parse_query(request.args.items(multi=True), today, sees_private=who.sees_private)
     box = parse_box(request.args.get("bbox", ""))
     zoom = parse_number(request.args.get("zoom", ""), "zoom", 0, DEEPEST_ZOOM, 0)
     apart = parse_number(request.args.get("apart", ""), "apart", 0, MOST_APART, 0)
     with searching(who.owner_uid, "bbox") as connection:
         version = version_of(connection, request.args.get("version", "").strip())
         made_of = ("clusters", box, zoom, apart, query)
-        etag = state_tag(connection, *made_of, sees_private=query.sees_private)
+        etag = state_tag(connection, *made_of, sees_private=query.sees_private, today=today)
         if is_fresh(etag):
             return not_modified(etag)
         found = find_clusters(connection, query, box, zoom, apart)

@@ -12,8 +12,9 @@ from photosvc.api.search import PAGE_HEADERS, headers_of_page, search_parameters
 from photosvc.auth import tokens
 from photosvc.pictures.sizes import SIZES, thumbnail_size
 from photosvc.query.nodes import conjunction
+from photosvc.query.parser import parse_parameters
 from photosvc.search.reading.pages import Page, find
-from photosvc.search.reading.request import MAX_COUNT, parse_node, parse_request
+from photosvc.search.reading.request import MAX_COUNT, parse_request
 from photosvc.search.reading.shared import confine
 from photosvc.search.reading.state import library_state, page_tag
 from photosvc.web.answers import cache_headers, is_fresh, not_modified
@@ -31,7 +32,7 @@ _SHOWN: Final = tuple(SIZES[f"fit_{side}"] for side in (720, 1280, 1920, 2560, 4
 #: Types that a viewer can play.
 _PLAYABLE: Final = frozenset({"animated", "live", "video"})
 #: The condition of every map: one file of each photo with a position.
-_ON_MAP: Final = parse_node([("geo", "true"), ("primary", "true")])
+_ON_MAP: Final = parse_parameters([("geo", "true"), ("primary", "true")])
 _FEW_HEADERS: Final = {name: header for name, header in PAGE_HEADERS.items() if not name.endswith("Token")}
 _TIME: Final = {"type": "string", "format": "date-time"}
 _THUMB: Final = json_object(w=NUMBER, h=NUMBER, src=TEXT)
@@ -74,7 +75,7 @@ def search_for_viewer() -> Response:
     )
     pairs = tuple(request.args.items(multi=True))
     with searching(who.owner_uid) as connection:
-        page = find(connection, confine(parse_request(pairs), who), sees_private=who.sees_private)
+        page = find(connection, confine(parse_request(pairs, service.today()), who), sees_private=who.sees_private)
         headers = [("Cache-Control", "no-store"), *headers_of_page(service, page, "photos/view", pairs)]
         return send_page(page, _array(page, links.view), headers)
 
@@ -92,7 +93,8 @@ def search_for_map() -> Response:
     """
     service, who = current_service(), principal()
     pairs = tuple(request.args.items(multi=True))
-    asked = parse_request((("count", str(MAX_COUNT)), *pairs))  # of a repeated parameter the last value counts
+    # Of a repeated parameter the last value counts.
+    asked = parse_request((("count", str(MAX_COUNT)), *pairs), service.today())
     asked = replace(asked, node=conjunction([asked.node, _ON_MAP]), merged=False)
     with searching(who.owner_uid) as connection:
         etag = page_tag(library_state(connection), asked, sees_private=who.sees_private)

@@ -21,8 +21,8 @@ from sqlalchemy.orm import Session
 from photosvc.auth.errors import OtherServiceKeyError
 from photosvc.auth.keys import SIGNING_KEYS, encrypting_key, key_owner, open_secret, seal
 from photosvc.core.accounts import MAX_CLIENT_TOKEN_LIFETIME
+from photosvc.core.clock import Clock
 from photosvc.core.errors import SettingError
-from photosvc.core.times import Clock
 from photosvc.models import StoredKey
 from photosvc.models.statements import insert_into
 from photosvc.settings import Settings

@@ -42,7 +42,7 @@ def ls(service: "Service", text: str, kind: str, order: str, count: int) -> None
 
     asked = parse_albums_request({"type": kind, "order": order, "q": text}, count, 0)
     with service.reading() as connection:
-        found = service.only(KnownAlbums).page(connection, asked, sees_private=True)
+        found = service.only(KnownAlbums).page(connection, asked, sees_private=True, today=service.today())
     print_list(_LISTED, AlbumResultSchema(many=True).dump(found))
 
 
@@ -75,7 +75,7 @@ def add(service: "Service", album: str, query: tuple[str, ...], new: bool, yes: 
     with service.reading(orm=True) as session:
         found = None if new else named_album(session, album)
         uid, title = ("", album) if found is None else (found.uid, found.title)
-        photos = list(select_photos(session, selection, sees_private=True))
+        photos = list(select_photos(session, selection, service.today(), sees_private=True))
     confirm(f"Add {counted(len(photos), 'photo')} to {'the new album' if new else 'the album'} {title}?", yes=yes)
     now = service.now()
     if new:
@@ -121,7 +121,7 @@ def _record(service: "Service", uid: str) -> dict[str, Any]:
     from photosvc.search.reading.albums import KnownAlbums
 
     with service.reading() as connection:
-        found = service.only(KnownAlbums).find(connection, uid, sees_private=True)
+        found = service.only(KnownAlbums).find(connection, uid, sees_private=True, today=service.today())
     if found is None:
         raise NotFoundError(f"there is no album {uid}", field="album")
     record: dict[str, Any] = AlbumResultSchema().dump(found)

@@ -111,7 +111,7 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
     from tempfile import TemporaryDirectory
 
     from photosvc.backup import restoring
-    from photosvc.core.times import system_clock
+    from photosvc.core.clock import SYSTEM_CLOCK
 
     if dry_run:
         with _ended_by_signals(), TemporaryDirectory(prefix="photosvc-restore-") as folder:
@@ -120,7 +120,7 @@ def restore(ctx: click.Context, archive: Path, replace: bool, dry_run: bool) -> 
         return
     instance = _own_instance(ctx)
     with _ended_by_signals():
-        restored = restoring.restore(archive, instance, os.environ, system_clock(), replace=replace)
+        restored = restoring.restore(archive, instance, os.environ, SYSTEM_CLOCK(), replace=replace)
     dump = _dump_of(archive, restored.manifest)
     print_record(_COLUMNS, {**_described(archive, restored.manifest), "dump": dump, "verified": True})
     _print_next_steps(restored, instance, dump or "photosvc.dump")

@@ -1,5 +1,6 @@
 """`svc search`: searches from a shell, and `svc duplicates`: photos that look alike."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -49,8 +50,9 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
     require_stdout()
     if explain and chosen_format() not in {"table", "json"}:
         raise click.UsageError("--explain prints text or, with --json, JSON")
-    given = {"q": query, "count": str(count), "offset": str(offset), "order": order or best_order(query), "s": album}
-    request = parse_request(given)
+    today = service.today()
+    given = {"q": query, "count": str(count), "offset": str(offset), "s": album}
+    request = parse_request({**given, "order": order or best_order(query, today)}, today)
     with service.reading() as connection:
         if explain:
             explanation = explain_search(connection, request, query, sees_private=True)
@@ -58,7 +60,8 @@ def search(service: "Service", query: str, count: int, offset: int, order: str, 
             records = orjson.loads(find(connection, request, sees_private=True).body)
             pairs = (("q", query), ("s", album))
             names = {} if records or offset else service.kept(read_names).read(connection, sees_private=True)
-            hints = find_hints(connection, pairs, names, sees_private=True, seconds=_HINTS) if names else []
+            look = partial(find_hints, sees_private=True, today=today, seconds=_HINTS)
+            hints = look(connection, pairs, names) if names else []
     if explain:
         _print_explanation(explanation, chosen_format())
     elif chosen_format() == "json":

@@ -43,7 +43,7 @@ def thumbs(service: "Service", query: str, sizes: str | None, workers: int | Non
     from photosvc.pictures.ahead import Made, make_ahead
 
     wanted, engine, settings = _sizes(sizes), service.engine(), service.settings
-    ids = matching_files(engine, query)
+    ids = matching_files(engine, service.today(), query)
     total = Made()
     with (
         scheduler_of(service, scheduler, workers) as remote,

@@ -1,14 +1,11 @@
-"""The clock, and times and durations in the form in which people write them."""
+"""Times and durations in the form in which people write them."""
 
 import re
-from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from photosvc.core.errors import InvalidValueError
 
-#: A function that returns the current time, aware and in UTC. Services take one as argument, so that tests can set it.
-Clock = Callable[[], datetime]
 #: The timestamp that records have for an unset time.
 ZERO_TIME = datetime(1, 1, 1, tzinfo=UTC)
 #: Seconds of each unit.
@@ -18,16 +15,6 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+-][0-9]{2}:[0-9]{2})", re.ASCII
 )
-
-
-def system_clock() -> datetime:
-    """Return the current time, aware and in UTC."""
-    return datetime.now(UTC)
-
-
-def local_day() -> date:
-    """Return the present day by the clock and the time zone of this machine."""
-    return datetime.now().astimezone().date()
 
 
 def shifted(at: datetime, by: timedelta) -> datetime:

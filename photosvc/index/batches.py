@@ -14,9 +14,9 @@ from sqlalchemy import select
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason, Validity
-from photosvc.core.times import Clock
 from photosvc.core.vocabulary import KINDS
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction

@@ -10,12 +10,13 @@ from typing import Final
 
 from sqlalchemy.orm import object_session
 
+from photosvc.core.timezones import fixed_zone, to_local, to_utc
 from photosvc.core.vocabulary import AUTO, ESTIMATE, LOCATION, MANUAL, META, NAME, UNKNOWN, XMP, gives_way
 from photosvc.index.catalog import Catalog
 from photosvc.index.extract import Extraction
 from photosvc.index.file_columns import added_areas, bounded, named, read_extraction, write_added_markers, write_markers
 from photosvc.index.names import date_in_path, title_in
-from photosvc.index.places import country_name, to_local, to_utc, zone_at
+from photosvc.index.places import country_name, zone_at
 from photosvc.index.quality import HIDDEN, quality_of
 from photosvc.index.sidecar_values import Sources, StoredSidecar, marked, ranked, with_sidecars
 from photosvc.index.stack_rules import LIVE_NS, is_cover, is_moving_part, is_preview, original_of, split_name
@@ -115,7 +116,7 @@ def _from_wall_time(metadata: Metadata, local: datetime, zone: str) -> Taken:
 def _in_zone(local: datetime, offset: int | None, zone: str) -> tuple[datetime, str]:
     """Return the UTC time and the name of the zone of a wall time."""
     if offset is not None:
-        return text.to_utc(local, offset), zone or _fixed_zone(offset)
+        return text.to_utc(local, offset), zone or fixed_zone(offset)
     return (to_utc(local, zone), zone) if zone else (local.replace(tzinfo=UTC), "")
 
 
@@ -126,14 +127,6 @@ def _from_file_time(files: Sequence[StackedFile], indexed_at: datetime) -> Taken
     except (OverflowError, ValueError, OSError):
         moment = indexed_at
     return Taken(moment, moment, "", AUTO, DAY if indexed_at - moment > _FRESH else 0)
-
-
-def _fixed_zone(minutes: int) -> str:
-    """Return the IANA name of a whole-hour offset; POSIX counts its sign the other way round."""
-    hours, rest = divmod(minutes, 60)
-    if rest or not -12 <= hours <= 14:
-        return ""
-    return "UTC" if hours == 0 else f"Etc/GMT{-hours:+d}"
 
 
 def describe(

@@ -15,8 +15,9 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import Clock
 from photosvc.core.geo import distance_m, unit_vector
-from photosvc.core.times import Clock, shifted
+from photosvc.core.times import shifted
 from photosvc.core.vocabulary import AUTO, ESTIMATE
 from photosvc.index.catalog import Catalog
 from photosvc.index.lease import Lease

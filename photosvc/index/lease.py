@@ -17,8 +17,8 @@ from sqlalchemy import ColumnElement, Engine, Select, or_, select, update
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
-from photosvc.core.times import Clock
 from photosvc.index.jobs import (
     EXCLUSIVE,
     INDEX,

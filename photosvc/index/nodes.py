@@ -20,8 +20,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from photosvc import __version__
+from photosvc.core.clock import Clock
 from photosvc.core.machine import host_name, machine_of
-from photosvc.core.times import Clock
 from photosvc.index.check import Fault, Finding
 from photosvc.index.jobs import IS_OPEN, State, runs
 from photosvc.models import Job, Node

@@ -3,19 +3,14 @@
 The table of places, `photosvc/data/places.sqlite`, holds those with more than 1000 inhabitants and seats of government
 (GeoNames, CC-BY 4.0); quarters of a large city carry the name of the city. `tools/build_places.py` in the source
 repository describes and builds it.
-
-A wall time that occurs twice (in autumn) means its first occurrence; one that the clock skips (in spring) moves forward
-by the gap. A result outside the years 1 to 9999 is clipped to them. An empty or unknown zone counts as UTC.
 """
 
 import hashlib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import tzfpy
 
@@ -25,50 +20,10 @@ from photosvc.core.ids import BASE62
 from photosvc.core.vocabulary import UNKNOWN
 from photosvc.data import PlacesTable
 
-_EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-
 
 def zone_at(lat: float, lng: float) -> str:
     """Return the IANA zone name at a position, `Etc/GMT…` on the open sea; empty off the globe."""
     return str(tzfpy.get_tz(lng, lat)) if is_position(lat, lng) else ""
-
-
-def to_utc(local: datetime, zone: str) -> datetime:
-    """Return the aware UTC time when clocks in `zone` show the naive time `local`."""
-    aware = local.replace(tzinfo=_zone(zone[:64]) or UTC, fold=0)
-    try:
-        return aware.astimezone(UTC)
-    except OverflowError:
-        return _EARLIEST if local.year == 1 else _LATEST
-
-
-def to_local(utc: datetime, zone: str) -> datetime:
-    """Return the naive time that clocks in `zone` show at the aware time `utc`."""
-    try:
-        local = utc.astimezone(_zone(zone[:64]) or UTC)
-    except OverflowError:
-        local = _EARLIEST if utc.year == 1 else _LATEST
-    return local.replace(tzinfo=None, fold=0)
-
-
-def is_zone(name: str) -> bool:
-    """Return whether it is an IANA zone name, or empty for an unknown zone."""
-    return not name or (len(name) <= 64 and _zone(name) is not None)
-
-
-def _zone(name: str) -> tzinfo | None:
-    try:
-        return _known_zone(name)
-    except OSError:  # ZoneInfo opens files: a folder; or no descriptor is free, which is not so for ever
-        return None
-
-
-@lru_cache(maxsize=1024)
-def _known_zone(name: str) -> tzinfo | None:
-    try:
-        return ZoneInfo(name) if name else None
-    except (ValueError, LookupError):  # a hostile path, no such file
-        return None
 
 
 # Most positions have a place within the smallest radius, whose box holds the fewest rows.

@@ -10,9 +10,9 @@ from typing import Any, Final
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError
 from photosvc.core.problems import Reason
-from photosvc.core.times import Clock
 from photosvc.core.words import in_portions
 from photosvc.index.batches import BatchWriter
 from photosvc.index.catalog import Catalog

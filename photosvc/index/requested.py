@@ -19,10 +19,10 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth import credentials, throttle
+from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, InvalidValueError
 from photosvc.core.machine import exclusive_lock, frozen_heap, machine_of
 from photosvc.core.paths import clean_name, disk_name
-from photosvc.core.times import Clock
 from photosvc.index import jobs
 from photosvc.index.jobs import INDEX, UPKEEP, State, Waiting
 from photosvc.index.lease import Lease, new_owner

@@ -13,11 +13,11 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.core.machine import usable_cores
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.core.problems import FileProblemError, Problem, Reason, UnreadableFileError, Validity
-from photosvc.core.times import Clock
 from photosvc.core.vocabulary import parse_kinds
 from photosvc.index.batches import BatchWriter, restack_library
 from photosvc.index.changes import Conditions, Worklist, find_changes, known_files

@@ -22,8 +22,9 @@ from itertools import islice
 from typing import Final
 
 from photosvc.core.times import shifted
+from photosvc.core.timezones import to_local
 from photosvc.core.vocabulary import AUTO, META, XMP
-from photosvc.index.places import to_local, zone_at
+from photosvc.index.places import zone_at
 from photosvc.index.sidecar_formats import Kind
 from photosvc.media.metadata import DAY, Metadata, Region, merge
 from photosvc.media.text import keywords

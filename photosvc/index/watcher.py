@@ -14,11 +14,11 @@ from typing import Final
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from photosvc.core.clock import Clock
 from photosvc.core.errors import ConflictError, NotFoundError, PhotosvcError
 from photosvc.core.machine import exclusive_lock
 from photosvc.core.paths import disk_name
 from photosvc.core.problems import Reason, Validity
-from photosvc.core.times import Clock
 from photosvc.index import jobs, requested
 from photosvc.index.events import FolderEvents
 from photosvc.index.jobs import RunCancelledError

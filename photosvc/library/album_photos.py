@@ -5,7 +5,7 @@ albums, the deletion of a large album hides photos portion by portion: they are 
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 from sqlalchemy import Select, delete, func, not_, select, update
@@ -39,14 +39,16 @@ def lock_photos(session: Session, photo_ids: Sequence[int]) -> set[int]:
     return {photo_id for portion in portions for photo_id in session.scalars(query.where(Photo.id.in_(portion)))}
 
 
-def select_photos(session: Session, selection: Selection, *, sees_private: bool) -> dict[int, str]:
-    """Return photo id -> UID of everything selected, in the order of the selection.
+def select_photos(session: Session, selection: Selection, today: date, *, sees_private: bool) -> dict[int, str]:
+    """Return photo id -> UID of everything selected on this day, in the order of the selection.
 
     Raises:
         NotFoundError: nothing selected exists, or may be seen.
         InvalidValueError: the query or an album of the selection finds too many files.
     """
-    file_ids = selected_ids(session.connection(), selection, limit=MOST_FILES + 1, sees_private=sees_private)
+    file_ids = selected_ids(
+        session.connection(), selection, limit=MOST_FILES + 1, sees_private=sees_private, today=today
+    )
     if not file_ids:
         raise NotFoundError("none of the selected items exists", field="photos")
     if len(file_ids) > MOST_FILES:

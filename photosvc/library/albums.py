@@ -103,7 +103,7 @@ def make_album(session: Session, values: Mapping[str, Any], now: datetime) -> Al
     """
     if not values.get("title"):
         raise InvalidValueError("Title: an album needs a title", field="Title")
-    _check(values, smart=bool(values.get("filter")))
+    _check(values, now, smart=bool(values.get("filter")))
     _check_number(session, smart=bool(values.get("filter")))
     album = Album(uid=ids.new_uid(ids.ALBUM, now), created_at=now, updated_at=now, **values)
     session.add(album)
@@ -126,7 +126,7 @@ def change_album(session: Session, album: Album, values: Mapping[str, Any], now:
     if "filter" in changed and not (changed["filter"] and album.filter):
         msg = "Filter: an album cannot become a smart album, or a smart album an album of chosen photos; make a new one"
         raise InvalidValueError(msg, field="Filter")
-    _check(changed, smart=bool(album.filter))
+    _check(changed, now, smart=bool(album.filter))
     for name, value in changed.items():
         setattr(album, name, value)
     album.updated_at = now
@@ -243,8 +243,8 @@ def _check_number(session: Session, *, smart: bool) -> None:
             raise ConflictError(f"there are {most:,} {kind}albums already; delete some")
 
 
-def _check(values: Mapping[str, Any], *, smart: bool) -> None:
-    locate(parse_query(values.get("filter", ""), "Filter"))
+def _check(values: Mapping[str, Any], now: datetime, *, smart: bool) -> None:
+    locate(parse_query(values.get("filter", ""), now.date(), "Filter"))
     orders = [order for order in ALBUM_ORDERS if not smart or order != MANUAL.name]
     if "order" in values and values["order"] not in orders:
         raise InvalidValueError(f"Order: use one of {', '.join(orders)}", field="Order")

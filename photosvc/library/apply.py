@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import is_position
+from photosvc.core.timezones import is_zone, to_local, to_utc
 from photosvc.core.vocabulary import AUTO, MANUAL
 from photosvc.index.catalog import Catalog
-from photosvc.index.places import is_zone, to_local, to_utc
 from photosvc.models import Camera, Lens, Photo
 from photosvc.models.photo import PLAIN_VALUES
 

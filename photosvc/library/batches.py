@@ -7,7 +7,7 @@ the effects of `changing`, without loading the files of the photos.
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
@@ -45,8 +45,10 @@ _HELD: Final = 0.2
 _LONGEST: Final = 60.0
 
 
-def selected_photos(connection: Connection, given: Mapping[str, Any], *, most: int, sees_private: bool) -> list[int]:
-    """Return the ids of the photos that `photos`, or `q` with `expected`, selects, as far as they may be seen.
+def selected_photos(
+    connection: Connection, given: Mapping[str, Any], today: date, *, most: int, sees_private: bool
+) -> list[int]:
+    """Return the ids of the photos that `photos`, or `q` with `expected`, selects today, as far as they may be seen.
 
     Raises:
         InvalidValueError: nothing or too much is selected, or `expected` is missing.
@@ -67,7 +69,7 @@ def selected_photos(connection: Connection, given: Mapping[str, Any], *, most: i
         return _ids(connection, partial(identified, "photo_uid"), uids, sees_private=sees_private)
     if given["expected"] is None:
         raise InvalidValueError("say how many photos the query must find", field="expected")
-    request = parse_request({"q": query, "order": "oldest", "merged": "true", "count": "100000"})
+    request = parse_request({"q": query, "order": "oldest", "merged": "true", "count": "100000"}, today)
     files = matching_ids(connection, request, sees_private=sees_private)
     found = _ids(connection, SearchRow.file_id.in_, files, sees_private=sees_private)
     if len(found) != given["expected"]:

@@ -19,11 +19,11 @@ from typing import Final, Self, TypeAlias
 
 from sqlalchemy import Engine
 
+from photosvc.core.clock import Clock
 from photosvc.core.errors import NotFoundError
 from photosvc.core.machine import exclusive_lock
 from photosvc.core.paths import open_inside
 from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, system_symbol
-from photosvc.core.times import Clock
 from photosvc.index.scan import FoundFile, Unreachable
 from photosvc.library.import_folder import ImportFolder, KnownSizes, is_as_found
 from photosvc.library.staging import Staging, add_original

@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 from sqlalchemy import ColumnElement, Engine
 from sqlalchemy.orm import Session
 
+from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.times import Clock
 from photosvc.index import jobs
 from photosvc.index.jobs import ALBUMS, IMPORT, LOOK_ALIKES, NAMES, THUMBNAILS, Kind, RunCancelledError, Waiting
 from photosvc.index.lease import Lease, new_owner, release_dead

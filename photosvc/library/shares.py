@@ -5,7 +5,7 @@ Contributors add photos to an album of chosen photos by uploading them, and take
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, Select, delete, func, select
@@ -166,12 +166,14 @@ def shared_with(connection: Connection, user_id: int, album_uid: str = "") -> li
     return [SharedAlbum(*row) for row in rows]
 
 
-def shared_albums(connection: Connection, albums: KnownAlbums, user_id: int) -> list[tuple[SharedAlbum, AlbumRecord]]:
+def shared_albums(
+    connection: Connection, albums: KnownAlbums, user_id: int, today: date
+) -> list[tuple[SharedAlbum, AlbumRecord]]:
     """Return the albums that an account sees because they are shared with it, with their covers; the latest first."""
     found = [
         (share, album)
         for share in shared_with(connection, user_id)
-        if (album := albums.find(connection, share.uid, sees_private=False)) is not None
+        if (album := albums.find(connection, share.uid, sees_private=False, today=today)) is not None
     ]
     covered = albums.with_covers(connection, [album for _, album in found], sees_private=False)
     return [(share, album) for (share, _), album in zip(found, covered, strict=True)]

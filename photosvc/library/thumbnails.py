@@ -4,7 +4,7 @@ import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 from sqlalchemy import Engine, select
@@ -64,9 +64,9 @@ def original_of(settings: Settings, found: SeenFile) -> Original:
     return Original(settings.originals, *known, settings.bucket)
 
 
-def matching_files(engine: Engine, query: str = "") -> Sequence[int]:
-    """Return the ids of the files that a query finds, private ones too."""
-    request = replace(parse_request({"q": query}), count=sys.maxsize)
+def matching_files(engine: Engine, today: date, query: str = "") -> Sequence[int]:
+    """Return the ids of the files that a query finds on this day, private ones too."""
+    request = replace(parse_request({"q": query}, today), count=sys.maxsize)
     with closing(open_reader(engine)) as connection:
         return matching_ids(connection, request, sees_private=True)
 
@@ -116,7 +116,7 @@ def make_all(lease: Lease, settings: Settings, _job: Waiting) -> Generator[bool,
     """
     while _is_indexing(lease):  # what is read at the moment gets its thumbnails, too
         yield False
-    ids = matching_files(lease.engine)
+    ids = matching_files(lease.engine, lease.clock().date())  # without a query, the day has no influence
     counts = {"done": 0, "total": len(ids), "made": 0, "failed": 0}
     lease.report = lambda: counts
     cache = PictureCache(settings.cache, settings.cache_size * _MIB)

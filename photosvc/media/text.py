@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.text import clean_line, clean_lines
-from photosvc.core.times import system_clock
 
 # Limits of texts in characters, and of the number of keywords.
 TITLE = 200
@@ -119,7 +119,7 @@ def parse_offset(text: str) -> int | None:
 
 def is_plausible(moment: datetime) -> bool:
     """Return whether the year lies between the first photograph and next year."""
-    return FIRST_YEAR <= moment.year <= system_clock().year + 1
+    return FIRST_YEAR <= moment.year <= SYSTEM_CLOCK().year + 1
 
 
 def to_utc(local: datetime, offset: int) -> datetime:

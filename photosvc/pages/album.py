@@ -198,7 +198,11 @@ def favor_album(uid: str) -> Response:
 def _read_album(uid: str, who: Principal) -> AlbumRecord:
     """Return the album with this UID, without counting the photos of a saved search."""
     with searching(who.owner_uid, "uid") as connection:
-        found = current_service().only(KnownAlbums).find(connection, uid, sees_private=who.sees_private, counted=False)
+        found = (
+            current_service()
+            .only(KnownAlbums)
+            .find(connection, uid, sees_private=who.sees_private, today=current_service().today(), counted=False)
+        )
     if found is None or found.type not in {*KINDS, FOLDER}:
         raise NotFoundError(N_("This album does not exist, or you have no permission to see it."))
     return found
@@ -250,13 +254,13 @@ def show_albums() -> Response:
 
 def _read(asked: AlbumsRequest, who: Principal) -> tuple[list[AlbumRecord], bool]:
     """Read the albums; return them and whether all of their photos are counted, as each saved search needs a search."""
-    albums = current_service().only(KnownAlbums)
+    albums, today = current_service().only(KnownAlbums), current_service().today()
     try:
         with searching(who.owner_uid) as connection:
-            return albums.page(connection, asked, sees_private=who.sees_private), True
+            return albums.page(connection, asked, sees_private=who.sees_private, today=today), True
     except SearchTooLongError:
         with searching(who.owner_uid) as connection:
-            return albums.page(connection, asked, sees_private=who.sees_private, counted=False), False
+            return albums.page(connection, asked, sees_private=who.sees_private, today=today, counted=False), False
 
 
 def _deleted(uid: str, who: Principal) -> Album | None:

@@ -119,7 +119,9 @@ def _choices(photos: Sequence[str], error: PhotosvcError | None = None) -> Respo
     asked = AlbumsRequest(OF_PEOPLE, "edited", text, _ALL, 0)
     with searching(who.owner_uid) as connection:
         known = current_service().only(KnownAlbums)
-        every = known.page(connection, asked, sees_private=who.sees_private, counted=False)
+        every = known.page(
+            connection, asked, sees_private=who.sees_private, today=current_service().today(), counted=False
+        )
     albums = [album for album in every if not album.filter]
     return show(
         "album-add",
@@ -216,7 +218,9 @@ def _photos(
     album = read_own_album(uid)
     order = (album.order if album.order != "random" else "oldest") if album.filter else MANUAL.name
     search = Asked("", order, "", album.uid)
-    asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT, total="true"))
+    asked = parse_request(
+        search.pairs(count=COUNT, offset=(number - 1) * COUNT, total="true"), current_service().today()
+    )
     found = find_page(asked, who)
     away = _taken_out(album.uid) if album.filter and number == 1 else []
     return show(
@@ -249,7 +253,7 @@ def _taken_out(uid: str) -> list[Tile]:
     if not uids:
         return []
     asked = Asked(f"uid:{'|'.join(uids)}", "newest", "")
-    return _tiles(find_page(parse_request(asked.pairs(count=_MOST)), who))
+    return _tiles(find_page(parse_request(asked.pairs(count=_MOST), current_service().today()), who))
 
 
 class _StaleError(ConflictError):
@@ -369,7 +373,7 @@ def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
         raise InvalidValueError(N_("An album needs a title."), field="Title")
     ids: list[int] = []
     if kind == FOUND:
-        locate(parse_query(query, "Filter"))
+        locate(parse_query(query, service.today(), "Filter"))
         ids = _found(Selection(query=query), "Filter", "The search finds no photos now.")
     elif photos and kind == CHOSEN:
         ids = _found(Selection(photos=photos), "", "These photos are no longer in the library.")
@@ -381,10 +385,10 @@ def _make(values: dict[str, Any], kind: str, photos: Sequence[str]) -> str:
 
 def _found(selection: Selection, field: str, nothing: str) -> list[int]:
     """Return the ids of the selected photos; errors name `field`, with the message `nothing` when there are none."""
-    who = principal()
+    service, who = current_service(), principal()
     try:
         with searching(who.owner_uid, field) as connection, session_on(connection) as session:
-            return list(select_photos(session, selection, sees_private=who.sees_private))
+            return list(select_photos(session, selection, service.today(), sees_private=who.sees_private))
     except NotFoundError:
         raise InvalidValueError(nothing, field=field) from None
     except InvalidValueError as error:  # it names a field of the selection, which the form does not have

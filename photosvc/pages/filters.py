@@ -17,6 +17,7 @@ from photosvc.pages.wording import TYPES
 from photosvc.query.nodes import Filter, conjunction
 from photosvc.search.limits import SearchTooLongError
 from photosvc.search.reading.facets import KnownFacets, Value
+from photosvc.search.reading.photos import PhotoQuery
 from photosvc.search.reading.request import parse_node
 from photosvc.web.current import current_service
 from photosvc.web.protector import principal
@@ -120,11 +121,12 @@ def show_filters() -> Response:
 
 def _groups(asked: Asked) -> list[Shown]:
     who = principal()
-    node = conjunction([parse_node([("q", asked.whole)]), _PRIMARY])
+    today = current_service().today()
+    node = conjunction([parse_node([("q", asked.whole)], today), _PRIMARY])
     with searching(who.owner_uid) as connection:
         facets = [group.facet for group in _GROUPS]
         known = current_service().only(KnownFacets)
-        counted = known.count(connection, node, asked.album, facets, sees_private=who.sees_private)
+        counted = known.count(connection, PhotoQuery(node, asked.album, who.sees_private, today), facets)
     if len(counted["year"]) > 1:  # a month of several years is seldom what is looked for
         del counted["month"]
     shown = (_shown(asked, group, counted[group.facet]) for group in _GROUPS if group.facet in counted)

@@ -82,7 +82,10 @@ def show_folder(folder: str = "") -> Response:
     decide(who, "photos.search")
     with searching(who.owner_uid, "path") as connection:
         request_of_all = AlbumsRequest(FOLDER, "path", "", _ALL, 0)
-        every = current_service().only(KnownAlbums).page(connection, request_of_all, sees_private=who.sees_private)
+        service = current_service()
+        every = service.only(KnownAlbums).page(
+            connection, request_of_all, sees_private=who.sees_private, today=service.today()
+        )
         shown = find_folder(every, asked) if asked else Folder("", 0, sum(album.photo_count for album in every))
         if shown is None:
             msg = N_("This folder does not exist, or it has no photos that you have permission to see.")

@@ -135,7 +135,9 @@ def _flag(uids: list[str], action: str, flagging: Flagging) -> None:
     service, who = current_service(), principal()
     given = {"photos": uids, "q": None, "expected": None}
     with service.writing(library=True) as session:
-        ids = selected_photos(session.connection(), given, most=look_alikes.MOST_DECIDED, sees_private=who.sees_private)
+        ids = selected_photos(
+            session.connection(), given, service.today(), most=look_alikes.MOST_DECIDED, sees_private=who.sees_private
+        )
         change_flags(session, ids, flagging, Change(action, Actor.of(who)), service.now())
 
 

@@ -132,7 +132,9 @@ def _change(uids: Sequence[str], act: Act) -> list[str]:
     now, entry = service.now(), Change(act.journal, Actor.of(who))
     with searching(who.owner_uid, "photo") as connection:
         given = {"photos": uids, "q": None}
-        photo_ids = batches.selected_photos(connection, given, most=_MOST, sees_private=who.sees_private)
+        photo_ids = batches.selected_photos(
+            connection, given, service.today(), most=_MOST, sees_private=who.sees_private
+        )
 
     def change_some(session: Session, portion: Sequence[int]) -> int:
         columns = (Photo.id, Photo.uid, Photo.favorite, Photo.private, Photo.archived_at, Photo.approved)

@@ -132,7 +132,7 @@ def show_photo(uid: str) -> Response:
 def _beside(owner_uid: str, search: Asked, photo_id: int, *, sees_private: bool) -> Neighbours | None:
     """Return its neighbours in the search; None if the search is not valid, takes too long or does not find it."""
     with suppress(InvalidValueError, NotFoundError, SearchEndedError):
-        asked = parse_request(search.pairs())
+        asked = parse_request(search.pairs(), current_service().today())
         with searching(owner_uid) as connection:
             return neighbours(connection, asked, photo_id, sees_private=sees_private)
     return None

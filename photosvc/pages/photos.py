@@ -160,7 +160,7 @@ def _count(connection: Connection, query: PhotoQuery) -> Totals:
     found = count_photos(connection, query)
     if not query.sees_private:
         return Totals(found, 0)
-    further = PhotoQuery(conjunction([query.node, _HIDDEN]), query.album, sees_private=True)
+    further = replace(query, node=conjunction([query.node, _HIDDEN]))
     photos = find_photos(connection, further, rows_needed=ALL_ROWS)
     # No hidden photo is listed; with this condition, databases read only the index of unlisted photos.
     hidden = photos.select(photos.count).where(not_(SearchRow.listed))
@@ -229,7 +229,7 @@ def show_search(
     search, number = Asked(close_quote(query), order, seed, album, usual, shelf, folder), page_number()
     found, message, status, chips = None, "", 200, list[Chip]()
     try:
-        asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT))
+        asked = parse_request(search.pairs(count=COUNT, offset=(number - 1) * COUNT), current_service().today())
         chips = chips_of(search.query)
         found = find_page(asked, principal(), hinted=() if shelf else search.pairs())
         seed = str(asked.seed) if asked.order.base == "random" else ""
@@ -267,10 +267,10 @@ def find_page(asked: SearchRequest, who: Principal, *, hinted: Sequence[tuple[st
     with searching(who.owner_uid) as connection:
         found = find(connection, asked, sees_private=who.sees_private)
         records = [record for records in found.results() for record in records]
-        totals = totals_of(connection, PhotoQuery(asked.node, asked.album, who.sees_private))
+        totals = totals_of(connection, PhotoQuery(asked.node, asked.album, who.sees_private, asked.today))
         if may_have_hints(hinted) and not found.count and not asked.offset:
             names = current_service().kept(read_names).read(connection, sees_private=who.sees_private)
-            hints = find_hints(connection, hinted, names, sees_private=who.sees_private)
+            hints = find_hints(connection, hinted, names, sees_private=who.sees_private, today=asked.today)
         behind = replace(asked, count=1, offset=asked.offset + asked.count)
         more = found.count == asked.count and find(connection, behind, sees_private=who.sees_private).count > 0
         version = version_of(connection)

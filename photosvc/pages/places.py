@@ -103,9 +103,9 @@ def show_places() -> Response:
     search = read_asked(request.args)
     countries, message, status, chips, within = list[Country](), "", 200, list[Chip](), ""
     try:
-        asked = parse_request(search.pairs())
+        asked = parse_request(search.pairs(), current_service().today())
         chips, within = chips_of(search.query), narrowed(search.query)
-        query = PhotoQuery(asked.node, asked.album, principal().sees_private)
+        query = PhotoQuery(asked.node, asked.album, principal().sees_private, asked.today)
         with searching(principal().owner_uid) as connection:
             countries = countries_of(find_towns(connection, query), within, languages())
     except (InvalidValueError, NotFoundError, SearchTooLongError) as error:

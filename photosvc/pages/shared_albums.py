@@ -36,7 +36,8 @@ def show_shared_albums() -> Response:
     """List the albums that are shared with the account."""
     service, who = current_service(), principal()
     with searching(who.owner_uid) as connection:
-        cards = [album for _, album in shared_albums(connection, service.only(KnownAlbums), user_id_of(who))]
+        every = shared_albums(connection, service.only(KnownAlbums), user_id_of(who), service.today())
+        cards = [album for _, album in every]
     thumbnails = Thumbnails(who, {}, waits=True)
     covers = {card.uid: thumbnails.address(card.thumb, _COVER) for card in cards if card.thumb}
     return show("shared-albums", cards=cards, covers=covers, left=request.args.get("left") == "1")

@@ -55,13 +55,13 @@ def pictures_of(
     service: Service, connection: Connection, who: Principal, album: AlbumRecord, way: Way, number: int
 ) -> dict[str, Any]:
     """Return the values of the template for a page of an album; `cover` is the address of its first picture."""
-    page = find(connection, _asked(album, who, number), sees_private=False)
+    page = find(connection, _asked(service, album, who, number), sees_private=False)
     records = [record for found in page.results() for record in found]
     turns = turns_of(connection, {record["Hash"] for record in records})
     thumbnails = Thumbnails(who, turns, waits=True)
     downloads = who.shared is not None and who.shared.downloads
     offers_zip = downloads and is_mounted("photos.download") and album.photo_count > 0
-    size = album_bytes(connection, album.uid, sees_private=False) if offers_zip else 0
+    size = album_bytes(connection, album.uid, sees_private=False, today=service.today()) if offers_zip else 0
     return {
         "album": album,
         "days": days_of(records, thumbnails, by_day=False),
@@ -83,11 +83,11 @@ def picture_of(service: Service, who: Principal, uid: str, way: Way) -> dict[str
     """
     with searching(who.owner_uid, "uid") as connection:
         album = only_album(service, connection, who)
-        files = seen(connection, files_of_photo(connection, uid, sees_private=False), who)
+        files = seen(connection, files_of_photo(connection, uid, sees_private=False), who, service.today())
         if not files or who.shared is None:
             raise NoPictureError
         (head,) = result_heads(connection, [files[0].file_id])
-        beside = neighbours(connection, _asked(album, who), files[0].photo_id, sees_private=False)
+        beside = neighbours(connection, _asked(service, album, who), files[0].photo_id, sees_private=False)
     record = orjson.loads((head if who.shared.metadata else bare_head(head)) + "}")
     token = tokens.preview_token(service.settings, who)
     turns = {file.hash: file.turn for file in files if file.turn != 1}
@@ -108,16 +108,16 @@ def picture_of(service: Service, who: Principal, uid: str, way: Way) -> dict[str
 def only_album(service: Service, connection: Connection, who: Principal) -> AlbumRecord:
     """Return the album that the principal is confined to, or raise `NoPictureError` if it is gone or private."""
     uid = who.shared.albums[0] if who.shared is not None else ""
-    album = service.only(KnownAlbums).find(connection, uid, sees_private=False)
+    album = service.only(KnownAlbums).find(connection, uid, sees_private=False, today=service.today())
     if album is None:
         raise NoPictureError
     return album
 
 
-def _asked(album: AlbumRecord, who: Principal, number: int = 1) -> SearchRequest:
+def _asked(service: Service, album: AlbumRecord, who: Principal, number: int = 1) -> SearchRequest:
     order = album.order if album.order in ORDERS else _USUAL
     pairs = {"order": order, "seed": "1", "primary": "true", "count": str(_COUNT), "offset": str((number - 1) * _COUNT)}
-    return confine(parse_request({"s": album.uid, **pairs}), who)
+    return confine(parse_request({"s": album.uid, **pairs}, service.today()), who)
 
 
 def _video(files: Sequence[SeenFile], record: dict[str, Any], token: str) -> str:

@@ -119,7 +119,7 @@ class Asked:
 def usual_order(query: str) -> str:
     """Return the order of all photos that match a query when nothing names one: for words alone the best match."""
     with suppress(InvalidValueError):
-        return BEST_ORDER if best_order(query) == BEST_ORDER else DEFAULT_ORDER
+        return BEST_ORDER if best_order(query, current_service().today()) == BEST_ORDER else DEFAULT_ORDER
     return DEFAULT_ORDER
 
 
@@ -175,7 +175,7 @@ def chips_of(query: str) -> list[Chip]:
     """Return the filters of a valid query outside of groups and alternatives, and words that mean some, in order."""
     found, depth = list[Chip](), 0
     known = list(tokens(query))
-    meanings = {one.start: one for one in understand(query)}
+    meanings = {one.start: one for one in understand(query, current_service().today())}
     if any(token.kind is TokenKind.EITHER or token.text.lower() in _EITHER_WORDS for token in known):
         return []
     for before, token in zip([None, *known], known, strict=False):

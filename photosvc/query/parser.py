@@ -11,7 +11,6 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
-from photosvc.core.times import local_day
 from photosvc.core.words import did_you_mean
 from photosvc.query.areas import locate
 from photosvc.query.filter_spec import FilterSpec
@@ -99,7 +98,7 @@ class Understood(NamedTuple):
     meaning: Meaning
 
 
-def parse_query(text: str, field: str = "q", today: date | None = None) -> Node:
+def parse_query(text: str, today: date, field: str = "q") -> Node:
     r"""Parse `text` as a query; blank text means everything.
 
         query   = either
@@ -128,24 +127,24 @@ def parse_query(text: str, field: str = "q", today: date | None = None) -> Node:
         text: the text that a person typed: at most 4096 characters, 64 nested groups, 20 changes between `and` and
             `or` inside each other, and 256 terms (words, groups, and alternatives of filters; an alternative with
             wildcards counts as their number).
+        today: the day that `yesterday` precedes.
         field: the request parameter that errors name.
-        today: the day that `yesterday` follows; the present one if it is left out.
 
     Raises:
         InvalidQueryError: the text is not a query; the message says where and why.
     """
     check(text, field)
-    return _Parser(text, field, today or local_day()).query()
+    return _Parser(text, field, today).query()
 
 
-def understand(text: str, today: date | None = None) -> list[Understood]:
+def understand(text: str, today: date) -> list[Understood]:
     """Return the words of a query that mean a filter, in their order; the query may name an order.
 
     Raises:
         InvalidQueryError: the text is not a query.
     """
     text, _ = split_order(text)
-    parser = _Parser(text, "q", today or local_day())
+    parser = _Parser(text, "q", today)
     parser.query()
     return parser.understood
 
@@ -420,14 +419,14 @@ def parse_parameters(pairs: Pairs) -> Node:
     return conjunction(parts)
 
 
-def parse_scope(pairs: Pairs, today: date | None = None) -> Node:
+def parse_scope(pairs: Pairs, today: date) -> Node:
     """Parse the last parameter `filter` that is not empty: a query that narrows the whole search down.
 
     Raises:
         InvalidQueryError: the text is not a query.
     """
     texts = [text for key, text in _flat(pairs) if key == "filter" and text.strip()]
-    return locate(parse_query(texts[-1], "filter", today)) if texts else Everything()
+    return locate(parse_query(texts[-1], today, "filter")) if texts else Everything()
 
 
 def combine(query: Node, parameters: Node, unset: Collection[str] = ()) -> Node:

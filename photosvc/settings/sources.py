@@ -10,6 +10,7 @@ from typing import Any
 from photosvc.core.errors import SettingError
 from photosvc.core.instance import FILE, INSTANCE_VARIABLE, is_samples, remembered
 from photosvc.core.paths import read_or_create
+from photosvc.core.timezones import machine_zone
 from photosvc.settings.table import Settings, secret, setting_fields
 from photosvc.storage.bucket import Bucket
 
@@ -120,6 +121,7 @@ def _defaults(instance: Path, known: Mapping[str, Mapping[str, Any]]) -> dict[st
     defaults["originals"] = instance / "originals"
     defaults["cache"] = instance / "cache"
     defaults["import_folder"] = instance / "import"
+    defaults["timezone"] = machine_zone()
     defaults["database_uri"] = f"sqlite:///{instance / 'photosvc.db'}"
     return defaults
 

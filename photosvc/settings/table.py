@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from photosvc.core.logs import JSON, TEXT
 from photosvc.core.paths import full_path
+from photosvc.core.timezones import is_zone
 from photosvc.core.vocabulary import DEFAULT_KINDS, KINDS, parse_kinds
 from photosvc.storage.bucket import SCHEME, Bucket, parse_address
 
@@ -125,6 +126,14 @@ def _switch(value: object) -> bool:
     if str(value).strip().lower() not in words:
         raise ValueError("expected true or false")
     return words[str(value).strip().lower()]
+
+
+def _timezone(value: object) -> str:
+    """Parse the name of a time zone."""
+    name = _plain_text(value)
+    if not is_zone(name):
+        raise ValueError("expected the IANA name of a time zone such as Europe/Berlin or UTC")
+    return name
 
 
 def _map_tiles(value: object) -> str:
@@ -249,6 +258,10 @@ class Settings:
     watch_settle: int = _number(
         0, 3600, "seconds", "Seconds a new file must be unchanged before `svc watch` reads it", default=5
     )
+    timezone: str = _setting(
+        _timezone, "IANA name such as `Europe/Berlin`",
+        "Time zone of `today` and `yesterday`, and of pictures and videos that tell neither a zone nor a position",
+    )  # fmt: skip
     estimate_places: bool = _yes_or_no(
         "Estimate the place of photos without a position from those that the same camera took before and after",
         default=True,

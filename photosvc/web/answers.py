@@ -268,5 +268,5 @@ def page_numbers(found: int, limit: int, offset: int) -> list[tuple[str, str]]:
 
 def read_page() -> PageOfList:
     """Return the page that this request asks for, or raise `InvalidValueError`."""
-    asked = parse_request({name: request.args.get(name, "") for name in ("count", "offset")})
+    asked = parse_request({name: request.args.get(name, "") for name in ("count", "offset")}, current_service().today())
     return PageOfList(asked.count, asked.offset)

@@ -176,7 +176,7 @@ def change_photos(album_uid: str, selection: Selection, change: PhotosChange) ->
     service, who = current_service(), principal()
     with searching(who.owner_uid) as connection, session_on(connection) as session:
         album_of_people(session, album_uid, sees_private=who.sees_private)
-        photos = select_photos(session, selection, sees_private=who.sees_private)
+        photos = select_photos(session, selection, service.today(), sees_private=who.sees_private)
     changed = change_members(
         service.writing, album_uid, list(photos), change, service.now(), sees_private=who.sees_private
     )

@@ -8,11 +8,10 @@ import logging
 import subprocess
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from http import HTTPStatus
 from pathlib import Path
 from threading import Lock, Thread
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from urllib.parse import quote
 
@@ -27,10 +26,11 @@ from photosvc.auth.keys import check_key, claim, read_key, stored_fingerprint
 from photosvc.auth.principal import HOST_USER, HostUser, Principal
 from photosvc.auth.signing_keys import SigningKeys
 from photosvc.auth.throttle import Throttle
+from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError, SchemaError, SettingError
 from photosvc.core.logs import START, Outages
 from photosvc.core.machine import Slots
-from photosvc.core.times import Clock
+from photosvc.core.timezones import to_local
 from photosvc.models.engine import is_of_schema
 from photosvc.models.replica import Replica
 from photosvc.models.schema import check_schema
@@ -226,11 +226,11 @@ class Service(Transactions):
     """True if the app contains photosvc only."""
     schema_fits: bool = field(default=False, init=False)
     schema_due: float = field(default=0, init=False)
-    """The time, by `perf_counter`, at which the schema is checked again."""
+    """The time, by the monotonic clock, at which the schema is checked again."""
     key_stamp: tuple[int, int] | None = field(default=None, init=False)
     """Inode and time of the last change, in nanoseconds, of the service key's file when it was last read."""
     key_due: float = field(default=0, init=False)
-    """The time, by `perf_counter`, at which that file is checked again before links are made."""
+    """The time, by the monotonic clock, at which that file is checked again before links are made."""
     swept_at: datetime | None = field(default=None, init=False)
     """The time at which a log-in of this process last deleted expired sessions."""
     refusals: Pending = field(default_factory=Pending, init=False)
@@ -263,6 +263,10 @@ class Service(Transactions):
     def now(self) -> datetime:
         """Return the present time by the service's clock."""
         return self.clock()
+
+    def today(self) -> date:
+        """Return the present day in the service's time zone."""
+        return to_local(self.clock(), self.settings.timezone).date()
 
     @property
     def picture_cache(self) -> "PictureCache":
@@ -357,8 +361,8 @@ class Service(Transactions):
         if not self.schema_fits:
             self.check_database()
             self.schema_fits = True
-        elif perf_counter() >= self.schema_due:
-            self.schema_due = perf_counter() + _SCHEMA_SECONDS
+        elif self.clock.monotonic() >= self.schema_due:
+            self.schema_due = self.clock.monotonic() + _SCHEMA_SECONDS
             try:
                 with self.reading() as connection:
                     check_schema(connection)
@@ -367,7 +371,7 @@ class Service(Transactions):
                 raise
         else:
             return
-        self.schema_due = perf_counter() + _SCHEMA_SECONDS
+        self.schema_due = self.clock.monotonic() + _SCHEMA_SECONDS
 
     def explained(self, error: Exception) -> Exception:
         """Return the error of the schema if a change of it is why a statement failed, else the same error."""
@@ -408,7 +412,7 @@ class Service(Transactions):
         This is called before each check of a link, so that links signed with the old key end in all workers at once.
         Calls before links are made pass `seldom`: checking the file would cost a page of ten results 1 % of its time.
         """
-        file, now = self.settings.key_file, perf_counter()
+        file, now = self.settings.key_file, self.clock.monotonic()
         if file is None or (seldom and now < self.key_due):
             return
         self.key_due = now + _KEY_SECONDS

@@ -203,7 +203,8 @@ def search_library(principal: HostUser | Principal | None, parameters: Mapping[s
     if who is not None:
         _check(who)
         decide(who, "photos.search")
-    asked = parse_request([(_known(name), _text(value)) for name, value in parameters.items() if value is not None])
+    pairs = [(_known(name), _text(value)) for name, value in parameters.items() if value is not None]
+    asked = parse_request(pairs, service.today())
     service.require_schema()
     with searching_apart(service, _NOBODY if who is None else who.owner_uid) as connection:
         page = find(connection, asked, sees_private=who is not None and who.sees_private)

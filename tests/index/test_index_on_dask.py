@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from photosvc import __version__
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.problems import Reason
-from photosvc.core.times import system_clock
 from photosvc.workers import scheduler as schedulers
 from photosvc.workers.pool import WorkerDiedError
 from photosvc.workers.remote import Landmarks
@@ -203,7 +203,7 @@ def certificate(folder):
     """The environment of a process with a certificate that it shares with all others, and trusts alone."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "photosvc")])
-    now = system_clock()
+    now = SYSTEM_CLOCK()
     made = x509.CertificateBuilder(name, name, key.public_key(), 1, now - timedelta(days=1), now + timedelta(days=1))
     made = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
     signed = made.sign(key, hashes.SHA256())

@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, func, select, text, update
 
 from photosvc import __version__
 from photosvc.core import machine
-from photosvc.core.times import system_clock
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.index import nodes
 from photosvc.index.jobs import INDEX
 from photosvc.index.lease import Lease
@@ -33,7 +33,7 @@ def engine(new_database):
 def beats(engine, tmp_path):
     """A function that makes the heartbeat of another process."""
 
-    def make(role=Role.WEB, *, folder="one", clock=system_clock):
+    def make(role=Role.WEB, *, folder="one", clock=SYSTEM_CLOCK):
         settings = new_settings(tmp_path / folder)
         cache = PictureCache(settings.cache, 1 << 20)
         return Heartbeat(engine, settings, clock, role, cache)
@@ -43,7 +43,7 @@ def beats(engine, tmp_path):
 
 def seen(engine):
     with UnitOfWork(engine) as session:
-        return look_at_cluster(session, system_clock, None)
+        return look_at_cluster(session, SYSTEM_CLOCK, None)
 
 
 def rows(engine):
@@ -73,10 +73,10 @@ def test_processes_of_a_machine_share_a_row_for_each_role(engine, beats):
 def test_a_row_is_written_again_once_it_is_due(engine, beats):
     own = beats()
     own.beat()
-    changed(engine, seen_at=system_clock() - timedelta(seconds=26))
+    changed(engine, seen_at=SYSTEM_CLOCK() - timedelta(seconds=26))
     own.beat()
     (node,) = seen(engine).nodes
-    assert abs(system_clock() - node.row.seen_at) < timedelta(seconds=20)
+    assert abs(SYSTEM_CLOCK() - node.row.seen_at) < timedelta(seconds=20)
 
 
 def test_machines_are_told_apart_even_if_their_host_names_are_equal(engine, beats):
@@ -135,11 +135,11 @@ def test_a_process_that_never_wrote_leaves_the_row_of_the_others(engine, beats):
 
 def test_a_machine_that_fell_silent_is_said_so_for_a_day(engine, beats):
     beats(Role.WATCH).beat()
-    changed(engine, seen_at=system_clock() - timedelta(seconds=91), name="host7")
+    changed(engine, seen_at=SYSTEM_CLOCK() - timedelta(seconds=91), name="host7")
     (node,) = seen(engine).nodes
     assert (node.is_silent, node.faults) == (True, [nodes.Fault.SILENT])
     assert seen(engine).findings == [nodes.Finding(nodes.Fault.SILENT, "watch on host7")]
-    changed(engine, seen_at=system_clock() - timedelta(days=1, seconds=1))
+    changed(engine, seen_at=SYSTEM_CLOCK() - timedelta(days=1, seconds=1))
     assert seen(engine).nodes == []
     beats(folder="other").beat()
     assert rows(engine) == 1
@@ -147,7 +147,7 @@ def test_a_machine_that_fell_silent_is_said_so_for_a_day(engine, beats):
 
 def test_an_index_run_that_was_killed_is_forgotten_without_a_word(engine, beats):
     beats(Role.INDEX).beat()
-    changed(engine, seen_at=system_clock() - timedelta(seconds=91))
+    changed(engine, seen_at=SYSTEM_CLOCK() - timedelta(seconds=91))
     assert seen(engine) == ([], None, [])
 
 
@@ -159,7 +159,7 @@ def test_another_version_is_said_so(engine, beats):
 
 @pytest.mark.parametrize(("seconds", "is_wrong"), [(600, True), (-600, True), (7, True), (2, False), (-2, False)])
 def test_a_clock_is_compared_with_that_of_the_database(engine, beats, seconds, is_wrong):
-    beats(clock=lambda: system_clock() + timedelta(seconds=seconds)).beat()
+    beats(clock=lambda: SYSTEM_CLOCK() + timedelta(seconds=seconds)).beat()
     with UnitOfWork(engine) as session:
         offset = session.scalar(select(Node.clock_offset))
     if engine.dialect.name == "sqlite":  # its clock is that of the machine
@@ -174,7 +174,7 @@ def test_the_jobs_of_a_machine_are_listed_with_it(engine, beats):
     watcher = beats(Role.WATCH)
     watcher.beat()
     beats().beat()
-    lease = Lease(engine, system_clock, machine=machine.machine_of(watcher.settings.cache))
+    lease = Lease(engine, SYSTEM_CLOCK, machine=machine.machine_of(watcher.settings.cache))
     lease.begin(INDEX, "2024", {"force": False}, covers=lambda _: False)
     assert [(one.row.role, [job.kind for job in one.jobs]) for one in seen(engine).nodes] == [
         ("watch", ["index"]),

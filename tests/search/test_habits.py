@@ -1,20 +1,16 @@
-"""Habits of people who search: what they type, and the photos that it finds.
-
-Photos taken at a moment relative to the present day are made relative to it.
-"""
+"""Habits of people who search: what they type, and the photos that it finds."""
 
 from datetime import datetime, timedelta
 
 import pytest
 
-from photosvc.core.times import local_day
 from photosvc.media.metadata import Metadata, Region
 from photosvc.models import Album, AlbumPhoto, Photo
 from photosvc.search.rows.write import project
 from tests.support.clock import NOW
 from tests.support.factories.photos import edit_photos, new_extraction, store_extractions
 
-TODAY = local_day()
+TODAY = NOW.date()
 LAST_WEEK = TODAY - timedelta(days=TODAY.weekday() + 7 - 2)  # its Wednesday
 LAST_SUMMER = TODAY.year - (TODAY.month < 9)
 MUNICH, BARCELONA, ROME = (48.144, 11.595), (41.389, 2.159), (41.895, 12.482)

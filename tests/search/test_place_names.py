@@ -4,11 +4,11 @@ import pytest
 
 from photosvc.core.errors import NotFoundError
 from photosvc.media.metadata import Metadata
-from photosvc.query.parser import parse_query, understand
 from photosvc.query.place_names import country_in, names_in_text, places_named
 from photosvc.search.reading.lookups import find_town
 from tests.support.clock import NOW
 from tests.support.factories.photos import new_extraction, store_extractions
+from tests.support.queries.parsing import parse_query, understand
 
 PHOTOS = {
     "beach.jpg": (36.72, -4.42),  # Málaga

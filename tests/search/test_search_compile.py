@@ -15,10 +15,11 @@ from photosvc.models.engine import configure_engine
 from photosvc.query.filter_spec import Kind
 from photosvc.query.filters import FILTERS
 from photosvc.search.reading.columns import column_named
-from photosvc.search.reading.request import ORDERS, parse_node, parse_request
+from photosvc.search.reading.request import ORDERS
 from photosvc.search.reading.window import prepare
 from tests.support.examples import examples
 from tests.support.factories.varied_library import KEYWORDS, PEOPLE, fill_varied_library, uid, visible_to_all
+from tests.support.queries.parsing import parse_node, parse_request
 from tests.support.queries.query_model import Matcher, shown
 from tests.support.queries.query_strategies import ANY_QUERIES, LARGE_QUERIES, QUERIES, VALUES
 

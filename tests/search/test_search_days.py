@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import Photo, SearchRow
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.window import prepare
 from photosvc.search.rows.write import project
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos
+from tests.support.queries.parsing import parse_request
 
 #: For each photo the local day and the time by UTC.
 TAKEN = {

@@ -7,7 +7,6 @@ from sqlalchemy.orm import Session
 from photosvc.models import File, SearchRow
 from photosvc.models.engine import configure_engine
 from photosvc.query.filters import FILTERS
-from photosvc.search.reading.request import parse_request
 from photosvc.search.reading.window import prepare
 from tests.support.factories.example_library import (
     ALIVE,
@@ -26,6 +25,7 @@ from tests.support.factories.example_library import (
     SONG,
     fill_example_library,
 )
+from tests.support.queries.parsing import parse_request
 
 #: The files that the example of each filter finds.
 FOUND = {

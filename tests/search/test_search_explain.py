@@ -9,8 +9,8 @@ from photosvc.models import SearchRow, SearchText
 from photosvc.models.engine import configure_engine
 from photosvc.search.reading.explain import explain
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.request import parse_request
 from tests.support.factories.varied_library import fill_varied_library, uid
+from tests.support.queries.parsing import parse_request
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from photosvc.models.search import record_change
 from photosvc.search.reading.facets import FACETS, KnownFacets, count_values, parse_facets
 from photosvc.search.reading.figures import read_years
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.request import parse_node, parse_request
 from tests.support.factories.varied_library import fill_varied_library
+from tests.support.queries.parsing import parse_request, photo_query
 
 import orjson  # isort: skip
 
@@ -29,9 +29,7 @@ def session(new_database):
 
 
 def counts(session, query, facet, *, sees_private=True):
-    values = count_values(session.connection(), parse_node([("q", query)]), "", [facet], sees_private=sees_private)[
-        facet
-    ]
+    values = count_values(session.connection(), photo_query(query, sees_private=sees_private), [facet])[facet]
     assert [value.count for value in values] == sorted((value.count for value in values), reverse=True)
     return {value.value: value.count for value in values}
 
@@ -68,7 +66,7 @@ def test_a_facet_counts_what_the_query_finds(session, facet, query, sees_private
 @pytest.mark.slow
 @pytest.mark.parametrize("query", ["", "lake", "album:a000000000000001"])
 def test_many_facets_at_once_are_counted_as_each_alone(session, query):
-    together = count_values(session.connection(), parse_node([("q", query)]), "", FACETS, sees_private=True)
+    together = count_values(session.connection(), photo_query(query), FACETS)
     assert {facet: {value.value: value.count for value in values} for facet, values in together.items()} == {
         facet: counts(session, query, facet) for facet in FACETS
     }
@@ -81,7 +79,7 @@ def test_many_facets_read_the_rows_once(session):
         pytest.skip("PostgreSQL groups each facet by hashing")
     connection, statements = session.connection(), []
     event.listen(connection, "before_cursor_execute", lambda *given: statements.append(given[2]))
-    count_values(connection, parse_node([]), "", ["year", "month", "type", "color"], sees_private=False)
+    count_values(connection, photo_query(sees_private=False), ["year", "month", "type", "color"])
     assert len(statements) == 1
 
 
@@ -115,8 +113,7 @@ def test_the_facets_of_the_whole_library_are_counted_again_after_a_change_alone(
     event.listen(connection, "before_cursor_execute", lambda *given: statements.append(given[2]))
 
     def types(query, *, sees_private=False):
-        node = parse_node([("q", query)])
-        (values,) = facets.count(connection, node, "", ["type"], sees_private=sees_private).values()
+        (values,) = facets.count(connection, photo_query(query, sees_private=sees_private), ["type"]).values()
         return {value.value: value.count for value in values}
 
     asked = [(query, sees_private) for query in ("", "primary:true") for sees_private in (True, False)]
@@ -148,7 +145,7 @@ def test_every_facet_is_a_filter_that_takes_its_values(session):
 
 
 def test_labels_are_what_people_say(session):
-    counted = count_values(session.connection(), parse_node([]), "", ["camera", "city"], sees_private=True)
+    counted = count_values(session.connection(), photo_query(), ["camera", "city"])
     assert {value.label for value in counted["camera"]} == {"Canon EOS 5D", "NIKON D-750", "Unknown"}
     assert {value.label for value in counted["city"]} == {"München", "Suva", "Unknown"}
 

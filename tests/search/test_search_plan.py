@@ -8,14 +8,14 @@ from photosvc.models import SORT_KEYS, Album, AlbumPhoto, Photo
 from photosvc.models.engine import configure_engine
 from photosvc.search.reading.files import file_with_hash, files_of_photo
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.photos import PhotoQuery, find_towns
-from photosvc.search.reading.request import parse_node, parse_request
+from photosvc.search.reading.photos import find_towns
 from photosvc.search.reading.selection import Selection, selected_ids
 from photosvc.search.reading.timeline import read_stretch
 from photosvc.search.rows.write import project
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos
 from tests.support.library import migrated_database
+from tests.support.queries.parsing import TODAY, parse_request, photo_query
 
 ALBUM = "a" + "1" * 15
 SELECTION = Selection(photos=("p" + "1" * 15,), files=("f" + "1" * 15, "a" * 40))
@@ -107,7 +107,7 @@ def test_towns_are_counted_in_the_index_of_the_order_by_place(connection, query)
 
 def towns(connection, query):
     """The plan of the statement that counts the photos of towns."""
-    asked = PhotoQuery(parse_node([("q", query)]), "", sees_private=True)
+    asked = photo_query(query)
     (found,) = [text for text in asked_by(connection, lambda: find_towns(connection, asked)) if "GROUP BY" in text]
     return plan(connection, found)
 
@@ -191,7 +191,7 @@ def test_uids_and_hashes_are_looked_up_in_the_tables_of_the_library(connection, 
     [
         lambda *given, **rights: file_with_hash(*given, "a" * 40, **rights),
         lambda *given, **rights: files_of_photo(*given, "p" + "1" * 15, **rights),
-        lambda *given, **rights: list(selected_ids(*given, SELECTION, limit=9, **rights)),
+        lambda *given, **rights: list(selected_ids(*given, SELECTION, limit=9, today=TODAY, **rights)),
     ],
 )
 def test_files_and_photos_are_found_without_reading_a_table(connection, look_up, sees_private):

@@ -13,10 +13,10 @@ from photosvc.query.fold import other_forms
 from photosvc.search.reading import word_plan
 from photosvc.search.reading.explain import explain
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.request import parse_request
 from photosvc.search.rows.write import project
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos
+from tests.support.queries.parsing import parse_request
 
 PHOTOS = 300
 #: Where a photo has the word `family`, with the points it gets for that, and for how many photos of a hundred.

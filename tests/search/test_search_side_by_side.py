@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from photosvc.models.engine import configure_engine
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.request import parse_request
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos
+from tests.support.queries.parsing import parse_request
 
 #: Their first statement asks how large the library is, to choose a plan.
 QUERIES = ("-iso:1-", "faces:3")

@@ -10,9 +10,9 @@ from photosvc.models import SearchRow, SearchText
 from photosvc.models.engine import configure_engine
 from photosvc.search.reading import candidates
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.request import parse_request
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos
+from tests.support.queries.parsing import parse_request
 
 PHOTOS = 240
 #: Queries, and the rows that they match.

@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 
 from photosvc.models import Photo, Place
 from photosvc.search.reading.pages import find
-from photosvc.search.reading.photos import PhotoQuery, find_towns
-from photosvc.search.reading.request import parse_node, parse_request
+from photosvc.search.reading.photos import find_towns
 from photosvc.search.rows.write import project
 from tests.support.factories.varied_library import fill_varied_library
+from tests.support.queries.parsing import parse_request, photo_query
 
 #: A town with the name of another one, in another state.
 SAME_NAME = {"id": "de:2", "label": "MÜNCHEN, Other, Germany", "city": "MÜNCHEN", "state": "Other", "country": "de"}
@@ -41,17 +41,16 @@ def session(new_database):
     ["", "lake", "-snow", "favorite:true", "-color:blue", "type:image", "archived:true", "codec:heic | lake", "iso:>0"],
 )
 def test_towns_have_as_many_photos_as_the_query_finds(session, query, sees_private):
-    node = parse_node([("q", query)])
     request = parse_request({"q": query, "count": "1000", "merged": "true"})
     records = orjson.loads(find(session.connection(), request, sees_private=sees_private).body)
     expected = Counter((one["Country"], one["PlaceCity"].casefold()) for one in records if one["Country"] != "zz")
-    found = find_towns(session.connection(), PhotoQuery(node, "", sees_private))
+    found = find_towns(session.connection(), photo_query(query, sees_private=sees_private))
     assert {(town.country, town.name.casefold()): town.count for town in found} == expected
     assert [town.count for town in found] == sorted(expected.values(), reverse=True)
     session.rollback()
 
 
 def test_a_town_in_two_states_is_one_town(session):
-    towns = find_towns(session.connection(), PhotoQuery(parse_node([]), "", sees_private=True))
+    towns = find_towns(session.connection(), photo_query())
     counted = Counter(town.name.casefold() for town in towns)
     assert counted["münchen"] == 1

@@ -3,18 +3,28 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from photosvc.core.clock import Clock
+
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
 
 @dataclass
-class MovedClock:
+class MovedClock(Clock):
     """A clock that stands still until it is moved."""
 
     present: datetime = NOW
+    seconds: float = 1000.0
+    """Of the monotonic clock."""
 
     def __call__(self) -> datetime:
         return self.present
 
+    def monotonic(self) -> float:
+        return self.seconds
+
     def move(self, **amount: float) -> None:
-        self.present += timedelta(**amount)
+        """Move both clocks, the monotonic one only forwards."""
+        moved = timedelta(**amount)
+        self.present += moved
+        self.seconds += max(0.0, moved.total_seconds())

@@ -7,6 +7,7 @@ import pytest
 from photosvc import samples
 from photosvc.core.errors import SettingError
 from photosvc.core.instance import default_instance, make_instance, remember
+from photosvc.core.timezones import machine_zone
 from photosvc.settings import load_settings, setting_fields
 from photosvc.settings.sources import is_of_a_service
 
@@ -34,6 +35,34 @@ def test_later_sources_win_and_each_value_records_its_source(tmp_path):
     assert (settings.site_name, settings.proxies, settings.index_workers) == ("file", 2, 3)
     origins = [settings.origins[name] for name in ("site_name", "proxies", "index_workers", "cache")]
     assert origins == ["instance/config.py", "environment", "app", "default"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "localtime", "timezone", "zone"),
+    [
+        ({"TZ": "Asia/Tokyo"}, "Europe/Berlin", "", "Asia/Tokyo"),
+        ({"TZ": ":/usr/share/zoneinfo/Asia/Tokyo"}, "Europe/Berlin", "", "Asia/Tokyo"),
+        ({"TZ": ""}, "Europe/Berlin", "", "UTC"),
+        ({"TZ": "CET-1CEST"}, "Europe/Berlin", "", "UTC"),  # the offset of this process
+        ({}, "Europe/Berlin", "Asia/Tokyo", "Europe/Berlin"),
+        ({}, "Etc/UTC", "", "UTC"),
+        ({}, "", "Asia/Tokyo\n", "Asia/Tokyo"),
+        ({}, "", "Mars/Olympus\n", "UTC"),
+        ({}, "", "", "UTC"),
+    ],
+)
+def test_the_usual_time_zone_is_that_of_the_machine(tmp_path, variables, localtime, timezone, zone):
+    (tmp_path / "localtime").symlink_to(f"/usr/share/zoneinfo/{localtime}") if localtime else None
+    (tmp_path / "timezone").write_text(timezone)
+    assert machine_zone(variables, tmp_path) == zone
+
+
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "CET-1CEST", "../../etc/passwd", "Europe", "\0", "x" * 5000, 1])
+def test_an_unknown_time_zone_stops_the_start(tmp_path, zone):
+    with pytest.raises(SettingError) as caught:
+        load_settings(tmp_path, given={"PHOTOSVC_TIMEZONE": zone})
+    assert caught.value.message.startswith("PHOTOSVC_TIMEZONE (app) is not valid: expected ")
+    assert load_settings(tmp_path, given={"PHOTOSVC_TIMEZONE": " Europe/Berlin "}).timezone == "Europe/Berlin"
 
 
 @pytest.mark.parametrize("name", ["PHOTOSVC_ORIGINALZ", "PHOTOSVC_", "PHOTOSVC_ORIGINS", "PHOTOSVC_proxies"])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Text, cast, func, select
@@ -112,8 +112,16 @@ class _Read:
     """The albums that were read in one state of the library."""
 
     lists: dict[str, list[AlbumRecord]] = field(default_factory=dict)
-    smart: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """UID of a smart album -> number of its photos, and the packed sort keys of the latest."""
+    smart: dict[date, dict[str, tuple[int, str]]] = field(default_factory=dict)
+    """The last day -> UID of a smart album -> number of its photos on it, and the packed sort keys of the latest."""
+
+    def on(self, day: date) -> dict[str, tuple[int, str]]:
+        """Return the smart albums that were counted on this day; those of other days are dropped."""
+        found = self.smart.get(day)
+        if found is None:
+            found = {}
+            self.smart = {day: found}
+        return found
 
 
 class KnownAlbums:
@@ -123,21 +131,23 @@ class KnownAlbums:
         self._kept = Kept(lambda *_: _Read())
 
     def page(
-        self, connection: Connection, asked: "AlbumsRequest", *, sees_private: bool, counted: bool = True
+        self, connection: Connection, asked: "AlbumsRequest", *, sees_private: bool, today: date, counted: bool = True
     ) -> list[AlbumRecord]:
-        """Return a page of the list of albums; without `counted`, no search counts the photos of smart albums."""
+        """Return a page of the albums on this day; without `counted`, no search counts the photos of smart ones."""
         words = fold(asked.text)
         every = self._list(connection, asked.type, sees_private=sees_private)
         found = [album for album in every if words in fold(album.title)]
         key, falling = ORDERS[asked.order]
         if asked.order == "count" and counted:
-            found = self._counted(connection, found, sees_private=sees_private)
+            found = self._counted(connection, found, sees_private=sees_private, today=today)
         found.sort(key=lambda album: (fold(album.title), album.uid))
         found.sort(key=key, reverse=falling)
         portion = found[asked.offset : asked.offset + asked.count]
-        return self._counted(connection, portion, sees_private=sees_private) if counted else portion
+        return self._counted(connection, portion, sees_private=sees_private, today=today) if counted else portion
 
-    def find(self, connection: Connection, uid: str, *, sees_private: bool, counted: bool = True) -> AlbumRecord | None:
+    def find(
+        self, connection: Connection, uid: str, *, sees_private: bool, today: date, counted: bool = True
+    ) -> AlbumRecord | None:
         """Return the album with this UID; None when there is none, or it may not be seen.
 
         Without `counted`, no search counts the photos of a smart album.
@@ -147,7 +157,9 @@ class KnownAlbums:
         if row is not None:
             counts = _photo_counts(connection, SearchAlbum.album_id == row["id"], sees_private=sees_private)
             album = _with_count(AlbumRecord(**row), counts.get(row["id"], _EMPTY))
-            return self._counted(connection, [album], sees_private=sees_private)[0] if counted else album
+            if not counted:
+                return album
+            return self._counted(connection, [album], sees_private=sees_private, today=today)[0]
         kind = kind_of(uid)
         every = self._list(connection, kind, sees_private=sees_private) if kind else []
         return next((album for album in every if album.uid == uid), None)
@@ -164,12 +176,14 @@ class KnownAlbums:
             lists[kind] = list(_READERS[kind](connection, sees_private=sees_private)) if kind in _READERS else []
         return lists[kind]
 
-    def _counted(self, connection: Connection, albums: list[AlbumRecord], *, sees_private: bool) -> list[AlbumRecord]:
+    def _counted(
+        self, connection: Connection, albums: list[AlbumRecord], *, sees_private: bool, today: date
+    ) -> list[AlbumRecord]:
         """Return the albums with the photo counts of the smart ones, each of which takes a search."""
-        known = self._kept.read(connection, sees_private=sees_private).smart
+        known = self._kept.read(connection, sees_private=sees_private).on(today)
         for album in albums:
             if album.filter and album.uid not in known:
-                known[album.uid] = _found_in(connection, album.uid, sees_private=sees_private)
+                known[album.uid] = _found_in(connection, album.uid, sees_private=sees_private, today=today)
         return [_with_count(album, known[album.uid]) if album.filter else album for album in albums]
 
 
@@ -207,10 +221,10 @@ def _with_count(album: AlbumRecord, counted: tuple[int, str]) -> AlbumRecord:
     return replace(album, photo_count=counted[0], latest=counted[1])
 
 
-def _found_in(connection: Connection, uid: str, *, sees_private: bool) -> tuple[int, str]:
+def _found_in(connection: Connection, uid: str, *, sees_private: bool, today: date) -> tuple[int, str]:
     """Count the photos that a search in an album finds; none if albums inside of it make it too long or deep."""
     try:
-        photos = find_photos(connection, PhotoQuery(Everything(), uid, sees_private), rows_needed=ALL_ROWS)
+        photos = find_photos(connection, PhotoQuery(Everything(), uid, sees_private, today), rows_needed=ALL_ROWS)
     except InvalidValueError:
         return _EMPTY
     query = photos.select(photos.count, latest())

@@ -58,7 +58,7 @@ def explain(connection: Connection, request: SearchRequest, query: str = "", *, 
         for counted in search.plan.counted
     ]
     return Explanation(
-        understood=[f"{query[one.start : one.end]} = {one.meaning.text}" for one in understand(query)],
+        understood=[f"{query[one.start : one.end]} = {one.meaning.text}" for one in understand(query, request.today)],
         parsed=list(_lines(request.node)),
         resolved=list(_lines(search.node)),
         ranked=[_rank_of(term) for term in request.ranked[:MOST_RANKED]],

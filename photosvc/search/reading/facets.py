@@ -30,6 +30,7 @@ from photosvc.query.fold import fold
 from photosvc.query.nodes import Filter, Node, conjuncts
 from photosvc.search.reading.compile import context_of, visible_albums
 from photosvc.search.reading.people import by_person, names_of_hidden
+from photosvc.search.reading.photos import PhotoQuery
 from photosvc.search.reading.plan import Driver, Plan, plan_all
 from photosvc.search.reading.resolve import resolve
 from photosvc.search.reading.state import Kept
@@ -94,12 +95,11 @@ def parse_facets(text: str) -> list[str]:
     return names
 
 
-def count_values(
-    connection: Connection, node: Node, album: str, facets: Iterable[str], *, sees_private: bool
-) -> dict[str, list[Value]]:
+def count_values(connection: Connection, query: PhotoQuery, facets: Iterable[str]) -> dict[str, list[Value]]:
     """Return the values of each facet among the files that match the query, the most frequent first."""
-    context = context_of(connection, node, sees_private=sees_private)
-    resolved = resolve(node, album, connection, sees_private=sees_private)
+    sees_private = query.sees_private
+    context = context_of(connection, query.node, sees_private=sees_private)
+    resolved = resolve(query.node, query.album, connection, sees_private=sees_private, today=query.today)
     facets = list(facets)
     columns = [name for name in facets if name in COLUMNS]
     plan = plan_all(resolved, context, connection)
@@ -128,15 +128,13 @@ class KnownFacets:
         #: The values of all files, and those of the primary ones.
         self._kept: Kept[tuple[dict[str, list[Value]], ...]] = Kept(lambda *_: ({}, {}))
 
-    def count(
-        self, connection: Connection, node: Node, album: str, facets: Sequence[str], *, sees_private: bool
-    ) -> dict[str, list[Value]]:
+    def count(self, connection: Connection, query: PhotoQuery, facets: Sequence[str]) -> dict[str, list[Value]]:
         """Return the values like `count_values`, those of a search without conditions from the cache."""
-        if album or not _is_whole(node):
-            return count_values(connection, node, album, facets, sees_private=sees_private)
-        known = self._kept.read(connection, sees_private=sees_private)[bool(conjuncts(node))]
+        if query.album or not _is_whole(query.node):
+            return count_values(connection, query, facets)
+        known = self._kept.read(connection, sees_private=query.sees_private)[bool(conjuncts(query.node))]
         if missing := [name for name in facets if name not in known]:
-            known.update(count_values(connection, node, album, missing, sees_private=sees_private))
+            known.update(count_values(connection, query, missing))
         return {name: known[name] for name in facets}
 
 

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import date
 from threading import Event, Thread
 from time import perf_counter
 from typing import Any, Final
@@ -90,6 +91,7 @@ def find_hints(
     names: Names,
     *,
     sees_private: bool,
+    today: date,
     seconds: float | None = None,
 ) -> list[Hint]:
     """Return hints for a search that found nothing, the best first.
@@ -101,11 +103,11 @@ def find_hints(
     query = last_value(pairs, "q")
     try:
         query = split_order(close_quote(query))[0].strip()
-        parts = _parts(query)
+        parts = _parts(query, today)
     except InvalidValueError:
         return []
     others = [pair for pair in pairs if pair[0] != "q"]
-    search = _Search(connection, others, sees_private=sees_private, until=perf_counter() + seconds)
+    search = _Search(connection, others, sees_private=sees_private, today=today, until=perf_counter() + seconds)
     found: list[Hint] = []
     with _limited(connection, seconds):
         found.extend(_similar(search, query, parts, names))
@@ -118,9 +120,9 @@ def may_have_hints(pairs: Sequence[tuple[str, str]]) -> bool:
     return bool(last_value(pairs, "q"))
 
 
-def finds(connection: Connection, pairs: Sequence[tuple[str, str]], *, sees_private: bool) -> bool:
+def finds(connection: Connection, pairs: Sequence[tuple[str, str]], *, sees_private: bool, today: date) -> bool:
     """Return whether a search finds any photo; one that is not valid does not."""
-    search = _Search(connection, pairs[1:], sees_private=sees_private, until=perf_counter() + LONGEST)
+    search = _Search(connection, pairs[1:], sees_private=sees_private, today=today, until=perf_counter() + LONGEST)
     counts: list[int] = []
     with _limited(connection, LONGEST):
         counts.append(search.count(pairs[0][1], most=0))
@@ -185,10 +187,17 @@ class _Search:
     """Counts of the photos that variants of a query find, up to a moment."""
 
     def __init__(
-        self, connection: Connection, others: Sequence[tuple[str, str]], *, sees_private: bool, until: float
+        self,
+        connection: Connection,
+        others: Sequence[tuple[str, str]],
+        *,
+        sees_private: bool,
+        today: date,
+        until: float,
     ) -> None:
         self.connection = connection
         self.sees_private = sees_private
+        self._today = today
         self._others = others
         self._until = until
 
@@ -206,7 +215,7 @@ class _Search:
             return 0
         pairs = [("q", query), *([] if alone else self._others)]
         try:
-            asked = parse_query(pairs, sees_private=self.sees_private)
+            asked = parse_query(pairs, self._today, sees_private=self.sees_private)
             photos = find_photos(self.connection, asked, rows_needed=max(most, 1))
         except (InvalidValueError, NotFoundError):
             return 0
@@ -214,14 +223,14 @@ class _Search:
         return self.connection.scalar(select(func.count()).select_from(found)) or 0
 
 
-def _parts(query: str) -> list[_Part]:
+def _parts(query: str, today: date) -> list[_Part]:
     """Return the terms of a query that all must match; none if it has alternatives."""
     found, depth = list(tokens(query)), 0
     for token in found:
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
         if not depth and is_operator(token, TokenKind.EITHER):
             return []
-    spoken = {one.start: one.end for one in understand(query)}
+    spoken = {one.start: one.end for one in understand(query, today)}
     return [part for part in _terms(found, spoken) if part.end > part.start]
 
 

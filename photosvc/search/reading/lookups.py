@@ -14,6 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cache, lru_cache, partial
 from itertools import chain, combinations
 from statistics import fmean
@@ -215,8 +216,9 @@ def _albums(*, sees_private: bool) -> "Select[int, str, str, str]":
 class NamedAlbums:
     """The albums that the filters of a search name, limited to those that the caller may see."""
 
-    def __init__(self, connection: Connection, *, sees_private: bool) -> None:
+    def __init__(self, connection: Connection, *, sees_private: bool, today: date) -> None:
         self._connection = connection
+        self._today = today
         self._query = _albums(sees_private=sees_private)
         self._every: list[AlbumRow] | None = None
         self._named: dict[Operands, list[AlbumRow]] = {}
@@ -243,7 +245,7 @@ class NamedAlbums:
         """
         if album.id not in self._queries:
             try:
-                self._queries[album.id] = locate(parse_query(album.filter, "filter"))
+                self._queries[album.id] = locate(parse_query(album.filter, self._today, "filter"))
             except InvalidValueError:
                 self._queries[album.id] = None
         return self._queries[album.id]

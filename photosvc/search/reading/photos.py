@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, cast, func, select
@@ -41,6 +42,8 @@ class PhotoQuery:
     album: str
     """The UID of the album that is searched; empty: all photos."""
     sees_private: bool
+    today: date
+    """The day from which smart albums count back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +71,14 @@ class Photos:
         return func.count() if self.single else func.count(photo_id.distinct())
 
 
-def parse_query(pairs: Iterable[tuple[str, str]], *, sees_private: bool) -> PhotoQuery:
+def parse_query(pairs: Iterable[tuple[str, str]], today: date, *, sees_private: bool) -> PhotoQuery:
     """Return the query that the parameters of a search make; those that page or sort it are ignored.
 
     Raises:
         InvalidQueryError: one of them is not valid.
     """
     pairs = list(pairs)
-    return PhotoQuery(parse_node(pairs), last_value(pairs, "s").strip(), sees_private)
+    return PhotoQuery(parse_node(pairs, today), last_value(pairs, "s").strip(), sees_private, today)
 
 
 def parse_number(text: str, name: str, low: int, high: int, default: int) -> int:
@@ -102,7 +105,7 @@ def find_photos(connection: Connection, query: PhotoQuery, *, rows_needed: int) 
     context = replace(context, words_as_sets=rows_needed == ALL_ROWS)
     if context.on_postgresql:
         connection.execute(_PLAN_BY_VALUES)
-    node = resolve(query.node, query.album, connection, sees_private=query.sees_private)
+    node = resolve(query.node, query.album, connection, sees_private=query.sees_private, today=query.today)
     plan = make_plan(node, "", context, connection, rows_needed=rows_needed, in_order=False)
     single = is_single(node, context)
     only_words = context.words_as_sets and all(isinstance(part, Word) for part in leaves(node))

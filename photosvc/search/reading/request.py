@@ -18,7 +18,6 @@ import orjson
 from sqlalchemy import BigInteger, cast
 
 from photosvc.core.errors import InvalidValueError
-from photosvc.core.times import local_day
 from photosvc.core.words import names_like
 from photosvc.models import SORT_KEYS, AlbumPhoto, SearchRow
 from photosvc.models.search_values import Term
@@ -218,6 +217,8 @@ class SearchRequest:
     """The order asked for. The search of one album that has an order by hand uses that when none is asked for."""
     seed: int
     cursor: Cursor | None
+    today: date
+    """The day from which the query and smart albums count back."""
     node: Node = field(default_factory=Everything)
     """The parsed query, without the album of `album`."""
     album: str = ""
@@ -243,8 +244,8 @@ class SearchRequest:
         return tuple(_terms(self.node)) if self.order.base == "relevance" else ()
 
 
-def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> SearchRequest:
-    """Return the request of these parameters.
+def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]], today: date) -> SearchRequest:
+    """Return the request of these parameters on this day.
 
     An empty value counts as absent; of a repeated parameter the last value counts.
 
@@ -258,7 +259,7 @@ def parse_request(parameters: Mapping[str, str] | Iterable[tuple[str, str]]) -> 
         pairs = tuple(pair for pair in pairs if pair[0] != "cursor")
     begun = (cursor.order, cursor.seed) if cursor else None
     parse = _parse if is_short((*pairs, (cursor.order if cursor else "", ""))) else _parse.__wrapped__
-    request = parse(pairs, local_day(), begun)
+    request = parse(pairs, today, begun)
     if cursor:
         request = replace(request, cursor=cursor, offset=cursor.position)
         _check_cursor(cursor, request, pairs)
@@ -298,6 +299,7 @@ def _parse(pairs: tuple[tuple[str, str], ...], today: date, begun: tuple[str, in
         order=order,
         seed=_integer(given, "seed", 0, PRIME - 1, seed),
         cursor=None,
+        today=today,
         node=node,
         album=given.get("s", ""),
         merged=merged,
@@ -321,23 +323,20 @@ def _order(given: Mapping[str, str], before: str, *, begun: bool, merged: bool, 
     return named.reversed() if backwards else named
 
 
-def best_order(query: str) -> str:
+def best_order(query: str, today: date) -> str:
     """Return the order for people who name none: that of the best match for a query of words alone.
 
     Raises:
         InvalidQueryError: the query is not valid.
     """
-    parts = conjuncts(parse_node([("q", query)]))
+    parts = conjuncts(parse_node([("q", query)], today))
     is_ranked = any(isinstance(part, Word | Phrase) for part in parts)
     is_alone = all(isinstance(part, Word | Phrase | Not) for part in parts)
     return "relevance" if is_ranked and is_alone else DEFAULT_ORDER
 
 
-def parse_node(pairs: Iterable[tuple[str, str]], today: date | None = None) -> Node:
+def parse_node(pairs: Iterable[tuple[str, str]], today: date) -> Node:
     """Return the query that `q` and filters as parameters make together, within the scope of `filter`.
-
-    Args:
-        today: the present day; that of the clock if it is left out.
 
     Raises:
         InvalidQueryError: one of them is not valid.
@@ -345,7 +344,7 @@ def parse_node(pairs: Iterable[tuple[str, str]], today: date | None = None) -> N
     pairs = list(pairs)
     query, _ = split_order(last_value(pairs, "q"))
     parse = _parse_query if len(query) <= _LONGEST_KEPT else _parse_query.__wrapped__
-    asked, parameters = parse(query, today or local_day()), parse_parameters(pairs)
+    asked, parameters = parse(query, today), parse_parameters(pairs)
     unset = () if isinstance(parameters, Everything) else unset_filters(query)
     return conjunction([combine(asked, parameters, unset), parse_scope(pairs, today)])
 
@@ -353,7 +352,7 @@ def parse_node(pairs: Iterable[tuple[str, str]], today: date | None = None) -> N
 @lru_cache(maxsize=256)
 def _parse_query(query: str, today: date) -> Node:
     """Return the query; cached, because pages ask for its usual order first, and clients for one page after another."""
-    return parse_query(query, today=today)
+    return parse_query(query, today)
 
 
 def last_value(pairs: Iterable[tuple[str, str]], name: str) -> str:

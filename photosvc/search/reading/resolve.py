@@ -16,6 +16,7 @@ directly, contains nothing there: whether it does follows from the filters alone
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from functools import partial
 
 from sqlalchemy import Connection
@@ -61,8 +62,10 @@ _MOST_TERMS_KEPT = 8
 _MOST_LIBRARY_ALBUMS = 20
 
 
-def resolve(node: Node, album: str, connection: Connection, *, sees_private: bool) -> Node:
+def resolve(node: Node, album: str, connection: Connection, *, sees_private: bool, today: date) -> Node:
     """Return the query with ids in place of names, inside the album with the UID `album`; empty: all photos.
+
+    The filters of smart albums count back from `today`.
 
     Raises:
         NotFoundError: the album, or the photo of `near` or `similar`, does not exist or may not be seen.
@@ -71,7 +74,7 @@ def resolve(node: Node, album: str, connection: Connection, *, sees_private: boo
     if not album and isinstance(node, Everything):
         return node
     note_query(connection, node, in_album=bool(album))
-    resolver = _Resolver(connection, "s" if album else "q", sees_private=sees_private)
+    resolver = _Resolver(connection, "s" if album else "q", sees_private=sees_private, today=today)
     resolved = resolver.resolve(node)
     if album:
         resolved = conjunction([resolved, resolver.album(album)])
@@ -86,12 +89,12 @@ def resolve(node: Node, album: str, connection: Connection, *, sees_private: boo
 class _Resolver:
     """The resolver of one query; each lookup runs once, however often the query and its albums repeat it."""
 
-    def __init__(self, connection: Connection, field: str, *, sees_private: bool) -> None:
+    def __init__(self, connection: Connection, field: str, *, sees_private: bool, today: date) -> None:
         self._connection = connection
         self._field = field
         self._smart: dict[object, tuple[Node, int]] = {}
         self._names = Lookups(connection, field, sees_private=sees_private)
-        self._albums = NamedAlbums(connection, sees_private=sees_private)
+        self._albums = NamedAlbums(connection, sees_private=sees_private, today=today)
         self._conditions = 0
 
     def resolve(self, node: Node, inside: tuple[int, ...] = ()) -> Node:

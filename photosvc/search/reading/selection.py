@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import BigInteger, Connection, cast, func, select
@@ -87,8 +88,10 @@ def find_album(connection: Connection, uid: str, *, sees_private: bool) -> SeenA
     return SeenAlbum(uid, of_library.title, _CHRONOLOGICAL) if of_library else None
 
 
-def selected_ids(connection: Connection, selection: Selection, *, limit: int, sees_private: bool) -> list[int]:
-    """Return the ids of the first `limit` selected files, each once.
+def selected_ids(
+    connection: Connection, selection: Selection, *, limit: int, sees_private: bool, today: date
+) -> list[int]:
+    """Return the ids of the first `limit` files that are selected on this day, each once.
 
     The files of photos come first, then the files by themselves, the albums in their orders, and the query. Those that
     do not exist or may not be seen are left out.
@@ -97,17 +100,19 @@ def selected_ids(connection: Connection, selection: Selection, *, limit: int, se
         InvalidQueryError: the query is not valid.
     """
     found: dict[int, None] = {}
-    for file_id in _ids(connection, selection, limit, sees_private=sees_private):
+    for file_id in _ids(connection, selection, limit, sees_private=sees_private, today=today):
         found[file_id] = None
         if len(found) == limit:
             break
     return list(found)
 
 
-def album_ids(connection: Connection, album: SeenAlbum, *, limit: int, sees_private: bool) -> Sequence[int]:
-    """Return the ids of the first `limit` files of an album, in its order."""
+def album_ids(
+    connection: Connection, album: SeenAlbum, *, limit: int, sees_private: bool, today: date
+) -> Sequence[int]:
+    """Return the ids of the first `limit` files of an album on this day, in its order."""
     order = album.order if album.order in ALBUM_ORDERS else _CHRONOLOGICAL
-    request = parse_request({"s": album.uid, "order": order, "count": str(limit)})
+    request = parse_request({"s": album.uid, "order": order, "count": str(limit)}, today)
     return matching_ids(connection, request, sees_private=sees_private)
 
 
@@ -119,19 +124,19 @@ def bytes_of(connection: Connection, file_ids: Sequence[int]) -> int:
     )
 
 
-def album_bytes(connection: Connection, uid: str, *, sees_private: bool) -> int:
-    """Return the size of the files that a search in an album finds together.
+def album_bytes(connection: Connection, uid: str, *, sees_private: bool, today: date) -> int:
+    """Return the size of the files that a search in an album finds together on this day.
 
     Raises:
         NotFoundError: there is no such album, or it may not be seen.
     """
-    search = prepare(connection, parse_request({"s": uid, "order": _CHRONOLOGICAL}), sees_private=sees_private)
+    search = prepare(connection, parse_request({"s": uid, "order": _CHRONOLOGICAL}, today), sees_private=sees_private)
     plan = plan_all(search.node, search.context, connection)
     size: int = connection.scalar(matching(plan, _BYTES))
     return size
 
 
-def _ids(connection: Connection, selection: Selection, limit: int, *, sees_private: bool) -> Iterator[int]:
+def _ids(connection: Connection, selection: Selection, limit: int, *, sees_private: bool, today: date) -> Iterator[int]:
     by_uid = [uid for uid in selection.files if not is_hash(uid)]
     by_hash = [content for content in selection.files if is_hash(content)]
     yield from _identified(connection, SearchRow.photo_uid, selection.photos, sees_private=sees_private)
@@ -140,9 +145,9 @@ def _ids(connection: Connection, selection: Selection, limit: int, *, sees_priva
     for uid in dict.fromkeys(selection.albums):
         album = find_album(connection, uid, sees_private=sees_private)
         if album:
-            yield from album_ids(connection, album, limit=limit, sees_private=sees_private)
+            yield from album_ids(connection, album, limit=limit, sees_private=sees_private, today=today)
     if selection.query:
-        request = parse_request({"q": selection.query, "order": _CHRONOLOGICAL, "count": str(limit)})
+        request = parse_request({"q": selection.query, "order": _CHRONOLOGICAL, "count": str(limit)}, today)
         yield from matching_ids(connection, request, sees_private=sees_private)
 
 

@@ -7,6 +7,7 @@ albums.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Final
 
 from sqlalchemy import Connection
@@ -18,7 +19,7 @@ from photosvc.models import SearchRow
 from photosvc.query.nodes import Choice, Everything, Filter, Node, Nothing, Uid, conjunction, leaves
 from photosvc.search.reading.files import SeenFile, files_with_hash
 from photosvc.search.reading.plan import plan_all
-from photosvc.search.reading.request import MANUAL, SearchRequest, parse_request
+from photosvc.search.reading.request import MANUAL, SearchRequest, order_named, parse_request
 from photosvc.search.reading.resolve import MOST_SMART_ALBUMS
 from photosvc.search.reading.window import matching, prepare
 
@@ -60,7 +61,7 @@ def confine(asked: SearchRequest, who: Principal) -> SearchRequest:
         raise InvalidValueError("cursor: pages without metadata have none; send offset", field="cursor")
     order = asked.order
     if not asked.ordered:
-        usual = parse_request({"order": _USUAL}).order
+        usual = order_named(_USUAL)
         order = usual.reversed() if order.is_reversed else usual
     elif order.base not in ORDERS:
         msg = f"order: visitors of a link, and guests, can sort by {', '.join(sorted(ORDERS))}"
@@ -83,15 +84,15 @@ def sees_album(who: Principal, album_uid: str) -> bool:
     return who.shared is None or album_uid in who.shared.albums
 
 
-def seen(connection: Connection, files: Sequence[SeenFile], who: Principal) -> Sequence[SeenFile]:
-    """Return those of these files that the principal may see, of files that are neither private nor hidden."""
+def seen(connection: Connection, files: Sequence[SeenFile], who: Principal, today: date) -> Sequence[SeenFile]:
+    """Return those of these files that the principal may see today, of files that are neither private nor hidden."""
     if who.shared is None:
         return files
-    among = shared_ids(connection, [file.file_id for file in files], who.shared)
+    among = shared_ids(connection, [file.file_id for file in files], who.shared, today)
     return [file for file in files if file.file_id in among]
 
 
-def seen_with_hash(connection: Connection, content_hash: str, who: Principal) -> SeenFile | None:
+def seen_with_hash(connection: Connection, content_hash: str, who: Principal, today: date) -> SeenFile | None:
     """Return the file with this SHA-1 if the principal may see it; None if not, or there is none.
 
     For visitors and guests both take as long: the time must not tell whether the library has a file that they have.
@@ -99,27 +100,29 @@ def seen_with_hash(connection: Connection, content_hash: str, who: Principal) ->
     found = files_with_hash(connection, content_hash, sees_private=who.sees_private)
     if who.shared is None:
         return found[0] if found else None
-    among = shared_ids(connection, [file.file_id for file in found] or [_NO_FILE], who.shared)
+    among = shared_ids(connection, [file.file_id for file in found] or [_NO_FILE], who.shared, today)
     return next((file for file in found if file.file_id in among), None)
 
 
-def shared_ids(connection: Connection, file_ids: Sequence[int], shared: Shared) -> frozenset[int]:
-    """Return those of these ids of files that are in a shared album, unless it is gone or private."""
+def shared_ids(connection: Connection, file_ids: Sequence[int], shared: Shared, today: date) -> frozenset[int]:
+    """Return those of these ids of files that are in a shared album on this day, unless it is gone or private."""
     found: set[int] = set()
     for albums in in_portions(shared.albums, MOST_SMART_ALBUMS):
-        found |= _ids_in(connection, file_ids, albums)
+        found |= _ids_in(connection, file_ids, albums, today)
     return frozenset(found)
 
 
-def _ids_in(connection: Connection, file_ids: Sequence[int], albums: Sequence[str]) -> set[int]:
-    request = replace(parse_request({"order": _USUAL}), node=_in_any(albums))
+def _ids_in(connection: Connection, file_ids: Sequence[int], albums: Sequence[str], today: date) -> set[int]:
+    request = replace(parse_request({"order": _USUAL}, today), node=_in_any(albums))
     try:
         search = prepare(connection, request, sees_private=False)
     except InvalidValueError:  # together, the queries of smart albums are too long
         middle = len(albums) // 2
         if not middle:
             return set()
-        return _ids_in(connection, file_ids, albums[:middle]) | _ids_in(connection, file_ids, albums[middle:])
+        return _ids_in(connection, file_ids, albums[:middle], today) | _ids_in(
+            connection, file_ids, albums[middle:], today
+        )
     rows = matching(plan_all(search.node, search.context, connection), SearchRow.file_id)
     found: set[int] = set()
     for portion in in_portions(file_ids):

@@ -5,13 +5,13 @@ Entity tags (RFC 9110 section 8.8.3) are made from the state number, so that the
 
 import hashlib
 from collections.abc import Callable
+from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.engine import Dialect
 
-from photosvc.core.times import local_day
 from photosvc.models import PROJECTION_VERSION, STATE, LibraryState
 from photosvc.models.statements import Prepared, prepare_statement
 
@@ -30,7 +30,7 @@ def page_tag(state: int, request: "SearchRequest", *, sees_private: bool) -> str
     """Return the entity tag of a page in this state of the library; None if its seed was drawn at random."""
     if not request.repeats:
         return None
-    return _tag(state, request, sees_private=sees_private)
+    return _tag(state, request, sees_private=sees_private, today=request.today)
 
 
 def library_state(connection: Connection) -> int:
@@ -39,17 +39,17 @@ def library_state(connection: Connection) -> int:
     return int(state)
 
 
-def state_tag(connection: Connection, *made_of: object, sees_private: bool) -> str:
-    """Return the entity tag of an answer made from the library's state, the right to private photos, and `made_of`.
+def state_tag(connection: Connection, *made_of: object, sees_private: bool, today: date) -> str:
+    """Return the entity tag of an answer made from the library's state, the right to private photos, day and `made_of`.
 
     Pass requests and queries whole, so that the tag contains all their fields, also those that are added one day.
     """
-    return _tag(library_state(connection), *made_of, sees_private=sees_private)
+    return _tag(library_state(connection), *made_of, sees_private=sees_private, today=today)
 
 
-def _tag(state: int, *made_of: object, sees_private: bool) -> str:
+def _tag(state: int, *made_of: object, sees_private: bool, today: date) -> str:
     # The filter of a smart album may say `last week`.
-    text = repr((state, local_day().toordinal(), PROJECTION_VERSION, sees_private, *made_of))
+    text = repr((state, today.toordinal(), PROJECTION_VERSION, sees_private, *made_of))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

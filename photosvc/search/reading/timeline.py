@@ -283,7 +283,7 @@ def read_stretch(connection: Connection, request: SearchRequest, start: int, *, 
 def _shuffled_near(connection: Connection, request: SearchRequest, start: int, *, sees_private: bool) -> SearchRequest:
     """Return the request, in the order `random`, with a cursor shortly before this position."""
     search = _prepare(connection, replace(request, cursor=None, count=start, offset=0), sees_private=sees_private)
-    total = count_photos(connection, PhotoQuery(request.node, request.album, sees_private))
+    total = count_photos(connection, PhotoQuery(request.node, request.album, sees_private, request.today))
     near = search.shuffled_near(start, total, lambda key: search.number_before((0, key, 0)))
     return replace(request, cursor=near) if near else request
 

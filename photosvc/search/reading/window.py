@@ -349,7 +349,7 @@ def prepare(connection: Connection, request: SearchRequest, *, sees_private: boo
         InvalidValueError: it asks for the order by hand of what is not one album of chosen photos.
     """
     context = context_of(connection, request.node, sees_private=sees_private)
-    node = resolve(request.node, request.album, connection, sees_private=sees_private)
+    node = resolve(request.node, request.album, connection, sees_private=sees_private, today=request.today)
     return Search(_ordered(request, node, connection), connection, context, node)
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from photosvc.core.times import system_clock
+from photosvc.core.clock import SYSTEM_CLOCK
 from tests.support.clients.oauth_client import GRANT, basic, count_live, open_oauth_api
 from tests.support.programs.server import serve
 
@@ -21,7 +21,7 @@ LIMITS = (10, 1, -1)
 def test_the_limit_holds_through_many_rounds_over_four_gunicorn_workers(tmp_path, new_database, rounds):
     settings = {"PHOTOSVC_DATABASE_URI": new_database(), "PHOTOSVC_BASE_URL": "https://photos.example.org"}
     with open_oauth_api(tmp_path, settings=settings) as oauth:
-        oauth.library.clock.present = system_clock()  # as the workers have it
+        oauth.library.clock.present = SYSTEM_CLOCK()  # as the workers have it
         with serve(oauth.library.instance, workers=WORKERS, environ=settings) as address:
             at = urlsplit(address)
 

@@ -9,11 +9,11 @@ from sqlalchemy import select
 
 from photosvc.core.geo import cell_token
 from photosvc.models import Photo
-from photosvc.search.reading.request import parse_node
 from photosvc.search.rows.write import project
 from tests.support.examples import examples
 from tests.support.factories.varied_library import fill_varied_library, uid
 from tests.support.library import open_library
+from tests.support.queries.parsing import parse_node
 from tests.support.queries.query_model import Matcher, shown
 from tests.support.queries.query_strategies import QUERIES
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from sqlalchemy import update
 
 from photosvc.models import SearchRow
-from photosvc.search.reading.request import parse_node
 from photosvc.search.reading.timeline import TYPES, to_columns
 from photosvc.search.rows.write import project
 from tests.support.examples import examples
 from tests.support.factories.varied_library import fill_varied_library, uid
 from tests.support.library import open_library
+from tests.support.queries.parsing import parse_node
 from tests.support.queries.query_model import Matcher, shown
 from tests.support.queries.query_strategies import QUERIES
 

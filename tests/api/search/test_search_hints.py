@@ -18,6 +18,7 @@ from tests.support.clock import NOW
 from tests.support.factories.photos import edit_photos, new_extraction, store_extractions
 from tests.support.factories.typed_library import fill_typed_library
 from tests.support.library import open_library
+from tests.support.queries.parsing import TODAY
 
 
 @pytest.fixture(autouse=True)
@@ -163,7 +164,8 @@ def test_both_databases_give_the_same_hints(new_database):
     with engine.connect() as connection:
         names = read_names(connection, True)
         found = [
-            find_hints(connection, [("q", query)], names, sees_private=True) for query in ("flowr", "lake year:1900")
+            find_hints(connection, [("q", query)], names, sees_private=True, today=TODAY)
+            for query in ("flowr", "lake year:1900")
         ]
         assert connection.exec_driver_sql("SELECT 1").scalar() == 1
     engine.dispose()
@@ -194,6 +196,6 @@ def test_a_german_plural_leads_to_the_word_of_an_old_photo(new_database, monkeyp
         store_extractions(session, [(f"a/{number}.jpg", photo) for number, photo in enumerate(photos)], NOW)
         session.commit()
     with engine.connect() as connection:
-        found = find_hints(connection, [("q", typed)], read_names(connection, True), sees_private=True)
+        found = find_hints(connection, [("q", typed)], read_names(connection, True), sees_private=True, today=TODAY)
     engine.dispose()
     assert [one.label for one in found if one.kind == "word"] == [f"did you mean {meant}?"] * bool(meant)

@@ -16,6 +16,7 @@ from photosvc.web.current import current_service
 from tests.support.clock import NOW
 from tests.support.factories.photos import add_photos, edit_photos
 from tests.support.library import DATABASE, open_library
+from tests.support.queries.parsing import parse_request
 
 ALBUMS = [f"a{number:015}" for number in range(1001)]
 
@@ -242,7 +243,7 @@ def test_a_smart_album_that_cannot_be_read_is_empty_and_tells_nothing(open_it, q
 
 
 def test_long_parameters_are_not_kept_in_memory():
-    from photosvc.search.reading.request import _parse, parse_request
+    from photosvc.search.reading.request import _parse
 
     before = _parse.cache_info().currsize
     for number in range(20):
@@ -253,7 +254,7 @@ def test_long_parameters_are_not_kept_in_memory():
 
 
 def test_all_pages_of_a_search_share_one_parsed_request():
-    from photosvc.search.reading.request import Cursor, _parse, parse_request
+    from photosvc.search.reading.request import Cursor, _parse
 
     asked = {"count": "7", "q": "shared by pages"}
     pages = [{**asked, "cursor": str(Cursor("newest", 0, place, (place, place)))} for place in range(1, 50)]
@@ -266,7 +267,7 @@ def test_all_pages_of_a_search_share_one_parsed_request():
 
 def test_a_long_name_of_an_order_in_a_cursor_is_not_kept_in_memory():
     from photosvc.core.errors import InvalidValueError
-    from photosvc.search.reading.request import Cursor, _parse, parse_request
+    from photosvc.search.reading.request import Cursor, _parse
 
     before = _parse.cache_info().currsize
     with pytest.raises(InvalidValueError, match="cursor belongs to another search"):

@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from photosvc.core.times import system_clock
+from photosvc.core.clock import SYSTEM_CLOCK
 from tests.support.clients.oauth_client import GRANT, basic, open_oauth_api
 from tests.support.programs.server import serve
 from tests.support.programs.watching import wait
@@ -31,7 +31,7 @@ def served(tmp_path, new_database):
     """The parts of an address, credentials of a client, and the process id of the master."""
     settings = {"PHOTOSVC_DATABASE_URI": new_database(), "PHOTOSVC_BASE_URL": "https://photos.example.org"}
     with open_oauth_api(tmp_path, settings=settings) as oauth:
-        oauth.library.clock.present = system_clock()  # as the workers have it
+        oauth.library.clock.present = SYSTEM_CLOCK()  # as the workers have it
         client = oauth.register(limit=-1)
         with serve(oauth.library.instance, workers=2, threads=4, options=OWN, environ=settings) as address:
             log = (oauth.library.instance / "gunicorn.log").read_text()

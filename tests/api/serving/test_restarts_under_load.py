@@ -23,7 +23,7 @@ from urllib.parse import urlencode
 import pytest
 
 from photosvc.cli.deploy import Deployment, files_of
-from photosvc.core.times import system_clock
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.models import SCHEMA_VERSION
 from tests.contract.clients.test_nginx import main_file
 from tests.support.api_client import open_api
@@ -200,7 +200,7 @@ class Service:
 def test_no_request_is_lost_while_all_parts_of_a_service_are_restarted(tmp_path, seconds):
     with ExitStack() as stack:
         api = stack.enter_context(open_api(tmp_path))
-        api.clock.present = system_clock()
+        api.clock.present = SYSTEM_CLOCK()
         for number in range(PHOTOS):
             api.library.put(f"p{number:02}.jpg", picture(number))
         assert api.library.index().indexed == PHOTOS

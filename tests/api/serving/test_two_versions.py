@@ -13,7 +13,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from photosvc.core.times import system_clock
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.models import SCHEMA_VERSION
 from tests.support.factories.photos import add_photos
 from tests.support.library import open_library
@@ -51,7 +51,7 @@ def environ(tmp_path, new_database):
     """The settings of an instance with some photos, and a token for them."""
     settings = {"PHOTOSVC_DATABASE_URI": new_database()}
     library = open_library(tmp_path / "instance", settings=settings)
-    library.clock.present = system_clock()
+    library.clock.present = SYSTEM_CLOCK()
     with library.session() as session:
         add_photos(session, PHOTOS, library.clock())
     token = library.token()

@@ -6,8 +6,8 @@ from typing import Any, Self
 from sqlalchemy import Engine
 
 from photosvc.cli.thumbs import chores_of
+from photosvc.core.clock import Clock
 from photosvc.core.errors import PhotosvcError
-from photosvc.core.times import Clock
 from photosvc.index.watcher import RequestedIndexer
 from photosvc.library.jobs import JobRunner
 from photosvc.web.current import Service

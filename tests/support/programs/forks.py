@@ -21,7 +21,8 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock
 
 #: The environment variables of each command.
-SURROUNDINGS = {"LANG": "C.UTF-8"} | {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+SURROUNDINGS = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+SURROUNDINGS |= {"LANG": "C.UTF-8", "TZ": "UTC"}
 ROOT = Path(__file__).parents[3]
 _STANDARD = (0, 1, 2)
 #: `functools.cache` lets threads that come at the same time start a server each.

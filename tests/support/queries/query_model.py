@@ -33,7 +33,7 @@ from photosvc.query.nodes import (
     Uid,
     Word,
 )
-from photosvc.query.parser import parse_query
+from tests.support.queries.parsing import parse_query
 
 
 def alike(photo, other):

@@ -5,8 +5,9 @@ import pytest
 
 from photosvc.auth import errors as auth_errors
 from photosvc.core import errors
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.core.errors import in_host
-from photosvc.core.times import ZERO_TIME, system_clock
+from photosvc.core.times import ZERO_TIME
 from photosvc.media import errors as media_errors
 
 
@@ -53,8 +54,8 @@ def test_pickled_errors_keep_all_attributes(error):
 
 
 def test_the_clock_is_aware_and_in_utc():
-    assert abs((system_clock() - datetime.now(UTC)).total_seconds()) < 5
-    assert system_clock().tzinfo is UTC
+    assert abs((SYSTEM_CLOCK() - datetime.now(UTC)).total_seconds()) < 5
+    assert SYSTEM_CLOCK().tzinfo is UTC
     assert ZERO_TIME.isoformat() == "0001-01-01T00:00:00+00:00"
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.index.places import to_local, to_utc, zone_at
+from photosvc.core.timezones import to_local, to_utc
+from photosvc.index.places import zone_at
 from tests.support.examples import examples
 
 zones = st.sampled_from(["", "UTC", "Europe/Berlin", "Pacific/Kiritimati", "Etc/GMT+12", "Nowhere/Else"])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from photosvc.core.times import system_clock
+from photosvc.core.clock import SYSTEM_CLOCK
 from photosvc.media.metadata import DAY, MONTH, YEAR, WrittenDate, read_date
 from photosvc.media.text import parse_date, parse_offset
 from tests.support.examples import examples
@@ -68,7 +68,7 @@ def test_what_is_no_date_is_none(text):
 
 
 def test_next_year_is_plausible_and_the_year_after_is_not():
-    year = system_clock().year
+    year = SYSTEM_CLOCK().year
     assert parse_date(f"{year + 1}:01:01 00:00:00")[0] is not None
     assert parse_date(f"{year + 2}:01:01 00:00:00")[0] is None
 

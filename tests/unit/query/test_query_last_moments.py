@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from photosvc.query.nodes import InvalidQueryError, Since
-from photosvc.query.parser import parse_query
+from tests.support.queries.parsing import parse_query
 
 
 @pytest.mark.parametrize(

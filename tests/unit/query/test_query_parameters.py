@@ -19,7 +19,8 @@ from photosvc.query.nodes import (
     PlusCode,
     Word,
 )
-from photosvc.query.parser import Pairs, combine, parse_parameters, parse_query, parse_scope, split_order
+from photosvc.query.parser import Pairs, combine, parse_parameters, split_order
+from tests.support.queries.parsing import parse_query, parse_scope
 
 UID = "pqbcf5j446s0futy"
 

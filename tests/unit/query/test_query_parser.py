@@ -16,8 +16,9 @@ from photosvc.query.nodes import (
     Range,
     Word,
 )
-from photosvc.query.parser import MOST_TERMS, parse_query
+from photosvc.query.parser import MOST_TERMS
 from tests.support.queries.canonical import canonical_text
+from tests.support.queries.parsing import parse_query
 
 
 def word(text: str) -> Word:

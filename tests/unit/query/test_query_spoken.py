@@ -232,7 +232,7 @@ def test_words_that_mean_a_filter_stand_beside_others(typed, found):
 
 @pytest.mark.parametrize("typed", ["in june 2019", "from june 2019", "the june 2019"])
 def test_little_words_beside_words_that_mean_a_filter_are_left_out(typed):
-    assert parse_query(typed) == parse_query("taken:2019-06")
+    assert parse_query(typed, TODAY) == parse_query("taken:2019-06", TODAY)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_little_words_beside_words_that_mean_a_filter_are_left_out(typed):
     ],
 )
 def test_not_without_and_no_exclude_the_term_behind_them(typed, node):
-    assert parse_query(typed) == node
+    assert parse_query(typed, TODAY) == node
 
 
 @pytest.mark.parametrize(
@@ -304,12 +304,12 @@ def test_not_without_and_no_exclude_the_term_behind_them(typed, node):
 def test_spellings(typed, node):
     if typed.startswith("album:"):
         node = Or((node.parts[0], And((node.parts[1], Filter("album", Choice((Pattern(("tom",)),)))))))
-    assert parse_query(typed) == node
+    assert parse_query(typed, TODAY) == node
 
 
 @pytest.mark.parametrize("query", [*sorted(set(_MAGIC.values())), "iso:1", *(query for _, query in _FORMS)])
 def test_what_words_mean_has_no_words_with_a_meaning(query):
-    assert understand(query.replace(r"\1", "2").replace(r"\2", "3")) == []
+    assert understand(query.replace(r"\1", "2").replace(r"\2", "3"), TODAY) == []
 
 
 def test_a_word_that_is_an_operator_is_known_as_one():

@@ -7,10 +7,10 @@ import pytest
 
 from photosvc.core.errors import NotFoundError
 from photosvc.query.filters import FILTERS
-from photosvc.query.parser import parse_query
 from photosvc.search.costly_parts import costly_parts
 from photosvc.search.reading import lookups
 from photosvc.search.reading.lookups import _names_like, find_town
+from tests.support.queries.parsing import parse_query
 
 UNINDEXED = "no index finds photos by this: it is compared with every one"
 MANY = "this part of the search reads very many photos"

@@ -9,12 +9,11 @@ from photosvc.search.reading.request import (
     DEFAULT_ORDER,
     ORDERS,
     Cursor,
-    best_order,
     order_named,
     parse_cursor,
-    parse_request,
 )
 from tests.support.examples import examples
+from tests.support.queries.parsing import best_order, parse_request
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 COUNTS = st.integers(0, 2**53 - 1)
@@ -66,9 +65,9 @@ def test_an_unknown_order_is_refused_with_the_nearest(name, reason):
 def test_a_query_is_parsed_once_for_its_usual_order_and_all_of_its_pages(monkeypatch):
     parsed = []
 
-    def parse_query(query, *, today):
+    def parse_query(query, today):
         parsed.append(query)
-        return parser.parse_query(query, today=today)
+        return parser.parse_query(query, today)
 
     monkeypatch.setattr(request, "parse_query", parse_query)
     assert best_order("parsed once") == "relevance"

@@ -8,9 +8,10 @@ from photosvc.core.errors import PhotosvcError
 from photosvc.models import Album
 from photosvc.query.filters import FILTERS
 from photosvc.search.reading.photos import PhotoQuery
-from photosvc.search.reading.request import ALBUM_ORDERS, DEFAULT_ORDER, SearchRequest, parse_request
+from photosvc.search.reading.request import ALBUM_ORDERS, DEFAULT_ORDER, SearchRequest
 from tests.support.examples import examples
 from tests.support.factories.varied_library import fill_varied_library, uid
+from tests.support.queries.parsing import parse_request
 from tests.support.queries.query_strategies import VALUES
 
 #: One album of the library is ordered by hand.
