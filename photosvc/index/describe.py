@@ -279,7 +279,8 @@ def _describe_texts(photo: Photo, sources: Sources, catalog: Catalog, files: lis
     _write(photo, metadata, "subject", "artist", "copyright", "license", "notes", "rating")
     photo.software, photo.document_id = metadata.software, metadata.document_id
     if photo.original_name_src != MANUAL:
-        photo.original_name = split_name(metadata.original_name)[1]
+        sent = (file.original_name for file in sorted(files, key=lambda file: not file.primary) if file.original_name)
+        photo.original_name = split_name(next(sent, metadata.original_name))[1]
     if photo.keywords_src != MANUAL:
         photo.keywords = catalog.keywords((*metadata.keywords, metadata.label))
     if gives_way(photo.title_src, XMP):
@@ -305,7 +306,8 @@ def _generated_title(photo: Photo, files: list[File]) -> str:
     city = photo.place.city if photo.place is not None and photo.place.id != UNKNOWN_PLACE else ""
     faces = [marker.name for file in files for marker in file.markers if marker.type == "face" and marker.name]
     people = list(dict.fromkeys(faces))
-    return make_title(people=people, city=city, country=photo.country, base_name=photo.name, year=photo.year)
+    base_name = photo.name if title_in(photo.name) else photo.original_name  # uploads are stored under other names
+    return make_title(people=people, city=city, country=photo.country, base_name=base_name, year=photo.year)
 
 
 def without_previews(files: Sequence[StackedFile]) -> Sequence[StackedFile]:

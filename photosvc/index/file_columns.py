@@ -46,10 +46,11 @@ def bounded(number: int, largest: int = INT32) -> int:
     return max(-largest - 1, min(number, largest))
 
 
-def write_extraction(file: File, extraction: Extraction) -> Extraction:
+def write_extraction(file: File, extraction: Extraction, sent_name: str = "") -> Extraction:
     """Write an extraction into the columns of its file, and return the result of `read_extraction` for them.
 
-    An orientation that a person chose stays.
+    An orientation that a person chose stays. The name under which the file was sent or imported, if it was, counts
+    before a former name in its metadata.
     """
     chosen = file.orientation if file.orientation_src == MANUAL else None
     file.turn = 1
@@ -59,7 +60,7 @@ def write_extraction(file: File, extraction: Extraction) -> Extraction:
         file.width = file.height = 0
     # The record holds all metadata; these two are repeated because search rows are made from them.
     file.instance_id = extraction.metadata.instance_id
-    file.original_name = extraction.metadata.original_name
+    file.original_name = sent_name or extraction.metadata.original_name
     file.details = dump_metadata(extraction.metadata)
     if chosen:
         choose_orientation(file, chosen)

@@ -6,13 +6,13 @@ share a photo with other files. Stored files are found by few statements for the
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from math import inf
 from typing import Any, Final
 
-from sqlalchemy import and_, insert, select, update
+from sqlalchemy import and_, insert, not_, select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 from sqlalchemy.orm.attributes import set_committed_value
 
@@ -113,6 +113,7 @@ class NewFiles:
         self._keys: dict[str, frozenset[int]] = {}
         self._alone: set[str] = set()
         self._contributed: set[str] = set()
+        self._sent_names: dict[str, str] = {}
         self.photos: list[Photo] = []
         """The photos made so far."""
         self.extractions: dict[str, Extraction] = {}
@@ -132,8 +133,7 @@ class NewFiles:
         count = len({media[name].hash for name in new if not files.with_content(media[name].hash)})
         self.photo_ids = next_ids(self._session, Photo, count)
         self.file_ids = next_ids(self._session, File, count)
-        sent = select(UploadedFile.name).where(among(self._session, UploadedFile.name, new), UploadedFile.apart)
-        self._contributed = set(self._session.connection().execute(sent).scalars())
+        self._load_sent(media)
         if len(media) == len(batch):  # a sidecar may belong to files of its batch
             self._alone = {
                 name
@@ -152,6 +152,25 @@ class NewFiles:
             stored = select(StackKey.key).where(among(self._session, StackKey.key, some))
             found.update(connection.execute(stored).scalars())
         return found
+
+    def _load_sent(self, media: Mapping[str, Extraction]) -> None:
+        """Look up which of these files were uploaded or imported, and under which names."""
+        columns = (UploadedFile.name, UploadedFile.hash, UploadedFile.original_name, UploadedFile.apart)
+        hashes = {one.hash for one in media.values()}
+        connection = self._session.connection()
+        at_name = select(*columns).where(among(self._session, UploadedFile.name, media))
+        with_content = select(*columns).where(among(self._session, UploadedFile.hash, hashes), not_(UploadedFile.apart))
+        named = {row.name: row for row in connection.execute(at_name)}
+        # A file that was renamed since then is known by its content.
+        same = {row.hash: row for row in connection.execute(with_content)}
+        self._contributed = {name for name, row in named.items() if row.apart}
+        self._sent_names = {
+            name: row.original_name for name, one in media.items() if (row := named.get(name) or same.get(one.hash))
+        }
+
+    def sent_name(self, name: str) -> str:
+        """Return the name under which a file was sent or imported; empty for other files."""
+        return self._sent_names.get(name, "")
 
     def is_contributed(self, name: str) -> bool:
         """Return whether a visitor of a link or a contributor of an album sent the new file of this name."""
@@ -181,7 +200,7 @@ class NewFiles:
             reader_version=READER_VERSION,
             **times,
         )
-        self.extractions[found.name] = write_extraction(file, extraction)
+        self.extractions[found.name] = write_extraction(file, extraction, self.sent_name(found.name))
         file.size, file.mtime_ns = found.size, found.mtime_ns
         photo.files.append(file)
         self.photos.append(photo)

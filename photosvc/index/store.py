@@ -175,7 +175,7 @@ class Store:
         new = file is None or not file.hash
         file = file or self._new_file(found, extraction)
         self._files.put(file, found.name, extraction.hash)
-        write_extraction(file, extraction)
+        write_extraction(file, extraction, self._new.sent_name(found.name))
         file.size, file.mtime_ns, file.missing = found.size, found.mtime_ns, False
         if new or has_moved or self._session.is_modified(file):  # asked before a query flushes the changes
             file.updated_at = self._now

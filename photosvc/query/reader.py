@@ -108,7 +108,7 @@ def _text(found: Alternative, spec: FilterSpec) -> Operand | list[Operand] | Non
     if spec.name in _PLACES and pattern and len(pattern.pieces) == 1:
         others = own_names(text_words(found.text), spec.name)
         return [pattern, *(Pattern((name,)) for name in others if name != pattern.pieces[0])]
-    bare = _EXTENSION.sub("", pattern.pieces[-1]) if spec.name == "name" and pattern else None
+    bare = _EXTENSION.sub("", pattern.pieces[-1]) if spec.name in {"name", "original"} and pattern else None
     if pattern is None or bare is None or (*pattern.pieces[:-1], bare) in {pattern.pieces, ("",)}:
         return pattern
     return [pattern, Pattern((*pattern.pieces[:-1], bare))]

@@ -370,6 +370,29 @@ def test_uploads_that_wait_for_the_index_leave_their_place_to_others(api, token,
     assert is_full == [False]
 
 
+def test_the_name_that_a_client_sent_is_shown_found_and_given_back_also_after_the_file_was_renamed(api, token):
+    data, others = picture(140), picture(141)
+    (file,) = upload(api, token, "names", ("folder/Grandma at home.JPG", data))
+    upload(api, token, "names2", ("IMG_7.MP.jpg", others))
+
+    def found(q):
+        return [(one["UID"], one["OriginalName"]) for one in api.call("GET", f"/photos?q={q}", token).json]
+
+    own = [(file["PhotoUID"], "Grandma at home")]
+    for change in (None, "rescan", "rename"):
+        if change == "rename":
+            (api.library.originals / file["FileName"]).rename(api.library.originals / "renamed.jpg")
+        if change:
+            api.library.index(force=True)
+        assert found("original:Grandma*") == found('original:"grandma at home.jpg"') == found("Grandma home") == own
+        if not change:
+            assert api.call("GET", f"/photos/{file['PhotoUID']}", token).json["Title"] == "Grandma At Home / 2024"
+    assert api.call("GET", f"/files/{file['hash']}", token).json["OriginalName"] == "Grandma at home.JPG"
+    answer = api.call("GET", f"/photos/{file['PhotoUID']}/dl?name=original", token, buffered=True)
+    assert "Grandma" in answer.headers["Content-Disposition"]
+    assert found("original:IMG_7*")[0][1] == "IMG_7.MP"
+
+
 def test_a_damaged_file_is_told_apart_from_those_that_were_added(api, token):
     """Storing it is no success: without the index, the picture would count as added and show nothing."""
     whole = jpeg(300, 200, exif=exif({0x0110: "Maplecam"}, {0x9003: "2023:01:02 10:00:00"}))

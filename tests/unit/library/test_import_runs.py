@@ -9,7 +9,7 @@ from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.index.requested import waiting
 from photosvc.library.import_folder import ImportFolder
 from photosvc.library.staging_part import Part, ReadOnlyError, StorageFailedError, StorageFullError
-from photosvc.models import UploadedFile
+from photosvc.models import Photo, UploadedFile
 from tests.support.clients.upload_client import picture, sha1
 from tests.support.factories.import_folder import open_imports
 from tests.support.pictures import clouds, dng, encoded, xmp
@@ -38,6 +38,9 @@ def test_files_are_copied_under_names_by_the_time_they_were_taken(imports):
     assert (imports.library.originals / names[0]).stat().st_mtime == 1_600_000_000
     with imports.library.session() as session:
         assert [wish.folder for wish in waiting(session)] == ["2023/12", "2024/05"]
+    imports.library.index()
+    with imports.library.session() as session:
+        assert set(session.scalars(select(Photo.original_name))) == {"IMG_1", "b"}
 
 
 def test_a_file_without_a_date_is_named_by_its_last_change(imports):
