@@ -105,16 +105,16 @@ def restore(service: "Service", items: tuple[str, ...], everything: bool, dry_ru
 @with_database
 def empty(service: "Service", older_than: timedelta, dry_run: bool, yes: bool) -> None:
     """Delete the originals in the trash for good."""
-    from photosvc.library.trash import END_OF_TIME, count, open_trash
+    from photosvc.library.trash import END_OF_TIME, count, older, open_trash
     from photosvc.library.trash import empty as delete
 
     folder = open_trash(service.writing, service.settings)
-    before = service.now() - older_than if older_than else END_OF_TIME
-    done = count(folder, before)
+    deletions = older(folder, service.now() - older_than if older_than else END_OF_TIME)
+    done = count(folder, deletions)
     if not dry_run and done.files:
         confirm(f"Delete {done.files:,} originals with {done.size:,} bytes permanently?", yes=yes)
     if not dry_run:
-        done = delete(service.writing, folder, before)
+        done = delete(service.writing, folder, deletions)
     if not print_figures({"files": done.files, "bytes": done.size, "dry_run": dry_run}):
         what = f"{counted(done.files, 'file')} with {counted(done.size, 'byte')}"
         click.echo(f"{what} {'would be deleted' if dry_run else 'deleted'} permanently")

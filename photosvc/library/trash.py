@@ -3,7 +3,7 @@
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -317,22 +317,24 @@ class Emptied:
     """False if deletions that were to be emptied are left."""
 
 
-def older(trash: Trash, before: datetime) -> Iterator[str]:
+def older(trash: Trash, before: datetime) -> list[str]:
     """Return the deletions from before this time."""
-    return (deletion for deletion in trash.deletions() if time_of(deletion) < before)
+    return [deletion for deletion in trash.deletions() if time_of(deletion) < before]
 
 
-def count(trash: Trash, before: datetime) -> Emptied:
+def count(trash: Trash, deletions: Iterable[str]) -> Emptied:
     """Return the numbers of files and bytes that `empty` would delete."""
     total = Emptied()
-    for deletion in older(trash, before):
+    for deletion in deletions:
         for kept in trash.files(deletion):
             total.files, total.size = total.files + 1, total.size + kept.size
     return total
 
 
-def empty(writing: Writing, trash: Trash, before: datetime, *, goes_on: Callable[[], bool] = lambda: True) -> Emptied:
-    """Delete the files that were deleted before this time for good; photos stay hidden until the same content returns.
+def empty(
+    writing: Writing, trash: Trash, deletions: Sequence[str], *, goes_on: Callable[[], bool] = lambda: True
+) -> Emptied:
+    """Delete the files of these deletions for good; photos stay hidden until the same content returns.
 
     Args:
         writing: begins a write transaction, one for each deletion.
@@ -342,7 +344,6 @@ def empty(writing: Writing, trash: Trash, before: datetime, *, goes_on: Callable
         PhotosvcError: the disk or the store refuses it, or fails; what is left is still in the trash.
     """
     total = Emptied()
-    deletions = list(older(trash, before))
     if trash.bucket is not None and deletions:
         trash_bucket.require_right(trash.bucket)
     for deletion in deletions:
@@ -365,9 +366,10 @@ def empty_in_request(writing: Writing, trash: Trash, before: datetime, *, expect
         ConflictError: there are more or fewer by now; nothing is deleted.
         PhotosvcError: the disk refuses it.
     """
-    if expected is not None and (found := count(trash, before).files) != expected:
+    deletions = older(trash, before)
+    if expected is not None and (found := count(trash, deletions).files) != expected:
         raise ConflictError(f"Nothing was deleted: there are {found} files by now, not {expected}.", field="expected")
-    return empty(writing, trash, before, goes_on=_patience())
+    return empty(writing, trash, deletions, goes_on=_patience())
 
 
 def _forget(session: Session, deletion: str) -> None:
@@ -394,7 +396,7 @@ def sweep(writing: Writing, settings: Settings, now: datetime) -> Emptied:
         _delete_copies(writing, trash, now - _COPY_STAYS)
     if not settings.trash_days:
         return Emptied()
-    return empty(writing, trash, now - timedelta(days=settings.trash_days))
+    return empty(writing, trash, older(trash, now - timedelta(days=settings.trash_days)))
 
 
 def _delete_copies(writing: Writing, trash: Trash, before: datetime) -> None:

@@ -74,7 +74,8 @@ def restore_all() -> Response:
 @administration_page("trash.empty")
 def ask_to_empty() -> Response:
     """Ask for confirmation before files are deleted permanently."""
-    found = count(Trash(current_service().settings.originals), END_OF_TIME)
+    trash = Trash(current_service().settings.originals)
+    found = count(trash, trash.deletions())
     return show_administration("empty-trash", "library", found=found, crumbs=True)
 
 

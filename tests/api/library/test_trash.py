@@ -5,9 +5,11 @@ import os
 import re
 from datetime import datetime, timedelta
 
+import click
 import pytest
 from sqlalchemy import select
 
+from photosvc.cli import terminal
 from photosvc.index.requested import waiting
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library import trash_deletion as deletions
@@ -314,6 +316,18 @@ def test_the_trash_is_emptied_of_what_is_old(copied_library):
     svc(copied_library, "purge", "--hard", "--yes")
     assert is_projected(copied_library)
     assert len(uids(copied_library)) == 4
+
+
+def test_what_comes_into_the_trash_while_the_command_asks_stays_in_it(copied_library, monkeypatch):
+    def delete(name):
+        call(copied_library, "POST", "/batch/photos/delete", json={"photos": [uids(copied_library)[name]]})
+        return True
+
+    delete("b/1.jpg")
+    monkeypatch.setattr(terminal, "has_terminal", lambda: True)
+    monkeypatch.setattr(click, "confirm", lambda *_, **__: delete("b/2.jpg"))
+    assert "1 file with" in svc(copied_library, "trash", "empty").stdout
+    assert [row["Name"] for row in listed(copied_library)] == ["b/2.jpg"]
 
 
 def test_photos_whose_originals_are_in_the_trash_are_not_purged(copied_library):
