@@ -48,8 +48,8 @@ def date_in(name: str) -> datetime | None:
 
     A name of milliseconds since 1970 gives UTC.
     """
-    for _, moment in _moments(name):
-        return moment
+    if found := next(_moments(name), None):
+        return found[1]
     counted = _EPOCH.fullmatch(name.partition(".")[0])
     moment = datetime.fromtimestamp(int(counted[1]) // 1000, UTC) if counted else None
     return moment.replace(tzinfo=None) if moment is not None and moment <= SYSTEM_CLOCK() else None

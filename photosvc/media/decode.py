@@ -59,6 +59,7 @@ _PROFILES: Final = {
 }  # fmt: skip
 #: First bytes of a JPEG 2000, which contain its coding parameters.
 _JP2_HEAD: Final = 1 << 16
+#: Modes of one channel with more than eight bits.
 _WIDE_MODES: Final = frozenset(("I", "I;16", "I;16B", "I;16L", "I;16N", "F"))
 #: Errors that mean a mistake in our code, not damage in the file. The readers of Pillow and pillow-heif, which are
 #: written in Python, are the exception: they raise these for damaged headers, and `Image.open` counts them as damage.
@@ -80,6 +81,12 @@ _OVERHEAD: Final = 160_000_000
 #: Bytes for each pixel of an AVIF, which is decoded whole, and for each column of other formats, decoded by strips.
 _BYTES_EACH_AVIF: Final = 20
 _BYTES_EACH_COLUMN: Final = 2_000
+#: The largest number of each type of sample; that of floating point is 1, unless a value is larger.
+_WHITE: Final = {"ushort": 2**16 - 1, "short": 2**15 - 1, "uint": 2**32 - 1, "int": 2**31 - 1}
+#: Types of samples that libvips converts to eight bits by itself, besides bytes.
+_DIRECTLY: Final = frozenset((("ushort", "rgb16"), ("ushort", "grey16"), ("float", "scrgb"), ("double", "scrgb")))
+#: The name under which the largest sample, and whether samples are signed and inverted, stand in the facts of a TIFF.
+_RANGE: Final = "range"
 _LOADERS: Final = {"svg": "VipsForeignLoadSvg", "tiff": "VipsForeignLoadTiff", "avif": "VipsForeignLoadHeif"}
 
 
@@ -221,9 +228,30 @@ def read_header(source: BinaryIO, row: Format) -> Image.Image:
     if name == "JPEG2000":
         source.seek(0)
         picture.info["levels"] = read_levels(source.read(_JP2_HEAD))
+    if name == "TIFF":
+        _correct_tiff(picture)
     if name in _PROFILES and (profile := _PROFILES[name](source)):
         picture.info["icc_profile"] = profile
     return _with_colours(picture, source) if name == "JXL" else picture
+
+
+def _correct_tiff(picture: Any) -> None:  # noqa: ANN401 - Pillow loads its reader of TIFF when it is needed
+    """Tell what Pillow leaves out of a TIFF: the range of its samples, and sixteen bits of planes without compression.
+
+    Raises:
+        DecodeError: Pillow would show other pixels.
+    """
+    tags = picture.tag_v2
+    bits, is_signed = tags.get(258, (1,))[0], tags.get(339, (1,))[0] == 2
+    if picture.mode in _WIDE_MODES and picture.mode != "F":
+        picture.info[_RANGE] = (1 << bits - is_signed) - 1, is_signed, tags.get(262) == 0  # of white as zero
+    if tags.get(284) != 2 or all(one.codec_name != "raw" for one in picture.tile):
+        return
+    if bits == 16 and picture.mode in ("RGB", "RGBA"):
+        order = "B" if tags.prefix == b"MM" else "L"
+        picture.tile = [one._replace(args=(f"{one.args[0]};16{order}", *one.args[1:])) for one in picture.tile]
+    elif bits > 8 or tags.get(262) == 0:
+        raise DecodeError(Reason.BAD_HEADER)
 
 
 def _with_colours(picture: Image.Image, source: BinaryIO) -> Image.Image:
@@ -273,11 +301,15 @@ def scaled(picture: Image.Image, longest: int, orientation: int = 1) -> Image.Im
 def displayable(picture: Image.Image) -> Image.Image:
     """Convert all pixels of a mode that cannot be resampled or shown to L, RGB or RGBA."""
     if picture.mode in _WIDE_MODES:
-        values = picture.convert("F")  # `getextrema` does not know every mode of sixteen bits
-        # The largest value is shown as white, as sixteen bits often hold only twelve.
-        top, least = values.getextrema()[1], 1.0 if picture.mode == "F" else 255.0
-        scale = 255 / (max(top, least) if isinstance(top, int | float) and isfinite(top) else least)
-        return values.point(lambda value: value * scale).convert("L")
+        white, is_signed, is_inverted = picture.info.get(_RANGE, (65_535, True, False))
+        if picture.mode == "F":  # whose range is 0 to 1, unless a value is larger
+            top = picture.getextrema()[1]
+            white = max(top, 1.0) if isinstance(top, int | float) and isfinite(top) else 1.0
+        unsigned = picture.mode == "I" and not is_signed  # which Pillow reads as signed
+        size = picture.size
+        values = Image.frombytes("F", size, picture.tobytes(), "raw", "F;32N") if unsigned else picture.convert("F")
+        scale, offset = (-255 / white, 255) if is_inverted else (255 / white, 0)
+        return values.point(lambda value: value * scale + offset).convert("L")
     if picture.mode == "1":
         return picture.convert("L")
     alpha = "transparency" in picture.info or picture.mode in ("LA", "PA", "La", "RGBa")
@@ -379,13 +411,12 @@ def _scaled(vips: Any, header: Any, data: bytes, side: int) -> Any:  # noqa: ANN
     """Return the picture at most `side` pixels long, in sRGB with eight bits."""
     if header.interpretation in ("lab", "labs", "labq", "xyz"):  # colours by measure
         return header.thumbnail_image(side, height=side, size="down").colourspace("srgb").cast("uchar")
-    if header.format == "uchar" or header.interpretation in ("rgb16", "scrgb"):
+    if header.format == "uchar" or (header.format, header.interpretation) in _DIRECTLY:
         small = vips.Image.thumbnail_buffer(data, side, height=side, size="down")
         return small.colourspace("srgb").cast("uchar")
-    # Grey with more bits: the brightest pixel is white, as twelve bits in sixteen are common.
     small = header.resize(min(1.0, side / max(header.width, header.height)), kernel="linear").copy_memory()
-    least = 1.0 if header.format in ("float", "double") else 255.0
-    return small.linear(255 / max(small.max(), least), 0).cast("uchar").colourspace("srgb").autorot()
+    white = _WHITE.get(header.format) or max(small.max(), 1.0)
+    return small.linear(255 / white, 0).cast("uchar").colourspace("srgb").autorot()
 
 
 def _field(image: Any, name: str) -> object:  # noqa: ANN401

@@ -280,17 +280,33 @@ def jxl(picture: Image.Image, **options: Any) -> bytes:
 
 
 def tiff(
-    values: Sequence[float], *, bits: int, samples: int = 1, kind: int = 1, order: str = ">", big: bool = False
+    values: Sequence[float],
+    *,
+    bits: int,
+    samples: int = 1,
+    kind: int = 1,
+    order: str = ">",
+    big: bool = False,
+    planes: bool = False,
+    colours: int | None = None,
 ) -> bytes:
-    """A TIFF of two columns: uncompressed samples of `bits`, `kind` 1 for integers and 3 for floating point."""
+    """A TIFF of two columns: uncompressed samples of `bits`, `kind` 1 for integers and 3 for floating point.
+
+    `planes`: the values of each sample lie together; `colours` is the photometric interpretation.
+    """
     code = {(8, 1): "B", (16, 1): "H", (32, 1): "I", (16, 3): "e", (32, 3): "f"}[bits, kind]
     data = struct.pack(f"{order}{len(values)}{code}", *values)
     height = len(values) // samples // 2
+    strips = samples if planes else 1
+    each = len(data) // strips
+    colours = (2 if samples >= 3 else 1) if colours is None else colours
     long = "Q" if big else "I"
     at = 16 if big else 8
     tags: list[tuple[int, list[int]]] = [
-        (256, [2]), (257, [height]), (258, [bits] * samples), (259, [1]), (262, [2 if samples >= 3 else 1]),
-        (273, [at]), (277, [samples]), (278, [height]), (279, [len(data)]), (339, [kind] * samples),
+        (256, [2]), (257, [height]), (258, [bits] * samples), (259, [1]), (262, [colours]),
+        (273, [at + each * strip for strip in range(strips)]), (277, [samples]), (278, [height]),
+        (279, [each] * strips),
+        (284, [1 + planes]), (339, [kind] * samples),
     ]  # fmt: skip
     place, blocks, entries = at + len(data), b"", b""
     for tag, numbers in tags:

@@ -120,9 +120,17 @@ def test_xmp_of_a_psd_is_read(psd):
 @pytest.mark.parametrize(
     ("data", "brightness"),
     [
-        (tiff([20_000, 60_000] * 8, bits=16), (85, 255)),
-        (tiff([20_000, 60_000] * 8, bits=16, big=True), (85, 255)),
-        (tiff([20_000, 60_000] * 8, bits=16, big=True, order="<"), (85, 255)),
+        (tiff([20_000, 60_000] * 8, bits=16), (78, 234)),
+        (tiff([20_000, 60_000] * 8, bits=16, big=True), (78, 234)),
+        (tiff([20_000, 60_000] * 8, bits=16, big=True, order="<"), (78, 234)),
+        (tiff([20_000, 60_000] * 8, bits=16, colours=0), (177, 21)),
+        (tiff([20_000, 60_000] * 8, bits=16, planes=True, colours=0), (177, 21)),
+        (tiff([1 << 30, 3 << 30] * 8, bits=32), (63, 191)),
+        (tiff(([1 << 30] * 3 + [3 << 30] * 3) * 8, bits=32, samples=3), (63, 191)),
+        (tiff([1 << 30, 3 << 30] * 24, bits=32, samples=3, planes=True), (63, 191)),
+        (tiff([20_000, 60_000] * 24, bits=16, samples=3, planes=True), (78, 234)),
+        (tiff([20_000, 60_000] * 24, bits=16, samples=3, planes=True, order="<"), (78, 234)),
+        (tiff([45_535, 5_535] * 24 + [0] * 16, bits=16, samples=4, planes=True, colours=5), (87, 221)),
         (tiff(([20_000] * 3 + [60_000] * 3) * 8, bits=16, samples=3), (78, 234)),
         (tiff(([20_000] * 3 + [60_000] * 3) * 8, bits=16, samples=3, big=True), (78, 234)),
         (tiff([0.25, 1.0] * 8, bits=32, kind=3), (63, 255)),
@@ -135,8 +143,10 @@ def test_xmp_of_a_psd_is_read(psd):
         (tiff(([0.2] * 5 + [1.0] * 5) * 8, bits=32, samples=5, kind=3), (124, 255)),
         (tiff(([50] * 515 + [200] * 515) * 8, bits=8, samples=515), (50, 200)),
     ],
-    ids=["16", "16 big", "16 big little-endian", "RGB 16", "RGB 16 big", "float", "half", "RGB float",
-         "RGB float big little-endian", "RGB 8 big", "5 samples", "6 samples big", "5 floats", "515 samples"],
+    ids=["16", "16 big", "16 big little-endian", "16 inverted", "16 inverted plane", "32", "RGB 32", "RGB 32 planes",
+         "RGB 16 planes", "RGB 16 planes little-endian", "CMYK 16 planes", "RGB 16", "RGB 16 big", "float", "half",
+         "RGB float", "RGB float big little-endian", "RGB 8 big", "5 samples", "6 samples big", "5 floats",
+         "515 samples"],
 )  # fmt: skip
 def test_a_tiff_of_any_layout_is_shown(data, brightness):
     found = read_picture(BytesIO(data), row("tif"))
