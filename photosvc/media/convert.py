@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final
 from photosvc.core.problems import Reason
 from photosvc.media.decode import guarded
 from photosvc.media.errors import DecodeError, StorageError, load_extra
-from photosvc.media.video import open_video
+from photosvc.media.video import open_video, shown_size
 
 #: The type of a unit with supplemental enhancement information, in the lower bits of its first byte.
 _SEI, _TYPE_BITS = 6, 31
@@ -290,11 +290,7 @@ def _video_lane(av: Any, stream: Any, rotation: int, output: Any) -> Lane:  # no
 
 def _size(stream: Any, rotation: int) -> tuple[int, int]:  # noqa: ANN401
     """Return width and height of the upright result in square pixels; both are even, as H.264 requires."""
-    context = stream.codec_context
-    aspect = float(stream.sample_aspect_ratio or 1)
-    width, height = context.width * (aspect if 0.1 < aspect < 10 else 1), context.height
-    if rotation in _TURNS:
-        width, height = height, width
+    width, height = shown_size(stream, rotation)
     ratio = min(1.0, LONGEST / max(width, height))
     return max(2, round(width * ratio / 2) * 2), max(2, round(height * ratio / 2) * 2)
 

@@ -88,21 +88,20 @@ def read_video(source: BinaryIO) -> Video:
         MissingExtraError: av is not installed.
     """
     with guarded(), open_video(source) as (container, stream):
-        context = stream.codec_context
         frame, rotation = _first_frame(container, stream)
-        turned = rotation % 180 == 90
+        width, height = shown_size(stream, rotation)
         # Values that are not UTF-8 are read as Latin-1.
         found = {**stream.metadata, **container.metadata}
         tags = {name: decoded(value.encode(errors="surrogateescape")) for name, value in found.items()}
         metadata, is_cut = read_video_metadata(source, tags)
         rate = float(stream.average_rate or 0)
         return Video(
-            width=context.height if turned else context.width,
-            height=context.width if turned else context.height,
+            width=width,
+            height=height,
             duration_ns=duration_of(container, stream),
             fps=round(rate, 3) if 0 < rate <= 10_000 else 0.0,
             frames=max(stream.frames, 0),
-            codec=_codec(context),
+            codec=_codec(stream.codec_context),
             metadata=metadata,
             frame=frame,
             problem=Problem.of(Reason.TRUNCATED_VIDEO) if is_cut else None,
@@ -139,20 +138,38 @@ def _first_frame(container: Any, stream: Any) -> tuple[Image.Image | None, int]:
     with suppress(DecodeError), guarded():  # a video is indexed even without a frame to show
         for count, packet in enumerate(container.demux(stream)):
             for frame in packet.decode():
-                return picture_of(frame, _FRAME_SIZE)
+                return picture_of(frame, aspect_of(stream), _FRAME_SIZE)
             if count >= MAX_PACKETS:
                 break
     with suppress(DecodeError), guarded():  # when the packets end in an error, the decoder may still hold the frame
         for frame in stream.codec_context.decode(None):
-            return picture_of(frame, _FRAME_SIZE)
+            return picture_of(frame, aspect_of(stream), _FRAME_SIZE)
     return None, 0
 
 
-def picture_of(frame: Any, longest: int) -> tuple[Image.Image, int]:  # noqa: ANN401
-    """Return the frame upright, at most `longest` pixels long, and the degrees it was turned counter-clockwise."""
+def aspect_of(stream: Any) -> float:  # noqa: ANN401
+    """Return the width of a pixel by its height: anamorphic video is shown wider or narrower than it is stored."""
+    aspect = float(stream.sample_aspect_ratio or 1)
+    return aspect if 0.1 < aspect < 10 else 1.0
+
+
+def shown_size(stream: Any, rotation: int) -> tuple[int, int]:  # noqa: ANN401
+    """Return width and height of the upright video in square pixels; the height of its frames stays."""
+    context = stream.codec_context
+    width, height = max(1, round(context.width * aspect_of(stream))), context.height
+    return (height, width) if rotation % 180 == 90 else (width, height)
+
+
+def picture_of(frame: Any, aspect: float, longest: int) -> tuple[Image.Image, int]:  # noqa: ANN401
+    """Return the frame upright, at most `longest` pixels long, and the degrees it was turned counter-clockwise.
+
+    Args:
+        aspect: see `aspect_of`.
+    """
     rotation = round(getattr(frame, "rotation", 0) / 90) * 90 % 360
-    ratio = min(1.0, longest / max(frame.width, frame.height))
-    size = {"width": max(1, round(frame.width * ratio)), "height": max(1, round(frame.height * ratio))}
+    width = frame.width * aspect
+    ratio = min(1.0, longest / max(width, frame.height))
+    size = {"width": max(1, round(width * ratio)), "height": max(1, round(frame.height * ratio))}
     picture: Image.Image = frame.reformat(format="rgb24", **size).to_image()
     return (picture.rotate(rotation, expand=True) if rotation else picture), rotation
 
@@ -193,7 +210,7 @@ def read_poster(source: BinaryIO, longest: int) -> Image.Image:
             # When decoding ends in an error, a frame before the damage may be good enough.
             with open_video(source) as (container, stream), suppress(DecodeError), guarded():
                 for frame in _frames(container, stream, only_keys=only_keys):
-                    picture = picture_of(frame, longest)[0]
+                    picture = picture_of(frame, aspect_of(stream), longest)[0]
                     deviation = ImageStat.Stat(picture.convert("L")).stddev[0]
                     if deviation >= _CLEAR:
                         return picture

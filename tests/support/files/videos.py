@@ -28,6 +28,7 @@ def film(
     milliseconds: Callable[[int], int] | None = None,
     draw: Callable[[int], Image.Image] | None = None,
     seen: bool = True,
+    aspect: Fraction = Fraction(1),
     **options: str,
 ) -> Path:
     """Four quarters, 24 frames a second, and a silent track for each codec in `sounds`; the container by the extension.
@@ -43,6 +44,7 @@ def film(
         milliseconds: gives the time of each frame.
         draw: gives each frame, in place of the quarters.
         seen: false for a file without a picture.
+        aspect: the width of a pixel by its height.
         options: of the encoder.
 
     """
@@ -52,6 +54,7 @@ def film(
         if seen:
             stream = container.add_stream(codec, rate=24, options={"x265-params": X265, **options})
             stream.width, stream.height, stream.pix_fmt = *size, pixels
+            stream.codec_context.sample_aspect_ratio = aspect
             if milliseconds:
                 stream.codec_context.time_base = Fraction(1, 1000)
         tracks = [container.add_stream(sound, rate=rate, layout="stereo") for sound in sounds]

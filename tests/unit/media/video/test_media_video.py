@@ -1,5 +1,6 @@
 import sys
 from datetime import UTC, datetime
+from fractions import Fraction
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -17,7 +18,7 @@ from photosvc.media.metadata import Metadata
 from photosvc.media.mp4 import read_tags
 from photosvc.media.video import read_poster, read_video
 from tests.support.examples import examples
-from tests.support.files.videos import film, google_photo
+from tests.support.files.videos import film, google_photo, turned
 from tests.support.pictures import video
 
 
@@ -41,6 +42,28 @@ def test_size_length_codec_and_a_frame_of_a_video_are_read(tmp_path, name, codec
     assert found.frame.size == (64, 48)
     red, green, blue = found.frame.getpixel((10, 10))
     assert red > 150 > max(green, blue)
+
+
+@pytest.mark.parametrize(
+    ("aspect", "turns", "size"),
+    [
+        (Fraction(3, 2), False, (96, 48)),
+        (Fraction(3, 2), True, (48, 96)),
+        (Fraction(8, 9), False, (57, 48)),
+        (Fraction(1, 50), False, (64, 48)),
+    ],
+)
+@pytest.mark.parametrize("codec", ["libx264", "mpeg4"])
+def test_an_anamorphic_video_has_the_size_in_which_it_is_shown_everywhere(tmp_path, codec, aspect, turns, size):
+    path = film(tmp_path / "a.mov", codec, frames=5, aspect=aspect)
+    path = turned(path) if turns else path
+    even = tuple(side // 2 * 2 for side in size)
+    with path.open("rb") as source, (tmp_path / "b.mp4").open("w+b") as target:
+        found = read_video(source)
+        convert_video(source, target.name, 1 << 30, lambda _: None)
+        assert (found.width, found.height) == found.frame.size == read_poster(source, 720).size == size
+        played = read_video(target)
+    assert (played.width, played.height) in (size, even)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +160,7 @@ def test_an_argument_that_the_library_no_longer_knows_is_our_mistake_and_no_dama
 
 @pytest.mark.parametrize("read", [read_video, lambda source: read_poster(source, 100)])
 def test_a_mistake_in_our_handling_of_a_frame_is_no_missing_frame(tmp_path, monkeypatch, read):
-    def mistaken(frame, longest):
+    def mistaken(frame, aspect, longest):
         raise AttributeError
 
     monkeypatch.setattr("photosvc.media.video.picture_of", mistaken)
