@@ -167,6 +167,8 @@ _SEQUENCE_BRANDS: Final = frozenset((b"msf1", b"hevc", b"hevx", b"hevm", b"hevs"
 # A QuickTime file may lack `ftyp` and begin with one of these boxes.
 _QUICKTIME_BOXES: Final = frozenset((b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"))
 _TRANSPORT_PACKET: Final = 188
+#: Packets in a row that begin with the sync byte, the letter G, which two places of a text may have too.
+_SYNC_BYTES: Final = 5
 
 
 def by_extension(file_name: str) -> Format | None:
@@ -223,7 +225,7 @@ def _family_of(head: bytes) -> str:
         return "svg"
     # Transport stream: a sync byte every 188 bytes; Blu-ray puts a four-byte time stamp before each packet.
     for start, step in ((0, _TRANSPORT_PACKET), (4, _TRANSPORT_PACKET + 4)):
-        if len(head) > start + step and head[start] == head[start + step] == ord("G"):
+        if head[start : start + step * _SYNC_BYTES : step] == b"G" * _SYNC_BYTES:
             return "mpeg-ts"
     return ""
 

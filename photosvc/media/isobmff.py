@@ -46,13 +46,17 @@ def is_whole(source: BinaryIO, size: int) -> bool:
     return all(end <= size for _, _, end in boxes(source, 0, size))
 
 
+def boxes_within(source: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the boxes between two offsets; none ends beyond the second."""
+    yield from ((kind, begin, min(stop, end)) for kind, begin, stop in boxes(source, start, end))
+
+
 def inner_boxes(source: BinaryIO, wanted: bytes, skipped: int = 0) -> Iterator[tuple[bytes, int, int]]:
     """Yield the boxes in the first top-level box of a type, behind its first `skipped` bytes; none ends beyond it."""
     size = source.seek(0, 2)
-    for kind, begin, end in boxes(source, 0, size):
+    for kind, begin, end in boxes_within(source, 0, size):
         if kind == wanted:
-            last = min(end, size)
-            yield from ((name, start, min(stop, last)) for name, start, stop in boxes(source, begin + skipped, last))
+            yield from boxes_within(source, begin + skipped, end)
             return
 
 
@@ -61,7 +65,7 @@ def canon_parts(source: BinaryIO) -> dict[bytes, bytes]:
     parts: dict[bytes, bytes] = {}
     for kind, begin, end in inner_boxes(source, b"moov"):
         if kind == b"uuid" and read_at(source, begin, 16) == _CANON:
-            for name, start, stop in boxes(source, begin + 16, end):
+            for name, start, stop in boxes_within(source, begin + 16, end):
                 parts[name] = read_at(source, start, min(stop - start, _MAX_PART))
     return parts
 
@@ -168,10 +172,10 @@ def clean_aperture(source: BinaryIO, size: tuple[int, int]) -> tuple[int, int, i
 def main_properties(source: BinaryIO, wanted: bytes) -> Iterator[bytes]:
     """Yield the bodies of the properties of the main item that have this type (ISO/IEC 23008-12 section 9.3)."""
     parts = {kind: (begin, end) for kind, begin, end in inner_boxes(source, b"meta", 4)}
-    inner = {kind: (begin, end) for kind, begin, end in boxes(source, *parts.get(b"iprp", (0, 0)))}
+    inner = {kind: (begin, end) for kind, begin, end in boxes_within(source, *parts.get(b"iprp", (0, 0)))}
     main = _body(source, parts.get(b"pitm"))
     number = int.from_bytes(main[4:6] if main[:1] == b"\0" else main[4:8], "big")
-    properties = list(boxes(source, *inner.get(b"ipco", (0, 0))))
+    properties = list(boxes_within(source, *inner.get(b"ipco", (0, 0))))
     for place in _associated(_body(source, inner.get(b"ipma")), number):
         if 0 < place <= len(properties) and properties[place - 1][0] == wanted:
             yield _body(source, properties[place - 1][1:])

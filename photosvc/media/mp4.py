@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import BinaryIO, Final
 
 from photosvc.media import text
-from photosvc.media.isobmff import XMP_BOX, boxes
+from photosvc.media.isobmff import XMP_BOX, boxes, boxes_within
 from photosvc.media.metadata import Metadata, make_name, model_name, valid_altitude, valid_position
 from photosvc.media.text import LATITUDE, LONGITUDE, clean, clean_text, decimal_degrees, parse_date, to_utc
 
@@ -94,8 +94,7 @@ def describe(source: BinaryIO) -> Described:
 
 
 def _read_movie(source: BinaryIO, start: int, stop: int, found: Described) -> None:
-    for kind, begin, end in boxes(source, start, stop):
-        last = min(end, stop)
+    for kind, begin, last in boxes_within(source, start, stop):
         if kind == b"mvhd":
             # Seconds since 1904; 0 means unknown.
             header = _read(source, begin, last, 16)
@@ -116,8 +115,7 @@ def _read_uuid(source: BinaryIO, start: int, stop: int, found: Described) -> Non
 
 
 def _read_user_data(source: BinaryIO, start: int, stop: int, found: Described) -> None:
-    for kind, begin, end in boxes(source, start, stop):
-        last = min(end, stop)
+    for kind, begin, last in boxes_within(source, start, stop):
         if kind == b"XMP_":
             found.xmp = found.xmp or _read(source, begin, last, _MAX_XMP)
         elif kind == b"meta":
@@ -135,16 +133,15 @@ def _read_meta(source: BinaryIO, start: int, stop: int, found: Described) -> Non
     # In QuickTime the box has no version and begins with the handler at once.
     inner = start if _read(source, start + 4, stop, 4) == b"hdlr" else start + 4
     names: list[str] = []
-    for kind, begin, end in boxes(source, inner, stop):
-        last = min(end, stop)
+    for kind, begin, last in boxes_within(source, inner, stop):
         if kind == b"keys":
             names = list(_keys(_read(source, begin, last, 1 << 20)))
         elif kind == b"ilst":
-            for item, item_begin, item_end in boxes(source, begin, last):
+            for item, item_begin, item_end in boxes_within(source, begin, last):
                 number = int.from_bytes(item, "big")
                 name = names[number - 1] if 0 < number <= len(names) else _NAMES.get(item, "")
                 if name:
-                    _add(found, name, _value(source, item_begin, min(item_end, last)))
+                    _add(found, name, _value(source, item_begin, item_end))
 
 
 def _keys(body: bytes) -> Iterator[str]:
@@ -159,9 +156,9 @@ def _keys(body: bytes) -> Iterator[str]:
 
 def _value(source: BinaryIO, start: int, stop: int) -> str:
     """Return the first value of an item as text."""
-    for kind, begin, end in boxes(source, start, stop):
+    for kind, begin, end in boxes_within(source, start, stop):
         if kind == b"data":
-            body = _read(source, begin, min(end, stop), _MAX_VALUE)
+            body = _read(source, begin, end, _MAX_VALUE)
             form, value = int.from_bytes(body[:4], "big"), body[8:]
             if form == _UTF16:
                 return value.decode("utf-16-be", "replace")
@@ -226,9 +223,9 @@ def read_tracks(source: BinaryIO, start: int, stop: int) -> Tracks:
         if kind == b"ftyp":
             brand = counted.read(begin, 4).decode("latin-1")
         elif kind == b"moov":
-            for inner, inner_begin, inner_end in counted.boxes(begin, min(end, stop)):
+            for inner, inner_begin, inner_end in counted.boxes(begin, end):
                 if inner == b"trak":
-                    media, codes, profile = _track(counted, inner_begin, min(inner_end, stop))
+                    media, codes, profile = _track(counted, inner_begin, inner_end)
                     {"video": video, "audio": audio}.get(media, []).extend(codes)
                     profiles += profile
             break
@@ -243,7 +240,7 @@ class _Counted:
         self._left = _MAX_BOXES
 
     def boxes(self, start: int, stop: int) -> Iterator[tuple[bytes, int, int]]:
-        for box in boxes(self._source, start, stop):
+        for box in boxes_within(self._source, start, stop):
             self._left -= 1
             if self._left < 0:
                 return
@@ -262,7 +259,7 @@ def _track(source: _Counted, start: int, stop: int) -> tuple[str, list[str], lis
         for kind, begin, end in source.boxes(start, stop):
             media = _HANDLERS.get(kind, media)
             if kind == name:
-                found = begin, min(end, stop)
+                found = begin, end
         if found is None:
             return media, [], []
         start, stop = found
@@ -271,7 +268,7 @@ def _track(source: _Counted, start: int, stop: int) -> tuple[str, list[str], lis
     for kind, begin, end in source.boxes(start + 8, stop):
         codes.append(kind.decode("latin-1"))
         if media == "video" and codes[-1] in _H264:
-            for name, at, last in source.boxes(begin + _VISUAL, min(end, stop)):
+            for name, at, last in source.boxes(begin + _VISUAL, end):
                 if name == b"avcC" and last - at > 1:
                     profiles += source.read(at + 1, 1)  # one number; none where the file was cut
     return media, codes, profiles
