@@ -279,8 +279,9 @@ def _describe_texts(photo: Photo, sources: Sources, catalog: Catalog, files: lis
     _write(photo, metadata, "subject", "artist", "copyright", "license", "notes", "rating")
     photo.software, photo.document_id = metadata.software, metadata.document_id
     if photo.original_name_src != MANUAL:
-        sent = (file.original_name for file in sorted(files, key=lambda file: not file.primary) if file.original_name)
-        photo.original_name = split_name(next(sent, metadata.original_name))[1]
+        named = [file for file in files if file.original_name]
+        named.sort(key=lambda file: (bool(original_of(split_name(file.name)[1])), not file.primary))
+        photo.original_name = split_name(named[0].original_name if named else metadata.original_name)[1]
     if photo.keywords_src != MANUAL:
         photo.keywords = catalog.keywords((*metadata.keywords, metadata.label))
     if gives_way(photo.title_src, XMP):

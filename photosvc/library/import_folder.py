@@ -18,16 +18,13 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import clean_name, disk_name, open_folder, open_inside
 from photosvc.core.problems import FileProblemError, Reason, system_symbol
-from photosvc.core.words import in_portions
+from photosvc.index.name_groups import grouped_names
 from photosvc.index.scan import FoundFile, Unreachable, is_left_out, look_at, scan_folders
-from photosvc.index.sidecar_values import companions, is_read, key
 from photosvc.models import File, UploadedFile
 
 #: Bits of the filter: with a million files, one size in nine that no file has counts as known, and costs one read.
 _BITS: Final = 1 << 23
 _ROWS: Final = 10_000
-#: Most files of one group; further files are another group.
-_MOST_TOGETHER: Final = 64
 _ABSENT: Final = "The folder of imports does not exist; make it, or set PHOTOSVC_IMPORT_FOLDER."
 
 
@@ -117,7 +114,11 @@ class ImportFolder:
         """Yield groups of files that belong together, below a folder with a clean name, and unreadable entries."""
         for entries in scan_folders(self.root, disk_name(folder)):
             yield from (entry for entry in entries if isinstance(entry, Unreachable))
-            yield from grouped_by_name([entry for entry in entries if isinstance(entry, FoundFile)])
+            files = {entry.name.rpartition("/")[2]: entry for entry in entries if isinstance(entry, FoundFile)}
+            groups, alone = grouped_names(list(files))
+            # The album of a folder is known before its pictures come.
+            yield from ([files[name]] for name in alone)
+            yield from ([files[name] for name in group] for group in groups)
 
     def again(self, files: Sequence[FoundFile]) -> list[FoundFile]:
         """Return the same files as they are now, without those that are gone."""
@@ -169,21 +170,3 @@ class ImportFolder:
 def is_as_found(status: os.stat_result, found: FoundFile) -> bool:
     """Return whether a file is the regular one that was found, and has not been written to since."""
     return stat.S_ISREG(status.st_mode) and (status.st_size, status.st_ctime_ns) == (found.size, found.ctime_ns)
-
-
-def grouped_by_name(files: Sequence[FoundFile]) -> Iterator[list[FoundFile]]:
-    """Yield the files of one folder, pictures of one name together with their sidecars."""
-    names = {file.name.rpartition("/")[2]: file for file in files}
-    groups: dict[str, list[FoundFile]] = {}
-    for name, file in names.items():
-        if not is_read(name):
-            groups.setdefault(key(PurePosixPath(name).stem), []).append(file)
-    owners = companions(names)
-    alone: list[FoundFile] = []
-    for name, file in names.items():
-        if is_read(name):
-            owner = next(iter(owners.get(name, ())), None)
-            (groups[key(PurePosixPath(owner).stem)] if owner else alone).append(file)
-    for group in groups.values():
-        yield from (list(some) for some in in_portions(group, _MOST_TOGETHER))
-    yield from ([file] for file in alone)

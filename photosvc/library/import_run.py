@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from io import FileIO
@@ -18,20 +19,26 @@ from pathlib import Path
 from typing import Final, Self, TypeAlias
 
 from sqlalchemy import Engine
+from sqlalchemy.orm import Session
 
 from photosvc.core.clock import Clock
 from photosvc.core.errors import NotFoundError
 from photosvc.core.machine import exclusive_lock
 from photosvc.core.paths import open_inside
 from photosvc.core.problems import FileProblemError, Problem, Reason, Severity, system_symbol
+from photosvc.index.extract import Extraction
 from photosvc.index.scan import FoundFile, Unreachable
+from photosvc.index.sidecar_formats import MAX_BYTES, Kind
+from photosvc.library.albums import album_of_people, make_album, uids_by_title
 from photosvc.library.import_folder import ImportFolder, KnownSizes, is_as_found
 from photosvc.library.staging import Staging, add_original
 from photosvc.library.staging_part import Part, ReadOnlyError, new_hash
 from photosvc.library.upload_checks import InspectionPool, ReceivedFile, inspection_pool, kind_of
 from photosvc.library.uploads import ADDED, DUPLICATE, Admission, Admitted
 from photosvc.media.formats import HEAD_SIZE
+from photosvc.media.metadata import Metadata
 from photosvc.models.engine import UnitOfWork, write_session
+from photosvc.query.fold import fold
 from photosvc.settings import Settings
 from photosvc.storage.bucket import Bucket
 
@@ -111,6 +118,8 @@ class Portion:
     sizes: KnownSizes
     pool: InspectionPool
     _emptied: set[str] = field(default_factory=set, init=False)
+    _albums: dict[str, str] = field(default_factory=dict, init=False)
+    """The UIDs of albums by the folders that have one in Google Takeout."""
 
     def bring(self, groups: Sequence[Sequence[FoundFile]]) -> list[Sequence[FoundFile]]:
         """Import these files and pass each to the observer; return the groups that may still be written to.
@@ -133,6 +142,7 @@ class Portion:
             self.run.options.albums,
             self.pool,
             checks_quota=True,
+            folder_albums=self._albums,
         )
         left: list[Sequence[FoundFile]] = []
         with ExitStack() as parts:
@@ -166,9 +176,32 @@ class Portion:
                 self.run.observer(Imported.refused(found.name, error.problem))
         if all(one.media_type == "sidecar" for one in opened):
             for one in opened:
+                if self._is_album(one):
+                    self.run.observer(Imported(one.found.name, Fate.IMPORTED))
+                    continue
                 self.run.observer(Imported.refused(one.found.name, Problem(Reason.UNRELATED)))
             return []
         return opened
+
+    def _is_album(self, one: _Source) -> bool:
+        """Return whether a file names the album of its folder in Google Takeout, for which the library has one then.
+
+        The file stays where it is, for files of its folder that another run imports.
+        """
+        is_json = one.found.name.lower().endswith(".json") and one.found.size <= MAX_BYTES
+        if self.run.options.dry_run or not is_json:
+            return False
+        with ExitStack() as parts:
+            try:
+                part = self._copy(one, parts)
+            except FileProblemError:
+                return False
+            ((_, read),) = self.pool.run([(part.path, one.received.name)])
+        if not isinstance(read, Extraction) or read.problem is not None or read.codec != Kind.ALBUM:
+            return False
+        with write_session(self.run.engine, library=True) as session:
+            self._albums[one.received.folder] = _album_of(session, read.metadata, self.run.clock())
+        return True
 
     def _looked_at(self, found: FoundFile) -> _Source:
         folder, _, name = found.name.rpartition("/")
@@ -191,7 +224,7 @@ class Portion:
             except FileProblemError:
                 return False
             # Without albums nothing is written, and others may write meanwhile.
-            begin = write_session if self.run.options.albums else UnitOfWork
+            begin = write_session if admission.albums_in(one.received.folder) else UnitOfWork
             name = admission.find(partial(begin, self.run.engine), one.received)
             if name is None:
                 return False
@@ -253,6 +286,14 @@ class Portion:
                 return not os.path.samestat(os.fstat(original.fileno()), one.status)
         except (OSError, NotFoundError):
             return False
+
+
+def _album_of(session: Session, described: Metadata, now: datetime) -> str:
+    """Return the UID of the first album of this title that people can add to; make it if there is none."""
+    for uid in uids_by_title(session).get(fold(described.title), ()):
+        if not album_of_people(session, uid, sees_private=True).filter:
+            return uid
+    return make_album(session, {"title": described.title, "description": described.description}, now).uid
 
 
 def _hash(file: FileIO, bucket: Bucket | None) -> str:

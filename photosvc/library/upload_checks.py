@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -24,11 +24,11 @@ from photosvc.core.errors import NotFoundError, PhotosvcError
 from photosvc.core.machine import usable_cores
 from photosvc.core.paths import clamped_time, disk_name, open_inside
 from photosvc.core.problems import Problem, Reason
-from photosvc.index.describe import StackedFile, taken
+from photosvc.index.describe import StackedFile, Taken, merged_metadata, taken
 from photosvc.index.extract import Extraction, extract
-from photosvc.index.names import date_in
 from photosvc.index.scan import are_away, disk_path
-from photosvc.index.sidecar_values import is_read
+from photosvc.index.sidecar_formats import Kind
+from photosvc.index.sidecar_values import StoredSidecar, is_read, ranked, with_sidecars
 from photosvc.library.staging_part import StorageFailedError
 from photosvc.library.upload_albums import REFUSED
 from photosvc.media.errors import UnsupportedFileError
@@ -65,29 +65,26 @@ class ReceivedFile:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content of a file: its kind, and the time of its picture."""
+    """The content of a file: its kind, and its metadata."""
 
     media_type: str
     extension: str
     """Lower case, without the dot; one that fits the content."""
-    taken_local: datetime
-    """Wall time, aware as if it were UTC."""
-    problem: Problem | None = None
-    """The reason why it cannot be shown, if `inspect` decoded it."""
+    extraction: Extraction | None = None
+    """None if it could not be read."""
 
 
 def inspect(
     files: Sequence[ReceivedFile],
     settings: Settings,
-    now: datetime,
     pool: InspectionPool | None = None,
     *,
     decode: bool = False,
 ) -> Mapping[Path, Content | Problem]:
     """Return the content of each file by its path, or why it is refused.
 
-    A picture whose reader crashes or takes too long is kept: its date is that of its name, else the present. Processes
-    are started for this call, unless there is a pool of `inspection_pool`. With `decode`, they decode the pictures too.
+    A picture whose reader crashes or takes too long is kept. Processes are started for this call, unless there is a
+    pool of `inspection_pool`. With `decode`, they decode the pictures too.
     """
     found: dict[Path, Content | Problem] = {}
     kinds: dict[Path, tuple[str, str]] = {}
@@ -102,7 +99,7 @@ def inspect(
         with nullcontext(pool) if pool else inspection_pool(settings, len(by_item), decode=decode) as readers:
             for item, result in readers.run(by_item):
                 file = by_item[item]
-                found[file.path] = _content(file, kinds[file.path], result, now)
+                found[file.path] = _content(kinds[file.path], result)
     return found
 
 
@@ -153,17 +150,34 @@ def _read(item: tuple[Path, str], *, max_bytes: int, decode: bool) -> Extraction
     return extract(path, max_bytes=max_bytes, decode=decode, name=name)
 
 
-def _content(
-    file: ReceivedFile, kind: tuple[str, str], result: Extraction | PhotosvcError, now: datetime
-) -> Content | Problem:
+def _content(kind: tuple[str, str], result: Extraction | PhotosvcError) -> Content | Problem:
     if isinstance(result, UnsupportedFileError):
         return result.problem
     if isinstance(result, PhotosvcError):
-        named = date_in(file.name)
-        return Content(*kind, named.replace(tzinfo=now.tzinfo) if named else now)
+        return Content(*kind)
     if kind[0] == "sidecar" and result.problem is not None:
         return result.problem
-    return Content(*kind, taken(result.metadata, [StackedFile(file.name, result)], now).local, result.problem)
+    return Content(*kind, result)
+
+
+def taken_by(group: Sequence[tuple[ReceivedFile, Content]], now: datetime) -> Taken:
+    """Return the time of the picture in these files and their sidecars, as an index run over their folder finds it.
+
+    If none of them could be read, it is that of a name, else the present.
+    """
+    pictures, sidecars = [], []
+    for file, content in group:
+        name = f"{file.folder}/{file.name}".lstrip("/")
+        read = content.extraction or Extraction(
+            file.hash, file.size, round(now.timestamp() * 1e9), content.extension, content.media_type, ""
+        )
+        if content.media_type != "sidecar":
+            pictures.append(StackedFile(name, read))
+        elif content.extraction is not None:
+            sidecars.append(StoredSidecar(name, Kind(read.codec), read.metadata))
+    beside = [replace(one, picture=pictures[0].name) for one in sidecars if one.kind is not Kind.ALBUM]
+    sources = with_sidecars(merged_metadata(pictures), ranked(beside))
+    return taken(sources.metadata, pictures, now)
 
 
 def check_disk(session: Session, settings: Settings, name: str = "", *, within: bool = False) -> None:

@@ -23,8 +23,10 @@ from sqlalchemy.orm import Session
 
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.problems import Problem, Reason, Severity
+from photosvc.index.describe import Taken
+from photosvc.index.name_groups import group_key, is_edited, owner_of, suffix_of
 from photosvc.index.requested import wish
-from photosvc.index.sidecar_values import companions, is_read, key
+from photosvc.index.sidecar_values import companions, is_read
 from photosvc.library import disk
 from photosvc.library.staging_part import NameTakenError, StorageFailedError
 from photosvc.library.upload_albums import QuotaExceededError, bytes_left, lock_account, require_account, wish_albums
@@ -36,7 +38,9 @@ from photosvc.library.upload_checks import (
     Transaction,
     check_disk,
     inspect,
+    taken_by,
 )
+from photosvc.media.metadata import DAY, MONTH
 from photosvc.models import ORIGINALS_ROOT, File, RejectedFile, UploadedFile
 from photosvc.models.statements import UNLOADED, insert_into
 from photosvc.settings import Settings
@@ -103,10 +107,16 @@ def grouped(
 def _by_stem(pictures: Iterable[ReceivedFile], contents: Mapping[Path, Content]) -> dict[str, list[Named]]:
     found: dict[str, list[ReceivedFile]] = {}
     for file in pictures:
-        found.setdefault(key(PurePosixPath(file.name).stem), []).append(file)
-    for group in found.values():
-        group.sort(key=lambda file: (_ORDER[contents[file.path].media_type], file.name))
-    return {stem: [Named(file, f".{contents[file.path].extension}") for file in group] for stem, group in found.items()}
+        found.setdefault(group_key(file.name), []).append(file)
+    groups = {}
+    for stem, group in found.items():
+        group.sort(key=lambda file: (is_edited(file.name), _ORDER[contents[file.path].media_type], file.name))
+        suffixes = {file.path: suffix_of(file.name) for file in group}
+        needed = len(set(suffixes.values())) > 1
+        groups[stem] = [
+            Named(file, f"{suffixes[file.path] if needed else ''}.{contents[file.path].extension}") for file in group
+        ]
+    return groups
 
 
 def _add_sidecars(
@@ -115,8 +125,9 @@ def _add_sidecars(
     """Add the sidecars of a folder to the groups of its pictures; yield those that belong to no picture."""
     owners = companions({*pictures, *(file.name for file in sidecars)})
     for file in sidecars:
-        owner = next((name for name in owners.get(file.name, ()) if name in pictures), None)
-        group = groups.get(key(PurePosixPath(owner).stem)) if owner else None
+        own = [name for name in owners.get(file.name, ()) if name in pictures]
+        owner = owner_of(own) if own else ""
+        group = groups.get(group_key(owner))
         if group is None or not is_read(file.name):
             yield file
             continue
@@ -125,11 +136,17 @@ def _add_sidecars(
         group.append(Named(file, suffix if suffix == ".aae" else first + suffix))
 
 
-def common_names(main: ReceivedFile, content: Content, lengths: Sequence[int] = _DIGITS) -> Iterator[str]:
-    """Yield the beginnings that a group's names may have, relative to the originals; the first free one is used."""
-    local = content.taken_local
+def common_names(main: ReceivedFile, when: Taken, lengths: Sequence[int] = _DIGITS) -> Iterator[str]:
+    """Yield the beginnings that a group's names may have, relative to the originals; the first free one is used.
+
+    A name has no day and no month that are not known: the index would read them.
+    """
+    local = when.local
+    folder, stamp = f"{local.year:04}/{local.month:02}", f"{local.year:04}{local:%m%d_%H%M%S}_"
+    if 0 < when.parts < DAY:
+        folder, stamp = folder[: 7 if when.parts == MONTH else 4], ""
     for digits in lengths:
-        yield f"{local.year:04}/{local.month:02}/{local.year:04}{local:%m%d_%H%M%S}_{main.hash[:digits].upper()}"
+        yield f"{folder}/{stamp}{main.hash[:digits].upper()}"
 
 
 def _is_sidecar(content: Content | Problem) -> bool:
@@ -168,6 +185,7 @@ class Admission:
     Args:
         user_id: the account in whose quota they count; None for those of an import.
         albums: UIDs of albums that their photos are added to once they are indexed.
+        folder_albums: the UIDs of further albums by the folders whose photos are added to them.
         pool: reads the files; by default each call of `admit` starts one.
         checks_quota: true if the files are not counted already, as waiting uploads are: they may not exceed the quota.
         tells_nothing: true if the sender must not learn or change what the library has: each content that it sends is
@@ -190,9 +208,10 @@ class Admission:
     link_uid: str = ""
     require: Callable[[Session], object] | None = None
     seconds: float = math.inf
+    folder_albums: Mapping[str, str] = field(default_factory=dict)
     _originals: KnownOriginals = field(init=False)
-    _subject: list[str] = field(default_factory=lambda: [""], init=False)
-    """The last result of `wish_albums`; if its transaction was undone, no job has this subject."""
+    _subjects: dict[tuple[str, ...], str] = field(default_factory=dict, init=False)
+    """The last result of `wish_albums` by albums; if its transaction was undone, no job has this subject."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_originals", KnownOriginals(self.settings, self._claims, self.tells_nothing))
@@ -207,7 +226,7 @@ class Admission:
             PhotosvcError: one cannot be stored; files before it are added, and the others wait.
         """
         # The answer to a visitor does not wait for the index, so this tells whether a picture is damaged.
-        found = dict(inspect(files, self.settings, self.now, self.pool, decode=self.tells_nothing))
+        found = dict(inspect(files, self.settings, self.pool, decode=self.tells_nothing))
         if self.tells_nothing:
             found.update({path: _NO_PICTURE for path, content in found.items() if _is_sidecar(content)})
         outcomes = [self._refused(file, problem) for file in files if isinstance(problem := found[file.path], Problem)]
@@ -220,10 +239,10 @@ class Admission:
         for group in groups:
             if self.settings.bucket is not None and time.monotonic() > end:
                 raise TooSlowError
-            content = contents[group[0].file.path]
+            when = taken_by([(one.file, contents[one.file.path]) for one in group], self.now)
             with disk.undo_on_error() as undo:
-                stored = self._stored(group, content, undo) if self.settings.bucket is not None else None
-                admitted = partial(self._admit_group, group, content, undo, stored)
+                stored = self._stored(group, when, undo) if self.settings.bucket is not None else None
+                admitted = partial(self._admit_group, group, when, undo, stored)
                 done = self._originals.settle(self.writing, admitted)
                 outcomes += (self._judged(outcome, contents[outcome.file.path]) for outcome in done)
             for one in (stored or {}).values():  # another request may have added the content under another name
@@ -231,6 +250,11 @@ class Admission:
                     self._take_back(one)
         order = {file.path: number for number, file in enumerate(files)}
         return sorted(outcomes, key=lambda outcome: order[outcome.file.path])
+
+    def albums_in(self, folder: str) -> tuple[str, ...]:
+        """Return the UIDs of the albums for the photos of a folder."""
+        own = self.folder_albums.get(folder)
+        return tuple(dict.fromkeys((*self.albums, *((own,) if own else ()))))
 
     def find(self, transaction: Transaction, file: ReceivedFile) -> str | None:
         """Return the name of the original with this content; its photo is added to the albums, in the transaction.
@@ -241,7 +265,7 @@ class Admission:
 
         def look(session: Session) -> str | None:
             if name := self._originals.name_of(session, file):
-                self._wish_albums(session, {file.hash: name})
+                self._wish_albums(session, {file.hash: name}, file.folder)
             return name or None
 
         return self._originals.settle(transaction, look)
@@ -262,9 +286,9 @@ class Admission:
 
     def _judged(self, outcome: Admitted, content: Content) -> Admitted:
         """Return the outcome of a stored file, for a visitor with the problem of its picture."""
-        status = stored_status(content.problem)
-        judges = self.tells_nothing and status != ADDED
-        return replace(outcome, status=status, problem=content.problem) if judges else outcome
+        problem = content.extraction.problem if self.tells_nothing and content.extraction else None
+        status = stored_status(problem)
+        return outcome if status == ADDED else replace(outcome, status=status, problem=problem)
 
     @property
     def _again(self) -> str:
@@ -293,12 +317,12 @@ class Admission:
         self._check_quota(session, group)
         return new
 
-    def _stored(self, group: Sequence[Named], content: Content, undo: ExitStack) -> _ByPath:
+    def _stored(self, group: Sequence[Named], when: Taken, undo: ExitStack) -> _ByPath:
         """Store the new files of a group in the bucket, outside of a transaction, because a store may take long."""
         stored = {}
         for one in self._originals.settle(self.writing, partial(self._check_group, group)):
             with ExitStack() as own:
-                name = self._placed(group[0].file, content, one, own)
+                name = self._placed(group[0].file, when, one, own)
                 stored[one.file.path] = _Stored(one.file, name, own.pop_all())
             undo.callback(self._take_back, stored[one.file.path])
         return stored
@@ -320,7 +344,7 @@ class Admission:
                 session.execute(delete(UploadedFile).where(of_content), execution_options=UNLOADED)
 
     def _admit_group(
-        self, group: Sequence[Named], content: Content, undo: ExitStack, stored: _ByPath | None, session: Session
+        self, group: Sequence[Named], when: Taken, undo: ExitStack, stored: _ByPath | None, session: Session
     ) -> list[Admitted]:
         self._check_group(group, session)
         outcomes = []
@@ -330,7 +354,7 @@ class Admission:
                 outcomes.append(Admitted(one.file, self._again, known))
                 continue
             if stored is None:
-                name = self._placed(group[0].file, content, one, undo, session)
+                name = self._placed(group[0].file, when, one, undo, session)
             elif one.file.path not in stored:  # a duplicate, which was removed meanwhile
                 raise StorageFailedError
             elif not self.is_same(one.file, name := stored[one.file.path].name):
@@ -342,7 +366,7 @@ class Admission:
             session.execute(rejected, execution_options=UNLOADED)
             wish(session, self.now, name.rpartition("/")[0])
             outcomes.append(Admitted(one.file, ADDED, name))
-        self._wish_albums(session, {outcome.file.hash: outcome.placed for outcome in outcomes})
+        self._wish_albums(session, {outcome.file.hash: outcome.placed for outcome in outcomes}, group[0].file.folder)
         return outcomes
 
     def _check_quota(self, session: Session, group: Sequence[Named]) -> None:
@@ -383,21 +407,23 @@ class Admission:
             "created_at": self.now,
         }
 
-    def _wish_albums(self, session: Session, files: Mapping[str, str]) -> None:
+    def _wish_albums(self, session: Session, files: Mapping[str, str], folder: str) -> None:
         """Ask for the albums of pictures, duplicates included; sidecars, by their names, belong to other files."""
         pictures = [content for content, name in files.items() if not is_read(name)]
-        if self.albums and pictures:
-            link_uid = self.link_uid if self.tells_nothing else None
-            self._subject[0] = wish_albums(
-                session, self._subject[0], pictures, self.albums, self.now, self.user_id, contributed_by=link_uid
+        albums = self.albums_in(folder)
+        if albums and pictures:
+            sender = self.link_uid if self.tells_nothing else None
+            subject = self._subjects.get(albums, "")
+            self._subjects[albums] = wish_albums(
+                session, subject, pictures, albums, self.now, self.user_id, contributed_by=sender
             )
 
     def _placed(
-        self, main: ReceivedFile, content: Content, one: Named, undo: ExitStack, session: Session | None = None
+        self, main: ReceivedFile, when: Taken, one: Named, undo: ExitStack, session: Session | None = None
     ) -> str:
         """Place a file of a group and return its name. `undo` brings it back to where it waited for another try."""
         lengths = _DIGITS_OF_STRANGERS if self.tells_nothing else _DIGITS
-        commons = [*common_names(main, content, lengths), *common_names(one.file, content, lengths)]
+        commons = [*common_names(main, when, lengths), *common_names(one.file, when, lengths)]
         commons.append(f"{commons[0]}_{secrets.token_hex(4)}")
         for common in commons:
             name = common + one.ending

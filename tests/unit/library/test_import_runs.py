@@ -1,6 +1,8 @@
 """Imports: files of a folder become originals, once each, whole, and under names by their time."""
 
+import json
 import os
+from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import select
@@ -9,9 +11,11 @@ from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
 from photosvc.index.requested import waiting
 from photosvc.library.import_folder import ImportFolder
 from photosvc.library.staging_part import Part, ReadOnlyError, StorageFailedError, StorageFullError
-from photosvc.models import Photo, UploadedFile
+from photosvc.models import Album, AlbumPhoto, Photo, UploadedFile
+from photosvc.web.current import current_service
 from tests.support.clients.upload_client import picture, sha1
 from tests.support.factories.import_folder import open_imports
+from tests.support.factories.indexing_requests import index_at_once
 from tests.support.pictures import clouds, dng, encoded, xmp
 
 ABOUT = xmp('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">At the lake</rdf:li></rdf:Alt></dc:title>')
@@ -61,6 +65,41 @@ def test_files_that_belong_together_stay_together(imports, tmp_path):
     assert found["IMG_7.jpg.xmp"] == ("imported", f"{base}.jpg.xmp")
     assert found["other.xmp"] == ("skipped", "unrelated")
     assert found["more/IMG_7.jpg"] == ("imported", named(picture(4)))
+
+
+def test_a_takeout_keeps_its_dates_albums_and_edited_copies(imports):
+    first, edited, second = (encoded(clouds(seed, 32, 24), "JPEG") for seed in (50, 51, 52))
+    about = {"title": "IMG_1.jpg", "photoTakenTime": {"timestamp": "1577793600"}}
+    year = {"title": "Photos from 2019", "date": {"timestamp": "1577793600"}}
+    for folder, album in (("Trip", {"title": "To the lake", "description": "By train", "date": {}}), ("2019", year)):
+        imports.put(f"Takeout/{folder}/metadata.json", json.dumps(album).encode())
+        imports.put(f"Takeout/{folder}/IMG_1.jpg", first)
+        imports.put(f"Takeout/{folder}/IMG_1.jpg.json", json.dumps(about).encode())
+    imports.put("Takeout/Trip/IMG_1-edited.jpg", edited)
+    imports.put("Takeout/2019/IMG_2.jpg", second)
+    found = imports.bring()
+    base = named(first, "", "2019/12/20191231_120000")
+    assert {name: found[f"Takeout/Trip/{name}"] for name in ("metadata.json", "IMG_1-edited.jpg")} == {
+        "metadata.json": ("imported", ""),
+        "IMG_1-edited.jpg": ("imported", f"{base}-edited.jpg"),
+    }
+    assert found["Takeout/2019/metadata.json"] == ("skipped", "unrelated")
+    assert {f"{base}{end}" for end in (".jpg", ".jpg.json", "-edited.jpg")} < imports.originals().keys()
+    with imports.library.app.app_context():
+        index_at_once(current_service())
+    with imports.library.session() as session:
+        photos = {photo.original_name: photo for photo in session.scalars(select(Photo))}
+        assert sorted(photos) == ["IMG_1", "IMG_2"]
+        assert [len(photos["IMG_1"].files), photos["IMG_1"].taken_at] == [2, datetime(2019, 12, 31, 12, tzinfo=UTC)]
+        (album,) = session.scalars(select(Album))
+        assert (album.title, album.description) == ("To the lake", "By train")
+        assert list(session.scalars(select(AlbumPhoto.photo_id))) == [photos["IMG_1"].id]
+
+
+def test_an_undated_file_in_a_folder_of_a_month_gets_no_day(imports):
+    data = encoded(clouds(1, 32, 24), "JPEG")
+    imports.put("2005-08 Italy/a.jpg", data)
+    assert imports.bring() == {"2005-08 Italy/a.jpg": ("imported", f"2005/08/{sha1(data)[:8].upper()}.jpg")}
 
 
 def test_what_the_originals_have_is_named_and_not_stored_again(imports):
