@@ -87,6 +87,7 @@ class SearchRow(Base, table="search_rows"):
     iso: Mapped[int] = of_photo("iso", Integer, scanned=True)
     focal_length: Mapped[int] = of_photo("focal_length", Integer, scanned=True)
     f_number: Mapped[float] = of_photo("f_number", Double, scanned=True)
+    exposure_key: Mapped[str] = of_photo("exposure", Text, convert=fold, filter_name="exposure")
     camera_id: Mapped[int] = of_photo("camera_id", RowId, by_value=True, scanned=True)
     lens_id: Mapped[int] = of_photo("lens_id", RowId, lookup="values", scanned=True)
     lat: Mapped[float] = of_photo(lambda source: source.position[0], Double, lookup="map")

@@ -22,8 +22,8 @@ from photosvc.core.vocabulary import UNKNOWN
 from photosvc.models.library import UNKNOWN_PLACE
 from photosvc.pages.language import N_, _, date_text
 from photosvc.pictures.sizes import NAMED, Area, thumbnail_size
-from photosvc.query.lexer import TokenKind, close_quote, quote, tokens
-from photosvc.query.parser import OPERATOR_WORDS, negates, split_order, understand
+from photosvc.query.lexer import TokenKind, close_quote, quote
+from photosvc.query.parser import read_tokens, split_order, understand
 from photosvc.search.reading.request import best_order
 from photosvc.web.contract import is_mounted
 from photosvc.web.current import current_service
@@ -37,7 +37,6 @@ SHELVES: Final = {
 #: The sizes of covers in lists.
 COVERS: Final = ("tile_224", "tile_500")
 _MOST: Final = 20
-_EITHER_WORDS: Final = frozenset(word for word, kind in OPERATOR_WORDS.items() if kind is TokenKind.EITHER)
 Record = Mapping[str, Any]
 #: Style classes have no decimals: shapes are rounded to the twentieth, within what a row can show.
 _STEP: Final = 5
@@ -138,8 +137,10 @@ def narrowed(query: str) -> str:
     """
     with suppress(InvalidValueError):
         query = split_order(query)[0].strip()
-    either = any(one.kind is TokenKind.EITHER or one.text.lower() in _EITHER_WORDS for one in tokens(query))
-    return f"({query})" if either else query
+    # A word such as `or` or `not` at the end would be an operator in front of the condition.
+    *own, _ = read_tokens(f"{query} is:video")
+    bound = any(one.kind is TokenKind.EITHER for one in own) or any(one.kind is TokenKind.NEGATE for one in own[-1:])
+    return f"({query})" if bound else query
 
 
 def with_condition(query: str, condition: str) -> str:
@@ -174,15 +175,15 @@ class Chip:
 def chips_of(query: str) -> list[Chip]:
     """Return the filters of a valid query outside of groups and alternatives, and words that mean some, in order."""
     found, depth = list[Chip](), 0
-    known = list(tokens(query))
+    known = read_tokens(query)
     meanings = {one.start: one for one in understand(query, current_service().today())}
-    if any(token.kind is TokenKind.EITHER or token.text.lower() in _EITHER_WORDS for token in known):
+    if any(token.kind is TokenKind.EITHER for token in known):
         return []
     for before, token in zip([None, *known], known, strict=False):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
         if depth or len(found) == _MOST:
             continue
-        sign = before if before and (before.kind is TokenKind.NEGATE or negates(before, token)) else None
+        sign = before if before and before.kind is TokenKind.NEGATE else None
         if meant := meanings.get(token.start):
             words = query[meant.start : meant.end]
             rest = f"{query[: meant.start]}{quote(words, always=True)}{query[meant.end :]}"

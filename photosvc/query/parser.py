@@ -174,7 +174,7 @@ class _Parser:
     def __init__(self, text: str, field: str, today: date) -> None:
         self.field = field
         self.today = today
-        self.tokens = _with_operator_words(list(islice(tokens(close_quote(text)), MOST_TOKENS + 1)))
+        self.tokens = read_tokens(text)
         self.next = 0
         self.terms = 0
         self.understood: list[Understood] = []
@@ -337,10 +337,11 @@ class _Parser:
         return InvalidQueryError(message, field=self.field, position=token.start)
 
 
-def _with_operator_words(found: list[Token]) -> list[Token]:
-    """Turn `and` and `or` between two terms into operators, and `not` before a term into a sign."""
+def read_tokens(text: str) -> list[Token]:
+    """Return the tokens of a query: `and` and `or` between two terms are operators, `not` before a term is a sign."""
+    found = list(islice(tokens(close_quote(text)), MOST_TOKENS + 1))
     for at in range(len(found) - 2, -1, -1):
-        if negates(found[at], found[at + 1]):
+        if _negates(found[at], found[at + 1]):
             found[at] = found[at]._replace(kind=TokenKind.NEGATE, text="-")
     for at in range(1, len(found) - 1):
         token = found[at]
@@ -350,12 +351,7 @@ def _with_operator_words(found: list[Token]) -> list[Token]:
     return found
 
 
-def is_operator(token: Token, kind: TokenKind) -> bool:
-    """Return whether a token is this operator, as a sign or as a word."""
-    return token.kind is kind or (token.kind is TokenKind.WORD and OPERATOR_WORDS.get(token.text.lower()) is kind)
-
-
-def negates(token: Token, following: Token) -> bool:
+def _negates(token: Token, following: Token) -> bool:
     """Return whether a token is a word that negates the term behind it."""
     if token.kind is not TokenKind.WORD or following.kind not in _TERM_STARTS:
         return False
@@ -380,8 +376,8 @@ def split_order(text: str) -> tuple[str, str]:
     check(text, "q")
     order = ""
     for before, token, after in _top_filters(text):
-        negated = before and (before.kind in BINDERS or negates(before, token))
-        if token.key.lower() == ORDER and not negated and not (after and after.kind is TokenKind.EITHER):
+        bound = (before and before.kind in BINDERS) or (after and after.kind is TokenKind.EITHER)
+        if token.key.lower() == ORDER and not bound:
             order = token.text[len(ORDER) + 1 :].strip('"')
             text = text[: token.start] + " " * len(token.text) + text[token.end :]
     return text, order
@@ -389,8 +385,7 @@ def split_order(text: str) -> tuple[str, str]:
 
 def _top_filters(text: str) -> Iterator[tuple[Token | None, Token, Token | None]]:
     """Yield the filters outside of groups, each with the tokens beside it."""
-    found = list(islice(tokens(close_quote(text)), MOST_TOKENS + 1))
-    depth = 0
+    found, depth = read_tokens(text), 0
     for before, token, after in zip([None, *found], found, [*found[1:], None], strict=False):
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
         if token.kind is TokenKind.FILTER and not depth:

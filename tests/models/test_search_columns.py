@@ -22,10 +22,9 @@ from photosvc.models.engine import configure_engine
 from photosvc.query.filters import FILTERS
 
 #: Column names of filters that are not answered by search rows but by words, albums, cameras and lenses.
-#: `weekday`, `hour` and `exposure` are computed from the photo.
+#: `weekday` and `hour` are computed from the photo.
 ELSEWHERE = {
     "nothing", "place", "description", "keywords", "subjects", "albums", "camera_text", "lens_text", "weekday", "hour",
-    "exposure",
 }  # fmt: skip
 
 #: Columns that neither a filter nor an order compares: keys, and what conditions on who sees what and where need.

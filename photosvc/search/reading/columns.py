@@ -64,8 +64,6 @@ def column_named(name: str) -> Column:
             hour = func.coalesce(extract("hour", Photo.taken_at_local), -1)
             known = case((Photo.year > 0, hour), else_=-1)
             return select(known).where(Photo.id == SearchRow.photo_id).correlate(SearchRow).scalar_subquery()
-        case "exposure":
-            return select(Photo.exposure).where(Photo.id == SearchRow.photo_id).correlate(SearchRow).scalar_subquery()
     column: Column = getattr(SearchRow, FILTER_COLUMNS.get(name, name))
     return column
 

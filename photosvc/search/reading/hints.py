@@ -23,9 +23,9 @@ from photosvc.core.words import counted, names_like
 from photosvc.models import Keyword, SearchRow, SearchText
 from photosvc.models.statements import begins, run_text
 from photosvc.query.fold import words
-from photosvc.query.lexer import Token, TokenKind, close_quote, tokens
+from photosvc.query.lexer import Token, TokenKind, close_quote
 from photosvc.query.nodes import shown
-from photosvc.query.parser import is_operator, negates, split_order, understand
+from photosvc.query.parser import read_tokens, split_order, understand
 from photosvc.query.spoken import SPOKEN_WORDS
 from photosvc.search.limits import ended_by_limit
 from photosvc.search.reading.compile import visible
@@ -225,10 +225,10 @@ class _Search:
 
 def _parts(query: str, today: date) -> list[_Part]:
     """Return the terms of a query that all must match; none if it has alternatives."""
-    found, depth = list(tokens(query)), 0
+    found, depth = read_tokens(query), 0
     for token in found:
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
-        if not depth and is_operator(token, TokenKind.EITHER):
+        if not depth and token.kind is TokenKind.EITHER:
             return []
     spoken = {one.start: one.end for one in understand(query, today)}
     return [part for part in _terms(found, spoken) if part.end > part.start]
@@ -236,12 +236,12 @@ def _parts(query: str, today: date) -> list[_Part]:
 
 def _terms(found: Sequence[Token], spoken: dict[int, int]) -> Iterator[_Part]:
     depth, start, end = 0, None, 0
-    for token, following in zip(found, [*found[1:], None], strict=False):
-        if token.start < end or (depth == 0 and is_operator(token, TokenKind.BOTH)):
+    for token in found:
+        if token.start < end or (depth == 0 and token.kind is TokenKind.BOTH):
             continue  # it belongs to words that mean a filter, or is an `and`
         start = token.start if start is None else start
         depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
-        if depth or token.kind is TokenKind.NEGATE or (following and negates(token, following)):
+        if depth or token.kind is TokenKind.NEGATE:
             continue
         end = spoken.get(token.start, token.end)
         plain = token.kind is TokenKind.WORD and start == token.start and token.start not in spoken

@@ -1,8 +1,11 @@
 """Searching as people type: requests and the photos that they find."""
 
 import pytest
+from sqlalchemy import select
 
+from photosvc.models import Photo
 from tests.support.clock import NOW
+from tests.support.factories.photos import edit_photos
 from tests.support.factories.typed_library import CLIP, EVERY, IMG, NIGHT, PARK, fill_typed_library
 from tests.support.library import open_library
 
@@ -252,6 +255,37 @@ def test_the_order_may_stand_in_the_query(typed_library):
     answer = typed_library.get({"q": "order:newset"})
     assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "q")
     assert answer.json["error"] == "order 'newset' is unknown: did you mean newest?"
+
+
+def outcome(library, query):
+    """The message without its position, or the files that are found."""
+    answer = library.get({"q": query, "quality": 7})
+    return answer.json["error"].partition(" (")[0] if answer.status_code == 400 else [one["UID"] for one in answer.json]
+
+
+@pytest.mark.parametrize(
+    ("words", "signs"),
+    [
+        ("lake or order:name", "lake | order:name"),
+        ("order:name or lake", "order:name | lake"),
+        ("lake and order:name", "lake & order:name"),
+        ("lake not order:name", "lake -order:name"),
+        ("lake or quality:0", "lake | quality:0"),
+        ("quality:0 and lake", "quality:0 & lake"),
+        ("lake without quality:0", "lake -quality:0"),
+    ],
+)
+def test_words_are_the_same_operators_as_signs_beside_an_order_and_a_filter_without_effect(typed_library, words, signs):
+    assert outcome(typed_library, words) == outcome(typed_library, signs)
+
+
+def test_exposures_are_found_in_any_case(typed_library):
+    (there,) = typed_library.find(q="ext:png")
+    with typed_library.session() as session:
+        photo = session.scalars(select(Photo).where(Photo.uid == there["UID"])).one()
+        edit_photos(session, [photo.id], exposure="2\u00bd S\u00c9C")
+    for query in ('exposure:"2\u00bd s\u00e9c"', "exposure:2\u00bd*", 'exposure:"2\u00bd S\u00c9C"', "shutter:*sec"):
+        assert found(typed_library, q=query) == {PARK}, query
 
 
 def test_a_distance_of_0_is_not_set(typed_library):

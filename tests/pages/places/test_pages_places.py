@@ -166,7 +166,15 @@ def test_addresses_of_tiles_are_taken(tmp_path, address):
 
 @pytest.mark.parametrize(
     ("query", "expected"),
-    [("", ""), ("lake sun", "lake sun"), ("a | b", "(a | b)"), ("a or b order:title", "(a or b)")],
+    [
+        ("", ""),
+        ("lake sun", "lake sun"),
+        ("a | b", "(a | b)"),
+        ("a or b order:title", "(a or b)"),
+        ("a or", "(a or)"),
+        ("a not", "(a not)"),
+        ("or a", "or a"),
+    ],
 )
 def test_further_conditions_are_added_to_the_whole_query(query, expected):
     assert narrowed(query) == expected

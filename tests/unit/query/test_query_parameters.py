@@ -133,7 +133,17 @@ def test_the_order_is_taken_out_of_a_query(text: str, rest: str, order: str) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["(order:name)", "cat | order:name", "order:name | cat", "-order:name", "NOT order:name"]
+    "text",
+    [
+        "(order:name)",
+        "cat | order:name",
+        "order:name | cat",
+        "-order:name",
+        "NOT order:name",
+        "cat or order:name",
+        "order:name Or cat",
+        "cat not order:name",
+    ],
 )
 def test_an_order_inside_a_query_is_refused(text: str) -> None:
     assert split_order(text) == (text, "")
@@ -183,7 +193,9 @@ def test_latitude_alone_in_a_group_is_an_error_with_its_place() -> None:
     assert caught.value.field == "q"
 
 
-@pytest.mark.parametrize("text", ["order:name & lake", "order:name (lake)", "(lake) order:name", "lake & order:name"])
+@pytest.mark.parametrize(
+    "text", ["order:name & lake", "order:name and lake", "order:name (lake)", "(lake) order:name", "lake & order:name"]
+)
 def test_an_order_beside_and_or_a_group_is_that_of_the_whole_query(text):
     rest, order = split_order(text)
     assert (rest, order) == (text.replace("order:name", " " * 10), "name")

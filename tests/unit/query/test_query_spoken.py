@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from photosvc.query.lexer import TokenKind, tokens
+from photosvc.query.lexer import TokenKind
 from photosvc.query.nodes import And, Choice, Everything, Filter, Not, Or, Pattern, Phrase, Range, Word
-from photosvc.query.parser import is_operator, parse_query, understand
+from photosvc.query.parser import parse_query, read_tokens, understand
 from photosvc.query.spoken import _FORMS, _MAGIC, read_spoken
 from photosvc.query.spoken_dates import read_dates
 
@@ -313,7 +313,7 @@ def test_what_words_mean_has_no_words_with_a_meaning(query):
 
 
 def test_a_word_that_is_an_operator_is_known_as_one():
-    found = [is_operator(token, TokenKind.EITHER) for token in tokens('e Or f | "or" g')]
+    found = [token.kind is TokenKind.EITHER for token in read_tokens('e Or f | "or" g')]
     assert found == [False, True, False, True, False, False]
 
 

@@ -21,6 +21,10 @@ from photosvc.query.parser import unset_filters
         ("-public:false", set()),
         ("cat | public:false", set()),
         ("public:false | cat", set()),
+        ("cat OR public:false", set()),
+        ("public:false or cat", set()),
+        ("not public:false", set()),
+        ("public:false or", {"public"}),
         ("12:30 order:name", set()),
     ],
 )
