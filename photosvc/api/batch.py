@@ -96,7 +96,6 @@ def edit_photos(given: dict[str, Any]) -> Response:
     Keywords can be added to each photo or removed from it, and times moved. To undo the edit, send `change` of the
     answer to `POST /batch/photos/undo`.
     """
-    values = {**given["values"], **(given["values"].pop("details", None) or {})}
     each = Each(given["add_keywords"], given["remove_keywords"], given["shift"])
     entry, number = Change("photos.update", Actor.of(principal())), None
 
@@ -106,7 +105,7 @@ def edit_photos(given: dict[str, Any]) -> Response:
         catalog.remember(loaded.photos)
         with changing(session, catalog, loaded, entry, now) as touched:
             for photo in loaded.photos:
-                apply(photo, each.values(photo, values), catalog)
+                apply(photo, each.values(photo, given["values"]), catalog)
         if touched and number is None:
             number = first_of_batch(session, [photo.uid for photo in touched], entry, now)
         return len(touched)

@@ -110,8 +110,7 @@ def change_photo(given: dict[str, Any], photo_uid: str) -> Response:
 
     Values that a person sets outlive every index run. With `If-Match`, only the state with that entity tag is changed.
     """
-    values = {**given, **(given.pop("details", None) or {})}
-    body, etag = change_asked(photo_uid, "photos.update", lambda editing: apply(editing.photo, values, editing.catalog))
+    body, etag = change_asked(photo_uid, "photos.update", lambda editing: apply(editing.photo, given, editing.catalog))
     return ReadyResponse(body, content_type=JSON, headers=cache_headers(etag))
 
 

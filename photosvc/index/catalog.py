@@ -144,6 +144,11 @@ class Catalog:
 class PlainCatalog(Catalog):
     """A catalog for plain photos: its rows are plain objects as well, and inserted at once."""
 
+    @property
+    def session(self) -> Session:
+        """Return the session of the write transaction."""
+        return self._session
+
     def remember(self, photos: Iterable[Photo]) -> None:
         """Remember the rows that these photos refer to, so that none is looked up again."""
         for photo in photos:

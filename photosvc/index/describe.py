@@ -3,7 +3,8 @@
 Pure functions put the files together: equal files give equal photos.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -178,6 +179,23 @@ def describe(
     _set_times(photo, now)
 
 
+def as_in_files(
+    photo: Photo, sources: Iterable[str], sidecars: Mapping[int, list[StoredSidecar]], catalog: Catalog
+) -> Photo:
+    """Return a copy of a plain photo in which the files decide the values of these source columns, and the stack."""
+    described = copy(photo)
+    described.files = [copy(file) for file in photo.files]
+    for file in described.files:
+        file.photo, file.markers = described, [copy(marker) for marker in file.markers]
+    described.stack, described.keywords = 0, list(photo.keywords)
+    for source in sources:
+        setattr(described, source, AUTO)
+    if described.favorite_src == AUTO:
+        described.favorite = False
+    describe(described, sidecars, catalog, photo.created_at)
+    return described
+
+
 def _shown(area: Region, file: File, catalog: Catalog) -> Region:
     """Return an area as it is on the turned picture, with the present name of the person."""
     return replace(upright(area, file.turn), name=catalog.person(area.name))
@@ -233,14 +251,13 @@ def _describe_time(photo: Photo, sources: Sources, stacked: Sequence[StackedFile
 def _describe_camera(photo: Photo, sources: Sources, catalog: Catalog) -> None:
     metadata = sources.metadata
     _write(photo, metadata, "iso", "focal_length", "f_number", "exposure")
-    if not gives_way(photo.camera_src, XMP):
-        return
-    camera = catalog.camera(metadata.camera_make, metadata.camera_model)
-    photo.camera, photo.lens = camera, catalog.lens(metadata.lens_make, metadata.lens_model)
-    photo.camera_serial = metadata.camera_serial
-    photo.camera_src = sources.source_of("camera_model", "camera_make")
+    if gives_way(photo.camera_src, XMP):
+        photo.camera = catalog.camera(metadata.camera_make, metadata.camera_model)
+        photo.lens = catalog.lens(metadata.lens_make, metadata.lens_model)
+        photo.camera_serial = metadata.camera_serial
+        photo.camera_src = sources.source_of("camera_model", "camera_make")
     if photo.scan_src != MANUAL:
-        photo.scan = camera.type == "scanner"
+        photo.scan = photo.camera.type == "scanner"
 
 
 def _describe_place(photo: Photo, sources: Sources, catalog: Catalog) -> None:

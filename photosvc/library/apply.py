@@ -1,6 +1,6 @@
 """The values that a person gives, written into a photo."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from struct import pack
 from typing import Any, Final
@@ -8,28 +8,37 @@ from typing import Any, Final
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import is_position
 from photosvc.core.timezones import is_zone, to_local, to_utc
-from photosvc.core.vocabulary import AUTO, MANUAL
-from photosvc.index.catalog import Catalog
+from photosvc.core.vocabulary import MANUAL
+from photosvc.index.catalog import Catalog, PlainCatalog
+from photosvc.index.describe import as_in_files
+from photosvc.index.sidecar_links import sidecars_of
+from photosvc.library.journal import KEYWORDS
 from photosvc.models import Camera, Lens, Photo
 from photosvc.models.photo import PLAIN_VALUES
+from photosvc.records.fields import clean_text
 
 
-def apply(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
+def apply(photo: Photo, values: Mapping[str, Any], catalog: PlainCatalog) -> None:
     """Write a person's values into a photo, inside `changing`. Values equal to the present ones change nothing.
 
     Args:
-        values: as `PhotoEditSchema` loads them; a value that is absent stays, None gives it back to the files.
+        values: as `PhotoEditSchema` loads them; a value that is absent stays, None restores that of the files.
 
     Raises:
         InvalidValueError: values contradict each other, or name something that does not exist; it has the field.
     """
     if "caption" in values:  # the newer name; of both, the one that differs from the present value counts
-        caption = values["caption"]
-        is_present = caption == photo.description
-        values = {**values, "description": values.get("description", caption) if is_present else caption}
-    for name, write in _WRITERS.items():
-        if name in values:
-            write(photo, values[name])
+        caption, description = values["caption"], values.get("description")
+        is_present = is_shown_as(photo.description, caption) or caption is None
+        values = {**values, "description": caption if description is None or not is_present else description}
+    if restored := [name for name in _COLUMNS if name in values and values[name] is None]:
+        _give_back(photo, restored, catalog)
+        values = {name: value for name, value in values.items() if value is not None}
+    for name in _PLAIN:
+        if name in values and not is_shown_as(getattr(photo, name), values[name]):
+            setattr(photo, name, values[name])
+            if name in _SOURCES:
+                setattr(photo, _SOURCES[name], MANUAL)
     if "keywords" in values:
         _set_keywords(photo, values["keywords"], catalog)
     _set_time(photo, values)
@@ -47,99 +56,123 @@ def keep_keywords(photo: Photo) -> None:
     photo.keywords_src = MANUAL
 
 
-def _is_shown(own: Any, given: Any, places: int) -> bool:  # noqa: ANN401
-    """Return whether a given value is the own one as records show it, for clients with single precision too."""
+def is_shown_as(own: Any, given: Any, places: int = 2) -> bool:  # noqa: ANN401
+    """Return whether records show the own value as the given one, so that sending it back is no edit.
+
+    Times are shown in whole seconds, and numbers with `places` decimals, which some clients read in single precision;
+    texts are cleaned on their way in.
+    """
     if isinstance(own, float):
         return pack("f", round(own, places)) == pack("f", given)
+    if isinstance(own, datetime):
+        return given in {own, own.replace(microsecond=0)}
+    if isinstance(own, str):
+        return given in {own, clean_text(own)}
     return bool(own == given)
 
 
-def _set_keywords(photo: Photo, words: Sequence[str] | None, catalog: Catalog) -> None:
-    if words is None:
-        photo.keywords_src = AUTO
-        return
+_DATE: Final = ("year", "month", "day")
+_MOMENT: Final = ("taken_at_local", *_DATE)
+_POSITION: Final = ("lat", "lng", "altitude", "cell_id", "place", "country")
+#: Values that do not depend on others.
+_PLAIN: Final = ("title", "description", "type", "favorite", *PLAIN_VALUES, "private", "stack")
+#: Value of an edit -> the attributes of the photo that get the value of the files for null.
+_COLUMNS: Final[dict[str, tuple[str, ...]]] = {
+    **{name: (name,) for name in (*_PLAIN, KEYWORDS, "time_zone", "altitude", "country")},
+    **{name: _DATE[number:] for number, name in enumerate(_DATE)},  # an unknown part hides the later ones
+    **dict.fromkeys(("taken_at", "taken_at_local"), _MOMENT),
+    **dict.fromkeys(("lat", "lng"), _POSITION),
+    **dict.fromkeys(("camera_id", "camera_make", "camera_model"), ("camera", "camera_serial")),
+    **dict.fromkeys(("lens_id", "lens_make", "lens_model"), ("lens",)),
+}
+#: Value of an edit -> the column of its source; `private` and `stack` have none.
+_SOURCES: Final = {
+    **{name: f"{name}_src" for name in _COLUMNS if name in _PLAIN[:-2] or name == KEYWORDS},
+    **dict.fromkeys(("taken_at", "taken_at_local", "time_zone", *_DATE), "taken_src"),
+    **dict.fromkeys(("lat", "lng", "altitude", "country"), "place_src"),
+    **{name: "camera_src" for name in _COLUMNS if name.startswith(("camera_", "lens_"))},
+}
+
+
+def _give_back(photo: Photo, names: Collection[str], catalog: PlainCatalog) -> None:
+    """Restore values of the files; others of the same source stay those of a person.
+
+    Args:
+        names: of `_COLUMNS`.
+    """
+    sources = {_SOURCES[name] for name in names if name in _SOURCES}
+    files = as_in_files(photo, sources, sidecars_of(catalog.session, [photo.id]), catalog)
+    given_back = {column for name in names for column in _COLUMNS[name]}
+    for column in given_back:
+        setattr(photo, column, getattr(files, column))
+    if "country" in names:  # that of the position, which may be a person's
+        photo.country = photo.place.country
+    if "taken_src" in sources:
+        if photo.taken_at_local.date() != files.taken_at_local.date():  # a part of another date is no part of this one
+            for name in given_back.intersection(_DATE):
+                setattr(photo, name, getattr(photo.taken_at_local, name))
+        _hide_parts(photo)
+        photo.taken_at = to_utc(photo.taken_at_local.replace(tzinfo=None), photo.time_zone)
+    for source in sources:
+        columns = {column for name, column in _SOURCES.items() if column == source for column in _COLUMNS[name]}
+        if all(_stored(getattr(photo, column)) == _stored(getattr(files, column)) for column in columns):
+            setattr(photo, source, getattr(files, source))
+            if source == "taken_src":
+                photo.taken_at = files.taken_at
+
+
+def _stored(value: Any) -> Any:  # noqa: ANN401
+    """Return a value by which to compare it: a row by its id."""
+    return getattr(value, "id", value)
+
+
+def _hide_parts(photo: Photo) -> None:
+    """Make the parts of a date unknown after the first unknown one."""
+    parts = [photo.year, photo.month, photo.day]
+    known = parts.index(-1) if -1 in parts else len(parts)
+    photo.year, photo.month, photo.day = (*parts[:known], -1, -1, -1)[:3]
+
+
+def _set_keywords(photo: Photo, words: Sequence[str], catalog: Catalog) -> None:
     keywords = catalog.keywords(words)
     if {keyword.folded for keyword in keywords} != {keyword.folded for keyword in photo.keywords}:
         photo.keywords, photo.keywords_src = keywords, MANUAL
 
 
-def _sourced(name: str) -> Callable[[Photo, Any], None]:
-    """Return a function that writes a value which has a source column of the same name."""
-    source = f"{name}_src"
-
-    def write(photo: Photo, value: Any) -> None:  # noqa: ANN401
-        if value is None:
-            setattr(photo, source, AUTO)
-        elif not _is_shown(getattr(photo, name), value, 2):
-            setattr(photo, name, value)
-            setattr(photo, source, MANUAL)
-
-    return write
-
-
-def _plainly(name: str) -> Callable[[Photo, Any], None]:
-    def write(photo: Photo, value: Any) -> None:  # noqa: ANN401
-        if value is not None:
-            setattr(photo, name, value)
-
-    return write
-
-
-#: Values that do not depend on others.
-_WRITERS: Final[dict[str, Callable[[Photo, Any], None]]] = {
-    **{name: _sourced(name) for name in ("title", "description", "type", "favorite", *PLAIN_VALUES)},
-    "private": _plainly("private"),
-    "stack": _plainly("stack"),
-}
-
-
 def _set_time(photo: Photo, values: Mapping[str, Any]) -> None:
     """Write the times: if both are given, the wall time counts; a zone alone moves the UTC time, not the wall time."""
-    names = ("taken_at", "taken_at_local", "time_zone", "year", "month", "day")
+    names = ("taken_at", "taken_at_local", "time_zone", *_DATE)
     given = {name: values[name] for name in names if name in values}
-    given = {name: value for name, value in given.items() if value is None or value != getattr(photo, name)}
+    given = {name: value for name, value in given.items() if not is_shown_as(getattr(photo, name), value)}
     if not given:
         return
-    if all(value is None for value in given.values()):
-        photo.taken_src = AUTO
-        return
-    zone = given.get("time_zone") or photo.time_zone
+    zone = given.get("time_zone", photo.time_zone)
     if not is_zone(zone):
         raise InvalidValueError(f"{zone[:40]!r} is not the name of a time zone", field="TimeZone")
-    if given.get("taken_at") is not None and given.get("taken_at_local") is None:
+    if "taken_at" in given and "taken_at_local" not in given:
         photo.taken_at = given["taken_at"]
         photo.taken_at_local = to_local(photo.taken_at, zone).replace(tzinfo=UTC)
     else:
-        local = given.get("taken_at_local") or photo.taken_at_local
+        local = given.get("taken_at_local", photo.taken_at_local)
         photo.taken_at_local, photo.taken_at = local, to_utc(local.replace(tzinfo=None), zone)
     photo.time_zone, photo.taken_src = zone, MANUAL
     # A date that is known in part stays so, unless a whole one is given.
-    whole = given.get("taken_at") is not None or given.get("taken_at_local") is not None
-    own = {name: -1 for name in names[3:] if values.get(name) == -1 or (not whole and getattr(photo, name) == -1)}
-    date = [given.get(name, own.get(name)) for name in names[3:]]
-    photo.year, photo.month, photo.day = _checked_date(date, photo.taken_at_local)
-
-
-def _checked_date(date: Sequence[int | None], local: datetime) -> tuple[int, int, int]:
-    """Return the year, month and day of the wall time, of which the last ones may be unknown (-1)."""
-    known = (local.year, local.month, local.day)
-    for name, part, own in zip(("Year", "Month", "Day"), date, known, strict=True):
-        if part not in {None, -1, own}:
-            msg = f"{part} is not that of TakenAtLocal; change TakenAtLocal, or send -1 for unknown"
-            raise InvalidValueError(msg, field=name)
-    first = next((number for number, part in enumerate(date) if part == -1), 3)
-    year, month, day = (*known[:first], -1, -1, -1)[:3]
-    return year, month, day
+    whole = "taken_at" in given or "taken_at_local" in given
+    for name in _DATE:
+        known = getattr(photo.taken_at_local, name)
+        if given.get(name, -1) not in {-1, known}:
+            msg = f"{given[name]} is not that of TakenAtLocal; change TakenAtLocal, or send -1 for unknown"
+            raise InvalidValueError(msg, field=name.capitalize())
+        stays_unknown = name not in given and not whole and getattr(photo, name) == -1
+        setattr(photo, name, -1 if values.get(name) == -1 or stays_unknown else known)
+    _hide_parts(photo)
 
 
 def _set_place(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> None:
     if not values.keys() & {"lat", "lng", "altitude", "country"}:
         return
     lat, lng = values.get("lat", photo.lat), values.get("lng", photo.lng)
-    if lat is None or lng is None:
-        photo.place_src = AUTO
-        return
-    if not (_is_shown(photo.lat, lat, 7) and _is_shown(photo.lng, lng, 7)):
+    if not (is_shown_as(photo.lat, lat, 7) and is_shown_as(photo.lng, lng, 7)):
         if not is_position(lat, lng):
             raise InvalidValueError("latitudes are from -90 to 90, longitudes from -180 to 180", field="Lat")
         cell = catalog.cell(lat, lng) if (lat, lng) != (0, 0) else catalog.nowhere()
@@ -162,15 +195,15 @@ def _set_camera(photo: Photo, values: Mapping[str, Any], catalog: Catalog) -> No
         ("LensID", Lens, catalog.lens, "lens"),
     ):
         given = values.get(f"{attribute}_id")
-        make, model = values.get(f"{attribute}_make"), values.get(f"{attribute}_model")
         current = getattr(photo, attribute)
+        make, model = values.get(f"{attribute}_make", current.make), values.get(f"{attribute}_model", current.model)
         wanted = current
         if given is not None and given != current.id:
             wanted = catalog.with_id(kind, given)
             if wanted is None:
                 raise InvalidValueError(f"there is no {attribute} {given}", field=field)
-        elif make is not None or model is not None:
-            wanted = find(current.make if make is None else make, current.model if model is None else model)
+        elif not (is_shown_as(current.make, make) and is_shown_as(current.model, model)):
+            wanted = find(make, model)
         if wanted.id != current.id:
             setattr(photo, attribute, wanted)
             photo.camera_src = MANUAL

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select, update
 from sqlalchemy.orm import Session
 
 from photosvc.core.errors import ConflictError, InvalidValueError, NotFoundError
-from photosvc.index.catalog import Catalog
+from photosvc.index.catalog import PlainCatalog
 from photosvc.library.apply import apply, keep_keywords
 from photosvc.library.changing import changing, load_photos, load_with_catalog, store_and_project
 from photosvc.library.journal import Actor, Change
@@ -144,7 +144,7 @@ def mark_favorite(session: Session, keyword_id: int, *, favorite: bool) -> None:
     record_change(session)
 
 
-def add_label(catalog: Catalog, photo: Photo, name: str) -> None:
+def add_label(catalog: PlainCatalog, photo: Photo, name: str) -> None:
     """Add a keyword to a photo, inside `changing`.
 
     Raises:
@@ -158,7 +158,7 @@ def add_label(catalog: Catalog, photo: Photo, name: str) -> None:
     keep_keywords(photo)
 
 
-def remove_label(catalog: Catalog, photo: Photo, label: str) -> None:
+def remove_label(catalog: PlainCatalog, photo: Photo, label: str) -> None:
     """Take a keyword from a photo, inside `changing`; the arguments are those of `label_of`.
 
     Raises:

@@ -267,8 +267,7 @@ def _read(uid: str) -> tuple[dict[str, Any], str]:
 
 
 def _save(uid: str, changed: Mapping[str, str], tag: str) -> None:
-    loaded = load_values(_schema, request_of(changed))
-    values = {**loaded, **(loaded.pop("details", None) or {})}
+    values = load_values(_schema, request_of(changed))
     names = {area: _checked_name(area, name) for area, name in names_in(changed).items()}
 
     def write(editing: Editing) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from marshmallow import Schema, ValidationError, fields, pre_load, validate
+from marshmallow import RAISE, Schema, ValidationError, fields, post_load, pre_load, validate
 
 from photosvc.core.text import clean_line
 from photosvc.records.fields import (
@@ -105,6 +105,9 @@ class DetailsEditSchema(AnyCaseSchema):
     License = _line(_SHORT, attribute="license")
 
 
+_DETAILS: Final = tuple(field.attribute for field in DetailsEditSchema().fields.values())
+
+
 class PhotoEditSchema(AnyCaseSchema):
     """Changes of a photo: absent fields keep their value, and null restores the value in the files."""
 
@@ -140,10 +143,16 @@ class PhotoEditSchema(AnyCaseSchema):
     Stack = _number("stack", -1, 1)
     OriginalName = _line(_SHORT, attribute="original_name")
     Favorite = Flag(attribute="favorite", allow_none=True)
-    Private = Flag(attribute="private", allow_none=True)
+    Private = Flag(attribute="private", metadata=about("Not null: no file says whether a photo is private."))
     Scan = Flag(attribute="scan", allow_none=True)
     Panorama = Flag(attribute="panorama", allow_none=True)
     Details = fields.Nested(DetailsEditSchema, attribute="details", allow_none=True)
+
+    @post_load
+    def _flatten(self, values: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Put the texts of `Details` beside the other values; null restores all of them."""
+        details = values.pop("details", {})
+        return {**values, **(dict.fromkeys(_DETAILS) if details is None else details)}
 
 
 class OrientationSchema(AnyCaseSchema):
@@ -186,6 +195,24 @@ class PrivateBatchSchema(BatchSchema):
 class BatchValuesSchema(PhotoEditSchema):
     """Changes of many photos, each a value or an object with `action` and `value`, as some clients send them."""
 
+    class Meta:
+        """Options: refuse values that no batch changes."""
+
+        unknown = RAISE
+
+    error_messages = {  # noqa: RUF012 - an attribute of instances in Marshmallow
+        "unknown": "A batch does not change this value. Send labels as add_keywords and remove_keywords, and the "
+        "photos of an album to /albums/<uid>/photos."
+    }
+
+    Details = fields.Nested(DetailsEditSchema, attribute="details", allow_none=True, unknown=RAISE)
+    DetailsKeywords = Keywords(attribute="keywords", allow_none=True, metadata=KEYWORDS)
+    DetailsNotes = _text(_LONG, attribute="notes")
+    DetailsSubject = _text(_SHORT, attribute="subject")
+    DetailsArtist = _text(_SHORT, attribute="artist")
+    DetailsCopyright = _text(_SHORT, attribute="copyright")
+    DetailsLicense = _text(_SHORT, attribute="license")
+
     @pre_load
     def _by_action(self, data: Any, **_: object) -> Any:  # noqa: ANN401 - what is no object is refused afterwards
         if not isinstance(data, dict):
@@ -194,14 +221,30 @@ class BatchValuesSchema(PhotoEditSchema):
             name: value if isinstance(value, dict) and "action" in value else {"action": _UPDATE, "value": value}
             for name, value in data.items()
         }
-        unknown = [name for name, given in every.items() if given["action"] not in (_UPDATE, _LEAVE)]
+        unknown = [
+            name
+            for name, given in every.items()
+            if given["action"] != _LEAVE and not (given["action"] == _UPDATE and "value" in given)
+        ]
         if unknown:
             raise ValidationError(f"action is {_UPDATE}, with a value, or {_LEAVE}", field_name=str(unknown[0]))
-        return {name: given.get("value") for name, given in every.items() if given["action"] == _UPDATE}
+        return {name: given["value"] for name, given in every.items() if given["action"] == _UPDATE}
 
 
 class EditBatchSchema(BatchSchema):
     """A batch that gives photos the same values."""
+
+    class Meta:
+        """Options: refuse unknown members."""
+
+        unknown = RAISE
+
+    @pre_load
+    def _without_empty_selections(self, data: Any, **_: object) -> Any:  # noqa: ANN401 - refused if it is no object
+        """Ignore empty selections of other kinds, such as `"albums": []`, which some clients send."""
+        if not isinstance(data, dict):
+            return data
+        return {name: value for name, value in data.items() if value or name.lower() in self.fields}
 
     values = fields.Nested(
         BatchValuesSchema,

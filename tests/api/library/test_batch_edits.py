@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from photosvc.library import batches
+from photosvc.records.fields import ALBUM_UID
 from photosvc.web import transactions
 from tests.api.library.test_photo_batches import batch, filled, is_projected, sender, uids  # noqa: F401 - fixtures
 from tests.support.factories.photos import add_photos
@@ -53,11 +54,42 @@ def test_times_are_moved_by_seconds_from_what_each_is(copied_library, batch):  #
         ({"add_keywords": 5}, "add_keywords"),
         ({"add_keywords": [f"word {number}" for number in range(257)]}, "add_keywords"),
         ({"values": {"Title": "x" * 201}}, "values.Title"),
+        ({"values": {"Title": {"action": "update"}}}, "values.Title"),
+        ({"values": {"Labels": {"action": "update", "items": [{"value": "Lake", "action": "add"}]}}}, "values.Labels"),
+        ({"values": {"Title": "New", "Albums": [ALBUM_UID]}}, "values.Albums"),
+        ({"values": {"Details": {"Invented": "x"}}}, "values.Details.Invented"),
+        ({"values": {"Title": "New"}, "albums": [ALBUM_UID]}, "albums"),
+        ({"Title": "New"}, "Title"),
     ],
 )
-def test_a_value_that_is_wrong_is_named(copied_library, batch, body, field):  # noqa: F811
-    answer = batch("edit", status=400, photos=uids(copied_library)[:1], **body)
+def test_a_value_that_is_wrong_or_that_no_batch_changes_is_named_and_nothing_changes(
+    copied_library,
+    batch,  # noqa: F811
+    body,
+    field,
+):
+    one = uids(copied_library)[0]
+    before = photo(copied_library, one)
+    answer = batch("edit", status=400, photos=[one], **body)
     assert [detail["field"] for detail in answer["details"]] == ([field])
+    assert photo(copied_library, one) == before
+
+
+def test_texts_of_the_details_have_names_of_their_own_and_actions_and_empty_selections_do_nothing(
+    copied_library,
+    batch,  # noqa: F811
+):
+    one = uids(copied_library)[0]
+    values = {
+        "DetailsKeywords": {"action": "update", "value": "lake, boat"},
+        "DetailsArtist": "Ann",
+        "Details": {"Notes": "low"},
+        "Labels": {"action": "none", "items": [], "mixed": False},
+    }
+    assert batch("edit", photos=[one], values=values, albums=[], all=False)["photos"] == 1
+    details = photo(copied_library, one)["Details"]
+    assert (details["Artist"], details["Notes"]) == ("Ann", "low")
+    assert keywords(copied_library, one) == {"lake", "boat"}
 
 
 def test_more_keywords_than_a_photo_has_are_refused_for_all(copied_library, batch):  # noqa: F811

@@ -4,6 +4,7 @@ import struct
 
 import pytest
 
+from photosvc.records.edits import DetailsEditSchema, PhotoEditSchema
 from tests.support.library import open_library
 from tests.support.pictures import exif, jpeg, xmp
 
@@ -71,9 +72,95 @@ def test_texts_without_a_source_of_their_own_outlive_an_index_run_too(copied_lib
 
 
 def test_the_whole_record_sent_back_changes_nothing(copied_library, send):
+    """Not even where records show less than is stored, and as a client sends it that knows some fields only."""
+    exact = exif({0x010F: "Canon ", 0x0110: "EOS  R5"}, {0x9003: "2020:01:02 03:04:05", 0x9291: "123456"})
+    copied_library.put(
+        "a/lake.jpg", jpeg(exif=exact, xmp=xmp("<dc:title><rdf:Alt><rdf:li> Old\t</rdf:li></rdf:Alt></dc:title>"))
+    )
+    copied_library.index()
     before = send("GET").json
-    after = send(json=before).json
-    assert after == before
+    assert send(json=before).json == before
+    times = {name: before[name] for name in ("TakenAt", "TakenAtLocal", "TimeZone", "Year", "Month", "Day")}
+    assert send(json=times).json == before
+    assert send("GET", "/history").json == []
+
+
+def told(send):
+    """Return the record without the times and the score that follow from any edit."""
+    record = send("GET").json
+    return {
+        name: value for name, value in record.items() if name not in {"EditedAt", "UpdatedAt", "CheckedAt", "Quality"}
+    }
+
+
+def test_null_restores_every_value_that_the_files_have(copied_library, send):
+    other = copied_library.find(q="name:hill")[0]
+    edits = {
+        "Title": "Mine", "Description": "At dawn", "Caption": "At dawn", "TakenAt": "2001-02-03T04:05:06Z",
+        "TakenAtLocal": "2001-02-03T04:05:06Z", "TimeZone": "Asia/Tokyo", "Year": -1, "Month": -1, "Day": -1,
+        "Lat": 35.6895, "Lng": 139.6917, "Altitude": 2000, "Country": "jp", "CameraID": other["CameraID"],
+        "CameraMake": "Leica", "CameraModel": "Q2", "LensID": 1, "LensMake": "Leica", "LensModel": "Summilux",
+        "Iso": 6400, "FocalLength": 28, "FNumber": 1.7, "Exposure": "1/8", "Type": "raw", "Rating": 5, "Stack": -1,
+        "OriginalName": "x.jpg", "Favorite": True, "Scan": True, "Panorama": True,
+    }  # fmt: skip
+    texts = dict.fromkeys(("Keywords", "Notes", "Subject", "Artist", "Copyright", "License"), "mine")
+    schema = PhotoEditSchema().fields
+    assert {*edits, "Private", "Details"} == {*schema}
+    assert {*texts} == {*DetailsEditSchema().fields}
+    before = told(send)
+    for body in [{name: value} for name, value in edits.items()] + [{"Details": {name: "mine"}} for name in texts]:
+        assert send(json=body).status_code == 200, body
+        send(json=dict.fromkeys(body))
+        assert told(send) == before, body
+    assert (
+        send(json={**edits, "Caption": "At dawn", "Year": 2001, "Month": 2, "Day": 3, "Details": texts}).status_code
+        == 200
+    )
+    send(json={**dict.fromkeys(edits), "Details": None})
+    assert told(send) == before
+
+
+@pytest.mark.parametrize(
+    ("edit", "restored", "expected"),
+    [
+        (
+            {"TakenAtLocal": "2001-02-03T04:05:06Z", "TimeZone": "Asia/Tokyo"},
+            "TimeZone",
+            {"TakenAtLocal": "2001-02-03T04:05:06Z", "TakenAt": "2001-02-03T04:05:06Z", "TimeZone": "", "Day": 3},
+        ),
+        (
+            {"TakenAtLocal": "2001-02-03T04:05:06Z", "TimeZone": "Asia/Tokyo"},
+            "TakenAt",
+            {"TakenAtLocal": "2020-01-02T03:04:05Z", "TakenAt": "2020-01-01T18:04:05Z", "TimeZone": "Asia/Tokyo"},
+        ),
+        (
+            {"TakenAtLocal": "2001-02-03T04:05:06Z", "Month": -1},
+            "Day",
+            {"TakenAtLocal": "2001-02-03T04:05:06Z", "Year": 2001, "Month": -1, "Day": -1},
+        ),
+        (
+            {"TakenAtLocal": "2001-02-03T04:05:06Z", "Day": -1},
+            "Day",
+            {"TakenAtLocal": "2001-02-03T04:05:06Z", "Year": 2001, "Month": 2, "Day": 3},
+        ),
+        ({"Lat": 35.6895, "Lng": 139.6917, "Altitude": 40}, "Altitude", {"Lat": 35.6895, "Country": "jp"}),
+        ({"Lat": 0, "Lng": 0, "Country": "jp", "Altitude": 40}, "Country", {"Country": "zz", "Altitude": 40}),
+        ({"CameraMake": "Leica", "LensModel": "Q"}, "CameraMake", {"CameraMake": "Canon", "LensModel": "Q"}),
+        ({"CameraMake": "Leica", "LensModel": "Q"}, "LensModel", {"CameraMake": "Leica", "LensModel": "Unknown"}),
+    ],
+)  # fmt: skip
+def test_null_leaves_the_other_values_of_the_same_source_as_a_person_set_them(send, edit, restored, expected):
+    send(json=edit)
+    record = send(json={restored: None}).json
+    assert {name: record[name] for name in expected} == expected
+
+
+def test_a_private_photo_is_not_made_public_by_null(copied_library, send):
+    admin = {"X-Auth-Token": copied_library.token(role="admin")}
+    send(json={"Private": True})
+    answer = send(json={"Private": None}, headers=admin)
+    assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "Private")
+    assert send("GET", headers=admin).json["Private"] is True
 
 
 def test_a_record_that_a_client_read_in_single_precision_changes_nothing(send):
