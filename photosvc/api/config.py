@@ -4,6 +4,7 @@ Also /services, which are none, and the description of the API for programs, /op
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -77,7 +78,7 @@ class SessionConfig(ClientConfig):
     """The part of the configuration in the answer to a log-in; `SessionConfigSchema` dumps it."""
 
     count: Counts | None
-    """None for visitors, and if counting takes too long: the log-in itself must not fail."""
+    """None for visitors, and if counting takes too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,14 +98,10 @@ class _Config(ClientConfig):
     thumbs: Sequence[Size] = tuple(SIZES.values())
 
 
-def client_config(service: Service, who: Principal) -> ClientConfig:
+def client_config(service: Service, who: Principal, years: Sequence[int]) -> ClientConfig:
     """Return the configuration for this principal; a token that it may not use is empty."""
     settings, now = service.settings, service.now()
     may_download = policy.may(who, "photos.download")
-    years: Sequence[int] = ()
-    if who.shared is None:
-        with searching(who.owner_uid, "config") as connection:
-            years = service.kept(read_years).read(connection, sees_private=who.sees_private)
     return ClientConfig(
         download_token=tokens.download_token(settings, who, now) if may_download else "",
         preview_token=tokens.preview_token(settings, who) if policy.may(who, "photos.preview") else "",
@@ -113,12 +110,21 @@ def client_config(service: Service, who: Principal) -> ClientConfig:
 
 
 def session_config(service: Service, who: Principal) -> SessionConfig:
-    """Return the configuration for the answer to a log-in of this principal; a visitor learns no counts and years."""
-    try:
-        count = _count(service, who) if who.shared is None else None
-    except SearchEndedError:
-        count = None
-    return SessionConfig(**asdict(client_config(service, who)), count=count)
+    """Return the configuration for the answer to a log-in of this principal; a visitor learns no counts and years.
+
+    The log-in is stored by now, and a code of the second factor spent, so that no search may make it fail.
+    """
+    years: Sequence[int] = ()
+    count: Counts | None = None
+    with suppress(SearchEndedError):
+        if who.shared is None:
+            years, count = _years(service, who), _count(service, who)
+    return SessionConfig(**asdict(client_config(service, who, years)), count=count)
+
+
+def _years(service: Service, who: Principal) -> Sequence[int]:
+    with searching(who.owner_uid, "config") as connection:
+        return service.kept(read_years).read(connection, sees_private=who.sees_private)
 
 
 def _count(service: Service, who: Principal) -> Counts:
@@ -137,7 +143,7 @@ def read_config() -> Response:
     count = _count(service, who)
     api_uri = url_for(".read_config").removesuffix("/config")
     config = _Config(
-        **asdict(client_config(service, who)),
+        **asdict(client_config(service, who, _years(service, who))),
         name=service.settings.site_name,
         site_url=service.address_of(request, "/"),
         base_uri=api_uri.removesuffix("/api/v1"),

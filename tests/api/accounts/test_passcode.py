@@ -1,11 +1,15 @@
 """The second factor's whole life over HTTP (RFC 6238)."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pyotp
 import pytest
 
+from photosvc.web.current import current_service
 from tests.support.api_client import PASSWORD, check_error
+from tests.support.factories.photos import add_photos
+from tests.support.factories.slow_rows import slow_rows
 
 
 @pytest.fixture
@@ -63,6 +67,19 @@ def test_a_code_is_accepted_once(api, own):
     code = totp.at(api.clock())
     assert api.log_in(code=code).status_code == 200
     check_error(api.log_in(code=code), 401, code=33)
+
+
+def test_a_log_in_whose_counts_take_too_long_has_none_and_spends_its_code_for_a_session(api, own):
+    totp, _ = enrol(api, own)
+    with api.library.session() as session:
+        add_photos(session, 60, api.clock())
+    with api.library.app.app_context():
+        service = current_service()
+    service.limits = replace(service.limits, seconds=-1)
+    with slow_rows(api.library):
+        answer = api.log_in(code=totp.at(api.clock()))
+        assert (answer.status_code, answer.json["config"]["years"], answer.json["config"]["count"]) == (200, [], None)
+        check_error(api.call("GET", "/config", answer.json["access_token"]), 503)
 
 
 def test_the_code_that_turned_it_on_does_not_log_in(api, own):
