@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session, aliased
 
 from photosvc.auth import audit_log
 from photosvc.auth.audit_log import Event
-from photosvc.auth.credentials import end_login_sessions
+from photosvc.auth.credentials import delete_credentials, end_login_sessions
 from photosvc.auth.errors import LastAdminError, UserExistsError
 from photosvc.auth.operation import Operation
 from photosvc.auth.passwords import new_hash
@@ -31,7 +31,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import ADMIN, USER, USER_ROLES, check_user_name, is_name, normal_name
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.paths import flush_folder, write_flushed
-from photosvc.models import Client, User
+from photosvc.models import Client, Credential, Link, User, Visit
 from photosvc.models.schema import delete_owned
 
 _MAX_TEXT = 255
@@ -232,6 +232,8 @@ def _email(text: str) -> str:
 def _delete_credentials(session: Session, user_id: int) -> None:
     """Delete everything that belongs to an account, and disable its clients: a host's database may not cascade."""
     session.execute(update(Client).where(Client.user_id == user_id).values(enabled=False, user_id=None))
+    visits = select(Visit.credential_id).join(Link).where(Link.user_id == user_id)
+    delete_credentials(session, or_(Credential.user_id == user_id, Credential.id.in_(visits)))
     delete_owned(session, User.__table__, [user_id])
 
 

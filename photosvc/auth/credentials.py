@@ -8,8 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import cast
 
-from sqlalchemy import ColumnElement, delete, func, or_, select, true, update
+from sqlalchemy import BindParameter, ColumnElement, Row, Table, bindparam, delete, func, or_, select, true, update
 from sqlalchemy.orm import Session, selectinload
 
 from photosvc.auth import audit_log
@@ -21,7 +22,7 @@ from photosvc.core import ids
 from photosvc.core.accounts import CREDENTIAL_LIFETIME, MAX_CREDENTIAL_LIFETIME, NO_LIMIT
 from photosvc.core.errors import InvalidValueError, NotFoundError
 from photosvc.core.words import in_portions
-from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Client, Credential, User, Visit
+from photosvc.models import ACCESS_TOKEN, APP_PASSWORD, LOGIN_SESSION, Client, Credential, User, Visit, ZipSelection
 from photosvc.models.engine import MOST_SWEPT
 
 MAX_NAME = 160
@@ -32,6 +33,18 @@ _MOST_ENDED = 5
 _UID = re.compile(r"sess[0-9a-z]{8}\Z")
 #: Sessions in one list, the most recently used ones.
 MOST_LISTED = 1000
+
+# Built once: other writers wait while a token is issued, which ends an older one.
+_CREDENTIALS, _VISITS, _SELECTIONS = (cast("Table", mapped.__table__) for mapped in (Credential, Visit, ZipSelection))
+_IDS: BindParameter[int] = bindparam("ids", expanding=True)
+#: The columns of credentials that `end_credentials` needs.
+ENDED = select(Credential.id, Credential.uid)
+_CHILDREN = ENDED.where(Credential.parent_id.in_(_IDS))
+_ENDING = (
+    delete(_VISITS).where(_VISITS.c.credential_id.in_(_IDS)),
+    delete(_SELECTIONS).where(_SELECTIONS.c.principal_uid.in_(bindparam("uids", expanding=True))),
+    delete(_CREDENTIALS).where(_CREDENTIALS.c.id.in_(_IDS)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +224,8 @@ def end_oldest_sessions(session: Session, user_id: int, parent_id: int | None, *
     )
     newest_surplus = select(Credential.id).where(*of_owner).order_by(Credential.id.desc()).offset(keep).limit(1)
     surplus = Credential.id <= newest_surplus.scalar_subquery()
-    oldest = select(Credential.id).where(*of_owner, surplus).order_by(Credential.id).limit(_MOST_ENDED)
-    ended = delete(Credential).where(Credential.id.in_(oldest))
-    session.execute(ended.execution_options(synchronize_session=False))
+    oldest = ENDED.where(*of_owner, surplus).order_by(Credential.id).limit(_MOST_ENDED)
+    end_credentials(session, session.execute(oldest).all())
 
 
 def sweep(session: Session, now: datetime, *, most: int = MOST_SWEPT) -> int:
@@ -235,24 +247,32 @@ def sweep(session: Session, now: datetime, *, most: int = MOST_SWEPT) -> int:
 
 
 def _delete_some(session: Session, most: int, *conditions: ColumnElement[bool]) -> int:
-    some = session.scalars(select(Credential.id).where(*conditions).limit(most)).all()
-    return delete_credentials(session, Credential.id.in_(some)) if some else 0
+    return end_credentials(session, session.execute(ENDED.where(*conditions).limit(most)).all())
 
 
 def delete_credentials(session: Session, *conditions: ColumnElement[bool]) -> int:
-    """Delete credentials with their login sessions, visits and selections; return the number of credentials.
+    """Delete the credentials that meet these conditions, as `end_credentials` does; return their number."""
+    return end_credentials(session, session.execute(ENDED.where(*conditions)).all())
 
-    These have statements of their own, because a host's database may not cascade.
+
+def end_credentials(session: Session, ended: Sequence[Row[int, str]]) -> int:
+    """Delete credentials, given as rows of `ENDED`, with their login sessions, visits and selections.
+
+    Nothing else deletes credentials. What belongs to them has statements of its own, because a host's database may not
+    cascade. Objects of the session are expired.
+
+    Returns:
+        the number of `ended`.
     """
-    from photosvc.models import ZipSelection
-
-    parents = select(Credential.id).where(*conditions)
-    children = delete(Credential).where(Credential.parent_id.in_(parents)).returning(Credential.id, Credential.uid)
-    own = delete(Credential).where(*conditions).returning(Credential.id, Credential.uid)
-    ended = [row for statement in (children, own) for row in session.execute(statement).all()]
+    connection = session.connection()
     for portion in in_portions(ended):
-        session.execute(delete(Visit).where(Visit.credential_id.in_([row.id for row in portion])))
-        session.execute(delete(ZipSelection).where(ZipSelection.principal_uid.in_([row.uid for row in portion])))
+        children = connection.execute(_CHILDREN, {"ids": [row.id for row in portion]}).all()
+        for some in in_portions([*portion, *children]):
+            values = {"ids": [row.id for row in some], "uids": [row.uid for row in some]}
+            for statement in _ENDING:
+                connection.execute(statement, values)
+    if ended:
+        session.expire_all()
     return len(ended)
 
 

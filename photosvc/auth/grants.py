@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from authlib.oauth2.rfc6749 import InvalidClientError, InvalidScopeError
 from authlib.oauth2.rfc6749.grants import ClientCredentialsGrant as AuthlibClientCredentialsGrant
-from sqlalchemy import Connection, and_, bindparam, delete, func, insert, not_, or_, select
+from sqlalchemy import Connection, and_, bindparam, func, insert, not_, or_, select
 from sqlalchemy.orm import Session
 
 from photosvc.auth.audit_log import Event
-from photosvc.auth.credentials import delete_credentials
+from photosvc.auth.credentials import ENDED, delete_credentials, end_credentials
 from photosvc.auth.operation import Operation
 from photosvc.auth.principal import Principal
 from photosvc.auth.scopes import Scope, is_within, parse_scope
@@ -62,16 +62,11 @@ _NEWEST_SURPLUS = (
     .limit(1)
     .scalar_subquery()
 )
-_END_SURPLUS = delete(Credential).where(_OF_CLIENT, or_(_HAS_EXPIRED, Credential.id <= _NEWEST_SURPLUS))
+_SURPLUS = ENDED.where(_OF_CLIENT, or_(_HAS_EXPIRED, Credential.id <= _NEWEST_SURPLUS))
 # Locked rows are skipped, so that two transactions that delete expired tokens do not wait for each other.
 _EXPIRED = (
-    select(Credential.id)
-    .where(_HAS_EXPIRED)
-    .order_by(Credential.expires_at)
-    .limit(_MAX_EXPIRED)
-    .with_for_update(skip_locked=True)
+    ENDED.where(_HAS_EXPIRED).order_by(Credential.expires_at).limit(_MAX_EXPIRED).with_for_update(skip_locked=True)
 )
-_DELETE_EXPIRED = delete(Credential).where(Credential.id.in_(_EXPIRED))
 _STORE = insert(Credential)
 
 
@@ -213,7 +208,7 @@ def grant_token(operation: Operation, client: AuthenticatedClient, secret: str, 
     if limit is None:
         raise refused()
     if limit == NO_LIMIT:
-        connection.execute(_DELETE_EXPIRED, {"now": now})
+        end_credentials(session, connection.execute(_EXPIRED, {"now": now}).all())
     else:
         keep_newest(session, client.id, limit - 1, now)
     connection.execute(_STORE, token)
@@ -231,7 +226,8 @@ def revoke_token(operation: Operation, client: AuthenticatedClient | None, token
 def keep_newest(session: Session, client_id: int, count: int, now: datetime) -> None:
     """Delete all tokens of a client except the `count` newest live ones; -1 keeps all."""
     if count != NO_LIMIT:
-        session.connection().execute(_END_SURPLUS, {"client": client_id, "count": count, "now": now})
+        values = {"client": client_id, "count": count, "now": now}
+        end_credentials(session, session.connection().execute(_SURPLUS, values).all())
 
 
 def use_of_tokens(session: Session, client_id: int, now: datetime) -> tuple[int, datetime | None]:
@@ -243,12 +239,11 @@ def use_of_tokens(session: Session, client_id: int, now: datetime) -> tuple[int,
 
 def end_tokens(session: Session, client_id: int) -> None:
     """Delete every token of a client."""
-    session.connection().execute(delete(Credential).where(_OF_CLIENT), {"client": client_id})
+    delete_credentials(session, Credential.client_id == client_id)
 
 
 def end_tokens_beyond(session: Session, client_id: int, scope: Scope) -> None:
     """Delete the tokens of a client whose scope is not within `scope`."""
-    connection = session.connection()
-    granted = connection.execute(select(Credential.scope).where(_OF_CLIENT).distinct(), {"client": client_id}).scalars()
+    granted = session.scalars(select(Credential.scope).where(_OF_CLIENT).distinct(), {"client": client_id})
     beyond = [text for text in granted if not is_within(parse_scope(text, known_only=False), scope)]
-    connection.execute(delete(Credential).where(_OF_CLIENT, Credential.scope.in_(beyond)), {"client": client_id})
+    delete_credentials(session, Credential.client_id == client_id, Credential.scope.in_(beyond))

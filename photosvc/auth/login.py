@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, delete, select
+from sqlalchemy import Connection, Row, select
 
 from photosvc.auth import passwords, policy, tokens
 from photosvc.auth.audit_log import Event
-from photosvc.auth.credentials import end_oldest_sessions
+from photosvc.auth.credentials import delete_credentials, end_oldest_sessions
 from photosvc.auth.errors import ClientLoginError, InvalidCredentialsError, InvalidTokenError, PasscodeRequiredError
 from photosvc.auth.keys import derive_key, is_signed, sign
 from photosvc.auth.operation import Operation
@@ -140,7 +140,7 @@ def log_in(operation: Operation, proof: Proof, origin: Origin = NOWHERE) -> Logi
 def log_out(operation: Operation, principal: Principal) -> None:
     """End the login session that `principal` acts with; raise `PermissionDeniedError` for other credentials."""
     policy.decide(principal, "session.end")
-    operation.session.execute(delete(Credential).where(Credential.id == principal.credential_id))
+    delete_credentials(operation.session, Credential.id == principal.credential_id)
     operation.acting_as(principal).record(Event.LOGOUT, target=principal.credential_uid)
 
 

@@ -1,13 +1,29 @@
 """Credentials end with their owners on databases that do not cascade, such as a host's SQLite."""
 
 import pytest
-from sqlalchemy import create_engine, delete, func, select
+from sqlalchemy import create_engine, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from photosvc.auth import accounts, clients, credentials
+from photosvc.auth import accounts, clients, credentials, grants
 from photosvc.auth.errors import ExpiredTokenError, InvalidTokenError, LastAdminError
+from photosvc.auth.login import log_out
+from photosvc.auth.scopes import parse_scope
 from photosvc.auth.tokens import verify, verify_uid
-from photosvc.models import APP_PASSWORD, CLIENT_TOKEN, LOGIN_SESSION, Client, Credential, RecoveryCode, User
+from photosvc.core.accounts import NO_LIMIT
+from photosvc.core.ids import new_access_token
+from photosvc.models import (
+    APP_PASSWORD,
+    CLIENT_TOKEN,
+    LOGIN_SESSION,
+    VISIT,
+    Client,
+    Credential,
+    Link,
+    RecoveryCode,
+    User,
+    Visit,
+    ZipSelection,
+)
 from tests.support.clock import NOW, SECOND
 from tests.support.factories.accounts import add_client, add_credential, add_user
 from tests.support.library import database_of_models
@@ -127,6 +143,55 @@ def test_an_app_password_that_is_over_takes_its_sessions_along(session):
     add_pair(session, alice, expires_at=NOW - SECOND)
     assert credentials.sweep(session, NOW) == 2
     assert left(session) == 0
+
+
+def expire(session, client):
+    clients.change(by_command(session), client.uid, {"token_limit": NO_LIMIT})
+    session.execute(update(Credential).where(Credential.kind == CLIENT_TOKEN).values(expires_at=NOW))
+    found = grants.authenticate(session.connection(), client.uid, "secret")
+    grants.grant_token(by_anonymous(session), found, new_access_token(), found.scope)
+
+
+#: Ways in which credentials end: each gets a session, an account, its app password's id and a client.
+DELETIONS = {
+    "log-out": lambda session, alice, parent, client: log_out(
+        by_anonymous(session), verify(session.connection(), "c" * 48, NOW)
+    ),
+    "oldest session": lambda session, alice, parent, client: credentials.end_oldest_sessions(
+        session, alice.id, parent, keep=0
+    ),
+    "oldest token": lambda session, alice, parent, client: grants.keep_newest(session, client.id, 0, NOW),
+    "expired token": lambda session, alice, parent, client: expire(session, client),
+    "client": lambda session, alice, parent, client: clients.remove(by_command(session), client.uid),
+    "scope of a client": lambda session, alice, parent, client: clients.change(
+        by_command(session), client.uid, {"scope": parse_scope("metrics")}
+    ),
+    "account": lambda session, alice, parent, client: accounts.remove(by_command(session), alice.uid),
+}
+
+
+@pytest.mark.parametrize("way", DELETIONS)
+def test_no_way_in_which_credentials_end_leaves_what_belongs_to_them(session, way):
+    alice, client = add_user(session), add_client(session, secret="secret")
+    parent = id_of(session, add_credential(session, APP_PASSWORD, user_id=alice.id))
+    add_credential(session, LOGIN_SESSION, secret="c" * 48, user_id=alice.id, parent_id=parent)
+    add_credential(session, CLIENT_TOKEN, client_id=client.id, scope="photos", expires_at=NOW + SECOND)
+    link = Link(uid="sl1", digest="x", slug="", album_uid="a", user_id=alice.id, created_at=NOW, updated_at=NOW)
+    session.add(link)
+    session.flush()
+    visit = id_of(session, add_credential(session, VISIT))
+    session.add(Visit(credential_id=visit, link_id=link.id))
+    before = session.scalars(select(Credential.uid)).all()
+    for uid in before:
+        session.add(ZipSelection(name=uid, principal_uid=uid, title="", file_ids="[]", expires_at=NOW))
+    session.commit()
+    DELETIONS[way](session, alice, parent, client)
+    session.commit()
+    after = set(session.scalars(select(Credential.uid)))
+    assert set(before) - after
+    assert set(session.scalars(select(ZipSelection.principal_uid))) == after.intersection(before)
+    assert set(session.scalars(select(Visit.credential_id))) <= set(session.scalars(select(Credential.id)))
+    assert left(session, Visit) == session.scalar(select(func.count()).where(Credential.kind == VISIT))
 
 
 @pytest.mark.parametrize("kind", ["users", "clients", "credentials"])
