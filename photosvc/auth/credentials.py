@@ -262,18 +262,18 @@ def end_credentials(session: Session, ended: Sequence[Row[int, str]]) -> int:
     cascade. Objects of the session are expired.
 
     Returns:
-        the number of `ended`.
+        the number of all deleted credentials.
     """
-    connection = session.connection()
+    connection, count = session.connection(), 0
     for portion in in_portions(ended):
         children = connection.execute(_CHILDREN, {"ids": [row.id for row in portion]}).all()
         for some in in_portions([*portion, *children]):
             values = {"ids": [row.id for row in some], "uids": [row.uid for row in some]}
-            for statement in _ENDING:
-                connection.execute(statement, values)
+            *_, deleted = [connection.execute(statement, values) for statement in _ENDING]
+            count += deleted.rowcount
     if ended:
         session.expire_all()
-    return len(ended)
+    return count
 
 
 def list_sessions(session: Session, user: User, now: datetime) -> list[Credential]:

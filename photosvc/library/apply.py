@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from photosvc.core.errors import InvalidValueError
 from photosvc.core.geo import is_position
+from photosvc.core.text import clean_line, clean_lines
 from photosvc.core.timezones import is_zone, to_local, to_utc
 from photosvc.core.vocabulary import MANUAL
 from photosvc.index.catalog import Catalog, PlainCatalog
@@ -15,7 +16,6 @@ from photosvc.index.sidecar_links import sidecars_of
 from photosvc.library.journal import KEYWORDS
 from photosvc.models import Camera, Lens, Photo
 from photosvc.models.photo import PLAIN_VALUES
-from photosvc.records.fields import clean_text
 
 
 def apply(photo: Photo, values: Mapping[str, Any], catalog: PlainCatalog) -> None:
@@ -67,7 +67,7 @@ def is_shown_as(own: Any, given: Any, places: int = 2) -> bool:  # noqa: ANN401
     if isinstance(own, datetime):
         return given in {own, own.replace(microsecond=0)}
     if isinstance(own, str):
-        return given in {own, clean_text(own)}
+        return given in {own, clean_line(own), clean_lines(own)}
     return bool(own == given)
 
 

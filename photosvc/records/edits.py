@@ -207,11 +207,11 @@ class BatchValuesSchema(PhotoEditSchema):
 
     Details = fields.Nested(DetailsEditSchema, attribute="details", allow_none=True, unknown=RAISE)
     DetailsKeywords = Keywords(attribute="keywords", allow_none=True, metadata=KEYWORDS)
-    DetailsNotes = _text(_LONG, attribute="notes")
-    DetailsSubject = _text(_SHORT, attribute="subject")
-    DetailsArtist = _text(_SHORT, attribute="artist")
-    DetailsCopyright = _text(_SHORT, attribute="copyright")
-    DetailsLicense = _text(_SHORT, attribute="license")
+    DetailsNotes = _lines_of("notes")
+    DetailsSubject = _line(_SHORT, attribute="subject")
+    DetailsArtist = _line(_SHORT, attribute="artist")
+    DetailsCopyright = _line(_SHORT, attribute="copyright")
+    DetailsLicense = _line(_SHORT, attribute="license")
 
     @pre_load
     def _by_action(self, data: Any, **_: object) -> Any:  # noqa: ANN401 - what is no object is refused afterwards
