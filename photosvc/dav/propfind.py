@@ -1,7 +1,7 @@
 """PROPFIND (RFC 4918 section 9.1): one read of the folder, one query for properties, one for locks, and a stream."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -122,25 +122,26 @@ def _resources(root: Path, found: Original, depth: str) -> Iterable[Resource]:
     first = Resource(found.path.rstrip("/"), found.name or "originals", found.status)
     if depth == "0" or not found.is_folder:
         return [first]
-    inside = _inside(root, first)
     if depth == "1":
-        return chain([first], inside)
-    tree, folders = [first], [inside]
-    while folders:
-        for resource in folders.pop():
-            tree.append(resource)
-            if len(tree) > MOST:
-                raise DAVError(HTTPStatus.FORBIDDEN, condition=FINITE_DEPTH)
-            if resource.is_folder:
-                with suppress(DAVError):  # an unreadable folder is listed without members
-                    folders.append(_inside(root, resource))
+        return chain([first], _inside(root, first))
+    tree, folders = [first], [first]
+    while folders and len(tree) <= MOST:
+        folder = folders.pop()
+        # A folder in it that cannot be read, or is gone by now, is listed without members.
+        with nullcontext() if folder is first else suppress(DAVError):
+            for resource in islice(_inside(root, folder), MOST + 1 - len(tree)):
+                tree.append(resource)
+                if resource.is_folder:
+                    folders.append(resource)
+    if len(tree) > MOST:
+        raise DAVError(HTTPStatus.FORBIDDEN, condition=FINITE_DEPTH)
     return tree
 
 
 def _inside(root: Path, folder: Resource) -> Iterator[Resource]:
-    """Return the resources directly in a folder, which is opened at once, not at the first iteration."""
-    found = members(root, folder.path.strip("/"))
-    return (Resource(f"{folder.path}/{name}", name, status) for name, status in found)
+    """Yield the resources directly in a folder."""
+    for name, status in members(root, folder.path.strip("/")):
+        yield Resource(f"{folder.path}/{name}", name, status)
 
 
 def _stored(

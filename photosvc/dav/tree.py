@@ -91,9 +91,9 @@ def is_folder(found: Original | None) -> bool:
 
 
 def members(root: Path, name: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Return an iterator over name and status of the files and folders directly in a folder, without links.
+    """Yield name and status of the files and folders directly in a folder, without links.
 
-    The folder is opened at once, by `core.paths.open_folder`; its entries are read during the iteration.
+    The folder is open from the first to the last of them, so that an iterator that is never begun holds no descriptor.
 
     Args:
         name: the folder, as the library writes it; empty for the folder of originals.
@@ -108,10 +108,6 @@ def members(root: Path, name: str) -> Iterator[tuple[str, os.stat_result]]:
         if error.errno in PASSING:
             raise StorageFailedError from None
         raise DAVError(HTTPStatus.FORBIDDEN, "the folder cannot be read") from None
-    return _members(folder)
-
-
-def _members(folder: int) -> Iterator[tuple[str, os.stat_result]]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:

@@ -1,7 +1,10 @@
 """PROPFIND and PROPPATCH: what clients see of files and folders, and what they may store beside them."""
 
 import os
-from itertools import count
+import resource
+import shutil
+from itertools import count, islice
+from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
@@ -128,6 +131,25 @@ def test_too_large_a_tree_is_refused(dav, monkeypatch):
     assert len(dav.find("tree", depth="infinity")) == 5
     refused = dav.call("PROPFIND", "", status=403, headers={"Depth": "infinity"})
     assert "propfind-finite-depth" in refused.text
+
+
+@pytest.mark.parametrize("most", [10_000, 60], ids=["listed", "refused"])
+def test_a_wide_tree_takes_few_descriptors_and_leaves_none_open(dav, monkeypatch, most):
+    for number in range(120):
+        (dav.library.originals / f"wide/{number}/inner").mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(propfind, "MOST", most)
+    dav.call("PROPFIND", headers={"Depth": "0"})
+    before = {int(one.name) for one in Path("/proc/self/fd").iterdir()}
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    thirty_free = next(islice((number for number in count() if number not in before), 30, None))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (thirty_free, hard))
+    try:
+        answer = dav.client.call("PROPFIND", "/wide", headers={"Depth": "infinity"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        shutil.rmtree(dav.library.originals / "wide")
+    assert (answer.status_code, answer.data.count(b"<D:href>")) == ((207, 241) if most > 240 else (403, 0))
+    assert len(list(Path("/proc/self/fd").iterdir())) == len(before)
 
 
 def test_addresses_lead_back_to_files_of_every_name(dav):
