@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class ChangedMeanwhileError(ConflictError):
-    """Another request changed the file or folder at the same time; try again."""
-
-
 @dataclass(slots=True)
 class Change:
     """The changes of one request in a bucket."""

@@ -14,18 +14,18 @@ from flask import Response
 
 from photosvc.core.paths import clean_name, disk_name
 from photosvc.dav import locks, properties
-from photosvc.dav.bucket_changes import Change, ChangedMeanwhileError, changing
+from photosvc.dav.bucket_changes import Change, changing
 from photosvc.dav.copying import (
     FolderExistsError,
+    check_copy,
     check_depth,
     check_move,
     check_new_folder,
-    check_target,
     copy_of,
     require_no_body,
     target_path,
 )
-from photosvc.dav.errors import DAVError, PartlyDoneError
+from photosvc.dav.errors import ChangedMeanwhileError, DAVError, PartlyDoneError
 from photosvc.dav.tree import Original
 from photosvc.library import disk
 from photosvc.library.relocation import Relocation, is_junk
@@ -85,10 +85,10 @@ def _store_once(request: "Request", part: Part, check: Callable[[], Original | N
         with request.writing():
             check()
             relocation = request.relocation()
-            is_kept = copy is not None and relocation.knows(name)
+            is_kept = copy is not None and not is_junk(name)
             if copy is not None and is_kept:
                 change.place([copy])
-                relocation.kept(name, clean_name(copy.key))
+                relocation.replaced(name, clean_name(copy.key))
             request.count((name, part.hash, part.size))
             change.place([stored])
             relocation.changed(name)
@@ -166,7 +166,7 @@ class _Copied:
     kept: str | None
     """The name in the trash of what was at the target; None if nothing was, or only empty files."""
     copy: Listed | None
-    """The object in the trash of a file that a file has replaced; it is not needed if the library has no such file."""
+    """The object in the trash of a file that a file has replaced; it is not needed if that is junk."""
     cleared: Sequence[Listed] | None
     """The objects that were deleted at the target; None if there is no folder on either side."""
 
@@ -217,21 +217,16 @@ def copy(request: "Request") -> Response:
     path, _, deep = copy_of(request)
     name = path.strip("/")
 
-    def check() -> tuple[Original, Original | None]:
-        found = request.existing()
-        request.check_conditions(found)
-        return found, check_target(request, path)
-
     with changing(request) as change:
         single, over = change.look(request.path), change.look(path)
-        found, replaced = check()
+        found, replaced = check_copy(request, path)
         request.service.close()
         if replaced is not None and (replaced.is_folder or found.is_folder):
             _require_right(change.bucket, name)
         sources = _sources(change.bucket, found, single) if deep or not found.is_folder else []
         copied = _copied(change, found, replaced, name, sources, over)
         with request.writing() as session:
-            relocation = _checked_again(change, copied, check)
+            relocation = _checked_again(change, copied, lambda: check_copy(request, path))
             is_kept = _follow_replaced(change, copied, relocation, is_known=False)
             request.count(*((clean_name(one.key), one.content_key, one.size) for one in copied.copies if one.size))
             change.place(copied.copies)
@@ -336,15 +331,13 @@ def _follow_replaced(change: Change, copied: _Copied, relocation: Relocation, *,
                 change.undo.callback(disk.rename, root, copied.kept, name)
         relocation.gone(name, is_folder=copied.replaced.is_folder, kept=copied.kept)
         return copied.kept is not None
-    is_kept = copied.kept is not None and (is_known or relocation.knows(name))
-    kept = copied.kept if is_kept else None
-    if kept is not None and copied.copy is not None:
+    if copied.kept is not None and copied.copy is not None:
         change.place([copied.copy])
     if is_known:
-        relocation.gone(name, is_folder=False, kept=kept)
-    elif kept is not None:
-        relocation.kept(name, kept)
-    return is_kept
+        relocation.gone(name, is_folder=False, kept=copied.kept)
+    else:
+        relocation.replaced(name, copied.kept)
+    return copied.kept is not None
 
 
 def _quietly(act: Callable[[], None]) -> None:

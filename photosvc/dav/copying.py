@@ -4,10 +4,11 @@ MOVE is one rename on disk; the library, properties and locks follow in the same
 the staging folder, as uploads are received.
 """
 
+import os
 import stat
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from flask import Response
@@ -16,12 +17,12 @@ from sqlalchemy.orm import Session
 from photosvc.dav import locks, properties
 from photosvc.dav.addresses import path_of_url
 from photosvc.dav.dav_request import patiently
-from photosvc.dav.errors import DAVError
-from photosvc.dav.tree import Original, is_folder, walk
+from photosvc.dav.errors import ChangedMeanwhileError, DAVError
+from photosvc.dav.tree import Original, etag_of, is_folder, walk
 from photosvc.library import disk
 from photosvc.library.relocation import is_junk
 from photosvc.library.staging import Staging
-from photosvc.library.staging_part import NameTakenError, StorageReadOnlyError, checked_name
+from photosvc.library.staging_part import NameTakenError, ParentMissingError, Part, checked_name
 from photosvc.library.trash_folder import Trash
 from photosvc.library.upload_albums import QuotaExceededError, bytes_left
 from photosvc.web.receiving import receiving
@@ -45,17 +46,19 @@ def move(request: "Request") -> Response:
     name = path.strip("/")
     request.check_disk(name, within=True)
     check_depth(request, request.find(request.path), ("infinity",))
-    with disk.undo_on_error() as undo, request.writing() as session:
+    with disk.undo_on_error() as undo, request.writing(library=True) as session:
         found, replaced = check_move(request, path)
         relocation = request.relocation()
-        if replaced is not None:
-            if replaced.is_folder or found.is_folder or relocation.knows(request.name):
-                kept = remove(request, name, replaced, undo)
-                relocation.gone(name, is_folder=replaced.is_folder, kept=kept)
-            else:
-                keep_replaced(request, name, undo)
-        disk.rename(request.provider.root, request.name, name)
-        undo.callback(disk.rename, request.provider.root, name, request.name)
+        over = replaced is not None and not (replaced.is_folder or found.is_folder or relocation.knows(request.name))
+        if replaced is not None and over:
+            keep_replaced(request, name, replaced, undo)
+        elif replaced is not None:
+            kept = remove(request, name, replaced, undo)
+            relocation.gone(name, is_folder=replaced.is_folder, kept=kept)
+        # Uploads and other programs may have taken a free name meanwhile.
+        rename = disk.rename if over or found.is_folder else disk.rename_new
+        rename(request.provider.root, request.name, name)
+        undo.callback(rename, request.provider.root, name, request.name)
         relocation.moved(request.name, name, is_folder=found.is_folder)
         locks.release_all(session, request.key(request.path))
         locks.release_all(session, request.key(path))
@@ -71,8 +74,18 @@ def check_move(request: "Request", path: str) -> tuple[Original, Original | None
     """
     found = source_of(request)
     request.check_conditions(found)
-    request.check_writable(request.path, deep=True)
-    request.check_writable(request.parent_of(request.path))
+    request.check_unlocked(request.path, is_named=True)
+    return found, check_target(request, path)
+
+
+def check_copy(request: "Request", path: str) -> tuple[Original, Original | None]:
+    """Return the file or folder to copy and the one at the target, if any, after the checks of a COPY.
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+    """
+    found = request.existing()
+    request.check_conditions(found)
     return found, check_target(request, path)
 
 
@@ -119,13 +132,12 @@ def check_new_folder(request: "Request") -> None:
     Raises:
         DAVError: it may not.
     """
-    parent = request.parent_of(request.path)
     if request.find(request.path) is not None:
         raise FolderExistsError
-    if not is_folder(request.find(parent)):
+    if not is_folder(request.find(request.parent_of(request.path))):
         raise DAVError(HTTPStatus.CONFLICT, "the folder around it does not exist")
     request.check_conditions(None)
-    request.check_writable(parent)
+    request.check_unlocked(request.path, is_named=True)
 
 
 def target_path(request: "Request") -> str:
@@ -155,30 +167,49 @@ def check_target(request: "Request", path: str) -> Original | None:
         DAVError: 409, the folder around it does not exist; 412, it must not be replaced; 423, it is locked.
     """
     found = request.find(path)
-    parent = request.parent_of(path)
-    if not is_folder(request.find(parent)):
+    if not is_folder(request.find(request.parent_of(path))):
         raise DAVError(HTTPStatus.CONFLICT, "the folder of the target does not exist")
     if found is not None and request.environ.get("HTTP_OVERWRITE") == "F":
         raise DAVError(HTTPStatus.PRECONDITION_FAILED, "the target exists")
-    if found is None:
-        request.check_writable(parent)
-    request.check_writable(path, deep=True)
+    request.check_unlocked(path, is_named=found is None)
     return found
 
 
-def keep_replaced(request: "Request", name: str, undo: ExitStack) -> None:
-    """Keep the file of this name in the trash before it is replaced, if the library knows it."""
-    relocation = request.relocation()
-    if relocation.knows(name):
-        trash = Trash(request.provider.root)
-        try:
-            kept = trash.keep(name, request.service.now())
-        except StorageReadOnlyError:  # the file system has no hard links, or really is read-only
-            kept = trash.put(name, request.service.now())
-            undo.callback(disk.rename, request.provider.root, kept, name)
-        else:
-            undo.callback(disk.remove, request.provider.root, kept)
-        relocation.kept(name, kept)
+def is_worth_keeping(file: Original) -> bool:
+    """Return whether a file moves into the trash when it is removed or replaced: junk and empty files do not."""
+    return file.status.st_size > 0 and not is_junk(file.name)
+
+
+def place(
+    request: "Request", part: Part, replaced: Original | None, name: str, modified_at: float | None, undo: ExitStack
+) -> os.stat_result:
+    """Give a received file its name in the open write transaction, and return its status there.
+
+    Raises:
+        NameTakenError: the name is that of a link, a device or a folder, or of a file that was not there a moment ago.
+        PhotosvcError: the disk refuses it, or the account may not store so much.
+    """
+    if replaced is not None:
+        keep_replaced(request, name, replaced, undo)
+    request.count((name, part.hash, part.size))
+    is_over = replaced is not None
+    return part.place(name, replace=is_over, modified_at=modified_at, make_folders=False, undo=undo)
+
+
+def keep_replaced(request: "Request", name: str, replaced: Original, undo: ExitStack) -> None:
+    """Give a file a second name in the trash before another one gets its name."""
+    root, kept = request.provider.root, None
+    if is_worth_keeping(replaced):
+        kept = Trash(root).keep(name, request.service.now())
+        undo.callback(_give_back, root, kept, name)
+    request.relocation().replaced(name, kept)
+
+
+def _give_back(root: Path, kept: str, name: str) -> None:
+    """Give a file in the trash its former name again; the name may be its own still, or that of its replacement."""
+    disk.rename(root, kept, name)
+    with suppress(ParentMissingError):  # else both were names of one file, which a rename leaves alone (POSIX)
+        disk.remove(root, kept)
 
 
 def source_of(request: "Request") -> Original:
@@ -204,7 +235,7 @@ def remove(request: "Request", name: str, found: Original, undo: ExitStack) -> s
             disk.remove_folder(root, name)
             undo.callback(disk.make_folder, root, name)
             return None
-    elif found.status.st_size == 0 or is_junk(name):
+    elif not is_worth_keeping(found):
         disk.remove(root, name)
         return None
     kept = Trash(root).put(name, request.service.now())
@@ -232,22 +263,14 @@ def copy(request: "Request") -> Response:
         PhotosvcError: the disk refuses it.
     """
     path, found, deep = copy_of(request)
-    name = path.strip("/")
-
-    def follow(session: Session) -> None:
-        properties.copy(session, request.key(request.path), request.key(path), request.user_uid, deep=deep)
-        request.relocation().changed(name, is_folder=found.is_folder)
-
     with ExitStack() as slot:
         patiently(lambda: slot.enter_context(receiving()))
-        replaced = _make_room(request, found, path, name)
         if not found.is_folder:
-            _copy_file(request, found, name, follow)
-        elif deep:
-            _copy_members(request, found, name)
-    if found.is_folder:
-        with request.writing() as session:
-            follow(session)
+            replaced = _copy_file(request, found, path)
+        else:
+            replaced = _copy_folder(request, found, path)
+            if deep:
+                _copy_members(request, found, path)
     return Response(status=201 if replaced is None else 204)
 
 
@@ -281,46 +304,75 @@ def _check_size(request: "Request", found: Original, *, deep: bool) -> None:
         raise QuotaExceededError
 
 
-def _make_room(request: "Request", found: Original, path: str, name: str) -> Original | None:
-    """Check the target; where a folder is copied or replaced, remove the target and make the new folder."""
-    with disk.undo_on_error() as undo, request.writing() as session:
-        request.check_conditions(found)
-        replaced = check_target(request, path)
-        if replaced is not None and (replaced.is_folder or found.is_folder):
+def _copy_folder(request: "Request", source: Original, path: str) -> Original | None:
+    """Make the copy of a folder without what is in it; return the file or folder that it replaces, if any."""
+    name = path.strip("/")
+    with disk.undo_on_error() as undo, request.writing(library=True) as session:
+        replaced = _check_copied(request, source, path)
+        if replaced is not None and not _place_in(request, source):
             kept = remove(request, name, replaced, undo)
             request.relocation().gone(name, is_folder=replaced.is_folder, kept=kept)
-            properties.remove_all(session, request.key(path))
-        if found.is_folder:
-            disk.make_folder(request.provider.root, name)
-            undo.callback(disk.remove_folder, request.provider.root, name)
+        disk.make_folder(request.provider.root, name)
+        undo.callback(disk.remove_folder, request.provider.root, name)
+        _follow(request, session, source, path)
     return replaced
 
 
-def _copy_members(request: "Request", folder: Original, name: str) -> None:
+def _copy_members(request: "Request", folder: Original, path: str) -> None:
     for inner in folder.members():
-        inner_name = f"{name}/{inner.name}"
-        checked_name(inner_name)
+        inner_path = f"{path.rstrip('/')}/{inner.name}"
+        checked_name(inner_path.strip("/"))
         if not inner.is_folder:
-            _copy_file(request, inner, inner_name)
+            _copy_file(request, inner, inner_path)
         else:
-            disk.make_folder(request.provider.root, inner_name)
-            _copy_members(request, inner, inner_name)
+            _copy_folder(request, inner, inner_path)
+            _copy_members(request, inner, inner_path)
 
 
-def _copy_file(request: "Request", file: Original, name: str, follow: Callable[[Session], None] | None = None) -> None:
-    """Copy a file; `follow` is called in the transaction that gives the copy its name."""
-    status = file.status
-    with (
-        file.get_content() as source,
-        Staging(request.provider.root).receive(most_bytes=status.st_size, expected_length=status.st_size) as part,
-    ):
-        while piece := source.read(_PIECE):
-            part.write(piece)
-        part.flush()
-        with disk.undo_on_error() as undo, request.writing() as session:
-            request.check_writable(f"/{name}")
-            keep_replaced(request, name, undo)
-            request.count((name, part.hash, part.size))
-            part.place(name, replace=True, modified_at=status.st_mtime, make_folders=False, undo=undo)
-            if follow is not None:
-                follow(session)
+def _copy_file(request: "Request", file: Original, path: str) -> Original | None:
+    """Copy a file, and return the one that the copy replaces, if any."""
+    name = path.strip("/")
+    with file.get_content() as content:
+        status = os.fstat(content.fileno())
+        staging = Staging(request.provider.root)
+        with staging.receive(most_bytes=status.st_size, expected_length=status.st_size) as part:
+            while piece := content.read(_PIECE):
+                part.write(piece)
+            part.flush()
+            with disk.undo_on_error() as undo, request.writing(library=True) as session:
+                replaced = _check_copied(request, file, path, status)
+                if replaced is not None and replaced.is_folder:
+                    kept = remove(request, name, replaced, undo)
+                    request.relocation().gone(name, is_folder=True, kept=kept)
+                place(request, part, None if is_folder(replaced) else replaced, name, status.st_mtime, undo)
+                _follow(request, session, file, path)
+    return replaced
+
+
+def _check_copied(
+    request: "Request", source: Original, path: str, status: os.stat_result | None = None
+) -> Original | None:
+    """Return the file or folder that a copy replaces, if any, after the checks; `status` is that of the copied file.
+
+    Raises:
+        DAVError: the request cannot be met as it is.
+        ChangedMeanwhileError: the copied file is not the one any more on which the conditions were checked.
+    """
+    if _place_in(request, source):
+        return check_target(request, path)
+    found, replaced = check_copy(request, path)
+    if found.is_folder != source.is_folder or (status is not None and found.etag != etag_of(status)):
+        raise ChangedMeanwhileError
+    return replaced
+
+
+def _follow(request: "Request", session: Session, source: Original, path: str) -> None:
+    """Let properties and library follow in the transaction of each copy, so that they know of it if the next fails."""
+    properties.copy(session, request.key(source.path), request.key(path), request.user_uid)
+    inner = _place_in(request, source)  # one request to index all of a copied folder, not one for each folder in it
+    request.relocation().changed(path.strip("/").removesuffix(inner), is_folder=source.is_folder or bool(inner))
+
+
+def _place_in(request: "Request", source: Original) -> str:
+    """Return the path of a file or folder within the folder that the request copies; empty for that itself."""
+    return source.path.rstrip("/").removeprefix(request.path.rstrip("/"))

@@ -154,13 +154,21 @@ class Request:
         return key(quote(path))
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
-        """Open a write transaction in which no other process decides about locks; the checks of this class use it."""
-        with self.service.writing() as session:
+    def writing(self, *, library: bool = False) -> Iterator[Session]:
+        """Open a write transaction in which no other process decides about locks; the checks of this class use it.
+
+        Args:
+            library: lock photos and albums, before the checks, because originals change.
+        """
+        had_wished = self.has_wished
+        with self.service.writing(library=library) as session:
             locks.serialize(session)
             self._session = session
             try:
                 yield session
+            except BaseException:
+                self.has_wished = had_wished
+                raise
             finally:
                 self._session = None
 
@@ -249,6 +257,19 @@ class Request:
             roots = locks.blocking(session, now, self.key(path), deep=deep, user_uid=self.user_uid, tokens=self.tokens)
         if roots:
             raise locked(TOKEN_SUBMITTED, roots)
+
+    def check_unlocked(self, path: str, *, is_named: bool) -> None:
+        """Check that no other lock forbids to add, replace or remove a resource with all in it.
+
+        Args:
+            is_named: true if the folder around it changes, because it gets or loses the name.
+
+        Raises:
+            DAVError: 423, a lock does.
+        """
+        if is_named:
+            self.check_writable(self.parent_of(path))
+        self.check_writable(path, deep=True)
 
     def _reading(self) -> AbstractContextManager[Session]:
         return self.service.reading(orm=True) if self._session is None else nullcontext(self._session)

@@ -16,13 +16,12 @@ from sqlalchemy.orm import Session
 from photosvc.core.errors import PhotosvcError
 from photosvc.core.paths import disk_name
 from photosvc.dav import locks, properties
-from photosvc.dav.copying import MOST, check_depth, remove, source_of
+from photosvc.dav.copying import MOST, check_depth, is_worth_keeping, remove, source_of
 from photosvc.dav.dav_request import patiently
 from photosvc.dav.errors import DAVError
 from photosvc.dav.tree import Original, walk
 from photosvc.index.mirror import add_placeholder, forget
 from photosvc.library import disk
-from photosvc.library.relocation import is_junk
 from photosvc.library.trash_bucket import is_version
 from photosvc.library.trash_deletion import deleting
 from photosvc.library.trash_folder import Trash, within
@@ -48,7 +47,7 @@ def delete(request: "Request") -> Response:
     if bucket is not None:
         _delete_objects(request, bucket)
         return Response(status=204)
-    with disk.undo_on_error() as undo, request.writing() as session:
+    with disk.undo_on_error() as undo, request.writing(library=True) as session:
         found = _deletable(request)
         _follow(request, session, found, remove(request, request.name, found, undo))
     return Response(status=204)
@@ -58,8 +57,7 @@ def _deletable(request: "Request") -> Original:
     """Return the resource of a request if its conditions and the locks let it be deleted."""
     found = source_of(request)
     request.check_conditions(found)
-    request.check_writable(request.parent_of(request.path))
-    request.check_writable(request.path, deep=True)
+    request.check_unlocked(request.path, is_named=True)
     return found
 
 
@@ -99,7 +97,7 @@ def _move_into_trash(request: "Request", trash: Trash, names: Collection[str]) -
 def _names(request: "Request", found: Original) -> list[str]:
     """Return the names of files that move into the trash: all of a folder, or one that is neither junk nor empty."""
     if not found.is_folder:
-        return [] if found.status.st_size == 0 or is_junk(request.name) else [request.name]
+        return [request.name] if is_worth_keeping(found) else []
     inside = walk(request.provider.root, request.name)
     names = list(islice((name for name, status in inside if not stat.S_ISDIR(status.st_mode)), MOST + 1))
     if len(names) > MOST:

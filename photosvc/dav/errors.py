@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from flask import Response
 
 from photosvc.auth.errors import InvalidTokenError
-from photosvc.core.errors import PhotosvcError
+from photosvc.core.errors import ConflictError, PhotosvcError
 from photosvc.web import errors
 from photosvc.web.errors import Failure, render
 
@@ -52,6 +52,10 @@ class PartlyDoneError(DAVError):
     def __init__(self, failed: Mapping[str, PhotosvcError | DAVError]) -> None:
         super().__init__(HTTPStatus.MULTI_STATUS)
         self.failed = failed
+
+
+class ChangedMeanwhileError(ConflictError):
+    """Another request changed the file or folder at the same time; try again."""
 
 
 def dav_error_answer(error: DAVError, mount: str) -> Response:

@@ -13,7 +13,7 @@ from flask import Response
 
 from photosvc.core.paths import clamped_time
 from photosvc.dav.bucket_methods import store_file
-from photosvc.dav.copying import keep_replaced
+from photosvc.dav.copying import place
 from photosvc.dav.dav_request import patiently
 from photosvc.dav.errors import DAVError
 from photosvc.dav.tree import Environ, Original, content_type_of, etag_of, is_folder
@@ -114,16 +114,13 @@ def put(request: "Request") -> Response:
 def _place(request: "Request", part: Part, modified_at: int | None) -> tuple[Original | None, str]:
     """Give a received file its name on disk; return the file that it replaces, if any, and the new entity tag."""
     name = request.name
-    with disk.undo_on_error() as undo, request.writing():
+    with disk.undo_on_error() as undo, request.writing(library=True):
         found = _may_be_stored(request)
-        if found is not None:
-            keep_replaced(request, name, undo)
-        request.count((name, part.hash, part.size))
-        replace = request.environ.get("HTTP_IF_NONE_MATCH", "").strip() != "*"
         try:
-            status = part.place(name, replace=replace, modified_at=modified_at, make_folders=False, undo=undo)
+            status = place(request, part, found, name, modified_at, undo)
         except NameTakenError:
-            raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED if replace else HTTPStatus.PRECONDITION_FAILED) from None
+            replaces = request.environ.get("HTTP_IF_NONE_MATCH", "").strip() != "*"
+            raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED if replaces else HTTPStatus.PRECONDITION_FAILED) from None
         request.relocation().changed(name)
     return found, etag_of(status)
 
@@ -133,11 +130,10 @@ def _may_be_stored(request: "Request") -> Original | None:
     found = request.find(request.path)
     if is_folder(found):
         raise DAVError(HTTPStatus.METHOD_NOT_ALLOWED, "there is a folder of this name")
-    parent = request.parent_of(request.path)
-    if not is_folder(request.find(parent)):
+    if not is_folder(request.find(request.parent_of(request.path))):
         raise DAVError(HTTPStatus.CONFLICT, "the folder of the file does not exist")
     request.check_conditions(found)
-    request.check_writable(request.path if found else parent)
+    request.check_unlocked(request.path, is_named=found is None)
     return found
 
 

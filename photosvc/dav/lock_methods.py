@@ -12,9 +12,8 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from photosvc.dav import addresses, locks, xml
-from photosvc.dav.bucket_changes import ChangedMeanwhileError
 from photosvc.dav.bucket_methods import new_empty_file
-from photosvc.dav.errors import NO_CONFLICT, TOKEN_MATCHES, DAVError, locked
+from photosvc.dav.errors import NO_CONFLICT, TOKEN_MATCHES, ChangedMeanwhileError, DAVError, locked
 from photosvc.dav.properties import LOCKDISCOVERY, LockProperties
 from photosvc.dav.tree import is_folder
 from photosvc.dav.xml import DAV, XmlError, element, element_text, read_xml

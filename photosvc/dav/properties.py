@@ -236,7 +236,7 @@ def remove_all(session: Session, path: str) -> None:
     session.execute(delete(DavProperty).where(within(DavProperty.path, path)), execution_options=UNLOADED)
 
 
-def copy(session: Session, source: str, target: str, user_uid: str, *, deep: bool) -> None:
+def copy(session: Session, source: str, target: str, user_uid: str, *, deep: bool = False) -> None:
     """Copy the properties of a resource to its copy, with `deep` also those of all resources inside it.
 
     If they would exceed a limit of the user, none is copied, as RFC 4918 section 9.8.2 allows.

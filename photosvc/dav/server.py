@@ -121,11 +121,11 @@ def respond(folder: str) -> Response:
     asked = path_in(environ["PATH_INFO"], folder)
     present = Request(provider, environ, spelled(provider.root, asked), asked)
     present.check_disk(present.name, within=environ["REQUEST_METHOD"] in _WHOLE or present.is_deep)
+    methods = _METHODS if service.settings.bucket is None else _OF_BUCKETS
     try:
-        methods = _METHODS if service.settings.bucket is None else _OF_BUCKETS
-        answer = methods[environ["REQUEST_METHOD"]](present)
+        return methods[environ["REQUEST_METHOD"]](present)
     except DAVError as error:
-        answer = dav_error_answer(error, quote(mount))
-    if present.has_wished and (environ["REQUEST_METHOD"] in _NAMING or not is_junk(present.name)):
-        wake_indexer(service)
-    return answer
+        return dav_error_answer(error, quote(mount))
+    finally:  # a part may be done
+        if present.has_wished and (environ["REQUEST_METHOD"] in _NAMING or not is_junk(present.name)):
+            wake_indexer(service)

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from photosvc.core.paths import disk_name, open_folder
-from photosvc.library.staging_part import NameTakenError, has_name, link_new, typed_errors
+from photosvc.library.staging_part import NO_LINKS, NameTakenError, has_name, link_new, typed_errors
 
 
 @contextmanager
@@ -57,10 +57,16 @@ def rename_new(originals: Path, source: str, target: str) -> None:
             os.unlink(last, dir_fd=folder)
 
 
-def link(originals: Path, source: str, target: str) -> None:
-    """Give a file a second name; folders around it are made."""
+def link(originals: Path, source: str, target: str) -> bool:
+    """Give a file a second name, and return whether the file system has hard links; folders around it are made."""
     with _at(originals, source) as (folder, last), _at(originals, target, create=True) as (inner, name):
-        os.link(last, name, src_dir_fd=folder, dst_dir_fd=inner, follow_symlinks=False)
+        try:
+            os.link(last, name, src_dir_fd=folder, dst_dir_fd=inner, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            return False
+    return True
 
 
 def make_folder(originals: Path, name: str) -> None:

@@ -106,13 +106,16 @@ class Relocation:
             moved = update(File).where(*at_name).values(mtime_ns=copy.mtime_ns)
             self.session.execute(moved, execution_options=UNLOADED)
 
-    def kept(self, name: str, kept: str) -> None:
-        """Follow a file that will be replaced, by now also in the trash.
+    def replaced(self, name: str, kept: str | None) -> None:
+        """Follow a file that will be replaced; it is read again also if its new content has the former size and time.
 
-        It is read again also if its new content has the size and time of the former, which goes on to count in a quota.
+        Args:
+            kept: the name of the former content in the trash, where it goes on to count in a quota.
         """
         replaced = update(File).where(File.root == ORIGINALS_ROOT, File.name == name).values(mtime_ns=_NO_TIME)
         self.session.execute(replaced, execution_options=UNLOADED)
+        if kept is None:
+            return
         columns = (UploadedFile.user_id, UploadedFile.size)
         for row in self.session.execute(select(*columns).where(UploadedFile.name == name)).all():
             values = {"hash": None, "user_id": row.user_id, "name": kept, "size": row.size, "original_name": ""}

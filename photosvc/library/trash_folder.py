@@ -97,13 +97,16 @@ class Trash:
         return kept
 
     def keep(self, name: str, now: datetime) -> str:
-        """Keep the content of a file that will be replaced, and return its name in the trash.
+        """Give a file that will be replaced a second name in the trash, and return it.
+
+        On file systems without hard links the file moves there.
 
         Raises:
-            PhotosvcError: the disk refuses it, or has no hard links.
+            PhotosvcError: the disk refuses it.
         """
         kept = within(new_deletion(now)) + name
-        disk.link(self.originals, name, kept)
+        if not disk.link(self.originals, name, kept):
+            disk.rename(self.originals, name, kept, make_folders=True)
         return kept
 
     def deletions(self) -> list[str]:

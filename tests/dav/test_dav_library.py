@@ -23,7 +23,7 @@ def dav(tmp_path_factory):
         for number, name in enumerate(
             ("trip/a.jpg", "trip/deep/b.jpg", "trip/pair.jpg", "file.jpg", "gone.jpg", "folder/gone.jpg", "edited.jpg",
              "over.jpg", "under.jpg", "safe.jpg", "typed.jpg", "hidden.jpg", "Case/x.jpg", "case/y.jpg", "fail.jpg",
-             "first/copy.jpg", "removed/r.jpg", "many/1.jpg", "many/2.jpg", "again.jpg",
+             "first/copy.jpg", "removed/r.jpg", "many/1.jpg", "many/2.jpg",
              "back/one.jpg", "back/deep/two.jpg")
         ):  # fmt: skip
             library.put(name, jpeg(64 + number, 48))
@@ -233,16 +233,6 @@ def test_a_file_that_an_app_saves_under_another_name_first_stays_the_same_photo(
     after = records(dav)["safe.jpg"]
     assert (after["UID"], after["Title"], after["Width"]) == (before["UID"], "Mine", 300)
     assert len(list((dav.api.library.originals / TRASH_FOLDER).glob("*/safe.jpg"))) == 1
-
-
-def test_a_replaced_picture_lies_in_the_trash(dav):
-    content = (dav.api.library.originals / "again.jpg").read_bytes()
-    assert dav.call("PUT", "/again.jpg", jpeg(400, 48)).status_code == 204
-    assert dav.call("PUT", "/notes.txt", b"one").status_code == 201
-    assert dav.call("PUT", "/notes.txt", b"two").status_code == 204
-    (kept,) = (dav.api.library.originals / TRASH_FOLDER).glob("*/again.jpg")
-    assert kept.read_bytes() == content
-    assert not list((dav.api.library.originals / TRASH_FOLDER).glob("*/notes.txt"))
 
 
 @pytest.mark.slow

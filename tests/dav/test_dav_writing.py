@@ -7,9 +7,12 @@ from io import BytesIO
 
 import pytest
 
+from photosvc.index import requested
 from photosvc.index.scan import TRASH_FOLDER
 from photosvc.library.relocation import Relocation
-from photosvc.library.staging_part import Part
+from photosvc.library.staging import Staging
+from photosvc.library.staging_part import Part, StorageFullError
+from photosvc.models import Job
 from photosvc.web.transactions import WritersBusyError
 from tests.dav.client import DavClient
 from tests.support.api_client import open_api
@@ -232,15 +235,15 @@ def test_a_body_that_is_not_the_whole_file_is_refused(dav, headers, status):
     ],
 )
 def test_names_that_no_file_can_have_are_refused(dav, path, status):
+    put(dav, "/source.jpg")
     before = sorted(root(dav).rglob("*"))
     for method in ("PUT", "MKCOL"):
         answer = dav.call(method, dav.top + path, b"data" if method == "PUT" else None)
         assert answer.status_code == status, method
-    put(dav, "/source.jpg")
     for method in ("COPY", "MOVE"):
         answer = to(dav, method, "/source.jpg", path)
         assert answer.status_code == {404: 400, 405: 403}.get(status, status), method
-    assert set(root(dav).rglob("*")) - set(before) <= {root(dav) / dav.top[1:] / "source.jpg", root(dav) / ".photosvc"}
+    assert sorted(root(dav).rglob("*")) == before
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "PROPFIND", "DELETE", "MKCOL"])
@@ -422,13 +425,85 @@ def test_deleted_files_lie_in_the_trash(dav):
     assert [name for name in trashed(dav) if name.endswith(".jpg")] == ["/b.jpg", "/one/a.jpg"]
 
 
+@pytest.mark.parametrize("method", ["PUT", "COPY", "MOVE"])
+def test_a_replaced_file_lies_in_the_trash_before_the_library_knows_it(dav, method):
+    old, name = f"old {method}".encode(), f"/{method}.jpg"
+    put(dav, name, old)
+    put(dav, "/source.jpg", b"new")
+    assert (put(dav, name, b"new") if method == "PUT" else to(dav, method, "/source.jpg", name)).status_code == 204
+    assert (read(dav, name), name in trashed(dav)) == (b"new", True)
+    assert dav.call("DELETE", dav.top + name).status_code == 204
+    listed = dav.api.call("GET", f"/trash?q={method}.jpg", dav.api.session_of("ann")).json
+    (item,) = (one["Item"] for one in listed if one["Size"] == len(old))
+    assert dav.api.svc("trash", "restore", item).returncode == 0
+    assert read(dav, name) == old
+
+
+@pytest.mark.parametrize(
+    ("source", "headers", "changed", "status"),
+    [
+        ("/a.jpg", {"Overwrite": "F"}, "/b.jpg", 412),
+        ("/a.jpg", {"If_Match": ""}, "/a.jpg", 412),
+        ("/a.jpg", {}, "/a.jpg", 409),
+        ("/one", {"Overwrite": "F"}, "/b.jpg/a.jpg", 412),
+    ],
+)
+def test_a_copy_is_made_of_and_over_the_files_that_its_conditions_were_checked_on(
+    dav, monkeypatch, source, headers, changed, status
+):
+    for path in ("/a.jpg", "/b.jpg"):
+        dav.call("DELETE", dav.top + path)
+    dav.call("MKCOL", dav.top + "/one")
+    put(dav, "/one/a.jpg", b"first")
+    tag = put(dav, "/a.jpg", b"first").headers["ETag"]
+    flush = Part.flush
+
+    def others_write(part):
+        monkeypatch.undo()
+        assert put(dav, changed, b"second").status_code in {201, 204}
+        flush(part)
+
+    monkeypatch.setattr(Part, "flush", others_write)
+    assert to(dav, "COPY", source, "/b.jpg", **{name: value or tag for name, value in headers.items()}).status_code == (
+        status
+    )
+    assert read(dav, changed) == b"second"
+    assert exists(dav, "/b.jpg") == changed.startswith("/b.jpg")
+
+
+def test_a_folder_that_is_copied_in_part_is_indexed_and_has_its_properties(dav, monkeypatch):
+    woken, receive = [], Staging.receive
+    dav.call("MKCOL", dav.top + "/one")
+    for name in "ab":
+        put(dav, f"/one/{name}.jpg", name.encode())
+        dav.call("PROPPATCH", f"{dav.top}/one/{name}.jpg", SET)
+    with dav.api.library.session() as session:
+        session.query(Job).delete()
+
+    def full(staging, **options):
+        if exists(dav, "/two") and any((root(dav) / dav.top[1:] / "two").iterdir()):
+            raise StorageFullError
+        return receive(staging, **options)
+
+    monkeypatch.setattr(Staging, "receive", full)
+    monkeypatch.setattr("photosvc.dav.server.wake_indexer", woken.append)
+    assert to(dav, "COPY", "/one", "/two").status_code == 507
+    (copied,) = (root(dav) / dav.top[1:] / "two").iterdir()
+    assert "blue" in dav.call("PROPFIND", f"{dav.top}/two/{copied.name}", headers={"Depth": "0"}).text
+    with dav.api.library.session() as session:
+        assert [one.folder for one in requested.waiting(session)] == [f"{dav.top}/two".strip("/")]
+    assert len(woken) == 1
+
+
 def test_junk_and_what_is_empty_does_not_fill_the_trash(dav):
     dav.call("MKCOL", dav.top + "/empty")
     for name in ("/._a.jpg", "/.DS_Store", "/desktop.ini", "/Thumbs.db"):
-        assert put(dav, name, b"junk").status_code == 201
+        assert put(dav, name, b"other").status_code == 201
+        assert put(dav, name, b"junk").status_code == 204
         assert dav.call("GET", dav.top + name).data == b"junk"
         assert dav.call("DELETE", dav.top + name).status_code == 204
-    put(dav, "/zero.jpg", b"")
+    for _ in range(2):
+        put(dav, "/zero.jpg", b"")
     assert dav.call("DELETE", dav.top + "/zero.jpg").status_code == 204
     assert dav.call("DELETE", dav.top + "/empty").status_code == 204
     assert trashed(dav) == []
@@ -474,6 +549,9 @@ def test_what_is_locked_by_another_stays(dav):
     assert to(other, "COPY", "/b.jpg", "/one/a.jpg").status_code == 423
     assert to(other, "COPY", "/b.jpg", "/one").status_code == 423
     assert (read(dav, "/one/a.jpg"), read(dav, "/b.jpg")) == (b"a", b"b")
+    (root(dav) / top[1:] / "one/a.jpg").unlink()  # by another program: the lock stays
+    assert put(other, "/one/a.jpg").status_code == 423
+    assert other.call("MKCOL", top + "/one/a.jpg").status_code == 423
 
 
 def test_stored_files_count_in_the_quota_of_the_account_until_the_trash_is_emptied(tmp_path):
@@ -496,9 +574,10 @@ def test_stored_files_count_in_the_quota_of_the_account_until_the_trash_is_empti
         assert dav.call("MOVE", "/1.jpg", headers=moved).status_code == 201
         assert dav.call("PUT", "/2.jpg", b"2" * 600_000).status_code == 507
         assert dav.call("PUT", "/moved.jpg", b"2" * 300_000).status_code == 204
-        assert dav.call("PUT", "/2.jpg", b"2" * 600_000).status_code == 201
-        assert dav.call("DELETE", "/2.jpg").status_code == 204
+        assert dav.call("PUT", "/2.jpg", b"2" * 140_000).status_code == 201
         assert dav.call("PUT", "/2.jpg", b"2" * 600_000).status_code == 507
+        assert dav.call("DELETE", "/2.jpg").status_code == 204
+        assert dav.call("PUT", "/2.jpg", b"2" * 140_000).status_code == 507
         assert api.svc("trash", "empty", "--yes").returncode == 0
         assert dav.call("PUT", "/2.jpg", b"2" * 600_000).status_code == 201
 
@@ -565,19 +644,20 @@ def test_nothing_is_written_where_the_originals_are_read_only(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["/new.txt", "/old.txt", "/known.jpg"])
-@pytest.mark.parametrize("method", ["PUT", "COPY"])
+@pytest.mark.parametrize("method", ["PUT", "COPY", "MOVE"])
 def test_what_is_answered_503_leaves_the_folder_as_it_was(dav, monkeypatch, method, name):
     def fails(*_, **__):
         raise WritersBusyError
 
+    dav.call("DELETE", dav.top + "/source.txt")
     put(dav, "/old.txt", b"old")
     put(dav, "/known.jpg", picture(3))
-    put(dav, "/source.jpg", picture(4))
     dav.api.library.index()
+    put(dav, "/source.txt", b"unknown")
     before = {path: path.read_bytes() for path in root(dav).rglob("*") if path.is_file()}
     with monkeypatch.context() as broken:
         broken.setattr(Relocation, "changed", fails)
-        answer = put(dav, name, b"new") if method == "PUT" else to(dav, "COPY", "/source.jpg", name)
+        answer = put(dav, name, b"new") if method == "PUT" else to(dav, method, "/source.txt", name)
     assert answer.status_code == 503
     assert {path: path.read_bytes() for path in root(dav).rglob("*") if path.is_file()} == before
     assert put(dav, name, b"new").status_code in {201, 204}
